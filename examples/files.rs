@@ -25,7 +25,7 @@ const MOST: usize = 200;
 /// The directories that are served, by name.
 struct Roots(BTreeMap<String, Dir>);
 
-#[server]
+#[handlers]
 impl Roots {
     /// Lists a directory, or the roots. The names of directories end in `/`.
     #[tool(read_only, open_world = false, blocking)]

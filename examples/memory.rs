@@ -66,7 +66,7 @@ struct Graph {
     server: Handle,
 }
 
-#[server]
+#[handlers]
 impl Graph {
     /// Remembers entities. One that is known already gets the new type, and the observations it does not have yet.
     #[tool(destructive = false, idempotent, open_world = false, blocking)]

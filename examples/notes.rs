@@ -46,7 +46,7 @@ fn owner(caller: Option<&Auth>) -> &str {
     caller.map_or("local", Auth::principal)
 }
 
-#[server]
+#[handlers]
 impl Notebook {
     fn open(file: Option<&str>) -> Result<Self> {
         let connection = match file {

@@ -7,10 +7,10 @@ pub(crate) enum Doc<'a> {
     /// Text that is known here: lines joined, blank lines at both ends removed.
     Text(String),
     /// Text with an expression in it, such as `include_str!(…)`. The compiler joins and trims the parts.
-    Parts(Vec<Part<'a>>),
+    Parts(Vec<DocPart<'a>>),
 }
 
-pub(crate) enum Part<'a> {
+pub(crate) enum DocPart<'a> {
     Line(String),
     Expr(&'a Expr),
 }
@@ -23,17 +23,17 @@ pub(crate) fn read(attrs: &[Attribute]) -> Option<Doc<'_>> {
         let Meta::NameValue(pair) = &attr.meta else { continue };
         match &pair.value {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
-                parts.extend(lines(&text.value()).map(Part::Line));
+                parts.extend(lines(&text.value()).map(DocPart::Line));
             }
-            expr => parts.push(Part::Expr(expr)),
+            expr => parts.push(DocPart::Expr(expr)),
         }
     }
-    if parts.iter().any(|it| matches!(it, Part::Expr(_))) {
+    if parts.iter().any(|it| matches!(it, DocPart::Expr(_))) {
         return Some(Doc::Parts(parts));
     }
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
-        if let Part::Line(line) = part {
+        if let DocPart::Line(line) = part {
             lines.push(line);
         }
     }
@@ -74,9 +74,9 @@ mod tests {
         read(&attrs).map(|doc| match doc {
             Doc::Text(text) => text,
             Doc::Parts(parts) => {
-                let part = |it: &Part<'_>| match it {
-                    Part::Line(line) => line.clone(),
-                    Part::Expr(_) => "<expr>".to_owned(),
+                let part = |it: &DocPart<'_>| match it {
+                    DocPart::Line(line) => line.clone(),
+                    DocPart::Expr(_) => "<expr>".to_owned(),
                 };
                 parts.iter().map(part).collect::<Vec<_>>().join("|")
             }

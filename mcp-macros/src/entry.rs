@@ -1,16 +1,15 @@
 //! Bodies of the macro entry points, on `proc_macro2` tokens so that tests can call them.
 
-use crate::derives::{derives, without_doubled};
 use crate::errors::Errors;
+use crate::item::data::{borrows, derives, without_bounds, without_doubled};
 use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
-use crate::item::held::{borrows, without_bounds};
 use crate::item::impl_block::{self, ImplBlock, Marked};
-use crate::item::shape::Shape;
+use crate::item::schema::SchemaType;
 use crate::item::tokens::{half_written, without_form_helpers, without_helpers};
 use crate::item::{Item, Kind};
-use crate::keys::tables::{self, ItemKeys, ServerKeys};
-use crate::keys::{self, Table};
+use crate::keys::attributes::{ItemKeys, ServerKeys};
+use crate::keys::{self, Table, tables};
 use crate::{check, expand};
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -55,7 +54,7 @@ fn wrong_item(kind: Kind, tokens: &TokenStream) -> Option<syn::Error> {
     let owner = kind.owner();
     let message = match word {
         "impl" => {
-            format!("{owner} belongs on the methods of this block, and `#[server]` on the block")
+            format!("{owner} belongs on the methods of this block, and `#[handlers]` on the block")
         }
         "trait" => {
             format!("{owner} belongs on a function with a body, not on a trait: remove it here")
@@ -74,15 +73,15 @@ fn with_errors(mut tokens: TokenStream, errors: Errors) -> TokenStream {
     tokens
 }
 
-/// `#[server]` on an impl block.
-pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream {
+/// `#[handlers]` on an impl block.
+pub(crate) fn handlers(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
-    let keys = read_keys::<ItemKeys>(attr, &tables::SERVER_IMPL, &errors);
+    let keys = read_keys::<ItemKeys>(attr, &tables::HANDLERS, &errors);
     if !matches!(keyword(&tokens), Some(("impl", _))) {
         let message = if matches!(keyword(&tokens), Some(("trait", _))) {
-            "#[server] belongs on an impl block, and a trait has no state to call its methods with: remove it and the attributes of the methods here, and write `#[server] impl Type { #[tool] fn …(&self) { … } }`"
+            "#[handlers] belongs on an impl block, and a trait has no state to call its methods with: remove it and the attributes of the methods here, and write `#[handlers] impl Type { #[tool] fn …(&self) { … } }`"
         } else {
-            "#[server] belongs on an impl block: `#[server] impl Type { #[tool] fn …(&self) { … } }`"
+            "#[handlers] belongs on an impl block: `#[handlers] impl Type { #[tool] fn …(&self) { … } }`"
         };
         errors.at(keyword_span(&tokens), message);
         // Errors from the attributes on the methods would only be consequences of this one, so the attributes are removed.
@@ -95,7 +94,7 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
             return with_errors(tokens, errors);
         }
     };
-    check::server_impl(&block, &errors);
+    check::handlers(&block, &errors);
     let items: Vec<Item<'_>> =
         block.marked().filter_map(|it| method(it, &block.self_ty, &keys, &errors)).collect();
     check::shared(&keys, &block, &items, &errors);
@@ -117,7 +116,7 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
 fn method<'a>(
     marked: &'a Marked,
     owner: &'a Type,
-    server: &ItemKeys,
+    shared: &ItemKeys,
     errors: &Errors,
 ) -> Option<Item<'a>> {
     let function = match &marked.function {
@@ -138,13 +137,13 @@ fn method<'a>(
         }
     };
     let mut item = Item::read(marked.kind, attr, function, Some(owner), errors);
-    item.inherit(server);
+    item.inherit(shared);
     check::check(&item, errors);
     Some(item)
 }
 
 /// `server!(…)`. Wrong keys are left out of the expression, so that method calls on the builder still compile.
-pub(crate) fn build_server(tokens: TokenStream) -> TokenStream {
+pub(crate) fn server(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let keys = read_keys::<ServerKeys>(tokens, &tables::SERVER, &errors);
     in_expression(errors, expand::server::server(&keys))
@@ -164,7 +163,7 @@ pub(crate) fn items(tokens: TokenStream) -> TokenStream {
     let found = errors.keep(read.parse2(tokens)).unwrap_or_default();
     let paths: Vec<ExprPath> = found.into_iter().filter_map(|it| errors.keep(path(it))).collect();
     let root = expand::root(keys.crate_path.as_ref());
-    in_expression(errors, expand::items::items(&root, &paths))
+    in_expression(errors, expand::server::items(&root, &paths))
 }
 
 fn path(expr: Expr) -> syn::Result<ExprPath> {
@@ -221,9 +220,9 @@ pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
         check::schema(item, &errors);
         without_bounds(item);
     }
-    let shape = item.as_ref().and_then(Shape::read);
-    let mut all = shape.map(|it| expand::derive::schema(&it)).unwrap_or_default();
-    all.extend(item.filter(borrows).and_then(|it| expand::derive::borrows(&it)));
+    let shape = item.as_ref().and_then(SchemaType::read);
+    let mut all = shape.map(|it| expand::schema::schema(&it)).unwrap_or_default();
+    all.extend(item.filter(borrows).and_then(|it| expand::schema::borrows(&it)));
     with_errors(all, errors)
 }
 
@@ -232,7 +231,7 @@ pub(crate) fn prelude_derive(name: &'static str, tokens: TokenStream) -> TokenSt
     let errors = Errors::new();
     let item = syn::parse2::<DeriveInput>(tokens);
     errors.at(Span::call_site(), prelude_message(name, item.as_ref().ok()));
-    let stand_in = item.ok().map(|it| expand::stand_in::implementation(name, &it));
+    let stand_in = item.ok().map(|it| expand::data::stand_in(name, &it));
     with_errors(stand_in.unwrap_or_default(), errors)
 }
 
@@ -271,7 +270,7 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     match (errors.finish(), form, &item) {
         (Ok(()), Some(form), Some(item)) => {
             all.extend(match item {
-                syn::Item::Struct(_) => expand::field::item(item.clone(), &form),
+                syn::Item::Struct(_) => expand::form::item(item.clone(), &form),
                 _ => without_form_helpers(tokens),
             });
             all.extend(expand::form::form(&root, &form));

@@ -38,7 +38,7 @@ impl Errors {
             return Ok(());
         }
         found.sort_by_key(|error| position(error.span()));
-        // A key of `#[server]` is checked with each item that inherits it, so its error may be here several times.
+        // A key of `#[handlers]` is checked with each item that inherits it, so its error may be here several times.
         found.dedup_by_key(|error| (position(error.span()), error.to_string()));
         Err(found.iter().map(syn::Error::to_compile_error).collect())
     }

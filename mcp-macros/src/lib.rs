@@ -1,4 +1,4 @@
-//! The attributes of `mcp-runtime`: `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]`, `#[server]`,
+//! The attributes of `mcp-runtime`: `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]`, `#[handlers]`,
 //! `#[data]`, `#[form]`, and the macros `server!` and `items!`.
 //!
 //! Use them through `mcp-runtime`, which re-exports all of them: the generated code calls that crate.
@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 mod check;
-mod derives;
 mod docs;
 mod entry;
 mod errors;
@@ -53,7 +52,7 @@ use proc_macro::TokenStream;
 ///
 /// An `async fn` runs on the server's runtime. A plain `fn` runs in place and must return at once. A plain `fn` that computes for long
 /// or waits needs the key `blocking`, which runs it on a pool of threads. Lifetimes are allowed; type parameters, `impl Trait`, `const`,
-/// `unsafe` and `extern` are not. For a method, the impl block needs [`macro@server`].
+/// `unsafe` and `extern` are not. For a method, the impl block needs [`macro@handlers`].
 ///
 /// # Parameters
 ///
@@ -250,7 +249,7 @@ pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///     all: Mutex<Vec<String>>,
 /// }
 ///
-/// #[server(group = "notes")]
+/// #[handlers(group = "notes")]
 /// impl Notes {
 ///     /// Writes a note down.
 ///     #[tool]
@@ -265,8 +264,8 @@ pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///     }
 /// }
 ///
-/// fn main() -> mcp_runtime::Exit {
-///     mcp_runtime::server!(group = "notes").state(Notes::default()).run()
+/// fn main() -> Exit {
+///     server!(group = "notes").state(Notes::default()).run()
 /// }
 /// ```
 ///
@@ -277,8 +276,8 @@ pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 #[doc = include_str!("../docs/shared_keys.md")]
 #[proc_macro_attribute]
-pub fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
-    entry::server_impl(attr.into(), item.into()).into()
+pub fn handlers(attr: TokenStream, item: TokenStream) -> TokenStream {
+    entry::handlers(attr.into(), item.into()).into()
 }
 
 /// Makes a struct or an enum usable as an argument and as a result.
@@ -351,8 +350,8 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// # use mcp_runtime::{self as my_tools, prelude::*};
 /// # struct Db;
 /// # impl Db { async fn open() -> Result<Db> { Ok(Db) } }
-/// fn main() -> mcp_runtime::Exit {
-///     mcp_runtime::server!(instructions = "Ask before you delete.", with = [my_tools])
+/// fn main() -> Exit {
+///     server!(instructions = "Ask before you delete.", with = [my_tools])
 ///         .setup(async || Db::open().await)
 ///         .run()
 /// }
@@ -370,8 +369,8 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// Values can be expressions, except those of `with`, `icon` and `crate`.
 #[proc_macro]
-pub fn build_server(tokens: TokenStream) -> TokenStream {
-    entry::build_server(tokens.into()).into()
+pub fn server(tokens: TokenStream) -> TokenStream {
+    entry::server(tokens.into()).into()
 }
 
 /// Names items one by one, in the order in which they will be listed.

@@ -60,7 +60,7 @@
 //! `Builder::serve_stdio`, [`Builder::serve`], `serve_http` or `bind_http`, or mounts `into_service` (tower) or `into_router` (axum).
 //!
 //! **Attributes.** See [`tool`](prelude::tool), [`resource`](prelude::resource), [`prompt`](prelude::prompt),
-//! [`completion`](prelude::completion), [`server`](prelude::server) and [`server!`](server).
+//! [`completion`](prelude::completion), [`handlers`](prelude::handlers) and [`server!`](server).
 //!
 //! # Features
 //!
@@ -157,7 +157,7 @@ pub use http::HeaderMap;
 #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
 pub use issuer::{Algorithm, Jwt};
 pub use limits::{ItemStats, Limit, Limits, Stats};
-pub use mcp_macros::{build_server as server, items};
+pub use mcp_macros::{items, server};
 pub use model::{
     Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image,
     IncludeContext, Level, Message, Meta, Operation, OtherContent, Outcome, Rate, ResourceContents,
@@ -175,16 +175,26 @@ pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 
 /// The names that the source of a server uses: `use mcp_runtime::prelude::*;`.
 ///
+/// ```no_run
+/// use mcp_runtime::prelude::*;
+///
+/// fn main() -> Exit {
+///     server!().run()
+/// }
+/// ```
+///
 /// `Serialize`, `Deserialize` and `JsonSchema` are traits here; [`data`](macro@prelude::data) derives them. The derive macros of these
 /// names need the crates `serde` and `schemars` among your dependencies. Import them from there: `use serde::Deserialize;`.
 pub mod prelude {
     pub use mcp_macros::{
-        Deserialize, JsonSchema, Schema, Serialize, completion, data, form, items, prompt,
-        resource, server, tool,
+        Deserialize, JsonSchema, Schema, Serialize, completion, data, form, handlers, items,
+        prompt, resource, server, tool,
     };
 
     // A glob import, so that the derives above shadow the derives of serde and schemars.
     pub use super::traits::*;
+    #[cfg(feature = "stdio")] // cargo add mcp-runtime --features stdio
+    pub use crate::Exit;
     pub use crate::{
         Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Elicit, Embedded, Error,
         Form, FromCall, Handle, Icon, Image, Json, Message, Meta, Progress, Prompt, Resource,

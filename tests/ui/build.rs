@@ -199,7 +199,7 @@ fn travel(#[complete(cities)] city: &str) -> String {
 /// State whose methods are items.
 struct Store;
 
-#[server(group = "stateless methods")]
+#[handlers(group = "stateless methods")]
 impl Store {
     /// Reads it.
     #[tool]

@@ -21,7 +21,7 @@ const LINES: usize = 10;
 
 /// Our attributes. A twin keeps them, unless the message says to remove one: without them any program compiles.
 const ATTRIBUTES: [&str; 7] =
-    ["tool", "resource", "prompt", "completion", "server", "data", "form"];
+    ["tool", "resource", "prompt", "completion", "handlers", "data", "form"];
 
 #[test]
 fn every_mistake_has_a_twin() {

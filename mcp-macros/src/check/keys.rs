@@ -3,8 +3,8 @@
 use crate::errors::{Errors, position};
 use crate::item::{Item, Kind, Mode};
 use crate::keys::Given;
-use crate::keys::tables::ItemKeys;
-use crate::keys::task::Task;
+use crate::keys::attributes::ItemKeys;
+use crate::keys::nested::Task;
 use crate::keys::text::Flag;
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {

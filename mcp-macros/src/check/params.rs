@@ -1,16 +1,18 @@
-//! Rules for the attributes of a parameter.
+//! Rules for the parameters of a function: their attributes, their literal values, and the variables of a URI.
 
-use super::values;
 use crate::errors::Errors;
-use crate::item::tokens::find;
+use crate::item::tokens::{find, is_borrowed_argument, strip_groups};
 use crate::item::{Item, Kind, Param, Place, Role};
-use crate::keys::suggest::suggest;
+use crate::keys::arg::{Completer, DefaultValue};
+use crate::keys::attributes::ArgKeys;
+use crate::keys::number::{Bound, Len};
+use crate::keys::suggest;
 use proc_macro2::{Span, TokenTree};
-use quote::ToTokens as _;
+use quote::ToTokens;
 use std::collections::HashSet;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Ident, Meta, Token, Type};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, Type};
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     let mut names = HashSet::new();
@@ -47,7 +49,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
             continue;
         }
         keys(item, param, errors);
-        values::check(&param.keys, errors);
+        values(&param.keys, errors);
         spread(item, param, errors);
     }
 }
@@ -185,20 +187,119 @@ pub(crate) fn refused_by_rustc(item: &Item<'_>) -> bool {
     item.params.iter().any(|it| matches!(it.place, Place::Typed(_, ty) if is_borrowed_argument(ty)))
 }
 
-/// Whether the type is `str` or `[T]`. For a reference to one, the call owns the value and lends it to the function.
-pub(crate) fn is_borrowed_argument(ty: &Type) -> bool {
-    match strip_groups(ty) {
-        Type::Slice(_) => true,
-        Type::Path(it) => it.qself.is_none() && it.path.is_ident("str"),
-        _ => false,
+/// Checks literal values of an argument (defaults, examples, proposals) against the bounds of the same argument.
+fn values(keys: &ArgKeys, errors: &Errors) {
+    if let Some(default) = &keys.default
+        && let DefaultValue(Some(value)) = &default.value
+    {
+        let problems = match value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => of_text(keys, &text.value()),
+            value => Bound::read(value).map(|it| of_number(keys, it)).unwrap_or_default(),
+        };
+        report(&problems, "default", value, errors);
+    }
+    if let Some(example) = &keys.example {
+        let json = &example.value.json;
+        // The JSON of an example is valid Rust as well.
+        let problems = match (syn::parse_str::<LitStr>(json), number(json)) {
+            (Ok(text), _) => of_text(keys, &text.value()),
+            (_, Some(number)) => of_number(keys, number),
+            _ => Vec::new(),
+        };
+        report(&problems, "example", &example.value.tokens, errors);
+    }
+    if let Some(complete) = &keys.complete
+        && let Completer::Values(values) = &complete.value
+    {
+        for value in values {
+            let text = value.value();
+            let mut problems = of_text(keys, &text);
+            // Arguments of prompts are text, even if their type is a number.
+            problems.extend(number(&text).into_iter().flat_map(|it| of_number(keys, it)));
+            report(&problems, "proposal", value, errors);
+        }
     }
 }
 
-/// Returns the type without parentheses and without the invisible groups around a `macro_rules` fragment.
-pub(crate) fn strip_groups(ty: &Type) -> &Type {
-    match ty {
-        Type::Group(group) => strip_groups(&group.elem),
-        Type::Paren(paren) => strip_groups(&paren.elem),
-        ty => ty,
+fn report(problems: &[String], what: &str, value: &impl ToTokens, errors: &Errors) {
+    for problem in problems {
+        errors.push(syn::Error::new_spanned(value, format!("this {what} {problem}")));
+    }
+}
+
+fn number(text: &str) -> Option<Bound> {
+    Bound::read(&syn::parse_str::<Expr>(text).ok()?).ok()
+}
+
+fn of_number(keys: &ArgKeys, number: Bound) -> Vec<String> {
+    let range = keys.range.as_ref().map(|it| &it.value).filter(|it| !it.contains(number));
+    let problem = |it| format!("is not in `range({it})`: write one that is, or widen the range");
+    range.map(problem).into_iter().collect()
+}
+
+fn of_text(keys: &ArgKeys, text: &str) -> Vec<String> {
+    let counted = keys.len.as_ref().and_then(|it| miscounted(&it.value, text));
+    let length = counted.map(|it| format!("has {it}: write one that fits, or change `len`"));
+    let pattern = keys.pattern.as_ref().filter(|it| !it.value.matches(text)).map(|it| {
+        let pattern = it.value.0.value();
+        format!(
+            "does not match its pattern `{pattern}`: write one that does, or change the pattern"
+        )
+    });
+    length.into_iter().chain(pattern).collect()
+}
+
+/// Returns a text such as "3 characters, and `len` allows 2 at most", or `None` if the length fits.
+fn miscounted(len: &Len, text: &str) -> Option<String> {
+    let count = text.chars().count();
+    let noun = if count == 1 { "character" } else { "characters" };
+    let bound = match (len.min, len.max) {
+        (Some(min), _) if count < min => format!("{min} at least"),
+        (_, Some(max)) if count > max => format!("{max} at most"),
+        _ => return None,
+    };
+    Some(format!("{count} {noun}, and `len` allows {bound}"))
+}
+
+/// Checks the variables of a URI and the parameters that take them.
+pub(super) fn variables(item: &Item<'_>, errors: &Errors) {
+    let Some(template) = &item.template else { return };
+    let names: Vec<String> = item
+        .params
+        .iter()
+        .filter(|it| matches!(it.place, Place::Typed(..)))
+        .map(Param::name)
+        .collect();
+    let free: Vec<&str> =
+        names.iter().map(String::as_str).filter(|it| template.variable(it).is_none()).collect();
+    for variable in template.variables().filter(|it| !names.contains(&it.name)) {
+        let name = &variable.name;
+        let hint = match suggest(name, &free).or_else(|| of_same_word(name, &free)) {
+            Some(found) => format!(
+                "did you mean the parameter `{found}`? Write `{{{found}}}`, or `#[arg(name = \"{name}\")] {found}`"
+            ),
+            None => format!("add one: `{}`", example(name)),
+        };
+        errors.at(
+            template.uri.span(),
+            format!("the variable `{{{name}}}` has no parameter of its name; {hint}"),
+        );
+    }
+}
+
+/// Returns the only parameter whose name contains the variable's name as a word, or the other way round: `user_id` for `id`.
+fn of_same_word<'a>(name: &str, free: &[&'a str]) -> Option<&'a str> {
+    let has = |name: &str, word: &str| name.split('_').any(|it| it == word);
+    let mut found = free.iter().filter(|it| has(it, name) || has(name, it));
+    found.next().filter(|_| found.next().is_none()).copied()
+}
+
+/// Returns a declaration of a parameter for the variable.
+fn example(name: &str) -> String {
+    if syn::parse_str::<syn::Ident>(name).is_ok() {
+        format!("{name}: String")
+    } else {
+        let ident: String = name.chars().map(|it| if it == '.' { '_' } else { it }).collect();
+        format!("#[arg(name = \"{name}\")] {ident}: String")
     }
 }

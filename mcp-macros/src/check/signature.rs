@@ -1,8 +1,7 @@
 //! Rules for the signature of a registered function.
 
-use super::strip_groups;
 use crate::errors::Errors;
-use crate::item::tokens::{find, written};
+use crate::item::tokens::{find, strip_groups, written};
 use crate::item::{Item, Kind};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -198,12 +197,12 @@ fn receiver(item: &Item<'_>, errors: &Errors) {
         if item.owner.is_none()
             && let Some(span) = find(&item.function.sig.to_token_stream(), &of_self)
         {
-            errors.at(span, outside_server(item.kind));
+            errors.at(span, outside_handlers(item.kind));
         }
         return;
     };
     if item.owner.is_none() {
-        errors.at(receiver.self_token.span(), outside_server(item.kind));
+        errors.at(receiver.self_token.span(), outside_handlers(item.kind));
     } else if !is_shared(receiver) {
         let is_mut = |token: &TokenTree| matches!(token, TokenTree::Ident(it) if it == "mut");
         let inside = if find(&receiver.to_token_stream(), &is_mut).is_some() {
@@ -230,9 +229,9 @@ fn is_shared(receiver: &Receiver) -> bool {
     }
 }
 
-fn outside_server(kind: Kind) -> String {
+fn outside_handlers(kind: Kind) -> String {
     format!(
-        "{} on a method needs `#[server]` on the impl block around it; a macro that writes methods writes the block too",
+        "{} on a method needs `#[handlers]` on the impl block around it (`#[server]` until 0.1); a macro that writes methods writes the block too",
         kind.owner()
     )
 }

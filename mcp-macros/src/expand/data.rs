@@ -1,20 +1,19 @@
-//! `#[data]`.
+//! `#[data]`: the derives and their attributes, and stand-ins for the impls of a derive that fails.
 
-use super::{here, reexport, root_text};
-use crate::derives::Derive;
-use crate::item::held::{Held, held};
+use super::snippets::{here, reexport, root, root_text};
+use crate::item::data::{DataField, Derive, data_fields};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
-use syn::{Item, LitStr, Type, parse_quote};
+use syn::{DeriveInput, GenericParam, Item, LitStr, Type, parse_quote};
 
 /// Makes the item's derives assume that the types in it have a JSON form, and returns impls of `Held` that promise it. An error about a
 /// type without a JSON form comes from its impl.
 pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStream> {
-    let (owner, held) = held(item)?;
+    let (owner, held) = data_fields(item)?;
     let path = reexport(root, "Held");
     let mut promises = TokenStream::new();
     let mut count = 0;
-    for Held { field, types } in held {
+    for DataField { field, types } in held {
         let mut bounds = Vec::new();
         for ty in &types {
             let index = Literal::usize_unsuffixed(count);
@@ -57,4 +56,47 @@ pub(crate) fn data(root: &TokenStream, derives: &[Derive]) -> TokenStream {
         of(Some("schemars")).then(|| quote_spanned!(here()=> #[schemars(crate = #schemars)]));
     let own = of(None).then(|| quote_spanned!(here()=> #[mcp(crate = #own)]));
     quote_spanned!(here()=> #[derive(#(#paths),*)] #serde #schemars #own)
+}
+
+/// Generates an impl of the trait `name` of serde or schemars for `item`, so that the error of its derive is the only one.
+pub(crate) fn stand_in(name: &str, item: &DeriveInput) -> TokenStream {
+    let root = root(None);
+    let (ty, generics) = (&item.ident, &item.generics);
+    let (parameters, arguments, bounds) = generics.split_for_impl();
+    match name {
+        "Serialize" => quote_spanned! {here()=>
+            impl #parameters #root::__private::serde::Serialize for #ty #arguments #bounds {
+                fn serialize<__S: #root::__private::serde::Serializer>(
+                    &self,
+                    _: __S,
+                ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                    ::core::unreachable!()
+                }
+            }
+        },
+        "Deserialize" => {
+            let mut lent = generics.clone();
+            lent.params.insert(0, GenericParam::Lifetime(parse_quote!('__de)));
+            let (parameters, _, _) = lent.split_for_impl();
+            quote_spanned! {here()=>
+                impl #parameters #root::__private::serde::Deserialize<'__de> for #ty #arguments #bounds {
+                    fn deserialize<__D: #root::__private::serde::Deserializer<'__de>>(
+                        _: __D,
+                    ) -> ::core::result::Result<Self, __D::Error> {
+                        ::core::unreachable!()
+                    }
+                }
+            }
+        }
+        _ => quote_spanned! {here()=>
+            impl #parameters #root::__private::schemars::JsonSchema for #ty #arguments #bounds {
+                fn schema_name() -> #root::__private::Cow<'static, str> {
+                    ::core::unreachable!()
+                }
+                fn json_schema(_: &mut #root::__private::schemars::SchemaGenerator) -> #root::__private::schemars::Schema {
+                    ::core::unreachable!()
+                }
+            }
+        },
+    }
 }

@@ -1,19 +1,19 @@
-//! Generates the `ItemDef`: the constructor, and a chain of setters for the keys of the attribute.
+//! Generates the `ItemDef` and the constants that it refers to: the constructor, a chain of setters for the keys of the attribute, the
+//! schemas of a tool that the compiler makes, and the table that the runtime matches URIs with.
 
-use super::call::output;
-use super::text::{description, icon, text};
-use super::uri::segments;
-use super::{at, here, schema, target};
+use super::param::Field;
+use super::snippets::{at, description, here, icon, text};
+use super::target::{self, output, result_span};
 use crate::errors::position;
 use crate::item::tokens::outside;
 use crate::item::{Item, Kind};
 use crate::keys::Given;
-use crate::keys::nested::Cache;
+use crate::keys::attributes::ItemKeys;
+use crate::keys::conditions::{Rate, Unit};
+use crate::keys::nested::{Cache, Task};
 use crate::keys::number::Duration;
-use crate::keys::rate::{Rate, Unit};
-use crate::keys::tables::ItemKeys;
-use crate::keys::task::Task;
-use crate::keys::text::{Audience, Flag, Role, SchemaForm};
+use crate::keys::text::{Audience, Flag, Reader, SchemaForm};
+use crate::uri::{Segment, Template, VariableKind};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
@@ -60,7 +60,7 @@ pub(super) fn definition(item: &Item<'_>) -> TokenStream {
     let described = description(keys.description.as_ref().map(|it| &it.value), item.doc.as_ref())
         .map(|it| quote_spanned!(here()=> .description(#it)));
     let (shown, behaviour, content) = (shown(keys), behaviour(keys, owner.as_ref()), content(keys));
-    let schemas = schema::setters(item);
+    let schemas = setters(item);
     quote_spanned!(here()=> #made #described #shown #behaviour #content #schemas)
 }
 
@@ -72,7 +72,7 @@ fn path(item: &Item<'_>) -> String {
     format!("{owner}::{name}")
 }
 
-/// Generates the line of the function. `line!()` gives the line of the attribute, which for a method is `#[server]` on its block.
+/// Generates the line of the function. `line!()` gives the line of the attribute, which for a method is `#[handlers]` on its block.
 fn line(item: &Item<'_>) -> TokenStream {
     if item.owner.is_some() && proc_macro::is_available() {
         let (line, _) = position(item.function.sig.ident.span());
@@ -223,8 +223,8 @@ fn content(keys: &ItemKeys) -> TokenStream {
 
 fn audience(audience: &Audience) -> TokenStream {
     let roles = audience.0.iter().map(|role| match role {
-        Role::User => quote_spanned!(here()=> __mcp::Role::User),
-        Role::Assistant => quote_spanned!(here()=> __mcp::Role::Assistant),
+        Reader::User => quote_spanned!(here()=> __mcp::Role::User),
+        Reader::Assistant => quote_spanned!(here()=> __mcp::Role::Assistant),
     });
     quote_spanned!(here()=> .audience(&[#(#roles),*]))
 }
@@ -242,4 +242,78 @@ fn cache(cache: &Cache) -> TokenStream {
 fn duration(millis: u64) -> TokenStream {
     let millis = Literal::u64_unsuffixed(millis);
     quote_spanned!(here()=> __mcp::Duration::from_millis(#millis))
+}
+
+/// Returns the form of schemas that the compiler has to make, or `None` if it makes none.
+fn schema_form(item: &Item<'_>) -> Option<SchemaForm> {
+    let form = item.keys.schema.as_ref().map_or(SchemaForm::Compatible, |it| it.value);
+    (item.kind == Kind::Tool && form != SchemaForm::Full).then_some(form)
+}
+
+fn has_input(item: &Item<'_>) -> bool {
+    item.keys.input_schema.is_none()
+}
+
+/// Generates the constants before the definition: the schemas of a tool, or checks of the parameters of a prompt or resource.
+pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenStream> {
+    if matches!(item.kind, Kind::Prompt | Kind::Resource) {
+        let judged = fields.iter().filter_map(Field::judged_text);
+        return Some(judged.collect());
+    }
+    let form = schema_form(item)?;
+    let is_demanded = form == SchemaForm::Static;
+    let input = has_input(item).then(|| {
+        let properties = fields.iter().filter_map(|it| it.property(is_demanded));
+        quote_spanned! {here()=>
+            static __INPUT: __mcp::InputSchema =
+                __mcp::InputSchema::new(&[#(#properties),*]);
+            static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
+        }
+    });
+    let ty = output(item);
+    let span = at(result_span(item));
+    let demanded =
+        is_demanded.then(|| quote_spanned!(span=> .demanded(__mcp::Probe::<#ty>::HAS_OUTPUT)));
+    let known = quote_spanned!(span=> __mcp::Probe::<#ty>::OUTPUT #demanded);
+    Some(quote_spanned! {here()=>
+        #input
+        static __OUTPUT: __mcp::ConstantOutput = #known;
+        static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
+    })
+}
+
+/// Generates the setters that pass the constants to the definition.
+fn setters(item: &Item<'_>) -> Option<TokenStream> {
+    schema_form(item)?;
+    let input = has_input(item).then(|| quote_spanned!(here()=> .input(&__INPUT, &__INPUT_TEXT)));
+    Some(quote_spanned!(here()=> #input .output(&__OUTPUT_TEXT, __OUTPUT.is_object())))
+}
+
+/// Generates the table of segments, which is empty for a URI without variables.
+fn segments(template: &Template) -> TokenStream {
+    if template.variables().next().is_none() {
+        return quote_spanned!(here()=> &[]);
+    }
+    let segments = template.segments.iter().map(|segment| match segment {
+        Segment::Literal(text) => quote_spanned!(here()=> __mcp::Segment::Literal(#text)),
+        Segment::Variable(variable) => {
+            let (name, explode, kind) = (&variable.name, variable.explode, variable_kind(variable.kind));
+            quote_spanned! {here()=>
+                __mcp::Segment::Variable { name: #name, kind: __mcp::VariableKind::#kind, explode: #explode }
+            }
+        }
+    });
+    quote_spanned!(here()=> &[#(#segments),*])
+}
+
+fn variable_kind(kind: VariableKind) -> Ident {
+    let name = match kind {
+        VariableKind::Simple => "Simple",
+        VariableKind::Reserved => "Reserved",
+        VariableKind::Label => "Label",
+        VariableKind::Path => "Path",
+        VariableKind::Query => "Query",
+        VariableKind::QueryMore => "QueryMore",
+    };
+    Ident::new(name, here())
 }

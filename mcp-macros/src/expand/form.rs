@@ -1,23 +1,26 @@
-//! `#[form]`: generates the schema of a form, as an impl beside the user's type.
+//! `#[form]`: generates the schema of a form, as an impl beside the user's type, and the attributes that take the place of `#[arg]`.
+//!
+//! serde and schemars read and describe a form that is an argument or a result. Their attributes leave out bounds, because these are not
+//! checked there.
 
-use super::text::{description, doc, text};
-use super::{at, here};
-use crate::check;
+use super::snippets::{at, description, doc, here, text};
 use crate::docs::Doc;
-use crate::item::form::{Chosen, Form, Named, Shape};
-use crate::keys::arg::{Default, Format};
-use crate::keys::range::{Bound, Range};
-use proc_macro2::{Literal, Span, TokenStream};
-use quote::quote_spanned;
+use crate::item::form::{Chosen, Form, FormShape, Named};
+use crate::item::tokens::first_reference;
+use crate::keys::arg::{DefaultValue, Format};
+use crate::keys::number::{Bound, Range};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens as _, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprLit, Lit};
+use syn::{Attribute, Expr, ExprLit, ExprUnary, Item, Lit, Type, UnOp, parse_quote};
 
 /// Generates the impl in one unnamed constant, so that its names cannot conflict with names of the user.
 pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
     let ident = form.ident;
     let body = match &form.shape {
-        Shape::Struct { named, fields, .. } => {
-            let defaults = super::field::defaults(form, fields);
+        FormShape::Struct { named, fields, .. } => {
+            let defaults = defaults(form, fields);
             let fields = named.iter().map(field);
             quote_spanned! {here()=>
                 #defaults
@@ -29,7 +32,7 @@ pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
                 }
             }
         }
-        Shape::Enum(variants) => {
+        FormShape::Enum(variants) => {
             let titles = variants.iter().map(title);
             let enum_names = form.enum_names();
             quote_spanned! {here()=>
@@ -49,19 +52,19 @@ pub(crate) fn unfinished(root: &TokenStream, form: &Form<'_>) -> Option<TokenStr
     let ident = form.ident;
     // A form that borrows has an error already, and the impl would add a second one.
     let borrows = match &form.shape {
-        Shape::Struct { named, .. } => named.iter().any(|it| check::borrows(it.ty).is_some()),
-        Shape::Enum(_) => false,
+        FormShape::Struct { named, .. } => named.iter().any(|it| first_reference(it.ty).is_some()),
+        FormShape::Enum(_) => false,
     };
     if borrows || !form.generics.params.is_empty() {
         return None;
     }
     let body = match &form.shape {
-        Shape::Struct { .. } => quote_spanned! {here()=>
+        FormShape::Struct { .. } => quote_spanned! {here()=>
             impl __mcp::Form for #ident {
                 fn schema() -> &'static __mcp::FormSchema { ::core::unreachable!() }
             }
         },
-        Shape::Enum(_) => quote_spanned! {here()=>
+        FormShape::Enum(_) => quote_spanned! {here()=>
             impl __mcp::FormChoice for #ident {
                 fn choices() -> __mcp::Choices { ::core::unreachable!() }
             }
@@ -109,11 +112,11 @@ fn field(field: &Named<'_>) -> TokenStream {
     let default = keys.default.as_ref().map(|it| {
         let span = at(it.span());
         let made = match &it.value {
-            Default(None) => quote_spanned!(span=> __mcp::from_default()),
-            Default(Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. }))) => {
+            DefaultValue(None) => quote_spanned!(span=> __mcp::from_default()),
+            DefaultValue(Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. }))) => {
                 quote_spanned!(at(text.span())=> __mcp::from_text(#text))
             }
-            Default(Some(expr)) => quote_spanned!(at(expr.span())=> #expr),
+            DefaultValue(Some(expr)) => quote_spanned!(at(expr.span())=> #expr),
         };
         quote_spanned!(span=> .default(|| #made))
     });
@@ -158,4 +161,96 @@ fn heading(text: &Doc<'_>) -> TokenStream {
     let lines: Vec<&str> = text.lines().map(str::trim).take_while(|it| !it.is_empty()).collect();
     let line = lines.join(" ");
     quote_spanned!(here()=> #line)
+}
+
+/// Returns the struct with these attributes in place of ours.
+pub(crate) fn item(mut item: Item, form: &Form<'_>) -> TokenStream {
+    if let (Item::Struct(it), FormShape::Struct { named, .. }) = (&mut item, &form.shape) {
+        for (field, named) in it.fields.iter_mut().zip(named) {
+            field.attrs.retain(|it| !it.path().is_ident("arg"));
+            field.attrs.extend(attributes(form.ident, named, field.ident.as_ref()));
+        }
+    }
+    item.into_token_stream()
+}
+
+fn attributes(owner: &syn::Ident, named: &Named<'_>, ident: Option<&Ident>) -> Vec<Attribute> {
+    let keys = &named.keys;
+    let mut said = Vec::new();
+    if let Some(title) = &keys.title {
+        let title = text(&title.value);
+        said.push(quote_spanned!(here()=> title = #title));
+    }
+    if let Some(description) = &keys.description {
+        let description = text(&description.value);
+        said.push(quote_spanned!(here()=> description = #description));
+    }
+    if let Some(format) = &keys.format {
+        let name = match format.value {
+            Format::Email => "email",
+            Format::Uri => "uri",
+            Format::Date => "date",
+            Format::DateTime => "date-time",
+        };
+        said.push(quote_spanned!(here()=> extend("format" = #name)));
+    }
+    let mut attributes: Vec<Attribute> = Vec::new();
+    if !said.is_empty() {
+        attributes.push(parse_quote!(#[schemars(#(#said),*)]));
+    }
+    match (&keys.default, ident) {
+        (Some(it), _) if it.value.0.is_none() => attributes.push(parse_quote!(#[serde(default)])),
+        (Some(_), Some(ident)) if literal(named).is_some() => {
+            let path = format!("{owner}::{}", function(ident));
+            attributes.push(parse_quote!(#[serde(default = #path)]));
+        }
+        _ => {}
+    }
+    attributes
+}
+
+/// Generates the functions that return defaults, which `#[serde(default = "…")]` names.
+fn defaults(form: &Form<'_>, fields: &syn::Fields) -> Option<TokenStream> {
+    let FormShape::Struct { named, .. } = &form.shape else { return None };
+    let made = fields.iter().zip(named).filter_map(|(field, named)| {
+        let (value, name) = (literal(named)?, function(field.ident.as_ref()?));
+        let ty = named.ty;
+        Some(quote_spanned! {here()=>
+            #[doc(hidden)]
+            fn #name() -> #ty {
+                #value
+            }
+        })
+    });
+    let made: Vec<_> = made.collect();
+    let ident = form.ident;
+    (!made.is_empty()).then(|| quote_spanned!(here()=> impl #ident { #(#made)* }))
+}
+
+fn function(field: &Ident) -> Ident {
+    quote::format_ident!("__default_{}", field.unraw(), span = here())
+}
+
+/// Returns the default if it is a literal that certainly has the field's type. Any other default is evaluated when the form is made.
+fn literal(named: &Named<'_>) -> Option<TokenStream> {
+    let DefaultValue(Some(expr)) = &named.keys.default.as_ref()?.value else { return None };
+    let Type::Path(path) = named.ty else { return None };
+    let ty = path.path.get_ident()?.to_string();
+    let number = match expr {
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) if !ty.starts_with('u') => expr,
+        expr => expr,
+    };
+    let Expr::Lit(ExprLit { lit, .. }) = number else { return None };
+    const WHOLE: [&str; 10] =
+        ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
+    match lit {
+        Lit::Int(it) if it.suffix().is_empty() && WHOLE.contains(&ty.as_str()) => {}
+        Lit::Float(it) if it.suffix().is_empty() && ["f32", "f64"].contains(&ty.as_str()) => {}
+        Lit::Bool(_) if ty == "bool" => {}
+        Lit::Str(text) if ty == "String" => {
+            return Some(quote_spanned!(here()=> ::core::convert::Into::into(#text)));
+        }
+        _ => return None,
+    }
+    Some(expr.to_token_stream())
 }

@@ -1,10 +1,10 @@
-//! Generates the code that registers an item.
+//! Generates the code that registers an item, and the function in it that reads the arguments and calls the user's function.
 
-use super::call::call;
-use super::definition::definition;
+use super::definition::{constants, definition};
 use super::mark::mark;
 use super::param::{Field, fields};
-use super::{here, root, schema, target};
+use super::snippets::{at, here, root};
+use super::target::{self, output, result_span};
 use crate::item::{Item, Kind, Mode};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
@@ -22,7 +22,7 @@ pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     let call = call(item, &fields);
     let definition = definition(item);
     let mark = mark(item);
-    let schemas = schema::constants(item, &fields);
+    let schemas = constants(item, &fields);
     let body = quote_spanned! {here()=>
         use #root::__private as __mcp;
         #probing
@@ -35,16 +35,6 @@ pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     };
     let constant = target::constant(item, &root, &body);
     quote_spanned!(here()=> #mark #constant)
-}
-
-/// Generates the attributes that the code takes over from the function. A function that `cfg` removes must not be registered. A deprecated
-/// function may be, which needs an `allow`: a crate that forbids this `allow` cannot register such a function.
-pub(super) fn inherited(item: &Item<'_>) -> TokenStream {
-    let attrs = &item.function.attrs;
-    let cfgs = attrs.iter().filter(|it| it.path().is_ident("cfg"));
-    let deprecated = attrs.iter().any(|it| it.path().is_ident("deprecated"));
-    let allow = deprecated.then(|| quote_spanned!(here()=> #[allow(deprecated)]));
-    quote_spanned!(here()=> #(#cfgs)* #allow)
 }
 
 fn args(fields: &[Field<'_>]) -> Option<TokenStream> {
@@ -67,4 +57,79 @@ fn params(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
             #(#adds)*
         }
     }
+}
+
+fn call(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
+    let handles = fields.iter().map(|it| {
+        let (name, handle) = (it.handle_name(), it.handle());
+        quote_spanned!(here()=> let #name = #handle;)
+    });
+    let reads = fields.iter().map(Field::read);
+    let accept = accept(fields);
+    let run = run(item, fields);
+    quote_spanned! {here()=>
+        fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+            #(#handles)*
+            #(#reads)*
+            #accept
+            #run
+        }
+    }
+}
+
+/// Generates the check of the arguments. All of them have been read before it, so that the error can name every wrong one.
+fn accept(fields: &[Field<'_>]) -> TokenStream {
+    if fields.is_empty() {
+        return quote_spanned!(here()=> if !__call.accept() { return __call.refuse(); });
+    }
+    let values: Vec<_> = fields.iter().map(Field::value_name).collect();
+    quote_spanned! {here()=>
+        let (true, #(::core::option::Option::Some(mut #values)),*) = (__call.accept(), #(#values),*) else {
+            return __call.refuse();
+        };
+    }
+}
+
+/// Generates the call of the user's function. It is located at the function's name, so that an error about a future that is not `Send`
+/// points there.
+fn run(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
+    let target = target::called(item);
+    let span = at(item.function.sig.ident.span());
+    let mode = item.mode();
+    let needs_context = !fields.is_empty() || item.kind == Kind::Resource;
+    let parameter =
+        if needs_context { quote_spanned!(span=> __cx) } else { quote_spanned!(span=> _) };
+    let context = match mode {
+        Mode::Async => quote_spanned!(span=> &__cx),
+        Mode::InPlace | Mode::Blocking => quote_spanned!(span=> __cx),
+    };
+    let args = fields.iter().map(|it| it.pass(&context));
+    let called = quote_spanned!(span=> #target(#(#args),*));
+    match mode {
+        Mode::Async => {
+            let reply = reply(item, &quote_spanned!(span=> #called.await), &context);
+            quote_spanned!(span=> __call.future(move |#parameter| async move { #reply }))
+        }
+        Mode::InPlace => {
+            let reply = reply(item, &called, &context);
+            quote_spanned!(span=> __call.ready(move |#parameter| #reply))
+        }
+        Mode::Blocking => {
+            let reply = reply(item, &called, &context);
+            quote_spanned!(span=> __call.blocking(move |#parameter| #reply))
+        }
+    }
+}
+
+/// Generates the conversion of the result to a reply. A `match` keeps borrowed arguments alive until the reply is made, a `let` would not.
+/// The type of the result is repeated, so that an error about a type that is no reply points at it.
+fn reply(item: &Item<'_>, called: &TokenStream, context: &TokenStream) -> TokenStream {
+    let (span, ty) = (at(result_span(item)), output(item));
+    let made = match item.kind {
+        Kind::Tool => quote_spanned!(span=> __mcp::tool_reply::<#ty>(__reply)),
+        Kind::Resource => quote_spanned!(span=> __mcp::resource_reply::<#ty>(#context, __reply)),
+        Kind::Prompt => quote_spanned!(span=> __mcp::prompt_reply::<#ty>(__reply)),
+        Kind::Completion => quote_spanned!(span=> __mcp::completion_reply::<#ty>(__reply)),
+    };
+    quote_spanned!(span=> match #called { __reply => #made })
 }

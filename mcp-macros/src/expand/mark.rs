@@ -4,8 +4,8 @@
 //! of a free function is a type of the same name, which paths, imports and renames bring along. The mark of a method is a constant. For a
 //! name without a mark, the generated code finds a stand-in, whose type the runtime rejects.
 
-use super::item::inherited;
-use super::{at, here, root};
+use super::snippets::{at, here, root};
+use super::target::inherited;
 use crate::item::tokens::outside;
 use crate::item::{Item, Kind};
 use proc_macro2::{Ident, Span, TokenStream};

@@ -1,16 +1,14 @@
 //! Parameters: their definitions, and the handles that read them.
 
 use super::mark::marked;
-use super::text::{description, text};
-use super::{at, here, reexport, root_text};
-use crate::check::is_borrowed_argument;
+use super::snippets::{at, description, here, reexport, root_text, text};
 use crate::errors::position;
-use crate::item::tokens::outside;
+use crate::item::tokens::{is_borrowed_argument, outside, strip_groups};
 use crate::item::{Item, Mode, Param, Place, Role};
-use crate::keys::arg::{Completer, Default};
-use crate::keys::json;
-use crate::keys::range::{Bound, Len, Range};
-use crate::keys::tables::ArgKeys;
+use crate::keys::arg::{Completer, DefaultValue};
+use crate::keys::attributes::ArgKeys;
+use crate::keys::number::{Bound, Len, Range};
+use crate::keys::text::{json_float, json_literal};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
@@ -196,7 +194,7 @@ impl Field<'_> {
     fn default(&self) -> Option<TokenStream> {
         let owner = self.item.owner.map(quote::ToTokens::to_token_stream);
         let span = self.span();
-        let Default(expr) = &self.param.keys.default.as_ref()?.value;
+        let DefaultValue(expr) = &self.param.keys.default.as_ref()?.value;
         Some(match expr {
             None => quote_spanned!(span=> || __mcp::from_default()),
             Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
@@ -212,7 +210,7 @@ impl Field<'_> {
 
     /// Generates the default for the schema: its value if that is written out, otherwise the fact that it is an expression.
     fn literal(&self) -> Option<TokenStream> {
-        let Default(expr) = &self.param.keys.default.as_ref()?.value;
+        let DefaultValue(expr) = &self.param.keys.default.as_ref()?.value;
         Some(match expr {
             None => quote_spanned!(here()=> __mcp::Literal::Empty),
             Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
@@ -222,7 +220,7 @@ impl Field<'_> {
                 let variant = path.path.segments.last().map(|it| it.ident.unraw().to_string());
                 quote_spanned!(here()=> __mcp::Literal::Variant(#variant))
             }
-            Some(expr) => match json::literal.parse2(expr.to_token_stream()) {
+            Some(expr) => match json_literal.parse2(expr.to_token_stream()) {
                 Ok(text) if text == "true" || text == "false" || text.parse::<i128>().is_ok() => {
                     quote_spanned!(here()=> __mcp::Literal::Json(#text))
                 }
@@ -306,10 +304,8 @@ fn line(span: Span) -> Option<TokenStream> {
 
 /// Returns the target of `&str` and `&[T]`, which are lent from an owned value.
 fn borrowed(ty: &Type) -> Option<&Type> {
-    match crate::check::strip_groups(ty) {
-        Type::Reference(it) if is_borrowed_argument(&it.elem) => {
-            Some(crate::check::strip_groups(&it.elem))
-        }
+    match strip_groups(ty) {
+        Type::Reference(it) if is_borrowed_argument(&it.elem) => Some(strip_groups(&it.elem)),
         _ => None,
     }
 }
@@ -358,7 +354,7 @@ fn bound(side: &str, bound: Bound) -> TokenStream {
             quote_spanned!(here()=> .#setter(#int))
         }
         Bound::Float(float) => {
-            let (text, float) = (json::float_text(float), Literal::f64_unsuffixed(float));
+            let (text, float) = (json_float(float), Literal::f64_unsuffixed(float));
             if text.contains('e') {
                 let setter = setter("float");
                 quote_spanned!(here()=> .#setter(#float))

@@ -1,54 +1,197 @@
-//! Schemas of a tool as constants, which the compiler makes from the types of its parameters and its result.
+//! `#[derive(Schema)]`.
 
-use super::call::{output, result_span};
-use super::param::Field;
-use super::{at, here};
-use crate::item::{Item, Kind};
-use crate::keys::text::SchemaForm;
-use proc_macro2::TokenStream;
-use quote::quote_spanned;
+use super::snippets::{at, here};
+use crate::item::schema::{
+    JsonMember, JsonObject, JsonPart, SchemaBody, SchemaType, VariantName, root as root_path,
+};
+use proc_macro2::{Literal, TokenStream};
+use quote::{ToTokens as _, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{GenericArgument, GenericParam, Item, PathArguments, Type};
 
-/// Returns the form of schemas that the compiler has to make, or `None` if it makes none.
-fn form(item: &Item<'_>) -> Option<SchemaForm> {
-    let form = item.keys.schema.as_ref().map_or(SchemaForm::Compatible, |it| it.value);
-    (item.kind == Kind::Tool && form != SchemaForm::Full).then_some(form)
-}
-
-fn has_input(item: &Item<'_>) -> bool {
-    item.keys.input_schema.is_none()
-}
-
-/// Generates the constants before the definition: the schemas of a tool, or checks of the parameters of a prompt or resource.
-pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenStream> {
-    if matches!(item.kind, Kind::Prompt | Kind::Resource) {
-        let judged = fields.iter().filter_map(Field::judged_text);
-        return Some(judged.collect());
+/// Generates the impls for a type whose schema can be a constant.
+pub(crate) fn schema(shape: &SchemaType<'_>) -> TokenStream {
+    let root = match &shape.root {
+        Some(path) => path.to_token_stream(),
+        None => quote_spanned!(here()=> ::mcp_runtime),
+    };
+    let impls = impls(shape);
+    quote_spanned! {here()=>
+        const _: () = {
+            use #root::__private as __mcp;
+            #[allow(unused_imports)]
+            use __mcp::known::*;
+            #impls
+        };
     }
-    let form = form(item)?;
-    let is_demanded = form == SchemaForm::Static;
-    let input = has_input(item).then(|| {
-        let properties = fields.iter().filter_map(|it| it.property(is_demanded));
-        quote_spanned! {here()=>
-            static __INPUT: __mcp::InputSchema =
-                __mcp::InputSchema::new(&[#(#properties),*]);
-            static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
-        }
-    });
-    let ty = output(item);
-    let span = at(result_span(item));
-    let demanded =
-        is_demanded.then(|| quote_spanned!(span=> .demanded(__mcp::Probe::<#ty>::HAS_OUTPUT)));
-    let known = quote_spanned!(span=> __mcp::Probe::<#ty>::OUTPUT #demanded);
+}
+
+/// Generates the impl of `Borrows` for a type that borrows from serde's input, which an argument cannot do.
+pub(crate) fn borrows(item: &Item) -> Option<TokenStream> {
+    let (attrs, ident, generics) = match item {
+        Item::Struct(it) => (&it.attrs, &it.ident, &it.generics),
+        Item::Enum(it) => (&it.attrs, &it.ident, &it.generics),
+        _ => return None,
+    };
+    let root = root_path(attrs)
+        .map_or_else(|| quote_spanned!(here()=> ::mcp_runtime), |it| it.to_token_stream());
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     Some(quote_spanned! {here()=>
-        #input
-        static __OUTPUT: __mcp::ConstantOutput = #known;
-        static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
+        impl #impl_generics #root::__private::Borrows for #ident #ty_generics #where_clause {}
     })
 }
 
-/// Generates the setters that pass the constants to the definition.
-pub(super) fn setters(item: &Item<'_>) -> Option<TokenStream> {
-    form(item)?;
-    let input = has_input(item).then(|| quote_spanned!(here()=> .input(&__INPUT, &__INPUT_TEXT)));
-    Some(quote_spanned!(here()=> #input .output(&__OUTPUT_TEXT, __OUTPUT.is_object())))
+fn impls(shape: &SchemaType<'_>) -> TokenStream {
+    let (ident, node) = (shape.ident, node(shape));
+    let (_, ty_generics, where_clause) = shape.generics.split_for_impl();
+    let lifetimes = shape.generics.lifetimes();
+    if shape.generics.type_params().next().is_some() {
+        // A generic type adds no depth. The types in it have depths of their own.
+        let params = shape.generics.params.iter().map(|it| match it {
+            GenericParam::Type(it) => {
+                let (ident, bounds) = (&it.ident, &it.bounds);
+                quote_spanned!(here()=> #ident: __mcp::Schema<__D> + #bounds)
+            }
+            other => other.to_token_stream(),
+        });
+        return quote_spanned! {here()=>
+            impl<#(#params,)* __D: __mcp::Depth> __mcp::Schema<__D> for #ident #ty_generics #where_clause {
+                const NODE: __mcp::Node = #node;
+            }
+        };
+    }
+    let lifetimes: Vec<_> = lifetimes.collect();
+    quote_spanned! {here()=>
+        impl<#(#lifetimes,)* __D: __mcp::Depth> __mcp::Schema<__D> for #ident #ty_generics #where_clause {
+            const NODE: __mcp::Node = <__D::Of<Self> as __mcp::Part>::NODE;
+        }
+        impl<#(#lifetimes),*> __mcp::Body for #ident #ty_generics #where_clause {
+            type At<__D: __mcp::Depth> = __mcp::Full<Self, __D>;
+        }
+        impl<#(#lifetimes,)* __D: __mcp::Depth> __mcp::Described<__D> for #ident #ty_generics #where_clause {
+            const NODE: __mcp::Node = #node;
+        }
+    }
+}
+
+fn node(shape: &SchemaType<'_>) -> TokenStream {
+    let described = described(shape.description.as_ref());
+    let node = match &shape.body {
+        SchemaBody::Part(it) => part(it),
+        SchemaBody::Newtype(ty) => {
+            let known = known(ty);
+            quote_spanned!(at(ty.span())=> #known.newtype())
+        }
+        SchemaBody::Names { names, default } => {
+            let names = names.iter().map(name);
+            let default = match default {
+                Some(variant) => quote_spanned!(here()=> ::core::option::Option::Some(#variant)),
+                None => quote_spanned!(here()=> ::core::option::Option::None),
+            };
+            quote_spanned!(here()=> __mcp::Node::names(&[#(#names),*], #default))
+        }
+        SchemaBody::OneOf(branches) => {
+            let branches = branches.iter().map(|it| {
+                let (node, description) =
+                    (part(&it.part), self::described(it.description.as_ref()));
+                quote_spanned!(here()=> __mcp::Branch::new(#node) #description)
+            });
+            quote_spanned!(here()=> __mcp::Node::one_of(&[#(#branches),*]))
+        }
+    };
+    quote_spanned!(here()=> #node #described)
+}
+
+fn part(part: &JsonPart<'_>) -> TokenStream {
+    match part {
+        JsonPart::Null => quote_spanned!(here()=> __mcp::Node::null()),
+        JsonPart::Type(ty) => known(ty),
+        JsonPart::Tuple(types) => {
+            let parts = types.iter().map(|it| known(it));
+            quote_spanned!(here()=> __mcp::Node::tuple(&[#(#parts),*]))
+        }
+        JsonPart::Names(names) => {
+            let names = names.iter().map(|it| quote_spanned!(here()=> __mcp::Name::new(#it, #it)));
+            quote_spanned! {here()=>
+                __mcp::Node::names(&[#(#names),*], ::core::option::Option::None)
+            }
+        }
+        JsonPart::Tagged { tag, name, ty } => {
+            let known = known(ty);
+            quote_spanned!(at(ty.span())=> __mcp::Node::tagged(#tag, #name, &#known))
+        }
+        JsonPart::Object(object) => self::object(object),
+    }
+}
+
+fn known(ty: &Type) -> TokenStream {
+    quote_spanned!(at(ty.span())=> __mcp::Known::<#ty, __D>::NODE)
+}
+
+fn object(object: &JsonObject<'_>) -> TokenStream {
+    let closed = object.is_closed.then(|| quote_spanned!(here()=> .closed()));
+    let mut sorted: Vec<&JsonMember<'_>> = object.members.iter().collect();
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
+    let declared = object.members.iter().map(|it| {
+        let place = sorted.iter().position(|other| other.name == it.name);
+        Literal::usize_unsuffixed(place.unwrap_or_default())
+    });
+    let sorted = sorted.iter().map(|it| member(it));
+    quote_spanned! {here()=>
+        __mcp::Node::object(&__mcp::Object::new(&[#(#sorted),*], &[#(#declared),*]) #closed)
+    }
+}
+
+fn name(name: &VariantName) -> TokenStream {
+    let (variant, text) = (&name.variant, &name.name);
+    let described = described(name.description.as_ref());
+    quote_spanned!(here()=> __mcp::Name::new(#variant, #text) #described)
+}
+
+fn described(text: Option<&String>) -> Option<TokenStream> {
+    text.map(|it| quote_spanned!(here()=> .description(#it)))
+}
+
+fn member(member: &JsonMember<'_>) -> TokenStream {
+    let (name, node) = (&member.name, part(&member.part));
+    let described = described(member.description.as_ref());
+    let titled = member.title.as_ref().map(|it| quote_spanned!(here()=> .title(#it)));
+    let defaulted = member.is_defaulted.then(|| match member.part {
+        JsonPart::Type(ty) if !is_std(ty) => quote_spanned! {at(ty.span())=>
+            .defaulted().written(__mcp::Serialized::<#ty>::IS)
+        },
+        _ => quote_spanned!(here()=> .defaulted()),
+    });
+    let skipped = member.is_skipped.then(|| quote_spanned!(here()=> .skipped()));
+    let always = member.is_always.then(|| quote_spanned!(here()=> .always()));
+    let lazy = match member.part {
+        JsonPart::Type(ty) if !is_std(ty) => Some(quote_spanned! {at(ty.span())=>
+            .or(|__generator| (&&__mcp::OfSchemars::<#ty>::NEW).ask(__generator))
+        }),
+        _ => None,
+    };
+    quote_spanned! {here()=>
+        __mcp::Member::new(#name, #node) #titled #described #defaulted #skipped #always #lazy
+    }
+}
+
+/// Whether a type looks like a type of std that constants describe. Then the runtime never asks schemars for this type alone. If another
+/// type has the same name, the whole struct is left to schemars.
+fn is_std(ty: &Type) -> bool {
+    const PLAIN: [&str; 16] = [
+        "bool", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f32",
+        "f64", "char", "String", "PathBuf",
+    ];
+    const AROUND: [&str; 2] = ["Option", "Vec"];
+    let Type::Path(path) = ty else { return false };
+    let Some(ident) = path.path.segments.last().filter(|_| path.path.segments.len() == 1) else {
+        return false;
+    };
+    match &ident.arguments {
+        PathArguments::None => PLAIN.iter().any(|it| ident.ident == it),
+        PathArguments::AngleBracketed(inside) if AROUND.iter().any(|it| ident.ident == it) => {
+            inside.args.iter().all(|it| matches!(it, GenericArgument::Type(ty) if is_std(ty)))
+        }
+        _ => false,
+    }
 }

@@ -1,11 +1,12 @@
-//! `server!(…)`.
+//! `server!(…)` and `items![…]`.
 
-use super::text::{icon, text};
-use super::{at, here, root};
+use super::snippets::{at, here, icon, root, text};
+use crate::keys::attributes::ServerKeys;
 use crate::keys::number::SizeExpr;
-use crate::keys::tables::ServerKeys;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
+use syn::ExprPath;
+use syn::ext::IdentExt as _;
 
 pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
     let root = root(keys.crate_path.as_ref());
@@ -58,4 +59,14 @@ pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
             #max_result
         }
     }
+}
+
+/// Generates the list of named items.
+pub(crate) fn items(root: &TokenStream, paths: &[ExprPath]) -> TokenStream {
+    let door = quote_spanned!(here()=> #root::__private);
+    let named = paths.iter().map(|path| {
+        let name = path.path.segments.last().map(|it| it.ident.unraw().to_string());
+        quote_spanned!(here()=> #door::named(#name, #door::identity(&#path)))
+    });
+    quote_spanned!(here()=> #door::items(&[#(#named),*]))
 }

@@ -1,17 +1,19 @@
-//! Names of the user's function in generated code.
+//! The user's function in generated code: its name, its attributes and the type of its result.
 //!
-//! The function of a block with `#[server]` is named by its type. Any other function is named directly. It may still be in an `impl`
+//! The function of a block with `#[handlers]` is named by its type. Any other function is named directly. It may still be in an `impl`
 //! block, because an attribute sees only the function. Therefore the code beside it must be legal in an `impl` block too: one constant
 //! with a name. In a module, the constant finds itself and the function by name. In an `impl` block it finds neither, and finds stand-ins
 //! of the runtime instead. The type of one stand-in makes the runtime report the mistake in its own words. The others prevent a second
 //! error.
 
-use super::item::inherited;
-use super::{at, here};
+use super::snippets::{at, here};
+use crate::item::tokens::outside;
 use crate::item::{Item, Mode};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::ReturnType;
 use syn::ext::IdentExt as _;
+use syn::spanned::Spanned as _;
 
 /// Greatest number of parameters for which there are stand-ins. For a function with more, rustc also reports that it does not exist.
 const PARAMS: usize = 16;
@@ -78,5 +80,32 @@ fn found(name: &Ident, module: &TokenStream, alias: &str, span: Span) -> TokenSt
         type #name = ();
         use __mcp::#module::*;
         use #name as #alias;
+    }
+}
+
+/// Generates the attributes that the code takes over from the function. A function that `cfg` removes must not be registered. A deprecated
+/// function may be, which needs an `allow`: a crate that forbids this `allow` cannot register such a function.
+pub(super) fn inherited(item: &Item<'_>) -> TokenStream {
+    let attrs = &item.function.attrs;
+    let cfgs = attrs.iter().filter(|it| it.path().is_ident("cfg"));
+    let deprecated = attrs.iter().any(|it| it.path().is_ident("deprecated"));
+    let allow = deprecated.then(|| quote_spanned!(here()=> #[allow(deprecated)]));
+    quote_spanned!(here()=> #(#cfgs)* #allow)
+}
+
+/// Returns the place for errors about the result: its type, or the function's name if there is none.
+pub(super) fn result_span(item: &Item<'_>) -> Span {
+    match &item.function.sig.output {
+        ReturnType::Default => item.function.sig.ident.span(),
+        ReturnType::Type(_, ty) => ty.span(),
+    }
+}
+
+/// Returns the type of the result in a form that is valid outside of the function.
+pub(super) fn output(item: &Item<'_>) -> TokenStream {
+    let owner = item.owner.map(quote::ToTokens::to_token_stream);
+    match &item.function.sig.output {
+        ReturnType::Default => quote_spanned!(at(item.function.sig.ident.span())=> ()),
+        ReturnType::Type(_, ty) => outside(ty.to_token_stream(), owner.as_ref()),
     }
 }

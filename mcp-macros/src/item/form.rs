@@ -1,10 +1,10 @@
 //! Model of a type with `#[form]`: a struct whose fields users fill in, or an enum of choices. It borrows the syntax that syn has read.
 
-use super::read_arg;
 use crate::docs::{self, Doc};
 use crate::errors::Errors;
 use crate::keys::Table;
-use crate::keys::tables::{self, ArgKeys, ItemKeys};
+use crate::keys::attributes::{ArgKeys, ItemKeys, read_arg};
+use crate::keys::tables;
 use proc_macro2::Span;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Fields, Generics, Ident, Item, Token, Type, Variant};
@@ -15,10 +15,10 @@ pub(crate) struct Form<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) attrs: &'a [Attribute],
     pub(crate) generics: &'a Generics,
-    pub(crate) shape: Shape<'a>,
+    pub(crate) shape: FormShape<'a>,
 }
 
-pub(crate) enum Shape<'a> {
+pub(crate) enum FormShape<'a> {
     Struct {
         keyword: Token![struct],
         fields: &'a Fields,
@@ -55,7 +55,7 @@ impl<'a> Form<'a> {
                     keys: read_keys(&field.attrs, &tables::FORM_FIELD, "default = 1", errors),
                     doc: docs::read(&field.attrs),
                 });
-                let shape = Shape::Struct {
+                let shape = FormShape::Struct {
                     keyword: it.struct_token,
                     fields: &it.fields,
                     named: named.collect(),
@@ -69,7 +69,7 @@ impl<'a> Form<'a> {
                     keys: read_keys(&variant.attrs, &tables::FORM_VARIANT, "title = \"…\"", errors),
                     doc: docs::read(&variant.attrs),
                 });
-                let shape = Shape::Enum(variants.collect());
+                let shape = FormShape::Enum(variants.collect());
                 let (ident, attrs, generics) = (&it.ident, &it.attrs, &it.generics);
                 Some(Self { keys, ident, attrs, generics, shape })
             }

@@ -1,9 +1,55 @@
-//! Functions whose body stays tokens, so that rustc and the editor still see half-typed code: its own errors, and its completions.
+//! Functions with one of our attributes. Their bodies stay tokens, so that rustc and the editor still see half-typed code: its own errors,
+//! and its completions.
 
-use super::Kind;
+use crate::keys::Table;
+use crate::keys::tables;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Signature, Token, Visibility};
+
+/// Kind of item that a function is registered as.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Tool,
+    Resource,
+    Prompt,
+    Completion,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Prompt, Self::Completion];
+
+    /// Returns the name of the attribute.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Resource => "resource",
+            Self::Prompt => "prompt",
+            Self::Completion => "completion",
+        }
+    }
+
+    pub(crate) fn table(self) -> &'static Table {
+        match self {
+            Self::Tool => &tables::TOOL,
+            Self::Resource => &tables::RESOURCE,
+            Self::Prompt => &tables::PROMPT,
+            Self::Completion => &tables::COMPLETION,
+        }
+    }
+
+    /// Returns the attribute as the user writes it.
+    pub(crate) fn owner(self) -> &'static str {
+        self.table().owner
+    }
+
+    /// Returns the kind for the path of an attribute: `tool`, or `mcp_runtime::tool`.
+    pub(crate) fn of_path(path: &[String]) -> Option<Self> {
+        let (last, before) = path.split_last()?;
+        let ours = before.is_empty() || before.first().is_some_and(|it| it == "mcp_runtime");
+        Self::ALL.into_iter().find(|it| ours && it.word() == last)
+    }
+}
 
 /// A function without its body.
 pub(crate) struct Function {
@@ -18,7 +64,7 @@ impl Parse for Function {
         let visibility = input.parse()?;
         let sig: Signature = input.parse()?;
         if input.peek(Token![;]) {
-            let message = "this function has no body that a client could call: remove the attribute, and write it at the method of a type, in an impl block with `#[server]`";
+            let message = "this function has no body that a client could call: remove the attribute, and write it at the method of a type, in an impl block with `#[handlers]`";
             return Err(input.error(message));
         }
         if !input.peek(syn::token::Brace) {

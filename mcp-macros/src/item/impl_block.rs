@@ -1,7 +1,6 @@
 //! An impl block, read member by member. Members without our attributes stay as the user wrote them.
 
-use super::Kind;
-use super::function::Function;
+use super::function::{Function, Kind};
 use super::tokens::{half_written, path_of, regroup, without_conditional, without_helpers};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative as _;
@@ -17,10 +16,10 @@ pub(crate) struct ImplBlock {
     pub(crate) generics: Generics,
     pub(crate) of_trait: Option<Token![for]>,
     pub(crate) self_ty: Type,
-    members: Vec<Member>,
+    members: Vec<BlockMember>,
 }
 
-enum Member {
+enum BlockMember {
     Plain(TokenStream),
     Marked(Box<Marked>),
     /// A method with one of our attributes inside `cfg_attr`. The tokens do not have the `cfg_attr`.
@@ -29,7 +28,7 @@ enum Member {
     Macro(TokenStream),
 }
 
-/// An attribute of ours inside `cfg_attr`, which is applied after `#[server]` has read the block.
+/// An attribute of ours inside `cfg_attr`, which is applied after `#[handlers]` has read the block.
 pub(crate) struct Hidden {
     pub(crate) kind: Kind,
     pub(crate) span: Span,
@@ -57,7 +56,7 @@ impl ImplBlock {
             }
         };
         let header: TokenStream = header.into_iter().collect();
-        let Header { keyword, generics, of_trait, self_ty } = syn::parse2(header.clone())?;
+        let BlockHeader { keyword, generics, of_trait, self_ty } = syn::parse2(header.clone())?;
         let members = members.parse2(braces.stream())?;
         Ok(Self { header, braces, keyword, generics, of_trait, self_ty, members })
     }
@@ -65,7 +64,7 @@ impl ImplBlock {
     /// Returns the members with one of our attributes.
     pub(crate) fn marked(&self) -> impl Iterator<Item = &Marked> {
         self.members.iter().filter_map(|member| match member {
-            Member::Marked(marked) => Some(&**marked),
+            BlockMember::Marked(marked) => Some(&**marked),
             _ => None,
         })
     }
@@ -73,19 +72,19 @@ impl ImplBlock {
     /// Returns our attributes inside `cfg_attr`, which cannot be read.
     pub(crate) fn hidden(&self) -> impl Iterator<Item = &Hidden> {
         self.members.iter().filter_map(|member| match member {
-            Member::Hidden(hidden, _) => Some(hidden),
+            BlockMember::Hidden(hidden, _) => Some(hidden),
             _ => None,
         })
     }
 
     /// Whether the block has macro calls, which may expand to more methods.
     pub(crate) fn has_macros(&self) -> bool {
-        self.members.iter().any(|it| matches!(it, Member::Macro(_)))
+        self.members.iter().any(|it| matches!(it, BlockMember::Macro(_)))
     }
 
     /// Returns the block as the user wrote it, without our attributes.
     pub(crate) fn plain(&self) -> TokenStream {
-        let members = self.members.iter().map(Member::plain);
+        let members = self.members.iter().map(BlockMember::plain);
         let braces = regroup(&self.braces, members.collect());
         let mut block = self.header.clone();
         block.extend([TokenTree::Group(braces)]);
@@ -93,7 +92,7 @@ impl ImplBlock {
     }
 }
 
-impl Member {
+impl BlockMember {
     fn plain(&self) -> TokenStream {
         match self {
             Self::Marked(marked) => {
@@ -110,7 +109,9 @@ pub(crate) fn without_marks(tokens: TokenStream) -> TokenStream {
     let unmarked = |token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
             match members.parse2(group.stream()) {
-                Ok(members) => regroup(&group, members.iter().map(Member::plain).collect()).into(),
+                Ok(members) => {
+                    regroup(&group, members.iter().map(BlockMember::plain).collect()).into()
+                }
                 Err(_) => group.into(),
             }
         }
@@ -119,14 +120,14 @@ pub(crate) fn without_marks(tokens: TokenStream) -> TokenStream {
     tokens.into_iter().map(unmarked).collect()
 }
 
-struct Header {
+struct BlockHeader {
     keyword: Token![impl],
     generics: Generics,
     of_trait: Option<Token![for]>,
     self_ty: Type,
 }
 
-impl Parse for Header {
+impl Parse for BlockHeader {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         input.call(Attribute::parse_outer)?;
         input.parse::<Option<Token![unsafe]>>()?;
@@ -143,7 +144,7 @@ impl Parse for Header {
     }
 }
 
-fn members(input: ParseStream<'_>) -> syn::Result<Vec<Member>> {
+fn members(input: ParseStream<'_>) -> syn::Result<Vec<BlockMember>> {
     let mut members = Vec::new();
     while !input.is_empty() {
         members.push(member(input)?);
@@ -151,7 +152,7 @@ fn members(input: ParseStream<'_>) -> syn::Result<Vec<Member>> {
     Ok(members)
 }
 
-fn member(input: ParseStream<'_>) -> syn::Result<Member> {
+fn member(input: ParseStream<'_>) -> syn::Result<BlockMember> {
     let start = input.cursor();
     let ahead = input.fork();
     let function = ahead.parse::<Function>();
@@ -175,11 +176,13 @@ fn member(input: ParseStream<'_>) -> syn::Result<Member> {
         cursor = next;
     }
     Ok(match marked {
-        Some((kind, attr)) => Member::Marked(Box::new(Marked { kind, attr, tokens, function })),
+        Some((kind, attr)) => {
+            BlockMember::Marked(Box::new(Marked { kind, attr, tokens, function }))
+        }
         None => match hidden {
-            Some(hidden) => Member::Hidden(hidden, without_conditional(tokens)),
-            None if is_macro(&tokens) => Member::Macro(tokens),
-            None => Member::Plain(tokens),
+            Some(hidden) => BlockMember::Hidden(hidden, without_conditional(tokens)),
+            None if is_macro(&tokens) => BlockMember::Macro(tokens),
+            None => BlockMember::Plain(tokens),
         },
     })
 }

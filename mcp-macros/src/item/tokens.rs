@@ -1,8 +1,9 @@
-//! Rewriting of the user's tokens without syn, which would lose a part of them.
+//! Tokens of the user: rewriting without syn, which would lose a part of them, and the parts of types that matter.
 
-use super::Kind;
+use super::function::Kind;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::Type;
 
 /// Returns the function without our attributes, and without attributes on parameters that rustc would reject, such as doc comments.
 ///
@@ -264,4 +265,28 @@ pub(crate) fn written(tokens: &impl ToTokens) -> String {
         text = text.replace(loose, tight);
     }
     text
+}
+
+/// Whether the type is `str` or `[T]`. For a reference to one, the call owns the value and lends it to the function.
+pub(crate) fn is_borrowed_argument(ty: &Type) -> bool {
+    match strip_groups(ty) {
+        Type::Slice(_) => true,
+        Type::Path(it) => it.qself.is_none() && it.path.is_ident("str"),
+        _ => false,
+    }
+}
+
+/// Returns the type without parentheses and without the invisible groups around a `macro_rules` fragment.
+pub(crate) fn strip_groups(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => strip_groups(&group.elem),
+        Type::Paren(paren) => strip_groups(&paren.elem),
+        ty => ty,
+    }
+}
+
+/// Returns the place of the first reference in a type.
+pub(crate) fn first_reference(ty: &Type) -> Option<Span> {
+    let is_reference = |it: &TokenTree| matches!(it, TokenTree::Punct(it) if it.as_char() == '&');
+    find(&ty.to_token_stream(), &is_reference)
 }

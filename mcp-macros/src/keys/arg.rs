@@ -1,7 +1,8 @@
 //! Values of `#[arg]` and `#[complete]`.
 
+use super::grammar::{Value, assigned, parenthesized, usage};
 use super::suggest::suggest;
-use super::{Value, assigned, json, parenthesized, usage};
+use super::text::{json_literal, literal};
 use crate::errors::Errors;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::ParseStream;
@@ -9,9 +10,9 @@ use syn::{Expr, Ident, LitStr, Path, Token};
 
 /// `default` or `default = expression`.
 #[derive(Clone)]
-pub(crate) struct Default(pub(crate) Option<Expr>);
+pub(crate) struct DefaultValue(pub(crate) Option<Expr>);
 
-impl Value for Default {
+impl Value for DefaultValue {
     const USAGE: &'static str = " = …";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
@@ -41,7 +42,7 @@ impl Value for Example {
                 return Err(input.error(message));
             }
             let start = input.fork();
-            let json = json::literal(input)?;
+            let json = json_literal(input)?;
             // The tokens are a literal, after a sign if the number is negative.
             let count = if json.starts_with('-') { 2 } else { 1 };
             let tokens = (0..count).map(|_| start.parse::<TokenTree>());
@@ -52,13 +53,13 @@ impl Value for Example {
 
 /// `header = "Region"`: the name of an HTTP header (RFC 9110, section 5.1).
 #[derive(Clone)]
-pub(crate) struct Header(pub(crate) LitStr);
+pub(crate) struct HeaderName(pub(crate) LitStr);
 
-impl Value for Header {
+impl Value for HeaderName {
     const USAGE: &'static str = " = \"Region\"";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
-        let text = super::text::literal::<Self>(key, input)?;
+        let text = literal::<Self>(key, input)?;
         let name = text.value();
         let token = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
         if name.is_empty() || !name.bytes().all(token) {
@@ -90,7 +91,7 @@ impl Value for Format {
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
         const NAMES: [&str; 4] = ["email", "uri", "date", "date-time"];
-        let text = super::text::literal::<Self>(key, input)?;
+        let text = literal::<Self>(key, input)?;
         match text.value().as_str() {
             "email" => Ok(Self::Email),
             "uri" => Ok(Self::Uri),

@@ -1,9 +1,9 @@
-//! Values that have keys of their own: icons, cache policies, metadata.
+//! Values that have keys of their own: icons, cache policies, metadata, tasks.
 
+use super::grammar::{Given, Value, keys, parenthesized, read, read_first, usage};
 use super::number::Duration;
-use super::tables::{CACHE, ICON};
-use super::text::{Flag, Name};
-use super::{Given, Value, json, keys, parenthesized, usage};
+use super::tables::{CACHE, ICON, TASK};
+use super::text::{Flag, NonBlank, json_literal, literal};
 use crate::errors::Errors;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
@@ -20,7 +20,7 @@ pub(crate) struct Icon {
 keys! {
     /// The keys of an icon after its address.
     struct IconKeys {
-        mime_type: Option<Given<Name>>,
+        mime_type: Option<Given<NonBlank>>,
         sizes: Option<Given<Sizes>>,
     }
 }
@@ -32,11 +32,11 @@ impl Value for Icon {
     fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self> {
         let mut keys = IconKeys::default();
         let src = if input.peek(Token![=]) {
-            super::text::literal::<Self>(key, input)?
+            literal::<Self>(key, input)?
         } else {
             parenthesized::<Self, _>(key, input, |input| {
-                let src = super::read_first(input)?.ok_or_else(|| usage::<Self>(key))?;
-                super::read(&mut keys, input, &ICON, errors);
+                let src = read_first(input)?.ok_or_else(|| usage::<Self>(key))?;
+                read(&mut keys, input, &ICON, errors);
                 Ok(src)
             })?
         };
@@ -85,7 +85,7 @@ impl Value for Cache {
     fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self> {
         let mut cache = Self::default();
         parenthesized::<Self, _>(key, input, |input| {
-            super::read(&mut cache, input, &CACHE, errors);
+            read(&mut cache, input, &CACHE, errors);
             Ok(())
         })?;
         Ok(cache)
@@ -94,9 +94,9 @@ impl Value for Cache {
 
 /// `meta("vendor.com/key" = 1, other = "text")`: pairs of a name and a value as JSON text.
 #[derive(Clone)]
-pub(crate) struct Meta(pub(crate) Vec<(String, String)>);
+pub(crate) struct Metadata(pub(crate) Vec<(String, String)>);
 
-impl Value for Meta {
+impl Value for Metadata {
     const USAGE: &'static str = "(\"vendor.com/key\" = \"…\")";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
@@ -123,12 +123,53 @@ impl Value for Meta {
                     ));
                 }
                 input.parse::<Token![=]>().map_err(|_| usage::<Self>(key))?;
-                entries.push((name, json::literal(input)?));
+                entries.push((name, json_literal(input)?));
                 if !input.is_empty() {
                     input.parse::<Token![,]>().map_err(|_| usage::<Self>(key))?;
                 }
             }
             Ok(Self(entries))
         })
+    }
+}
+
+keys! {
+    /// `task`, `task = "required"`, or `task(required, later, ttl = "1h", poll = "2s")`.
+    struct Task {
+        required: Option<Given<Flag>>,
+        later: Option<Given<Flag>>,
+        ttl: Option<Given<Duration>>,
+        poll: Option<Given<Duration>>,
+    }
+}
+
+impl Value for Task {
+    const USAGE: &'static str =
+        "`, `task = \"required\"` or `task(required, later, ttl = \"1h\", poll = \"2s\")";
+
+    fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self> {
+        let mut task = Self::default();
+        if input.is_empty() || input.peek(Token![,]) {
+            return Ok(task);
+        }
+        if input.peek(Token![=]) {
+            let text: LitStr = literal::<Self>(key, input)?;
+            match text.value().as_str() {
+                "required" => {
+                    task.required = Some(Given { key: key.clone(), value: Flag(true) });
+                }
+                "optional" => {}
+                _ => {
+                    let message = "write \"required\" when the call must be a task, or \"optional\" when it may be one";
+                    return Err(syn::Error::new(text.span(), message));
+                }
+            }
+            return Ok(task);
+        }
+        parenthesized::<Self, _>(key, input, |input| {
+            read(&mut task, input, &TASK, errors);
+            Ok(())
+        })?;
+        Ok(task)
     }
 }

@@ -1,52 +1,14 @@
-//! The keys that each attribute accepts.
+//! The names of the keys that each attribute accepts, in the order in which errors show them.
 
-use super::arg::{Completer, Default, Example, Format, Header};
-use super::asks::Asks;
-use super::nested::{Cache, Icon, Meta};
-use super::number::{Duration, Order, Pattern, Priority, Size, SizeExpr};
-use super::range::{Len, Range};
-use super::rate::{Count, Rate};
-use super::rights::{Policy, Scopes};
-use super::task::Task;
-use super::text::{Audience, CratePath, Expression, Flag, Name, SchemaForm, Text, With};
-use super::{Given, Table, keys};
-
-keys! {
-    /// The keys of `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]`, `#[server]`, `#[data]`, `#[form]`, and of `items!`.
-    struct ItemKeys {
-        name: Option<Given<Name>>,
-        title: Option<Given<Text>>,
-        description: Option<Given<Text>>,
-        icon: Vec<Given<Icon>>,
-        read_only: Option<Given<Flag>>,
-        destructive: Option<Given<Flag>>,
-        idempotent: Option<Given<Flag>>,
-        open_world: Option<Given<Flag>>,
-        mime_type: Option<Given<Name>>,
-        size: Option<Given<Size>>,
-        blocking: Option<Given<Flag>>,
-        timeout: Option<Given<Duration>>,
-        rate: Option<Given<Rate>>,
-        concurrency: Option<Given<Count>>,
-        scopes: Option<Given<Scopes>>,
-        auth: Option<Given<Policy>>,
-        asks: Option<Given<Asks>>,
-        single_use: Option<Given<Flag>>,
-        task: Option<Given<Task>>,
-        order: Option<Given<Order>>,
-        group: Option<Given<Name>>,
-        cache: Option<Given<Cache>>,
-        subscribe: Option<Given<Flag>>,
-        audience: Option<Given<Audience>>,
-        priority: Option<Given<Priority>>,
-        meta: Option<Given<Meta>>,
-        strict: Option<Given<Flag>>,
-        lenient: Option<Given<Flag>>,
-        schema: Option<Given<SchemaForm>>,
-        input_schema: Option<Given<Expression>>,
-        enum_names: Option<Given<Flag>>,
-        crate_path = "crate": Option<Given<CratePath>>,
-    }
+/// The keys that one attribute accepts.
+pub(crate) struct Table {
+    /// The attribute as the user writes it: `#[tool]`.
+    pub(crate) owner: &'static str,
+    pub(crate) names: &'static [&'static str],
+    /// Keys that users may expect here, each with the reason why the attribute does not have it.
+    pub(crate) refused: &'static [(&'static str, &'static str)],
+    /// Advice for a key that no attribute has.
+    pub(crate) hint: Option<&'static str>,
 }
 
 /// Lists names of keys, in the order in which errors show them.
@@ -90,9 +52,9 @@ pub(crate) const COMPLETION: Table = Table {
     hint: None,
 };
 
-/// The keys of `#[server]`, which are defaults for the items of the block.
-pub(crate) const SERVER_IMPL: Table = Table {
-    owner: "#[server]",
+/// The keys of `#[handlers]`, which are defaults for the items of the block.
+pub(crate) const HANDLERS: Table = Table {
+    owner: "#[handlers]",
     names: names! {
         group icon read_only destructive idempotent open_world blocking timeout rate concurrency scopes auth task order mime_type cache subscribe
         audience priority strict lenient schema crate
@@ -138,23 +100,6 @@ pub(crate) const FORM: Table = Table {
 pub(crate) const ITEMS: Table =
     Table { owner: "items!", names: names![crate], refused: &[], hint: None };
 
-keys! {
-    /// The keys of `#[arg(…)]` on a parameter.
-    struct ArgKeys {
-        name: Option<Given<Name>>,
-        title: Option<Given<Text>>,
-        description: Option<Given<Text>>,
-        default: Option<Given<Default>>,
-        range: Option<Given<Range>>,
-        len: Option<Given<Len>>,
-        format: Option<Given<Format>>,
-        pattern: Option<Given<Pattern>>,
-        example: Option<Given<Example>>,
-        header: Option<Given<Header>>,
-        complete: Option<Given<Completer>>,
-    }
-}
-
 pub(crate) const ARG: Table = Table {
     owner: "#[arg]",
     names: names![name title description default range len pattern example header complete],
@@ -195,22 +140,6 @@ pub(crate) const FORM_VARIANT: Table = Table {
     hint: None,
 };
 
-keys! {
-    /// The keys of `server!(…)`.
-    struct ServerKeys {
-        with: Option<Given<With>>,
-        group: Option<Given<Text>>,
-        instructions: Option<Given<Text>>,
-        title: Option<Given<Text>>,
-        name: Option<Given<Text>>,
-        version: Option<Given<Text>>,
-        icon: Vec<Given<Icon>>,
-        website: Option<Given<Text>>,
-        max_result: Option<Given<SizeExpr>>,
-        crate_path = "crate": Option<Given<CratePath>>,
-    }
-}
-
 pub(crate) const SERVER: Table = Table {
     owner: "server!",
     names: names![with group instructions title name version icon website max_result crate],
@@ -233,28 +162,3 @@ pub(crate) const RATE: Table =
 /// Tables to search for a key that belongs to another attribute.
 pub(crate) const ALL: [&Table; 10] =
     [&TOOL, &RESOURCE, &PROMPT, &ARG, &FORM, &FORM_FIELD, &SERVER, &CACHE, &TASK, &RATE];
-
-#[cfg(test)]
-mod tests {
-    use super::super::nested::IconKeys;
-    use super::super::rate::RateKeys;
-    use super::super::{Keys, Table};
-    use super::*;
-
-    /// A table with a key that its struct does not have would panic in the user's build.
-    #[test]
-    fn every_table_names_keys_that_exist() {
-        fn check<K: Keys>(tables: &[Table]) {
-            for name in tables.iter().flat_map(|it| it.names) {
-                assert!(K::NAMES.contains(name), "{name}");
-            }
-        }
-        check::<ItemKeys>(&[TOOL, RESOURCE, PROMPT, COMPLETION, SERVER_IMPL, DATA, FORM, ITEMS]);
-        check::<ArgKeys>(&[ARG, FORM_FIELD, FORM_VARIANT]);
-        check::<ServerKeys>(&[SERVER]);
-        check::<IconKeys>(&[ICON]);
-        check::<Cache>(&[CACHE]);
-        check::<Task>(&[TASK]);
-        check::<RateKeys>(&[RATE]);
-    }
-}

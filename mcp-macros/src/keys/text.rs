@@ -1,6 +1,6 @@
-//! Simple values: flags, text, names, paths, expressions, and lists of words.
+//! Simple values: flags, text, names, paths, expressions, lists of words, and literals as JSON text.
 
-use super::{Value, assigned, parenthesized, usage};
+use super::grammar::{Value, assigned, parenthesized, usage};
 use crate::errors::Errors;
 use proc_macro2::TokenStream;
 use syn::parse::{Parse as _, ParseStream};
@@ -52,9 +52,9 @@ impl Value for Text {
 
 /// `key = "text"`, for text that the macro itself reads. The text must not be blank.
 #[derive(Clone)]
-pub(crate) struct Name(pub(crate) LitStr);
+pub(crate) struct NonBlank(pub(crate) LitStr);
 
-impl Value for Name {
+impl Value for NonBlank {
     const USAGE: &'static str = " = \"…\"";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
@@ -128,14 +128,14 @@ impl Value for SchemaForm {
 
 /// Intended reader of a resource.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Role {
+pub(crate) enum Reader {
     User,
     Assistant,
 }
 
 /// `audience(user, assistant)`.
 #[derive(Clone)]
-pub(crate) struct Audience(pub(crate) Vec<Role>);
+pub(crate) struct Audience(pub(crate) Vec<Reader>);
 
 impl Value for Audience {
     const USAGE: &'static str = "(user, assistant)";
@@ -147,8 +147,8 @@ impl Value for Audience {
                 input.parse_terminated(Ident::parse, Token![,]).map_err(|_| usage::<Self>(key))?
             {
                 let role = match word.to_string().as_str() {
-                    "user" => Role::User,
-                    "assistant" => Role::Assistant,
+                    "user" => Reader::User,
+                    "assistant" => Reader::Assistant,
                     _ => {
                         return Err(syn::Error::new(
                             word.span(),
@@ -184,5 +184,72 @@ impl Value for With {
             content.parse::<TokenStream>()?;
             Ok(Self(names?.into_iter().collect()))
         })
+    }
+}
+
+/// Reads a number, `true`, `false` or text, and returns it as JSON.
+pub(crate) fn json_literal(input: ParseStream<'_>) -> syn::Result<String> {
+    let span = input.span();
+    let minus = input.parse::<Option<Token![-]>>()?.is_some();
+    let lit = if input.peek(Lit) { input.parse::<Lit>().ok() } else { None };
+    let text = match lit {
+        Some(Lit::Int(int)) => int.base10_digits().to_owned(),
+        Some(Lit::Float(float)) => {
+            json_float(float.base10_parse().map_err(|_| syn::Error::new(span, WRITTEN_OUT))?)
+        }
+        Some(Lit::Bool(bool)) if !minus => bool.value.to_string(),
+        Some(Lit::Str(text)) if !minus => json_text(&text.value()),
+        _ => {
+            return Err(syn::Error::new(span, WRITTEN_OUT));
+        }
+    };
+    Ok(if minus { format!("-{text}") } else { text })
+}
+
+const WRITTEN_OUT: &str = "expected a number, `true`, `false` or \"text\", written out";
+
+/// Formats a float as serde_json does.
+pub(crate) fn json_float(float: f64) -> String {
+    format!("{float:?}")
+}
+
+/// Returns the text as a JSON string.
+pub(crate) fn json_text(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut json = String::from("\"");
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => json.extend(['\\', char]),
+            '\n' => json.push_str("\\n"),
+            '\u{0}'..='\u{1f}' => {
+                let _ = write!(json, "\\u{:04x}", u32::from(char));
+            }
+            _ => json.push(char),
+        }
+    }
+    json.push('"');
+    json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syn::parse::Parser as _;
+
+    #[test]
+    fn literals_become_json() {
+        let check = |rust: &str, expected| {
+            assert_eq!(json_literal.parse_str(rust).ok().as_deref(), expected, "{rust}");
+        };
+        check("5", Some("5"));
+        check("-5i64", Some("-5"));
+        check("0xff", Some("255"));
+        check("1.", Some("1.0"));
+        check("-2.5e3", Some("-2500.0"));
+        check("true", Some("true"));
+        check(r#""a\"b\n\u{1}é""#, Some("\"a\\\"b\\n\\u0001é\""));
+        check("-true", None);
+        check("'c'", None);
+        check("name", None);
     }
 }

@@ -30,7 +30,7 @@ macro_rules! expansions {
 expansions! {
     tool tool_without_parameters tool_blocking tool_spread tool_all_keys tool_renamed_crate tool_configured
     tool_docs_included tool_lifetimes resource resource_template prompt completion
-    server_impl server_expression items data data_enum data_held form form_enum form_enum_names
+    handlers server_expression items data data_enum data_held form form_enum form_enum_names
     schema_struct schema_enum schema_choice schema_generic schema_newtype
 }
 
@@ -40,7 +40,7 @@ fn generated_code_with_another_crate_never_names_ours() {
     let sources = [
         "#[tool(crate = facade::mcp)] fn f(#[serde(rename = \"x\")] a: u8) {}",
         "#[resource(\"x:{a}\", crate = facade::mcp)] async fn f(a: u8) {}",
-        "#[server(crate = facade::mcp)] impl N { #[prompt] fn f(&self, #[complete(Self::g)] a: &str) {} }",
+        "#[handlers(crate = facade::mcp)] impl N { #[prompt] fn f(&self, #[complete(Self::g)] a: &str) {} }",
         "#[data(crate = facade::mcp)] struct S { a: Inner }",
         "#[derive(Schema)] #[mcp(crate = \"facade::mcp\")] struct S<'a> { a: &'a str }",
         "#[form(crate = facade::mcp)] struct S { #[arg(default = \"x\", len(..=3))] a: String }",

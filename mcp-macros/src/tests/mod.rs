@@ -30,7 +30,7 @@ fn expand(source: &str) -> TokenStream {
         panic!("nothing of ours in {source}")
     };
     match name.to_string().as_str() {
-        "server" => entry::build_server(group.stream()),
+        "server" => entry::server(group.stream()),
         "items" => entry::items(group.stream()),
         name => panic!("{name}! is not ours"),
     }
@@ -38,7 +38,7 @@ fn expand(source: &str) -> TokenStream {
 
 enum Entry {
     Function(Kind),
-    Server,
+    Handlers,
     Data,
     Form,
     Schema,
@@ -47,7 +47,7 @@ enum Entry {
 impl Entry {
     fn of(word: &str) -> Option<Self> {
         match word {
-            "server" => Some(Self::Server),
+            "handlers" => Some(Self::Handlers),
             "data" => Some(Self::Data),
             "form" => Some(Self::Form),
             "derive" => Some(Self::Schema),
@@ -58,7 +58,7 @@ impl Entry {
     fn run(self, attr: TokenStream, item: TokenStream) -> TokenStream {
         match self {
             Self::Function(kind) => entry::function(kind, attr, item),
-            Self::Server => entry::server_impl(attr, item),
+            Self::Handlers => entry::handlers(attr, item),
             Self::Data => entry::data(attr, item),
             Self::Form => entry::form(attr, item),
             Self::Schema => entry::schema(item),

@@ -1,8 +1,11 @@
-//! Arguments given as `NAME=VALUE` on the command line, parsed by the item's schema.
+//! Words of the command line: arguments given as `NAME=VALUE`, parsed by the item's schema, and options.
 
 use serde_json::{Map, Value};
 
-use super::{Stop, member, show};
+use super::{
+    exit::CommandError,
+    show::{self, member},
+};
 use crate::{catalog::Snapshot, collect::collect_by_insert, suggest::nearest};
 
 pub(super) fn find<'a>(
@@ -10,12 +13,12 @@ pub(super) fn find<'a>(
     key: &str,
     name: &str,
     what: &str,
-) -> Result<&'a Value, Stop> {
+) -> Result<&'a Value, CommandError> {
     if let Some(found) = list.iter().find(|it| member(it, key) == name) {
         return Ok(found);
     }
     let names = || list.iter().map(|it| member(it, key));
-    Err(Stop::usage(match nearest(name, names()) {
+    Err(CommandError::usage(match nearest(name, names()) {
         Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
         None if list.is_empty() => format!("unknown {what} `{name}`: this server has none"),
         None => {
@@ -26,7 +29,11 @@ pub(super) fn find<'a>(
 
 /// Parses the arguments of a tool call. A value that the schema does not declare as a string is read as JSON; text that is not JSON stays a
 /// string.
-pub(super) fn for_tool(tool: &Value, snapshot: &Snapshot, given: &[String]) -> Result<Value, Stop> {
+pub(super) fn for_tool(
+    tool: &Value,
+    snapshot: &Snapshot,
+    given: &[String],
+) -> Result<Value, CommandError> {
     let properties = &tool["inputSchema"]["properties"];
     let known: Vec<&str> = properties
         .as_object()
@@ -43,7 +50,7 @@ pub(super) fn for_tool(tool: &Value, snapshot: &Snapshot, given: &[String]) -> R
     Ok(Value::Object(arguments))
 }
 
-pub(super) fn for_prompt(prompt: &Value, given: &[String]) -> Result<Value, Stop> {
+pub(super) fn for_prompt(prompt: &Value, given: &[String]) -> Result<Value, CommandError> {
     let list = prompt["arguments"].as_array().map_or(&[][..], Vec::as_slice);
     let known: Vec<&str> = list.iter().map(|it| member(it, "name")).collect();
     let required = list.iter().filter(|it| it["required"] == true);
@@ -58,18 +65,21 @@ fn pairs<'a>(
     known: &[&str],
     mut required: Vec<&str>,
     usage: impl Fn() -> String,
-) -> Result<Vec<(&'a str, &'a str)>, Stop> {
+) -> Result<Vec<(&'a str, &'a str)>, CommandError> {
     let mut pairs = Vec::new();
     for it in given {
         let Some((name, text)) = it.split_once('=') else {
-            return Err(Stop::usage(format!("`{it}` is not NAME=VALUE\nusage: {}", usage())));
+            return Err(CommandError::usage(format!(
+                "`{it}` is not NAME=VALUE\nusage: {}",
+                usage()
+            )));
         };
         if !known.contains(&name) {
             let hint = match nearest(name, known.iter().copied()) {
                 Some(near) => format!("; did you mean `{near}`?"),
                 None => String::new(),
             };
-            return Err(Stop::usage(format!(
+            return Err(CommandError::usage(format!(
                 "unknown argument `{name}`{hint}\nusage: {}",
                 usage()
             )));
@@ -81,7 +91,16 @@ fn pairs<'a>(
         let are = if required.len() == 1 { "is" } else { "are" };
         let missing: Vec<String> = required.iter().map(|it| format!("`{it}`")).collect();
         let missing = missing.join(" and ");
-        return Err(Stop::usage(format!("{missing} {are} missing\nusage: {}", usage())));
+        return Err(CommandError::usage(format!("{missing} {are} missing\nusage: {}", usage())));
     }
     Ok(pairs)
+}
+
+/// Returns an option, or a word that is none, as the user wrote it.
+pub(super) fn option_name(argument: &lexopt::Arg<'_>) -> String {
+    match argument {
+        lexopt::Arg::Long(it) => format!("--{it}"),
+        lexopt::Arg::Short(it) => format!("-{it}"),
+        lexopt::Arg::Value(it) => it.to_string_lossy().into_owned(),
+    }
 }

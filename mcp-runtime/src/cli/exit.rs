@@ -1,4 +1,7 @@
+//! How a command ends: its output, its failure, and the exit code of the process.
+
 use std::{
+    fmt,
     future::Future,
     pin::Pin,
     process::{ExitCode, Termination},
@@ -9,7 +12,7 @@ use crate::unavailable::Unavailable;
 
 /// Outcome of a command or a server, as the exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Code {
+pub(super) enum ExitStatus {
     Success = 0,
     Failure = 1,
     Usage = 2,
@@ -39,10 +42,10 @@ pub(super) enum Code {
 /// exits with 0, even if `main` returns another type. During a panic the drop has no effect: the panic decides the exit code.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the exit code of the process: return it from `main`"]
-pub struct Exit(Code);
+pub struct Exit(ExitStatus);
 
-impl From<Code> for Exit {
-    fn from(code: Code) -> Self {
+impl From<ExitStatus> for Exit {
+    fn from(code: ExitStatus) -> Self {
         Self(code)
     }
 }
@@ -50,13 +53,13 @@ impl From<Code> for Exit {
 impl Termination for Exit {
     fn report(mut self) -> ExitCode {
         // `self` is dropped at the end of this function, and must not end the process there.
-        ExitCode::from(std::mem::replace(&mut self.0, Code::Success) as u8)
+        ExitCode::from(std::mem::replace(&mut self.0, ExitStatus::Success) as u8)
     }
 }
 
 impl Drop for Exit {
     fn drop(&mut self) {
-        if self.0 != Code::Success && !std::thread::panicking() {
+        if self.0 != ExitStatus::Success && !std::thread::panicking() {
             std::process::exit(self.0 as i32);
         }
     }
@@ -85,5 +88,34 @@ where
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
         unreachable!("no `.await` of it compiles")
+    }
+}
+
+/// Outcome of a command: `text` for stdout, `aside` for stderr, and whether the command failed.
+pub(super) struct CommandOutput {
+    pub(super) text: String,
+    pub(super) aside: String,
+    pub(super) end: Result<(), CommandError>,
+}
+
+impl From<String> for CommandOutput {
+    fn from(text: String) -> Self {
+        Self { text, aside: String::new(), end: Ok(()) }
+    }
+}
+
+/// Failure of a command: the message for stderr and the exit code.
+pub(super) struct CommandError {
+    pub(super) text: String,
+    pub(super) code: ExitStatus,
+}
+
+impl CommandError {
+    pub(super) fn usage(text: impl Into<String>) -> Self {
+        Self { text: text.into(), code: ExitStatus::Usage }
+    }
+
+    pub(super) fn failure(text: impl fmt::Display) -> Self {
+        Self { text: text.to_string(), code: ExitStatus::Failure }
     }
 }

@@ -2,7 +2,7 @@
 
 use lexopt::Parser;
 
-use super::Stop;
+use super::exit::CommandError;
 use crate::builder::Builder;
 #[cfg(feature = "http")]
 use crate::builder::{Network, host_problem, origin_problem, path_problem};
@@ -43,7 +43,7 @@ impl HttpOptions {
     /// # Errors
     /// Fails if the value is missing or wrong.
     #[cfg(feature = "http")]
-    pub(super) fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), Stop> {
+    pub(super) fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), CommandError> {
         if option == "http" {
             self.wanted = true;
             let given = parser.optional_value().map(|it| it.to_string_lossy().into_owned());
@@ -55,10 +55,10 @@ impl HttpOptions {
             self.settings.push(Box::new(|it| it.legacy_sse(true)));
             return Ok(());
         }
-        let value = parser.value().map_err(|error| Stop::usage(error.to_string()))?;
+        let value = parser.value().map_err(|error| CommandError::usage(error.to_string()))?;
         let value = value
             .into_string()
-            .map_err(|it| Stop::usage(format!("`--{option}`: {it:?} is not UTF-8")))?;
+            .map_err(|it| CommandError::usage(format!("`--{option}`: {it:?} is not UTF-8")))?;
         let (problem, setting): (_, Setting) = match option {
             "allow-host" => (host_problem(&value), Box::new(move |it| it.allow_host(&value))),
             "allow-origin" => (origin_problem(&value), Box::new(move |it| it.allow_origin(&value))),
@@ -68,7 +68,7 @@ impl HttpOptions {
             _ => (path_problem(&value), Box::new(move |it| it.path(value))),
         };
         if let Some(problem) = problem {
-            return Err(Stop::usage(format!("`--{option}`: {problem}")));
+            return Err(CommandError::usage(format!("`--{option}`: {problem}")));
         }
         self.settings.push(setting);
         Ok(())
@@ -79,8 +79,8 @@ impl HttpOptions {
     /// # Errors
     /// Always, because the server cannot listen.
     #[cfg(not(feature = "http"))]
-    pub(super) fn take(&mut self, option: &str, _: &mut Parser) -> Result<(), Stop> {
-        Err(Stop::usage(format!(
+    pub(super) fn take(&mut self, option: &str, _: &mut Parser) -> Result<(), CommandError> {
+        Err(CommandError::usage(format!(
             "`--{option}`: this server was built without HTTP: run `cargo add mcp-runtime --features http`, and build it again"
         )))
     }
@@ -98,13 +98,13 @@ impl HttpOptions {
     ///
     /// # Errors
     /// Fails if an option was given that needs `--http`.
-    pub(super) fn chosen(self) -> Result<Option<Listening>, Stop> {
+    pub(super) fn chosen(self) -> Result<Option<HttpLaunch>, CommandError> {
         match self.stray {
             _ if self.wanted => {
-                Ok(Some(Listening { address: self.address, settings: self.settings }))
+                Ok(Some(HttpLaunch { address: self.address, settings: self.settings }))
             }
             Some(option) => {
-                Err(Stop::usage(format!("`--{option}` goes with `--http`; see `help`")))
+                Err(CommandError::usage(format!("`--{option}` goes with `--http`; see `help`")))
             }
             None => Ok(None),
         }
@@ -112,21 +112,21 @@ impl HttpOptions {
 }
 
 /// Address and settings of a server that listens.
-pub(super) struct Listening {
+pub(super) struct HttpLaunch {
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "`take` refuses all"))]
     address: Option<String>,
     settings: Vec<Setting>,
 }
 
-impl Listening {
-    pub(super) fn run(self, builder: Builder) -> Result<(), Stop> {
+impl HttpLaunch {
+    pub(super) fn run(self, builder: Builder) -> Result<(), CommandError> {
         let builder = self.settings.into_iter().fold(builder, |it, set| set(it));
         #[cfg(feature = "http")]
         {
             use crate::transport::http;
             let address = self.address.map_or(http::DEFAULT.to_owned(), |it| http::address(&it));
             http::run(builder, &address)
-                .map_err(|error| Stop::failure(format!("{address}: {error}")))
+                .map_err(|error| CommandError::failure(format!("{address}: {error}")))
         }
         #[cfg(not(feature = "http"))]
         {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 
-use super::{member, show};
+use super::show::{self, member};
 use crate::transport::stdio::Input;
 
 /// Person at the terminal. Questions go to stderr; answers are read from the process's original stdin.

@@ -1,35 +1,50 @@
-//! Questions of a call, answered from the command line or by the person at the terminal.
+//! Calls with their questions, answered from the command line or by the person at the terminal. Of a call that runs as a task, the status
+//! goes to stderr, questions are answered as in any call, and the task's result is the command's result.
 
-use std::{collections::BTreeMap, io::IsTerminal as _};
+use std::{
+    collections::BTreeMap,
+    io::{IsTerminal as _, Write as _},
+    time::Duration,
+};
 
 use serde_json::{Map, Value, json};
 
-use super::{Stop, member, person::Person, task};
+use super::{
+    exit::CommandError,
+    person::{Person, choices},
+    show::member,
+};
 use crate::{
     collect::collect_by_insert,
     suggest::nearest,
-    testing::{Client, next_round},
+    testing::{Client, RpcError, next_round},
     transport::stdio::Input,
 };
 
 pub(super) const OPTION: (&str, &str) =
     ("--answer KEY=JSON", "answers a question of `call`, `read` or `get`; may be repeated");
 
+/// Extension of the protocol that a client with tasks declares.
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+/// Time between two polls. It is short because the server runs in this process.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// Answers to the questions of one call.
 #[derive(Default)]
-pub(super) struct Answers {
+pub(super) struct QuestionAnswers {
     /// Answers by key. Each is used once: a repeated question means that the server has not accepted its answer.
     given: BTreeMap<String, String>,
     keys: Vec<String>,
     person: Option<Person>,
 }
 
-impl Answers {
+impl QuestionAnswers {
     /// Removes the `--answer` options from the words of a command.
     ///
     /// # Errors
     /// Fails if an option is not `KEY=JSON`.
-    pub(super) fn take(texts: &mut Vec<String>) -> Result<Self, Stop> {
+    pub(super) fn take(texts: &mut Vec<String>) -> Result<Self, CommandError> {
         let mut answers = Self::default();
         let mut rest = Vec::new();
         let mut all = std::mem::take(texts).into_iter();
@@ -44,7 +59,7 @@ impl Answers {
             };
             let pair = pair.as_deref().and_then(|it| it.split_once('='));
             let (key, json) =
-                pair.ok_or_else(|| Stop::usage("`--answer` takes KEY=JSON; see `help`"))?;
+                pair.ok_or_else(|| CommandError::usage("`--answer` takes KEY=JSON; see `help`"))?;
             answers.keys.push(key.to_owned());
             answers.given.insert(key.to_owned(), json.to_owned());
         }
@@ -71,20 +86,20 @@ impl Answers {
         client: &mut Client,
         method: &str,
         params: Value,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, CommandError> {
         let mut round = params.clone();
         loop {
             let ongoing = client.start(method, round.clone());
             let result = match client.wait(ongoing).await {
                 Ok(result) => result,
-                Err(error) if task::is_wanted(&error) => {
-                    task::look_after(client);
+                Err(error) if needs_task(&error) => {
+                    client.declare_extension(TASKS);
                     continue;
                 }
-                Err(error) => return Err(Stop::failure(error)),
+                Err(error) => return Err(CommandError::failure(error)),
             };
             if result["resultType"] == "task" {
-                return task::follow(client, self, &result).await;
+                return follow_task(client, self, &result).await;
             }
             if result["resultType"] != "input_required" {
                 return Ok(result);
@@ -94,13 +109,16 @@ impl Answers {
         }
     }
 
-    pub(super) async fn answer(&mut self, questions: &Value) -> Result<Map<String, Value>, Stop> {
+    pub(super) async fn answer(
+        &mut self,
+        questions: &Value,
+    ) -> Result<Map<String, Value>, CommandError> {
         let mut answers = Map::new();
         let mut open = Vec::new();
         for (key, question) in questions.as_object().into_iter().flatten() {
             let params = &question["params"];
             let answer = match (self.given.remove(key), &mut self.person) {
-                (Some(text), _) => read(key, params, &text)?,
+                (Some(text), _) => parse_answer(key, params, &text)?,
                 (None, Some(person)) => person.answer(params).await,
                 (None, None) => {
                     open.push(self.unanswered(key, params));
@@ -109,7 +127,7 @@ impl Answers {
             };
             answers.insert(key.clone(), answer);
         }
-        if open.is_empty() { Ok(answers) } else { Err(Stop::failure(open.join("\n"))) }
+        if open.is_empty() { Ok(answers) } else { Err(CommandError::failure(open.join("\n"))) }
     }
 
     /// Returns the error for a question without an answer. It says how to answer.
@@ -134,7 +152,7 @@ impl Answers {
 }
 
 /// Parses an answer from the command line: an object for a form, `true` or `false` for a page, or `decline` or `cancel`.
-fn read(key: &str, params: &Value, text: &str) -> Result<Value, Stop> {
+fn parse_answer(key: &str, params: &Value, text: &str) -> Result<Value, CommandError> {
     if matches!(text, "decline" | "cancel") {
         return Ok(json!({ "action": text }));
     }
@@ -146,7 +164,7 @@ fn read(key: &str, params: &Value, text: &str) -> Result<Value, Stop> {
         Ok(Value::Bool(goes)) if is_page => {
             Ok(json!({ "action": if goes { "accept" } else { "decline" } }))
         }
-        _ => Err(Stop::usage(format!(
+        _ => Err(CommandError::usage(format!(
             "`--answer {key}={text}` is no answer: it can be '{}', `decline` or `cancel`",
             example(params)
         ))),
@@ -167,7 +185,7 @@ fn example(params: &Value) -> Value {
     }
     let example = |name: &str| {
         let property = &schema["properties"][name];
-        let first = super::person::choices(property).into_iter().next();
+        let first = choices(property).into_iter().next();
         match (property["type"].as_str(), first) {
             (Some("array"), Some((value, _))) => json!([value]),
             (_, Some((value, _))) => json!(value),
@@ -181,4 +199,52 @@ fn example(params: &Value) -> Value {
     };
     collect_by_insert::<Map<_, _>, _>(names.into_iter().map(|it| (it.to_owned(), example(it))))
         .into()
+}
+
+/// Whether the server rejected a call because the tool runs as a task only. The handler has not run in that case.
+fn needs_task(error: &RpcError) -> bool {
+    let data = error.data.as_ref();
+    data.is_some_and(|it| !it["requiredCapabilities"]["extensions"][TASKS].is_null())
+}
+
+/// Polls a task until it has ended, and answers its questions.
+///
+/// # Errors
+/// Returns the error that the task ended with, or the questions without an answer.
+async fn follow_task(
+    client: &mut Client,
+    answers: &mut QuestionAnswers,
+    created: &Value,
+) -> Result<Value, CommandError> {
+    let which = json!({ "taskId": created["taskId"] });
+    let mut said = String::new();
+    loop {
+        let mut task =
+            client.request("tasks/get", which.clone()).await.map_err(CommandError::failure)?;
+        let status = member(&task, "statusMessage").to_owned();
+        match member(&task, "status") {
+            "completed" => return Ok(task["result"].take()),
+            "failed" => {
+                let error: RpcError =
+                    serde_json::from_value(task["error"].take()).map_err(CommandError::failure)?;
+                return Err(CommandError::failure(error));
+            }
+            "cancelled" => {
+                return Err(CommandError::failure(format!("the task was cancelled: {status}")));
+            }
+            "input_required" => {
+                let answers = answers.answer(&task["inputRequests"]).await?;
+                let update = json!({ "taskId": created["taskId"], "inputResponses": answers });
+                client.request("tasks/update", update).await.map_err(CommandError::failure)?;
+            }
+            _ => {
+                if status != said {
+                    // A reader that has gone is no reason to fail.
+                    let _ = writeln!(std::io::stderr(), "… {status}");
+                    said = status;
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
 }

@@ -1,8 +1,7 @@
-//! Texts that the commands print.
+//! What a server lists, and the texts that the commands print of it.
 
 use serde_json::{Value, json};
 
-use super::member;
 use crate::{
     builder::Identity,
     catalog::{Entry, Snapshot},
@@ -13,14 +12,14 @@ use crate::{
 
 /// All lists of a server. A list it does not have is empty.
 #[derive(Default)]
-pub(super) struct Everything {
+pub(super) struct ServerLists {
     pub(super) tools: Vec<Value>,
     pub(super) resources: Vec<Value>,
     pub(super) templates: Vec<Value>,
     pub(super) prompts: Vec<Value>,
 }
 
-impl Everything {
+impl ServerLists {
     pub(super) async fn ask(client: &mut Client) -> Result<Self, RpcError> {
         let has = client.request("server/discover", json!({})).await?;
         let has = &has["capabilities"];
@@ -37,6 +36,11 @@ impl Everything {
         }
         Ok(everything)
     }
+}
+
+/// Returns the string member `name` of a JSON object, or an empty string if there is none.
+pub(super) fn member<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_default()
 }
 
 pub(super) fn help(
@@ -60,7 +64,7 @@ pub(super) fn help(
 }
 
 /// Returns the text of `list`. The `snapshot` provides facts that the protocol's lists do not contain.
-pub(super) fn list(identity: &Identity, everything: &Everything, snapshot: &Snapshot) -> String {
+pub(super) fn list(identity: &Identity, everything: &ServerLists, snapshot: &Snapshot) -> String {
     let mut page = format!("{} {}\n", identity.name, identity.version);
     for (title, kind, list, usage) in [
         (

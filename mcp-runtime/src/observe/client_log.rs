@@ -1,3 +1,5 @@
+//! Layer that sends the `tracing` events of a call to its client.
+
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -37,7 +39,7 @@ pub fn client_log<S>() -> impl Layer<S>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    ClientLog(()).with_filter(Wanted)
+    ClientLog(()).with_filter(WantedLevels)
 }
 
 /// The layer that [`client_log`] returns, without its filter.
@@ -72,7 +74,7 @@ fn is_wanted(metadata: &Metadata<'_>) -> bool {
 }
 
 /// Filter that lets events pass only at levels that some client has asked for.
-struct Wanted;
+struct WantedLevels;
 
 fn wanted() -> LevelFilter {
     match logging::wanted() {
@@ -84,7 +86,7 @@ fn wanted() -> LevelFilter {
     }
 }
 
-impl<S> Filter<S> for Wanted {
+impl<S> Filter<S> for WantedLevels {
     fn enabled(&self, metadata: &Metadata<'_>, _: &LayerContext<'_, S>) -> bool {
         is_wanted(metadata)
     }
@@ -200,7 +202,7 @@ pub(crate) fn install() {
     let filter = std::env::var("RUST_LOG").ok().and_then(|it| it.parse::<Targets>().ok());
     let filter = filter.unwrap_or_else(|| Targets::new().with_default(TracingLevel::INFO));
     let on_stderr = Filter::<Registry>::max_level_hint(&filter).unwrap_or(LevelFilter::TRACE);
-    let subscriber = super::unbuilt::Unbuilt::new(
+    let subscriber = super::lazy_subscriber::LazySubscriber::new(
         || {
             let stderr = layer().with_writer(std::io::stderr).with_filter(filter);
             registry().with(stderr).with(client_log())

@@ -3,7 +3,7 @@
 #[cfg(feature = "client-log")]
 mod client_log;
 #[cfg(all(feature = "client-log", feature = "stdio"))]
-mod unbuilt;
+mod lazy_subscriber;
 
 #[cfg(all(feature = "client-log", feature = "stdio"))]
 pub(crate) use client_log::install;

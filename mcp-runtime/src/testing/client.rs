@@ -1,37 +1,40 @@
+//! The client: how it connects, sends messages and receives them, and answers the server's questions.
+
 use std::{
     collections::{HashMap, VecDeque},
     fmt,
     time::Duration,
 };
 
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{
-    Called, Completed, Prompted, ReadContents, RpcError, answering::Answers, tasks::called,
-};
+use super::results::{RpcError, typed};
 use crate::{
     builder::{Builder, Started},
+    collect::collect_by_insert,
     error::ServeError,
     protocol::{Peer, Revision, Service},
     transport::memory::Memory,
 };
 
+/// Maximum number of rounds of questions in one call.
+const MOST_ROUNDS: usize = 100;
+
 /// Client in the same process as the server. By default it speaks the newest revision.
 pub struct Client {
-    pub(super) memory: Memory,
+    memory: Memory,
     pub(super) revision: Revision,
-    pub(super) next_id: u64,
-    pub(super) capabilities: Value,
+    next_id: u64,
+    capabilities: Value,
     pub(super) log_level: Option<&'static str>,
     pub(super) responses: HashMap<u64, Result<Value, RpcError>>,
     pub(super) notifications: VecDeque<Value>,
     /// Result of `initialize`, in revisions that have that request.
     initialized: Value,
     /// Keeps the server's state alive, and runs `on_shutdown` in [`Client::close`].
-    pub(super) started: Started,
+    started: Started,
     pub(super) patience: Duration,
-    pub(super) answers: Answers,
+    responder: Responder,
 }
 
 impl fmt::Debug for Client {
@@ -40,8 +43,20 @@ impl fmt::Debug for Client {
     }
 }
 
+type AnswerFn = dyn FnMut(&str, &Value) -> Value + Send;
+
+/// Function that answers the server's questions, if one is set.
+#[derive(Default)]
+pub(super) struct Responder(Option<Box<AnswerFn>>);
+
+impl fmt::Debug for Responder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Answers").field(&self.0.is_some()).finish()
+    }
+}
+
 /// Returns the name and version that every test client sends.
-pub(super) fn info() -> Value {
+fn info() -> Value {
     json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") })
 }
 
@@ -128,7 +143,7 @@ impl Client {
             initialized: Value::Null,
             started,
             patience: Duration::from_secs(10),
-            answers: Answers::default(),
+            responder: Responder::default(),
         }
     }
 
@@ -182,173 +197,246 @@ impl Client {
         Ok(self.initialized.clone())
     }
 
-    /// Returns the items of all pages of `tools/list`.
+    /// Sends a request and waits for its result.
     ///
     /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn tools(&mut self) -> Result<Vec<Value>, RpcError> {
-        self.list("tools/list", "tools").await
-    }
-
-    /// Returns the items of all pages of `resources/list`.
-    ///
-    /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn resources(&mut self) -> Result<Vec<Value>, RpcError> {
-        self.list("resources/list", "resources").await
-    }
-
-    /// Returns the items of all pages of `resources/templates/list`.
-    ///
-    /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn templates(&mut self) -> Result<Vec<Value>, RpcError> {
-        self.list("resources/templates/list", "resourceTemplates").await
-    }
-
-    /// Returns the items of all pages of `prompts/list`.
-    ///
-    /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn prompts(&mut self) -> Result<Vec<Value>, RpcError> {
-        self.list("prompts/list", "prompts").await
-    }
-
-    async fn list(&mut self, method: &str, member: &str) -> Result<Vec<Value>, RpcError> {
-        let mut all = Vec::new();
-        let mut params = json!({});
-        loop {
-            let mut page = self.request(method, params).await?;
-            if let Some(items) = page[member].as_array_mut() {
-                all.append(items);
+    /// Returns the server's error response, or an error with code 0 if the server does not answer within ten seconds, or still asks after 100 rounds.
+    pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
+        let mut round = params.clone();
+        for _ in 0..MOST_ROUNDS {
+            let ongoing = self.start(method, round);
+            let result = self.wait(ongoing).await?;
+            match self.next_round(&params, &result) {
+                Some(next) => round = next,
+                None => return Ok(result),
             }
-            match page.get("nextCursor") {
-                Some(cursor) => params = json!({ "cursor": cursor }),
-                None => return Ok(all),
-            }
+            // A caller's timeout can fire only if this future yields.
+            tokio::task::yield_now().await;
         }
-    }
-
-    /// Calls a tool.
-    ///
-    /// # Errors
-    /// Returns the JSON-RPC error of the response. A tool that fails returns a result instead: see [`Called::is_error`].
-    pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Called, RpcError> {
-        let raw =
-            self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
-        match raw["resultType"].as_str() {
-            Some("task") => self.finish_task(&raw).await,
-            Some("input_required") => Self::unanswered(&raw).map_or_else(|| called(raw), Err),
-            _ => called(raw),
-        }
-    }
-
-    /// Reads a resource.
-    ///
-    /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn read(&mut self, uri: &str) -> Result<Vec<ReadContents>, RpcError> {
-        let mut result = self.answered("resources/read", json!({ "uri": uri })).await?;
-        typed(result["contents"].take())
-    }
-
-    /// Gets a prompt.
-    ///
-    /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn prompt(&mut self, name: &str, arguments: Value) -> Result<Prompted, RpcError> {
-        typed(self.answered("prompts/get", json!({ "name": name, "arguments": arguments })).await?)
-    }
-
-    /// Completes an argument of a prompt, or a variable of a template when `target` is a URI.
-    ///
-    /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn complete(
-        &mut self,
-        target: &str,
-        argument: &str,
-        text: &str,
-    ) -> Result<Completed, RpcError> {
-        self.complete_given(target, argument, text, json!({})).await
-    }
-
-    /// Completes an argument when other arguments are already filled in.
-    ///
-    /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn complete_given(
-        &mut self,
-        target: &str,
-        argument: &str,
-        text: &str,
-        given: Value,
-    ) -> Result<Completed, RpcError> {
-        let reference = if target.contains(':') {
-            json!({ "type": "ref/resource", "uri": target })
-        } else {
-            json!({ "type": "ref/prompt", "name": target })
-        };
-        let params = json!({
-            "ref": reference,
-            "argument": { "name": argument, "value": text },
-            "context": { "arguments": given },
-        });
-        let mut result = self.request("completion/complete", params).await?;
-        typed(result["completion"].take())
-    }
-
-    /// Subscribes to updates of a resource, in the way of the client's revision. In the modern era returns the stream, which
-    /// [`Client::cancel`] ends.
-    ///
-    /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn subscribe(&mut self, uri: &str) -> Result<Option<Ongoing>, RpcError> {
-        if !self.revision.is_modern() {
-            self.request("resources/subscribe", json!({ "uri": uri })).await?;
-            return Ok(None);
-        }
-        self.listen(json!({ "resourceSubscriptions": [uri] })).await.map(Some)
-    }
-
-    /// Opens a `subscriptions/listen` stream (modern era) and waits for its acknowledgement, which stays among the notifications.
-    ///
-    /// # Errors
-    /// Returns the server's error response.
-    pub async fn listen(&mut self, filter: Value) -> Result<Ongoing, RpcError> {
-        let ongoing = self.start("subscriptions/listen", json!({ "notifications": filter }));
-        let acknowledges = |it: &Value| {
-            it["method"] == "notifications/subscriptions/acknowledged"
-                && it["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == ongoing.0
-        };
-        self.pump_until(|it| {
-            it.notifications.iter().any(acknowledges) || it.responses.contains_key(&ongoing.0)
+        Err(RpcError {
+            code: 0,
+            message: format!("the server still asks after {MOST_ROUNDS} rounds"),
+            data: None,
         })
-        .await;
-        match self.responses.remove(&ongoing.0) {
-            Some(Err(error)) => Err(error),
-            _ => Ok(ongoing),
+    }
+
+    /// Sends a request without waiting for its result. A `progressToken` in `_meta` asks for progress reports.
+    pub fn start(&mut self, method: &str, params: Value) -> Ongoing {
+        self.next_id += 1;
+        let id = self.next_id;
+        let params = self.enveloped(params);
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        Ongoing(id)
+    }
+
+    /// Waits for the result of a request that was started.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if the server does not answer within ten seconds.
+    pub async fn wait(&mut self, ongoing: Ongoing) -> Result<Value, RpcError> {
+        self.pump_until(|it| it.responses.contains_key(&ongoing.0)).await;
+        let silence = || {
+            Err(RpcError { code: 0, message: "the server did not answer".to_owned(), data: None })
+        };
+        self.responses.remove(&ongoing.0).unwrap_or_else(silence)
+    }
+
+    /// Cancels a request, or ends a stream.
+    pub fn cancel(&mut self, ongoing: Ongoing) {
+        self.notify("notifications/cancelled", json!({ "requestId": ongoing.0 }));
+    }
+
+    /// Sends a notification.
+    pub fn notify(&self, method: &str, params: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    /// Returns the next notification from the server, or `None` if none comes within `patience`.
+    pub async fn notification(&mut self, patience: Duration) -> Option<Value> {
+        let before = std::mem::replace(&mut self.patience, patience);
+        self.pump_until(|it| !it.notifications.is_empty()).await;
+        self.patience = before;
+        self.notifications.pop_front()
+    }
+
+    /// Sends a line as it is.
+    pub fn send_raw(&self, line: &[u8]) {
+        self.memory.send(line);
+    }
+
+    /// Returns the next line from the server as it is, or `None` if none comes within `patience`.
+    pub async fn receive_raw(&mut self, patience: Duration) -> Option<Vec<u8>> {
+        self.memory.receive(patience).await
+    }
+
+    /// Waits for all later responses without a time limit.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn wait_without_end(&mut self) {
+        self.patience = Duration::MAX;
+    }
+
+    /// Returns the number of calls that the server is working on.
+    pub fn in_flight(&self) -> usize {
+        self.memory.peer().in_flight()
+    }
+
+    /// Stops the server and runs its `on_shutdown`. Returns the lines that have not been received, including those with which the server
+    /// ended its streams.
+    pub async fn close(mut self) -> Vec<Vec<u8>> {
+        self.memory.peer().close();
+        let mut rest = Vec::new();
+        while let Some(line) = self.memory.receive(Duration::ZERO).await {
+            rest.push(line);
+        }
+        drop(self.memory);
+        self.started.stop().await;
+        rest
+    }
+
+    fn send(&self, message: &Value) {
+        self.memory.send(message.to_string().as_bytes());
+    }
+
+    /// Adds the client's description and capabilities to `params` in the modern era, where each request carries them.
+    fn enveloped(&self, mut params: Value) -> Value {
+        if !self.revision.is_modern() {
+            return params;
+        }
+        let Some(object) = params.as_object_mut() else { return params };
+        let meta = object.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
+        if let Some(meta) = meta.as_object_mut() {
+            meta.insert(
+                "io.modelcontextprotocol/protocolVersion".to_owned(),
+                self.revision.name().into(),
+            );
+            meta.insert(
+                "io.modelcontextprotocol/clientCapabilities".to_owned(),
+                self.capabilities.clone(),
+            );
+            meta.insert("io.modelcontextprotocol/clientInfo".to_owned(), info());
+            if let Some(level) = self.log_level {
+                meta.insert("io.modelcontextprotocol/logLevel".to_owned(), level.into());
+            }
+        }
+        params
+    }
+
+    /// Sorts incoming messages until `enough` holds, or until no message arrives within the client's `patience`.
+    pub(super) async fn pump_until(&mut self, enough: impl Fn(&Self) -> bool) {
+        while !enough(self) {
+            let Some(line) = self.memory.receive(self.patience).await else { return };
+            let Ok(mut message) = serde_json::from_slice::<Value>(&line) else { continue };
+            match message["id"].as_u64() {
+                Some(id) if message.get("method").is_none() => {
+                    let result = match message.get_mut("error") {
+                        Some(error) => Err(typed(error.take()).unwrap_or_else(|error| error)),
+                        None => Ok(message["result"].take()),
+                    };
+                    self.responses.insert(id, result);
+                }
+                _ if self.respond(&message) => {}
+                _ => self.notifications.push_back(message),
+            }
         }
     }
 
-    /// Asks for log messages of this level and above: for the session, or in the modern era with each later request.
+    /// Answers all later questions of the server, in the way of the client's revision. `answer` gets the method and its parameters, and
+    /// returns the result. [`request`](Client::request) and the methods based on it go through all rounds; [`start`](Client::start) shows
+    /// each round.
     ///
-    /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn log_from(&mut self, level: crate::Level) -> Result<(), RpcError> {
-        if self.revision.is_modern() {
-            self.log_level = Some(level.name());
-            return Ok(());
+    /// ```
+    /// # use mcp_runtime::{prelude::*, testing::{Client, Revision}};
+    /// # use serde_json::json;
+    /// # #[form] struct Consent { go: bool }
+    /// #[tool]
+    /// async fn ask(ctx: &Context) -> Result<String> {
+    ///     let consent: Consent = ctx.elicit("consent", "Go on?").await?;
+    ///     Ok(consent.go.to_string())
+    /// }
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let server = mcp_runtime::server!().items(items![ask]);
+    /// let can = json!({ "elicitation": {} });
+    /// let mut client = Client::connect_capable(server, Revision::V2026_07_28, can).await?;
+    /// client.answer_with(|_method, params| {
+    ///     assert_eq!(params["message"], "Go on?");
+    ///     json!({ "action": "accept", "content": { "go": true } })
+    /// });
+    /// assert_eq!(client.call("ask", json!({})).await?.text(), "true");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn answer_with(&mut self, answer: impl FnMut(&str, &Value) -> Value + Send + 'static) {
+        self.responder = Responder(Some(Box::new(answer)));
+    }
+
+    /// Answers a request of the server. Returns `false` for other messages, and for all messages if no answer function is set.
+    fn respond(&mut self, message: &Value) -> bool {
+        let (Some(answer), Some(method)) = (&mut self.responder.0, message["method"].as_str())
+        else {
+            return false;
+        };
+        if message.get("id").is_none() {
+            return false;
         }
-        self.request("logging/setLevel", json!({ "level": level.name() })).await.map(drop)
+        let result = answer(method, &message["params"]);
+        self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
+        true
+    }
+
+    /// Returns the answers to questions, by their keys. The map is empty if no answer function is set.
+    pub(super) fn answers_to(&mut self, questions: &Value) -> Map<String, Value> {
+        let (Some(answer), Some(questions)) = (&mut self.responder.0, questions.as_object()) else {
+            return Map::new();
+        };
+        let answer = |(key, it): (&String, &Value)| {
+            let method = it["method"].as_str().unwrap_or_default();
+            (key.clone(), answer(method, &it["params"]))
+        };
+        collect_by_insert(questions.iter().map(answer))
+    }
+
+    /// Returns the result of a request, or an error if the result contains questions.
+    pub(super) async fn answered(
+        &mut self,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, RpcError> {
+        let result = self.request(method, params).await?;
+        Self::unanswered(&result).map_or(Ok(result), Err)
+    }
+
+    /// Returns an error if a result contains questions.
+    pub(super) fn unanswered(result: &Value) -> Option<RpcError> {
+        let questions = result["inputRequests"].as_object()?;
+        let questions: Vec<String> = questions
+            .iter()
+            .map(|(key, it)| match it["params"]["message"].as_str() {
+                Some(message) => format!("`{key}`: {message}"),
+                None => format!("`{key}` ({})", it["method"].as_str().unwrap_or_default()),
+            })
+            .collect();
+        let message =
+            format!("the server asks, and `answer_with` was not called: {}", questions.join("; "));
+        Some(RpcError { code: 0, message, data: None })
+    }
+
+    /// Returns the parameters of the next round if a result asks for one and an answer function is set.
+    fn next_round(&mut self, params: &Value, result: &Value) -> Option<Value> {
+        if result["resultType"] != "input_required" || self.responder.0.is_none() {
+            return None;
+        }
+        let answers = self.answers_to(&result["inputRequests"]);
+        Some(next_round(params, result, answers))
     }
 }
 
-/// Deserializes a result of the server.
-pub(super) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, RpcError> {
-    serde_json::from_value(value).map_err(|error| RpcError {
-        code: 0,
-        message: format!("the answer has another shape: {error}"),
-        data: None,
-    })
+/// Returns the parameters of the round after `result`, with the answers to its questions.
+pub(crate) fn next_round(params: &Value, result: &Value, answers: Map<String, Value>) -> Value {
+    let mut next = params.clone();
+    next["inputResponses"] = answers.into();
+    match result.get("requestState") {
+        Some(state) => next["requestState"] = state.clone(),
+        None => next.as_object_mut().map(|it| it.remove("requestState")).map_or((), drop),
+    }
+    next
 }

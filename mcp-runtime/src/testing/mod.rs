@@ -27,18 +27,16 @@
 //! # }).unwrap();
 //! ```
 
-mod answering;
 #[allow(missing_docs, reason = "public only for generated code")]
 pub(crate) mod builds;
 mod client;
 #[allow(missing_docs, reason = "public only for generated code")]
 pub(crate) mod contract;
-mod messages;
+mod operations;
 mod results;
-mod tasks;
 
 #[cfg(feature = "stdio")]
-pub(crate) use answering::next_round;
+pub(crate) use client::next_round;
 pub use client::{Client, Ongoing};
 pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 

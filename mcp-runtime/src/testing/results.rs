@@ -1,6 +1,8 @@
+//! Results and errors of a server, as its client sees them.
+
 use std::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// A JSON-RPC error, as the server sent it.
@@ -93,4 +95,20 @@ pub struct Completed {
     /// Whether there are more values than the server sent.
     #[serde(default)]
     pub has_more: bool,
+}
+
+/// Deserializes a result of the server.
+pub(super) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, RpcError> {
+    serde_json::from_value(value).map_err(|error| RpcError {
+        code: 0,
+        message: format!("the answer has another shape: {error}"),
+        data: None,
+    })
+}
+
+/// Parses the result of a tool, and keeps its raw form.
+pub(super) fn called(raw: Value) -> Result<Called, RpcError> {
+    let mut called: Called = typed(raw.clone())?;
+    called.raw = raw;
+    Ok(called)
 }

@@ -28,7 +28,7 @@ fn banana() -> &'static str {
 
 struct Shelf;
 
-#[server(group = "gamma")]
+#[handlers(group = "gamma")]
 impl Shelf {
     #[tool]
     fn grape(&self) {}

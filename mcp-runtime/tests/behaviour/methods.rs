@@ -11,7 +11,7 @@ struct Notes {
     all: Mutex<Vec<String>>,
 }
 
-#[server]
+#[handlers]
 impl Notes {
     fn helper(&self) -> usize {
         self.all.lock().unwrap().len()
@@ -96,7 +96,7 @@ fn zulu() {}
 fn alpha() {}
 
 /// The keys of the block hold for each item that can have them and has none of its own.
-#[server(
+#[handlers(
     group = "sharing",
     read_only,
     open_world = false,

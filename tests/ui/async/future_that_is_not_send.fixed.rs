@@ -3,7 +3,7 @@ use std::sync::RwLock;
 
 async fn pause(_: &RwLock<u8>) {}
 
-#[server]
+#[handlers]
 impl Notes {
     /// Counts.
     #[tool]

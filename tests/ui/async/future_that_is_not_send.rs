@@ -3,7 +3,7 @@ use std::cell::Cell;
 
 async fn pause(_: &Cell<u8>) {}
 
-#[server]
+#[handlers]
 impl Notes {
     /// Counts.
     #[tool]

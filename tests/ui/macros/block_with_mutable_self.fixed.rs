@@ -4,7 +4,7 @@ struct Notes;
 
 macro_rules! notes {
     ($name:ident) => {
-        #[server]
+        #[handlers]
         impl Notes {
             /// Counts.
             #[tool]

@@ -4,7 +4,7 @@ struct Notes;
 
 macro_rules! tools {
     ($name:ident) => {
-        #[server]
+        #[handlers]
         impl Notes {
             /// Counts.
             #[tool]

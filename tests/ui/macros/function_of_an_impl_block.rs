@@ -10,7 +10,7 @@ macro_rules! tools {
     };
 }
 
-#[server]
+#[handlers]
 impl Notes {
     tools!(count);
 }

@@ -2,7 +2,7 @@ use mcp_runtime::prelude::*;
 
 struct Notes;
 
-#[server(title = "Notes")]
+#[handlers(title = "Notes")]
 impl Notes {
     /// Counts.
     #[tool]

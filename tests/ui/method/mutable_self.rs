@@ -2,7 +2,7 @@ use mcp_runtime::prelude::*;
 
 struct Notes(u32);
 
-#[server]
+#[handlers]
 impl Notes {
     /// Counts.
     #[tool]

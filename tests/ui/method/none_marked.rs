@@ -2,7 +2,7 @@ use mcp_runtime::prelude::*;
 
 struct Notes;
 
-#[server]
+#[handlers]
 impl Notes {
     fn count(&self) -> usize {
         0

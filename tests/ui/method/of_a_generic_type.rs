@@ -2,7 +2,7 @@ use mcp_runtime::prelude::*;
 
 struct Notes<T>(Vec<T>);
 
-#[server]
+#[handlers]
 impl<T: Send + Sync> Notes<T> {
     /// Counts.
     #[tool]

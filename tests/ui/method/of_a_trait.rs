@@ -6,7 +6,7 @@ trait Counting {
 
 struct Notes;
 
-#[server]
+#[handlers]
 impl Counting for Notes {
     /// Counts.
     #[tool]

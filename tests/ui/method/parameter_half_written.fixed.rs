@@ -2,7 +2,7 @@ use mcp_runtime::prelude::*;
 
 struct Sum;
 
-#[server]
+#[handlers]
 impl Sum {
     /// Adds two numbers.
     #[tool]

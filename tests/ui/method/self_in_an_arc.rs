@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 struct Notes;
 
-#[server]
+#[handlers]
 impl Notes {
     /// Counts.
     #[tool]

@@ -2,7 +2,7 @@ use mcp_runtime::prelude::*;
 
 struct Notes;
 
-#[server(open_world = false)]
+#[handlers(open_world = false)]
 impl Notes {
     /// Counts.
     #[tool]

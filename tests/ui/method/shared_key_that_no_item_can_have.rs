@@ -2,7 +2,7 @@ use mcp_runtime::prelude::*;
 
 struct Notes;
 
-#[server(open_world = false, cache(public))]
+#[handlers(open_world = false, cache(public))]
 impl Notes {
     /// Counts.
     #[tool]

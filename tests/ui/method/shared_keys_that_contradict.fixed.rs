@@ -2,7 +2,7 @@ use mcp_runtime::prelude::*;
 
 struct Notes;
 
-#[server(read_only)]
+#[handlers(read_only)]
 impl Notes {
     /// Counts.
     #[tool]

@@ -2,7 +2,7 @@ use mcp_runtime::prelude::*;
 
 struct Notes;
 
-#[server(read_only, destructive)]
+#[handlers(read_only, destructive)]
 impl Notes {
     /// Counts.
     #[tool]

@@ -3,7 +3,7 @@ use std::sync::RwLock;
 
 struct Notes(RwLock<Vec<String>>);
 
-#[server]
+#[handlers]
 impl Notes {
     /// Counts.
     #[tool]

@@ -3,7 +3,7 @@ use std::cell::RefCell;
 
 struct Notes(RefCell<Vec<String>>);
 
-#[server]
+#[handlers]
 impl Notes {
     /// Counts.
     #[tool]

@@ -5,7 +5,7 @@ struct Notes {
     all: Arc<Vec<String>>,
 }
 
-#[server]
+#[handlers]
 impl Notes {
     /// Counts.
     #[tool]

@@ -5,7 +5,7 @@ struct Notes {
     all: Rc<Vec<String>>,
 }
 
-#[server]
+#[handlers]
 impl Notes {
     /// Counts.
     #[tool]

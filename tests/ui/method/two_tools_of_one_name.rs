@@ -2,7 +2,7 @@ use mcp_runtime::prelude::*;
 
 struct Notes;
 
-#[server]
+#[handlers]
 impl Notes {
     /// Adds a note.
     #[tool]

@@ -4,7 +4,7 @@ struct Notes;
 #[data]
 struct Note;
 
-#[server]
+#[handlers]
 impl Notes {
     /// Writes a note down.
     #[tool]

@@ -3,7 +3,7 @@ use mcp_runtime::prelude::*;
 struct Notes;
 struct Note;
 
-#[server]
+#[handlers]
 impl Notes {
     /// Writes a note down.
     #[tool]

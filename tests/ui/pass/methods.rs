@@ -21,7 +21,7 @@ pub(super) struct Notes {
     all: Mutex<Vec<String>>,
 }
 
-#[server]
+#[handlers]
 impl Notes {
     /// The most there can be.
     const MOST: usize = 100;

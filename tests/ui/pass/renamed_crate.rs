@@ -14,7 +14,7 @@
 
 extern crate mcp_runtime as renamed;
 
-use self::renamed::prelude::{data, items, prompt, resource, server, tool};
+use self::renamed::prelude::{data, handlers, items, prompt, resource, tool};
 
 /// Through the other name.
 #[data(crate = crate::pass::renamed_crate::renamed)]
@@ -43,7 +43,7 @@ fn ask(text: &str) -> String {
 
 pub(super) struct Renamed;
 
-#[server(crate = self::renamed)]
+#[handlers(crate = self::renamed)]
 impl Renamed {
     /// Answers.
     #[tool(name = "renamed.method")]

@@ -2,7 +2,7 @@ use mcp_runtime::prelude::*;
 
 struct Notes;
 
-#[server]
+#[handlers]
 impl Notes {
     /// All notes.
     #[tool]

@@ -5,7 +5,7 @@ struct Notes {
     count: u32,
 }
 
-#[server]
+#[handlers]
 impl Notes {
     /// All notes.
     #[tool]

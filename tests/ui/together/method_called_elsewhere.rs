@@ -3,7 +3,7 @@ use mcp_runtime::prelude::*;
 
 struct Notes(u32);
 
-#[server]
+#[handlers]
 impl Notes {
     /// Counts.
     #[tool(titel = "Count")] // mistake

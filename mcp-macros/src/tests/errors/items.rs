@@ -79,11 +79,11 @@ fn impossible_parameters_and_malformed_resource_uris_are_refused() {
 #[test]
 fn blocks_that_are_not_yet_what_they_will_be() {
     check(
-        "#[server] impl N { #[cfg_attr(all(unix, x), mcp_runtime::tool(title = \"a\"))] fn f(&self) {} }",
+        "#[handlers] impl N { #[cfg_attr(all(unix, x), mcp_runtime::tool(title = \"a\"))] fn f(&self) {} }",
         &[("cfg_attr", "and `#[tool]`")],
     );
-    check("#[server] impl N { tools!(a); }", &[]);
-    check("#[server] impl N { fn f(&self) { tools!(a) } }", &[("impl", "no method here has")]);
+    check("#[handlers] impl N { tools!(a); }", &[]);
+    check("#[handlers] impl N { fn f(&self) { tools!(a) } }", &[("impl", "no method here has")]);
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn wrong_items() {
     );
     check(
         "#[tool] impl N { fn f(&self) {} }",
-        &[("impl", "#[tool] belongs on the methods of this block, and `#[server]` on the block")],
+        &[("impl", "#[tool] belongs on the methods of this block, and `#[handlers]` on the block")],
     );
-    let outside = "#[tool] on a method needs `#[server]` on the impl block around it";
+    let outside = "#[tool] on a method needs `#[handlers]` on the impl block around it";
     check("#[tool] fn f(&self, #[arg(default)] a: u8) {}", &[("self", outside)]);
     check("#[tool] fn f() -> Self {}", &[("Self", outside)]);
     check(
@@ -128,8 +128,8 @@ fn wrong_items() {
         "#[data] #[derive(Debug, serde::Serialize)] struct S;",
         &[("Serialize", "#[data] derives `Serialize` already: remove it here")],
     );
-    check("#[server] struct S;", &[("struct", "#[server] belongs on an impl block")]);
-    check("#[server] fn f() {}", &[("fn", "#[server] belongs on an impl block")]);
+    check("#[handlers] struct S;", &[("struct", "#[handlers] belongs on an impl block")]);
+    check("#[handlers] fn f() {}", &[("fn", "#[handlers] belongs on an impl block")]);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn half_typed_functions_survive() {
         let text = expand(&source.to_string()).to_string();
         assert!(text.contains("compile_error"), "{whole}: {text}");
     }
-    let block = "#[server] impl N { #[tool] fn f(&self, #[arg(default)] a: ) { self. } #[tool] fn g(&self) {} }";
+    let block = "#[handlers] impl N { #[tool] fn f(&self, #[arg(default)] a: ) { self. } #[tool] fn g(&self) {} }";
     let text = expand(block).to_string();
     assert!(
         text.starts_with("impl N { fn f (& self , a :) { self . } fn g (& self) { } } const _"),
@@ -165,46 +165,46 @@ fn half_typed_functions_survive() {
 fn servers() {
     let shared = "the state is shared by concurrent calls: take `&self`";
     check(
-        "#[server] impl N { #[tool] fn f(&mut self) {} }",
+        "#[handlers] impl N { #[tool] fn f(&mut self) {} }",
         &[("self", &format!("{shared}, and keep what changes in a `std::sync::Mutex`"))],
     );
-    check("#[server] impl N { #[tool] fn f(self) {} }", &[("self", shared)]);
-    check("#[server] impl N { #[tool] fn f(self: Arc<Self>) {} }", &[("self", shared)]);
+    check("#[handlers] impl N { #[tool] fn f(self) {} }", &[("self", shared)]);
+    check("#[handlers] impl N { #[tool] fn f(self: Arc<Self>) {} }", &[("self", shared)]);
     check(
-        "#[server] impl N { #[tool] fn f(#[arg(default)] &self) {} }",
+        "#[handlers] impl N { #[tool] fn f(#[arg(default)] &self) {} }",
         &[("arg", "`self` is the server's state")],
     );
     check(
-        "#[server] impl Drop for N { #[tool] fn f(&self) {} }",
+        "#[handlers] impl Drop for N { #[tool] fn f(&self) {} }",
         &[("for", "an impl block of the type itself")],
     );
     check(
-        "#[server] impl<T> N<T> { #[tool] fn f(&self) {} }",
+        "#[handlers] impl<T> N<T> { #[tool] fn f(&self) {} }",
         &[("T", "with concrete parameters")],
     );
-    check("#[server] impl<'a> N<'a> { #[tool] fn f(&self) {} }", &[("'a", "write `'static`")]);
-    check("#[server] impl N { fn f(&self) {} }", &[("impl", "no method here has `#[tool]`")]);
+    check("#[handlers] impl<'a> N<'a> { #[tool] fn f(&self) {} }", &[("'a", "write `'static`")]);
+    check("#[handlers] impl N { fn f(&self) {} }", &[("impl", "no method here has `#[tool]`")]);
     check(
-        "#[server] impl N { #[tool] const A: u8 = { 1 }; }",
+        "#[handlers] impl N { #[tool] const A: u8 = { 1 }; }",
         &[("const", "#[tool] belongs on a function, not on a `const`")],
     );
     check(
-        "#[server] impl N { #[tool = 1] fn f(&self) {} }",
+        "#[handlers] impl N { #[tool = 1] fn f(&self) {} }",
         &[("=", "write `#[tool(key = value)]`")],
     );
     check(
-        "#[server] impl N { #[tool(nam = \"x\")] fn f(&self) {} #[tool(titel = \"y\")] fn g(#[arg(x)] a: u8) {} }",
+        "#[handlers] impl N { #[tool(nam = \"x\")] fn f(&self) {} #[tool(titel = \"y\")] fn g(#[arg(x)] a: u8) {} }",
         &[("nam", "`name`"), ("titel", "`title`"), ("x", "unknown key `x` of #[arg]")],
     );
     check(
-        "#[server] impl N { #[tool] #[prompt] fn f(&self) {} }",
+        "#[handlers] impl N { #[tool] #[prompt] fn f(&self) {} }",
         &[("prompt", "#[prompt] beside #[tool]")],
     );
 }
 
 #[test]
 fn items_of_one_name_in_a_block() {
-    let block = |items: &str| format!("#[server(group = \"g\")] impl N {{ {items} }}");
+    let block = |items: &str| format!("#[handlers(group = \"g\")] impl N {{ {items} }}");
     check(
         &block("#[tool] fn f(&self) {} #[tool(name = \"f\")] fn g(&self) {}"),
         &[("\"f\"", "`f` is the tool `f` of this block already: rename one")],

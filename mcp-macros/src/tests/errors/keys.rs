@@ -37,7 +37,7 @@ fn unknown_keys() {
     check("#[tool(icon(\"x\", size(\"1x1\")))] fn f() {}", &[("size", "did you mean `sizes`?")]);
     check("#[completion(title = \"x\")] fn f() {}", &[("title", "Keys: blocking, timeout, crate")]);
     check(
-        "#[server(name = \"x\")] impl N { #[tool] fn f() {} }",
+        "#[handlers(name = \"x\")] impl N { #[tool] fn f() {} }",
         &[("name", "each item has one of its own: write it at the item")],
     );
     check(

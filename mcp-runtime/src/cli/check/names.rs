@@ -1,8 +1,11 @@
-//! Rules about names that the specification allows and hosts reject.
+//! Rules about names that the specification allows and hosts reject, and about reserved words of programming languages.
 
 use std::collections::BTreeMap;
 
-use super::{Item, Problem, Published, member};
+use serde_json::Value;
+
+use super::finding::{CheckedItem, CheckedServer, Problem};
+use crate::cli::show::member;
 
 /// Longest name in characters that both OpenAI's and Anthropic's APIs accept.
 const LONGEST: usize = 64;
@@ -23,7 +26,7 @@ fn rename(name: &str) -> String {
     format!("name = \"{name}\"")
 }
 
-pub(super) fn characters(tool: &Item<'_>) -> Vec<Problem> {
+pub(super) fn characters(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let Some(other) = tool.key.chars().find(|c| !is_usual(*c)) else { return Vec::new() };
     let what = format!(
         "its name has a `{other}`: hosts that know only letters, digits, `_` and `-` take no tool of a server that has \
@@ -32,7 +35,7 @@ pub(super) fn characters(tool: &Item<'_>) -> Vec<Problem> {
     vec![Problem::new(what, rename(&cleaned(tool.key)))]
 }
 
-pub(super) fn start(tool: &Item<'_>) -> Vec<Problem> {
+pub(super) fn start(tool: &CheckedItem<'_>) -> Vec<Problem> {
     if tool.key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         return Vec::new();
     }
@@ -40,7 +43,7 @@ pub(super) fn start(tool: &Item<'_>) -> Vec<Problem> {
     vec![Problem::new(what, rename(&format!("_{}", cleaned(tool.key))))]
 }
 
-pub(super) fn length(tool: &Item<'_>) -> Vec<Problem> {
+pub(super) fn length(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let length = tool.key.chars().count();
     if length <= LONGEST {
         return Vec::new();
@@ -49,7 +52,7 @@ pub(super) fn length(tool: &Item<'_>) -> Vec<Problem> {
     vec![Problem::new(what, "a shorter name: `name = \"…\"`")]
 }
 
-pub(super) fn length_with_server(tool: &Item<'_>) -> Vec<Problem> {
+pub(super) fn length_with_server(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let (name, server) = (tool.key.chars().count(), tool.server.chars().count());
     if name > LONGEST || name + server <= LONGEST_WITH_SERVER {
         return Vec::new();
@@ -63,7 +66,7 @@ pub(super) fn length_with_server(tool: &Item<'_>) -> Vec<Problem> {
     vec![Problem::new(what, "a shorter name for it (`name = \"…\"`) or for the server")]
 }
 
-pub(super) fn arguments(tool: &Item<'_>) -> Vec<Problem> {
+pub(super) fn arguments(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let fits = |c: char| is_usual(c) || c == '.';
     let wrong =
         |name: &str| !name.chars().all(fits) || !(1..=LONGEST).contains(&name.chars().count());
@@ -79,7 +82,7 @@ pub(super) fn arguments(tool: &Item<'_>) -> Vec<Problem> {
 }
 
 /// Finds prompt names with a space. Hosts offer prompts as slash commands, and such a command ends at its first space.
-pub(super) fn prompt(prompt: &Item<'_>) -> Vec<Problem> {
+pub(super) fn prompt(prompt: &CheckedItem<'_>) -> Vec<Problem> {
     if !prompt.key.contains(char::is_whitespace) {
         return Vec::new();
     }
@@ -90,7 +93,7 @@ pub(super) fn prompt(prompt: &Item<'_>) -> Vec<Problem> {
 
 /// Finds tools whose names are equal after `fold`, but not after `finer`.
 fn folded(
-    published: &Published,
+    published: &CheckedServer,
     fold: fn(&str) -> String,
     finer: fn(&str) -> String,
     why: &str,
@@ -115,13 +118,161 @@ fn underscores(name: &str) -> String {
     name.replace(['-', '.'], "_")
 }
 
-pub(super) fn alike(published: &Published) -> Vec<Problem> {
+pub(super) fn alike(published: &CheckedServer) -> Vec<Problem> {
     let why =
         "become one where hosts write `_` for every `-` and `.`: a call may reach the wrong one";
     folded(published, underscores, str::to_owned, why)
 }
 
-pub(super) fn alike_but_for_case(published: &Published) -> Vec<Problem> {
+pub(super) fn alike_but_for_case(published: &CheckedServer) -> Vec<Problem> {
     let why = "differ only in capitals, which people and models mix up";
     folded(published, |it| underscores(it).to_lowercase(), underscores, why)
+}
+
+/// Reserved words of Python.
+static PYTHON: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
+    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
+    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
+    "with", "yield",
+];
+
+/// Reserved words of JavaScript and TypeScript.
+static JAVASCRIPT: [&str; 48] = [
+    "arguments",
+    "await",
+    "break",
+    "case",
+    "catch",
+    "class",
+    "const",
+    "continue",
+    "debugger",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "enum",
+    "eval",
+    "export",
+    "extends",
+    "false",
+    "finally",
+    "for",
+    "function",
+    "if",
+    "implements",
+    "import",
+    "in",
+    "instanceof",
+    "interface",
+    "let",
+    "new",
+    "null",
+    "package",
+    "private",
+    "protected",
+    "public",
+    "return",
+    "static",
+    "super",
+    "switch",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typeof",
+    "var",
+    "void",
+    "while",
+    "with",
+    "yield",
+];
+
+/// Proposed names in place of reserved words. All other reserved words get a suffix.
+static OTHERS: [(&str, &str); 12] = [
+    ("class", "category"),
+    ("default", "fallback"),
+    ("delete", "remove"),
+    ("export", "export_to"),
+    ("from", "source"),
+    ("import", "import_from"),
+    ("in", "within"),
+    ("is", "equals"),
+    ("new", "replacement"),
+    ("not", "excluded"),
+    ("or", "alternative"),
+    ("package", "package_name"),
+];
+
+fn replacement(name: &str) -> String {
+    let known = OTHERS.iter().find(|it| it.0 == name);
+    known.map_or_else(|| format!("{name}_value"), |it| it.1.to_owned())
+}
+
+/// Returns what goes wrong in clients with a name, if the name is reserved.
+fn consequence(name: &str) -> Option<&'static str> {
+    match (PYTHON.contains(&name), JAVASCRIPT.contains(&name)) {
+        (true, true) => Some(
+            "reserved in Python and JavaScript: mcp-use drops it, and neither the Python of smolagents nor the TypeScript of \
+             mcporter is valid with it",
+        ),
+        (true, false) => Some(
+            "reserved in Python: mcp-use drops it, and the code that smolagents writes is not valid with it",
+        ),
+        (false, true) => {
+            Some("reserved in JavaScript: the TypeScript that mcporter writes is not valid with it")
+        }
+        (false, false) => None,
+    }
+}
+
+/// Finds reserved words among the names of arguments and fields. Clients that generate code from schemas fail at them.
+pub(super) fn reserved(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    let mut found = Vec::new();
+    collect_reserved(&tool.value["inputSchema"], "", &mut found);
+    let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
+    let problem = |(place, name): (String, &str)| {
+        let why = consequence(name)?;
+        let other = replacement(name);
+        let fix = match (is_given, place == name) {
+            (true, _) => format!("call it `{other}` in `input_schema = …`"),
+            (false, true) => {
+                format!("call the parameter or field `{other}`, or `#[arg(name = \"{other}\")]`")
+            }
+            (false, false) => {
+                format!("call the field `{other}`, or `#[serde(rename = \"{other}\")]`")
+            }
+        };
+        Some(Problem::new(format!("the argument `{place}` has a name that is {why}"), fix))
+    };
+    found.into_iter().filter_map(problem).collect()
+}
+
+/// Collects the reserved names in a schema with their places, each place once.
+fn collect_reserved<'a>(schema: &'a Value, place: &str, found: &mut Vec<(String, &'a str)>) {
+    if !schema.is_object() {
+        return;
+    }
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+        let is_new = !found.iter().any(|it| it.0 == place);
+        if consequence(name).is_some() && is_new {
+            found.push((place.clone(), name));
+        }
+        collect_reserved(member, &place, found);
+    }
+    for (keyword, step) in [("items", "[]"), ("additionalProperties", "{}")] {
+        collect_reserved(&schema[keyword], &format!("{place}{step}"), found);
+    }
+    for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
+        for branch in schema[keyword].as_array().into_iter().flatten() {
+            collect_reserved(branch, place, found);
+        }
+    }
+    for keyword in ["$defs", "definitions"] {
+        for definition in schema[keyword].as_object().into_iter().flatten() {
+            collect_reserved(definition.1, definition.0, found);
+        }
+    }
 }

@@ -1,22 +1,17 @@
-//! Table of the rules, with the public threads that each is based on.
+//! Table of the rules, with the public threads that each is based on, and their application.
 
 use super::{
-    Item, Problem, Published, fields, names, reserved, schemas, size, tasks, texts, undocumented,
+    descriptions,
+    finding::{
+        CheckFinding, CheckedItem, CheckedServer, FindingGroup, Problem,
+        Severity::{self, Error, Warning},
+    },
+    names, schemas, size,
 };
+use crate::catalog::Entry;
 
-/// Severity of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Severity {
-    /// A known client drops the item or the whole server, or its requests fail.
-    Error,
-    /// A known client or model works worse.
-    Warning,
-}
-
-use Severity::{Error, Warning};
-
-/// Rule that `check` applies.
-pub(super) struct Rule {
+/// CheckRule that `check` applies.
+pub(super) struct CheckRule {
     pub(super) name: &'static str,
     pub(super) severity: Severity,
     /// Public threads that show what goes wrong.
@@ -27,9 +22,9 @@ pub(super) struct Rule {
 /// Part of the server that a rule examines.
 #[derive(Clone, Copy)]
 pub(super) enum Look {
-    Server(fn(&Published) -> Vec<Problem>),
+    Server(fn(&CheckedServer) -> Vec<Problem>),
     /// Items of these kinds.
-    Item(&'static [&'static str], fn(&Item<'_>) -> Vec<Problem>),
+    Item(&'static [&'static str], fn(&CheckedItem<'_>) -> Vec<Problem>),
     /// Schemas of tools, with the rules, the severities and the threads of [`compatible`](crate::schema::compatible).
     Schemas,
 }
@@ -41,8 +36,8 @@ const RESOURCES: &[&str] = &["resource"];
 
 /// All rules, in the order in which their findings are printed. Violations of the specification itself are missing, because `build()`
 /// rejects them.
-pub(super) static RULES: &[Rule] = &[
-    Rule {
+pub(super) static RULES: &[CheckRule] = &[
+    CheckRule {
         name: "tool count",
         severity: Error,
         because: &[
@@ -51,37 +46,37 @@ pub(super) static RULES: &[Rule] = &[
         ],
         look: Look::Server(size::too_many_tools),
     },
-    Rule {
+    CheckRule {
         name: "many tools",
         severity: Warning,
         because: &["Snowflake-Labs/mcp#77"],
         look: Look::Server(size::many_tools),
     },
-    Rule {
+    CheckRule {
         name: "tokens",
         severity: Warning,
         because: &["anthropics/claude-code#12241", "getsentry/XcodeBuildMCP#153"],
         look: Look::Server(size::many_tokens),
     },
-    Rule {
+    CheckRule {
         name: "instructions",
         severity: Warning,
         because: &["RedHatInsights/insights-mcp#340"],
-        look: Look::Server(texts::long_instructions),
+        look: Look::Server(descriptions::long_instructions),
     },
-    Rule {
+    CheckRule {
         name: "names alike",
         severity: Error,
         because: &["openai/openai-agents-js#1934", "NousResearch/hermes-agent#72032"],
         look: Look::Server(names::alike),
     },
-    Rule {
+    CheckRule {
         name: "names alike but for case",
         severity: Warning,
         because: &["keurcien/auxilia#254"],
         look: Look::Server(names::alike_but_for_case),
     },
-    Rule {
+    CheckRule {
         name: "tool name",
         severity: Error,
         because: &[
@@ -94,31 +89,31 @@ pub(super) static RULES: &[Rule] = &[
         ],
         look: Look::Item(TOOLS, names::characters),
     },
-    Rule {
+    CheckRule {
         name: "tool name's start",
         severity: Error,
         because: &["mixelpixx/KiCAD-MCP-Server#7", "cline/cline#7339"],
         look: Look::Item(TOOLS, names::start),
     },
-    Rule {
+    CheckRule {
         name: "tool name's length",
         severity: Error,
         because: &["microsoft/vscode#243602", "getsentry/XcodeBuildMCP#3"],
         look: Look::Item(TOOLS, names::length),
     },
-    Rule {
+    CheckRule {
         name: "length with the server's name",
         severity: Warning,
         because: &["awslabs/mcp#1283", "ComposioHQ/composio#2788", "PostHog/posthog#51483"],
         look: Look::Item(TOOLS, names::length_with_server),
     },
-    Rule {
+    CheckRule {
         name: "argument name",
         severity: Error,
         because: &["freee/freee-mcp#15", "twilio-labs/mcp#56", "decocms/studio#6874"],
         look: Look::Item(TOOLS, names::arguments),
     },
-    Rule {
+    CheckRule {
         name: "reserved word",
         severity: Warning,
         because: &[
@@ -126,27 +121,27 @@ pub(super) static RULES: &[Rule] = &[
             "openclaw/mcporter#379",
             "PrimeIntellect-ai/prime-agent#1378",
         ],
-        look: Look::Item(TOOLS, reserved::names),
+        look: Look::Item(TOOLS, names::reserved),
     },
-    Rule {
+    CheckRule {
         name: "task only",
         severity: Warning,
         because: &["github/copilot-cli#2538"],
-        look: Look::Item(TOOLS, tasks::required),
+        look: Look::Item(TOOLS, required_task),
     },
-    Rule {
+    CheckRule {
         name: "no description",
         severity: Error,
         because: &["Softeria/ms-365-mcp-server#76", "danny-avila/LibreChat#13209"],
-        look: Look::Item(TOOLS, texts::no_description),
+        look: Look::Item(TOOLS, descriptions::no_description),
     },
-    Rule {
+    CheckRule {
         name: "long description",
         severity: Warning,
         because: &["getsentry/sentry-mcp#106", "rusiaaman/wcgw#51", "anthropics/claude-code#87650"],
-        look: Look::Item(TOOLS, texts::long_description),
+        look: Look::Item(TOOLS, descriptions::long_description),
     },
-    Rule {
+    CheckRule {
         name: "end of a comment",
         severity: Warning,
         because: &[
@@ -154,15 +149,15 @@ pub(super) static RULES: &[Rule] = &[
             "fabien0102/openapi-codegen#57",
             "palantir/osdk-ts#3664",
         ],
-        look: Look::Item(TOOLS, texts::ends_of_comments),
+        look: Look::Item(TOOLS, descriptions::ends_of_comments),
     },
-    Rule {
+    CheckRule {
         name: "undocumented argument",
         severity: Warning,
         because: &["modelcontextprotocol/servers#3669", "mick-gsk/drift#110"],
-        look: Look::Item(TOOLS, undocumented::arguments),
+        look: Look::Item(TOOLS, descriptions::undocumented_arguments),
     },
-    Rule {
+    CheckRule {
         name: "unnamed fields",
         severity: Warning,
         because: &[
@@ -170,15 +165,15 @@ pub(super) static RULES: &[Rule] = &[
             "microsoft/agent-framework#2747",
             "labring/FastGPT#6488",
         ],
-        look: Look::Item(TOOLS, fields::unnamed),
+        look: Look::Item(TOOLS, descriptions::unnamed_fields),
     },
-    Rule {
+    CheckRule {
         name: "properties",
         severity: Error,
         because: &["openai/openai-agents-python#454", "unclecode/crawl4ai#2207"],
         look: Look::Item(TOOLS, schemas::no_properties),
     },
-    Rule {
+    CheckRule {
         name: "choice at the root",
         severity: Error,
         because: &[
@@ -188,41 +183,87 @@ pub(super) static RULES: &[Rule] = &[
         ],
         look: Look::Item(TOOLS, schemas::choice_at_the_root),
     },
-    Rule {
+    CheckRule {
         name: "foreign keyword",
         severity: Error,
         because: &["danny-avila/LibreChat#13850", "tashfeenahmed/freellmapi#105"],
         look: Look::Item(TOOLS, schemas::foreign),
     },
-    Rule {
+    CheckRule {
         name: "required but unknown",
         severity: Error,
         because: &["anomalyco/opencode#3140", "iBUHub/AIStudioToAPI#154"],
         look: Look::Item(TOOLS, schemas::required_but_unknown),
     },
-    Rule {
+    CheckRule {
         name: "too large to be spelled out",
         severity: Error,
         because: &["zed-industries/zed#60162", "anthropics/claude-code#68438"],
         look: Look::Item(TOOLS, schemas::too_large),
     },
-    Rule { name: "schemas", severity: Error, because: &[], look: Look::Schemas },
-    Rule {
+    CheckRule { name: "schemas", severity: Error, because: &[], look: Look::Schemas },
+    CheckRule {
         name: "no media type",
         severity: Warning,
         because: &["modelcontextprotocol/csharp-sdk#516", "IBM/mcp-context-forge#1381"],
-        look: Look::Item(RESOURCES, texts::no_media_type),
+        look: Look::Item(RESOURCES, descriptions::no_media_type),
     },
-    Rule {
+    CheckRule {
         name: "prompt name",
         severity: Error,
         because: &["anthropics/claude-code#5542", "google-gemini/gemini-cli#12910"],
         look: Look::Item(PROMPTS, names::prompt),
     },
-    Rule {
+    CheckRule {
         name: "undocumented prompt argument",
         severity: Warning,
         because: &["anthropics/claude-code#30733"],
-        look: Look::Item(PROMPTS, undocumented::prompt_arguments),
+        look: Look::Item(PROMPTS, descriptions::undocumented_prompt_arguments),
     },
 ];
+
+/// Returns all findings, grouped by item. The first group is about the server as a whole.
+pub(super) fn look(published: &CheckedServer) -> Vec<FindingGroup> {
+    let mut server = Vec::new();
+    for rule in RULES {
+        if let Look::Server(find) = rule.look {
+            server.extend(find(published).into_iter().map(|it| rule.finding(it)));
+        }
+    }
+    let title = format!("server `{}`", published.identity.name);
+    let mut groups = vec![FindingGroup { title, findings: server }];
+    for item in published.items() {
+        let mut findings: Vec<CheckFinding> =
+            RULES.iter().flat_map(|rule| rule.about(&item)).collect();
+        // The sort is stable: findings of one severity stay in the order of the table.
+        findings.sort_by_key(|it| it.severity);
+        groups.push(FindingGroup { title: item.title(), findings });
+    }
+    groups.retain(|it| !it.findings.is_empty());
+    groups
+}
+
+impl CheckRule {
+    fn finding(&self, problem: Problem) -> CheckFinding {
+        CheckFinding { rule: self.name, severity: self.severity, problem, because: self.because }
+    }
+
+    pub(super) fn about(&self, item: &CheckedItem<'_>) -> Vec<CheckFinding> {
+        match self.look {
+            Look::Item(kinds, find) if kinds.contains(&item.kind) => {
+                find(item).into_iter().map(|it| self.finding(it)).collect()
+            }
+            Look::Schemas if item.kind == "tool" => schemas::findings(item),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Finds tools that run only as tasks. A client without tasks lists such a tool, but the server rejects its calls.
+fn required_task(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    if !tool.entry.and_then(Entry::task).is_some_and(|it| it.required) {
+        return Vec::new();
+    }
+    let what = "it runs as a task only: clients without tasks list it and cannot call it";
+    vec![Problem::new(what, "`task` without `required`, so that those clients wait for the result")]
+}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Finding, Item, Problem, Severity};
+use super::finding::{CheckFinding, CheckedItem, Problem, Severity};
 use crate::{
     catalog::ToolEntry,
     schema::{
@@ -15,13 +15,13 @@ use crate::{
 };
 
 /// Returns the complaints of all rules of the compatible form about the published schemas.
-pub(super) fn findings(tool: &Item<'_>) -> Vec<Finding> {
+pub(super) fn findings(tool: &CheckedItem<'_>) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
     for (side, key) in [(Side::Argument, "inputSchema"), (Side::Result, "outputSchema")] {
         let Some(schema) = tool.value.get(key) else { continue };
         for it in complaints(schema, side) {
             let where_ = place(side, &it.place);
-            findings.push(Finding {
+            findings.push(CheckFinding {
                 rule: it.rule,
                 severity: if it.refused { Severity::Error } else { Severity::Warning },
                 problem: Problem::new(format!("{where_} {}", it.says), fix(tool, side)),
@@ -42,7 +42,7 @@ fn place(side: Side, place: &str) -> String {
 }
 
 /// Returns what the author can change.
-fn fix(tool: &Item<'_>, side: Side) -> String {
+fn fix(tool: &CheckedItem<'_>, side: Side) -> String {
     match tool.entry.and_then(|it| it.tool()) {
         Some(it) if it.given && side == Side::Argument => {
             "write it otherwise in `input_schema = …`".to_owned()
@@ -73,7 +73,7 @@ fn less(tool: &ToolEntry, is_added: bool) -> String {
     }
 }
 
-pub(super) fn no_properties(tool: &Item<'_>) -> Vec<Problem> {
+pub(super) fn no_properties(tool: &CheckedItem<'_>) -> Vec<Problem> {
     if tool.value["inputSchema"]["properties"].is_object() {
         return Vec::new();
     }
@@ -83,7 +83,7 @@ pub(super) fn no_properties(tool: &Item<'_>) -> Vec<Problem> {
 }
 
 /// Finds keywords that Gemini rejects and that the rules of the compatible form do not remove.
-pub(super) fn foreign(tool: &Item<'_>) -> Vec<Problem> {
+pub(super) fn foreign(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let problem = |(keyword, at): (&str, String)| {
         let what = format!(
             "{} has `{keyword}`, which Gemini's API has no field for: it refuses every request with it",
@@ -96,7 +96,7 @@ pub(super) fn foreign(tool: &Item<'_>) -> Vec<Problem> {
     found.filter(|it| !(it.0 == "allOf" && it.1.is_empty())).map(problem).collect()
 }
 
-pub(super) fn choice_at_the_root(tool: &Item<'_>) -> Vec<Problem> {
+pub(super) fn choice_at_the_root(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let schema = &tool.value["inputSchema"];
     let Some(keyword) = ["anyOf", "oneOf", "allOf"].into_iter().find(|it| !schema[*it].is_null())
     else {
@@ -111,7 +111,7 @@ pub(super) fn choice_at_the_root(tool: &Item<'_>) -> Vec<Problem> {
     )]
 }
 
-pub(super) fn required_but_unknown(tool: &Item<'_>) -> Vec<Problem> {
+pub(super) fn required_but_unknown(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let mut names = Vec::new();
     let mut open = vec![&tool.value["inputSchema"]];
     while let Some(schema) = open.pop() {
@@ -139,7 +139,7 @@ pub(super) fn required_but_unknown(tool: &Item<'_>) -> Vec<Problem> {
 }
 
 /// Finds references that are left in the compatible form. That form inlines references unless the result would be too large.
-pub(super) fn too_large(tool: &Item<'_>) -> Vec<Problem> {
+pub(super) fn too_large(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let entry = tool.entry.and_then(|it| it.tool());
     let is_ours = entry.is_some_and(|it| !it.given && it.profile() == SchemaProfile::Compatible);
     let mut problems = Vec::new();

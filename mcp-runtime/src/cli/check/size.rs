@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Problem, Published, member};
+use super::finding::{CheckedServer, Problem};
+use crate::cli::show::member;
 
 /// Largest number of tools, of all servers together, that hosts accept in a request.
 const MOST_TOOLS: usize = 128;
@@ -13,7 +14,7 @@ const MANY_TOOLS: usize = 80;
 /// Number of tokens above which Claude Code warns, those of all servers together.
 const MANY_TOKENS: usize = 25_000;
 
-pub(super) fn too_many_tools(published: &Published) -> Vec<Problem> {
+pub(super) fn too_many_tools(published: &CheckedServer) -> Vec<Problem> {
     let count = published.everything.tools.len();
     if count <= MOST_TOOLS {
         return Vec::new();
@@ -23,7 +24,7 @@ pub(super) fn too_many_tools(published: &Published) -> Vec<Problem> {
     vec![Problem::new(what, FEWER)]
 }
 
-pub(super) fn many_tools(published: &Published) -> Vec<Problem> {
+pub(super) fn many_tools(published: &CheckedServer) -> Vec<Problem> {
     let count = published.everything.tools.len();
     if !(MANY_TOOLS + 1..=MOST_TOOLS).contains(&count) {
         return Vec::new();
@@ -36,8 +37,8 @@ pub(super) fn many_tools(published: &Published) -> Vec<Problem> {
 
 const FEWER: &str = "several servers, one for each `group = \"…\"`, or fewer tools";
 
-pub(super) fn many_tokens(published: &Published) -> Vec<Problem> {
-    let tokens = Size::of(published).tokens();
+pub(super) fn many_tokens(published: &CheckedServer) -> Vec<Problem> {
+    let tokens = ListSizes::of(published).tokens();
     if tokens <= MANY_TOKENS {
         return Vec::new();
     }
@@ -47,16 +48,16 @@ pub(super) fn many_tokens(published: &Published) -> Vec<Problem> {
     vec![Problem::new(what, FEWER)]
 }
 
-/// Size of a server's lists, in bytes.
-pub(super) struct Size {
-    /// Size of all lists as JSON.
+/// ListSizes of a server's lists, in bytes.
+pub(super) struct ListSizes {
+    /// ListSizes of all lists as JSON.
     pub(super) manifest: usize,
-    /// Size of each tool as models get it, largest first.
+    /// ListSizes of each tool as models get it, largest first.
     pub(super) tools: Vec<(String, usize)>,
 }
 
-impl Size {
-    pub(super) fn of(published: &Published) -> Self {
+impl ListSizes {
+    pub(super) fn of(published: &CheckedServer) -> Self {
         let everything = &published.everything;
         let lists =
             [&everything.tools, &everything.resources, &everything.templates, &everything.prompts];

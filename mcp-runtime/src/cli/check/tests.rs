@@ -1,15 +1,16 @@
 use serde_json::{Value, json};
 
 use super::{
-    Item, Options, Published, look,
-    report::report,
-    rules::{Look, RULES},
+    Options,
+    finding::{CheckedItem, CheckedServer},
+    report,
+    rules::{Look, RULES, look},
 };
 use crate::{
     Context, Tool,
     builder::Identity,
     catalog::Item as _,
-    cli::show::Everything,
+    cli::show::ServerLists,
     model::TaskSupport,
     schema::{SchemaProfile, compatible::compatible_result},
 };
@@ -24,12 +25,12 @@ fn tool(name: &str) -> Value {
 }
 
 /// A server without findings.
-fn server() -> Published {
+fn server() -> CheckedServer {
     let uri = json!({ "uri": "notes://today", "name": "today", "mimeType": "text/plain" });
     let template = json!({ "uriTemplate": "notes://{day}", "name": "day" });
-    Published {
+    CheckedServer {
         identity: Identity::new("adder", None, "1.0.0", ""),
-        everything: Everything {
+        everything: ServerLists {
             tools: vec![tool("add")],
             resources: vec![uri],
             templates: vec![template],
@@ -41,38 +42,38 @@ fn server() -> Published {
 }
 
 /// The same server with these tools instead.
-fn tools(tools: impl IntoIterator<Item = Value>) -> Published {
+fn tools(tools: impl IntoIterator<Item = Value>) -> CheckedServer {
     let mut server = server();
     server.everything.tools = tools.into_iter().collect();
     server
 }
 
 /// The same server with one tool, which has this member.
-fn with(pointer: &str, value: Value) -> Published {
+fn with(pointer: &str, value: Value) -> CheckedServer {
     let mut tool = tool("add");
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
     tool.pointer_mut(parent).expect("an object")[name] = value;
     tools([tool])
 }
 
-fn many(count: usize) -> Published {
+fn many(count: usize) -> CheckedServer {
     tools((0..count).map(|it| tool(&format!("tool_{it}"))))
 }
 
-fn instructions(length: usize) -> Published {
+fn instructions(length: usize) -> CheckedServer {
     let mut server = server();
     server.identity.instructions = Some("x".repeat(length));
     server
 }
 
-fn named(list: impl FnOnce(&mut Everything) -> &mut Vec<Value>, item: Value) -> Published {
+fn named(list: impl FnOnce(&mut ServerLists) -> &mut Vec<Value>, item: Value) -> CheckedServer {
     let mut server = server();
     *list(&mut server.everything) = vec![item];
     server
 }
 
 /// Each rule with a server that breaks it and a server that keeps it.
-fn cases() -> Vec<(&'static str, Published, Published)> {
+fn cases() -> Vec<(&'static str, CheckedServer, CheckedServer)> {
     let schema = |schema: Value| with("/inputSchema", schema);
     let choice = json!([{ "type": "object", "required": ["a"] }, { "type": "object" }]);
     let long = |length| tools([tool(&"x".repeat(length))]);
@@ -177,7 +178,7 @@ fn review(arguments: &Value) -> Value {
     json!({ "name": "review", "arguments": arguments })
 }
 
-fn rules_found(published: &Published) -> Vec<&'static str> {
+fn rules_found(published: &CheckedServer) -> Vec<&'static str> {
     look(published).iter().flat_map(|it| &it.findings).map(|it| it.rule).collect()
 }
 
@@ -224,7 +225,8 @@ fn a_schema_that_is_too_large_to_spell_out_is_reported() {
     let handled = Tool::new("add").handler(async |_: Context| "");
     let entry = handled.into_entry().expect("it has a handler").0;
     let found = |value: &Value| -> Vec<&'static str> {
-        let item = Item { kind: "tool", key: "add", value, entry: Some(&entry), server: "adder" };
+        let item =
+            CheckedItem { kind: "tool", key: "add", value, entry: Some(&entry), server: "adder" };
         RULES.iter().flat_map(|it| it.about(&item)).map(|it| it.rule).collect()
     };
     assert_eq!(found(&wrong), ["too large to be spelled out"]);
@@ -232,7 +234,7 @@ fn a_schema_that_is_too_large_to_spell_out_is_reported() {
 }
 
 /// The findings of one rule, as they are printed.
-fn found_by(rule: &str, published: &Published) -> Vec<String> {
+fn found_by(rule: &str, published: &CheckedServer) -> Vec<String> {
     let findings = look(published).into_iter().flat_map(|it| it.findings);
     let of_rule = findings.filter(|it| it.rule == rule);
     of_rule.map(|it| format!("{} | {}", it.problem.what, it.problem.fix)).collect()
@@ -281,8 +283,13 @@ fn a_tool_that_runs_as_a_task_only_is_found() {
         let handled = Tool::new("add").task(support).handler(async |_: Context| "");
         let entry = handled.into_entry().expect("it has a handler").0;
         let value = tool("add");
-        let item =
-            Item { kind: "tool", key: "add", value: &value, entry: Some(&entry), server: "adder" };
+        let item = CheckedItem {
+            kind: "tool",
+            key: "add",
+            value: &value,
+            entry: Some(&entry),
+            server: "adder",
+        };
         RULES
             .iter()
             .flat_map(|it| it.about(&item))
@@ -407,7 +414,8 @@ fn check_less(own: Option<SchemaProfile>, of_server: SchemaProfile, expected: &s
     let schema: Value =
         serde_json::from_str(&entry.tool().expect("a tool").schemas().input.text).expect("JSON");
     let value = json!({ "name": "add", "inputSchema": schema });
-    let item = Item { kind: "tool", key: "add", value: &value, entry: Some(&entry), server: "x" };
+    let item =
+        CheckedItem { kind: "tool", key: "add", value: &value, entry: Some(&entry), server: "x" };
     let findings = super::schemas::findings(&item);
     assert!(findings.iter().all(|it| it.problem.fix.starts_with(expected)), "{expected}");
     assert!(!findings.is_empty(), "{expected}");

@@ -1,0 +1,98 @@
+//! Rules for `#[handlers]`: the impl blocks that it can be on, the keys that its items share, and the names that they must not share.
+
+use crate::errors::Errors;
+use crate::item::impl_block::ImplBlock;
+use crate::item::{Item, Kind};
+use crate::keys::attributes::ItemKeys;
+use std::collections::HashMap;
+use syn::spanned::Spanned as _;
+use syn::{GenericParam, Ident};
+
+const CONCRETE: &str = "is one type: write `impl Type<…>` with concrete parameters";
+
+pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
+    if let Some(token) = &block.of_trait {
+        let message = "#[handlers] belongs on an impl block of the type itself: move the methods to `impl Type { … }`";
+        errors.at(token.span(), message);
+    }
+    for param in &block.generics.params {
+        let (span, reason) = match param {
+            GenericParam::Lifetime(it) => {
+                (it.lifetime.span(), "borrows nothing: write `'static`, as in `impl Type<'static>`")
+            }
+            GenericParam::Type(it) => (it.ident.span(), CONCRETE),
+            GenericParam::Const(it) => (it.ident.span(), CONCRETE),
+        };
+        errors.at(span, format!("the state of a server lives as long as it and {reason}"));
+    }
+    for hidden in block.hidden() {
+        let message = format!(
+            "`cfg_attr` is applied after #[handlers] has read the block: write `#[cfg({})]` and `{}`",
+            hidden.condition,
+            hidden.kind.owner()
+        );
+        errors.at(hidden.span, message);
+    }
+    if block.marked().next().is_none() && block.hidden().next().is_none() && !block.has_macros() {
+        let message = "no method here has `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`: mark one, or remove `#[handlers]`";
+        errors.at(block.keyword.span(), message);
+    }
+}
+
+/// Reports shared keys that no item can have, and shared keys that contradict each other.
+pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], errors: &Errors) {
+    if super::keys::contradictions(keys, errors) || items.is_empty() || block.has_macros() {
+        return;
+    }
+    let useless = |key: Option<&Ident>, is_own: &dyn Fn(&ItemKeys) -> bool| {
+        let Some(key) = key else { return };
+        let name = key.to_string();
+        if !items.iter().any(|it| it.can_take(&name) || is_own(&it.keys)) {
+            let message = format!(
+                "no item of this block can have `{name}`, so it has no effect here: remove it"
+            );
+            errors.at(key.span(), message);
+        }
+    };
+    macro_rules! useless {
+        ($($key:ident)*) => {$(
+            useless(keys.$key.as_ref().map(|it| &it.key), &|it| it.$key.is_some());
+        )*};
+    }
+    useless! {
+        blocking read_only destructive idempotent open_world timeout rate concurrency scopes auth task order mime_type cache
+        subscribe audience priority strict lenient schema
+    }
+    useless(keys.icon.first().map(|it| &it.key), &|it| !it.icon.is_empty());
+}
+
+/// Reports two items of one name. Items in different groups never conflict. Items with `cfg` are not checked, because they may exclude each
+/// other.
+pub(crate) fn duplicates(items: &[Item<'_>], errors: &Errors) {
+    let mut seen = HashMap::new();
+    for item in items.iter().filter(|it| it.kind != Kind::Completion) {
+        if item.function.attrs.iter().any(|it| it.path().is_ident("cfg")) {
+            continue;
+        }
+        let uri = item.template.as_ref().map(|it| &it.uri);
+        if item.kind == Kind::Resource && uri.is_none() {
+            continue;
+        }
+        let (key, span) = uri.map_or_else(|| item.name(), |it| (it.value(), it.span()));
+        let group = item.keys.group.as_ref().map(|it| it.value.0.value());
+        let function = &item.function.sig.ident;
+        if let Some(first) = seen.insert((item.kind.word(), key.clone(), group), function) {
+            let fix = if uri.is_some() {
+                "write another URI".to_owned()
+            } else {
+                format!(
+                    "rename one, or write `{}(name = \"…\")]`",
+                    item.kind.owner().trim_end_matches(']')
+                )
+            };
+            let what = item.kind.word();
+            errors
+                .at(span, format!("`{first}` is the {what} `{key}` of this block already: {fix}"));
+        }
+    }
+}

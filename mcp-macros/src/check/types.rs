@@ -1,0 +1,238 @@
+//! Rules for types: those with `#[form]`, and those with `#[derive(Schema)]` and its `#[mcp]`.
+
+use crate::errors::Errors;
+use crate::item::form::{Chosen, Form, FormShape, Named};
+use crate::item::tokens::first_reference;
+use crate::keys::arg::DefaultValue;
+use crate::keys::number::{Bound, Len, Range};
+use proc_macro2::Span;
+use quote::ToTokens as _;
+use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Expr, ExprLit, Fields, GenericParam, Item, Lit, LitStr, Meta, Path, Token};
+
+/// Reports mistakes in a form, as far as its tokens tell. The compiler checks which types can be fields.
+pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
+    if let Some(parameter) = form.generics.params.first() {
+        let message = match parameter {
+            GenericParam::Lifetime(_) => {
+                "a form has no lifetimes, since what people answer is its own: remove them, and write `String` for `&str`"
+            }
+            _ => {
+                "a form has one schema, so it has no type parameters: write a concrete type, such as `String`"
+            }
+        };
+        errors.at(parameter.span(), message);
+    }
+    match &form.shape {
+        FormShape::Struct { keyword, fields, named } => {
+            container(form.attrs, &["rename", "rename_all", "deny_unknown_fields"], errors);
+            if let Some(key) = &form.keys.enum_names {
+                errors.at(
+                    key.span(),
+                    "`enum_names` is for enums, since it says how the titles of variants are told: remove it",
+                );
+            }
+            if !matches!(fields, Fields::Named(_)) {
+                let span = if fields.is_empty() { keyword.span() } else { fields.span() };
+                errors.at(span, "a form has fields with names, which people see: `struct Booking { name: String, seats: u8 }`");
+            } else if named.is_empty() {
+                errors.at(form.ident.span(), "a form without fields asks nothing: to ask for consent, write one field, `ok: bool`");
+            }
+            named.iter().for_each(|it| field(it, errors));
+            // A form with generic parameters has an error already.
+            let held = named.iter().filter(|_| form.generics.params.is_empty());
+            for span in held.filter_map(|it| first_reference(it.ty)) {
+                errors.at(
+                    span,
+                    "a field of a form is what somebody answered, and owns it: write `String` for `&str`",
+                );
+            }
+        }
+        FormShape::Enum(variants) => {
+            container(form.attrs, &["rename", "rename_all"], errors);
+            if variants.is_empty() {
+                errors.at(form.ident.span(), "there is nothing to choose from: write variants, as in `enum Size { Small, Large }`");
+            }
+            if let Some(key) = &form.keys.enum_names
+                && !variants.is_empty()
+                && !variants.iter().any(Chosen::is_titled)
+            {
+                errors.at(key.span(), "`enum_names` says how titles are told, and no variant has one: write doc comments, or `#[arg(title = \"…\")]`");
+            }
+            variants.iter().for_each(|it| variant(it, errors));
+        }
+    }
+}
+
+fn field(field: &Named<'_>, errors: &Errors) {
+    configured(field.attrs, "a field of a form", errors);
+    serde(field.attrs, &["rename"], "a field of a form", errors);
+    let range = field.keys.range.as_ref();
+    if let Some(range) = range
+        && range.value.end.is_some()
+        && !range.value.inclusive
+    {
+        let message = "a form tells the greatest number that may be given, so the end belongs to it: write `..=`";
+        errors.at(range.span(), message);
+    }
+    let default = field.keys.default.as_ref();
+    if let Some(default) = default
+        && let DefaultValue(Some(value)) = &default.value
+    {
+        let len = field.keys.len.as_ref().map(|it| &it.value);
+        let outside = |it: &Range| Bound::read(value).is_ok_and(|number| !it.contains(number));
+        if range.is_some_and(|it| outside(&it.value)) {
+            let message =
+                "this default is no answer that the field takes: write one that is in its `range`";
+            errors.at(value.span(), message);
+        }
+        if let Some(count) = len.and_then(|it| unmeasured(it, value)) {
+            let message = format!(
+                "this default is no answer that the field takes: it has {count} characters, so write another, or another `len`"
+            );
+            errors.at(value.span(), message);
+        }
+    }
+}
+
+/// Returns the length of a text literal, if it is too short or too long.
+fn unmeasured(len: &Len, value: &Expr) -> Option<usize> {
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else { return None };
+    let count = text.value().chars().count();
+    let fits = len.min.is_none_or(|it| count >= it) && len.max.is_none_or(|it| count <= it);
+    (!fits).then_some(count)
+}
+
+fn variant(chosen: &Chosen<'_>, errors: &Errors) {
+    let variant = chosen.variant;
+    configured(&variant.attrs, "a choice", errors);
+    serde(&variant.attrs, &["rename"], "a choice", errors);
+    if !matches!(variant.fields, Fields::Unit) {
+        let message = format!(
+            "a choice is a name and nothing more: write `{}`, and ask for the rest in a field of its own",
+            variant.ident
+        );
+        errors.at(variant.fields.span(), message);
+    }
+}
+
+/// Rejects `cfg` and `cfg_attr`, because generated code describes every field.
+fn configured(attrs: &[Attribute], what: &str, errors: &Errors) {
+    for attr in attrs {
+        if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
+            let types = match &attr.meta {
+                Meta::List(list) if list.path.is_ident("cfg") => {
+                    format!("one with `#[cfg({0})]` and one with `#[cfg(not({0}))]`", list.tokens)
+                }
+                _ => "each with its `#[cfg]`".to_owned(),
+            };
+            let message = format!("{what} cannot depend on `cfg`: write two types, {types}");
+            errors.at(attr.path().span(), message);
+        }
+    }
+}
+
+fn container(attrs: &[Attribute], known: &[&str], errors: &Errors) {
+    serde(attrs, known, "a form", errors);
+}
+
+/// Rejects keys of serde that are not in `known`. They would change how the answer is read, and then it would not match the form.
+fn serde(attrs: &[Attribute], known: &[&str], what: &str, errors: &Errors) {
+    for attr in attrs.iter().filter(|it| it.path().is_ident("serde")) {
+        let metas = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+        // serde itself reports an attribute that does not parse.
+        for meta in metas.into_iter().flatten() {
+            let word = meta.path().to_token_stream().to_string();
+            if !known.contains(&word.as_str()) {
+                errors.at(meta.path().span(), reason(&word, what, known));
+            } else if let Meta::List(list) = &meta {
+                errors.at(
+                    span_of(list),
+                    format!("{what} has one name for reading and writing: write `{word} = \"…\"`"),
+                );
+            }
+        }
+    }
+}
+
+fn span_of(list: &syn::MetaList) -> Span {
+    list.path.span()
+}
+
+fn reason(word: &str, what: &str, known: &[&str]) -> String {
+    match word {
+        "default" => {
+            "the default of a field is said by `#[arg(default)]`, which people see too".to_owned()
+        }
+        "flatten" => "a form has flat fields only: write the fields here".to_owned(),
+        "skip" | "skip_deserializing" | "skip_serializing" | "skip_serializing_if" => {
+            format!(
+                "`{word}` has no meaning in a form, which asks for all it has: remove it, or write a type of its own for the form"
+            )
+        }
+        _ => {
+            let known: Vec<String> = known.iter().map(|it| format!("`{it}`")).collect();
+            format!(
+                "`{word}` would change what is read, and then it is not what was asked for: {what} takes of serde only {}",
+                known.join(", ")
+            )
+        }
+    }
+}
+
+/// Reports unions and mistakes in `#[mcp]`. Anything else that the derive does not understand is left to schemars, which ignores `#[mcp]`.
+pub(crate) fn schema(item: &Item, errors: &Errors) {
+    match item {
+        Item::Struct(it) => {
+            own(&it.attrs, errors);
+            inside(&it.fields, errors);
+        }
+        Item::Enum(it) => {
+            own(&it.attrs, errors);
+            for variant in &it.variants {
+                misplaced(&variant.attrs, errors);
+                inside(&variant.fields, errors);
+            }
+        }
+        Item::Union(it) => {
+            let message = "#[derive(Schema)] belongs on a `struct` or an `enum`: write one of them";
+            errors.at(it.union_token.span(), message);
+        }
+        _ => {}
+    }
+}
+
+fn ours(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attrs.iter().filter(|it| it.path().is_ident("mcp"))
+}
+
+fn own(attrs: &[Attribute], errors: &Errors) {
+    for attr in ours(attrs) {
+        errors.keep(attr.parse_nested_meta(|meta| {
+            if meta.path.is_ident("crate") {
+                let read = |value: ParseStream<'_>| value.parse::<LitStr>()?.parse::<Path>();
+                return meta.value().and_then(read).map(drop).map_err(|_| {
+                    let message = "`crate` is the path of `mcp_runtime` as text: `crate = \"…\"`";
+                    syn::Error::new(meta.path.span(), message)
+                });
+            }
+            let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+            Err(meta.error(format!(
+                "unknown key `{name}` of #[mcp]: remove it; what a schema says stands in attributes of serde and schemars. Keys: crate"
+            )))
+        }));
+    }
+}
+
+fn inside(fields: &Fields, errors: &Errors) {
+    fields.iter().for_each(|it| misplaced(&it.attrs, errors));
+}
+
+fn misplaced(attrs: &[Attribute], errors: &Errors) {
+    for attr in ours(attrs) {
+        let message = "#[mcp] belongs on the type, not on what is in it: remove it; what a schema says here stands in attributes of serde and schemars";
+        errors.at(attr.path().span(), message);
+    }
+}

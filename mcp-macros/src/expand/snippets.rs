@@ -1,0 +1,80 @@
+//! Snippets that all generators use: spans, the path of the runtime, texts, icons.
+
+use crate::docs::{Doc, DocPart};
+use crate::keys::Given;
+use crate::keys::nested::Icon;
+use crate::keys::text::{CratePath, Text};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens as _, quote_spanned};
+
+/// Returns the span of generated tokens. Local names with it cannot conflict with those of the user, and lints recognise generated code.
+pub(super) fn here() -> Span {
+    Span::mixed_site()
+}
+
+/// Returns the span of [`here`] with the location of the user's token, so that errors point there.
+pub(super) fn at(place: Span) -> Span {
+    here().located_at(place)
+}
+
+/// Returns the path in `crate = path`, or `::mcp_runtime` by default.
+pub(crate) fn root(path: Option<&Given<CratePath>>) -> TokenStream {
+    path.map_or_else(|| quote_spanned!(here()=> ::mcp_runtime), |it| it.value.0.to_token_stream())
+}
+
+/// Returns the path as text.
+pub(super) fn root_text(root: &TokenStream) -> String {
+    root.to_string().split_whitespace().collect()
+}
+
+/// Returns the path of a re-exported crate in the form that serde and schemars take: `"::mcp_runtime::__private::serde"`.
+pub(super) fn reexport(root: &TokenStream, name: &str) -> String {
+    format!("{}::__private::{name}", root_text(root))
+}
+
+/// Generates the errors and then the expression, in a block that has the type of the expression.
+pub(crate) fn beside(errors: &TokenStream, expression: &TokenStream) -> TokenStream {
+    quote_spanned!(here()=> { #errors #expression })
+}
+
+pub(super) fn text(text: &Text) -> TokenStream {
+    match text {
+        Text::Literal(text) => text.to_token_stream(),
+        Text::Expr(expr) => expr.to_token_stream(),
+    }
+}
+
+pub(super) fn doc(doc: &Doc<'_>) -> TokenStream {
+    match doc {
+        Doc::Text(text) => quote_spanned!(here()=> #text),
+        Doc::Parts(parts) => {
+            let parts = parts.iter().enumerate().map(|(index, part)| {
+                let part = match part {
+                    DocPart::Line(line) => quote_spanned!(here()=> #line),
+                    DocPart::Expr(expr) => expr.to_token_stream(),
+                };
+                if index == 0 { part } else { quote_spanned!(here()=> "\n", #part) }
+            });
+            quote_spanned!(here()=> __mcp::doc::trim(::core::concat!(#(#parts),*)))
+        }
+    }
+}
+
+/// Generates the description from the key, or else from the doc comment.
+pub(super) fn description(key: Option<&Text>, docs: Option<&Doc<'_>>) -> Option<TokenStream> {
+    key.map(text).or_else(|| docs.map(doc))
+}
+
+/// Generates an icon. `private` is the path of the runtime's module `__private`, because the code may be where `__mcp` is not in scope.
+pub(super) fn icon(icon: &Icon, private: &TokenStream) -> TokenStream {
+    let src = &icon.src;
+    let mime_type = icon.keys.mime_type.as_ref().map(|it| {
+        let text = &it.value.0;
+        quote_spanned!(here()=> .mime_type(#text))
+    });
+    let sizes = icon.keys.sizes.as_ref().map(|it| {
+        let sizes = &it.value.0;
+        quote_spanned!(here()=> .sizes(&[#(#sizes),*]))
+    });
+    quote_spanned!(here()=> #private::Icon::new(#src) #mime_type #sizes)
+}

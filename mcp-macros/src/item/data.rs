@@ -1,0 +1,292 @@
+//! A type with `#[data]`: the derives that it gets, and the types in it that need `#[data]` too.
+
+use super::function::{keyword, keyword_span};
+use super::tokens::{find, path_of, regroup, strip_groups};
+use crate::errors::Errors;
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
+use std::collections::HashSet;
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Field, GenericArgument, Generics, Item, Meta, Path, PathArguments, Token, Type,
+};
+
+/// Derive that `#[data]` and `#[form]` add.
+#[derive(Clone, Copy)]
+pub(crate) struct Derive {
+    /// Crate of the derive; `None` for our own `Schema`.
+    pub(crate) module: Option<&'static str>,
+    pub(crate) name: &'static str,
+}
+
+const DERIVES: [Derive; 4] = [
+    Derive { module: Some("serde"), name: "Serialize" },
+    Derive { module: Some("serde"), name: "Deserialize" },
+    Derive { module: Some("schemars"), name: "JsonSchema" },
+    Derive { module: None, name: "Schema" },
+];
+
+/// Returns the derives that the item needs. Reports those that the user wrote as well.
+pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<Derive> {
+    let found = keyword(item).map(|(word, _)| word);
+    if !matches!(found, Some("struct" | "enum")) {
+        let hint = match found {
+            None => ": on a function write `#[tool]`, `#[resource]` or `#[prompt]`",
+            Some("union") => ": write one of them",
+            Some(_) => ": remove it here",
+        };
+        errors.at(keyword_span(item), format!("{owner} belongs on a `struct` or an `enum`{hint}"));
+        return Vec::new();
+    }
+    let read = |input: ParseStream<'_>| {
+        let attrs = input.call(Attribute::parse_outer)?;
+        input.parse::<TokenStream>()?;
+        Ok(attrs)
+    };
+    let attrs = read.parse2(item.clone()).unwrap_or_default();
+    if let Some(span) = attrs.iter().find_map(second_attribute) {
+        // The item has both attributes. The other one still adds the derives, so this one adds none.
+        errors.at(span, "`#[form]` does all that `#[data]` does: remove `#[data]`");
+        return Vec::new();
+    }
+    let doubled: Vec<Ident> = attrs
+        .iter()
+        .flat_map(derived)
+        .filter_map(|path| path.segments.last().map(|it| it.ident.clone()))
+        .filter(is_derived)
+        .collect();
+    if let [first, rest @ ..] = doubled.as_slice() {
+        // The user's derives are not emitted: their crate may be no dependency, and a second impl would conflict with ours.
+        let names = rest.iter().fold(format!("`{first}`"), |names, it| format!("{names}, `{it}`"));
+        let it = if rest.is_empty() { "it" } else { "them" };
+        errors.at(first.span(), format!("{owner} derives {names} already: remove {it} here"));
+    }
+    DERIVES.to_vec()
+}
+
+/// Returns the item without the derives that we add ourselves.
+pub(crate) fn without_doubled(item: TokenStream) -> TokenStream {
+    let mut kept: Vec<TokenTree> = Vec::new();
+    for token in item {
+        let is_attribute = matches!(kept.last(), Some(TokenTree::Punct(it)) if it.as_char() == '#');
+        match token {
+            TokenTree::Group(group) if is_attribute && is_derive(&group) => {
+                kept.push(
+                    regroup(&group, group.stream().into_iter().map(undoubled).collect()).into(),
+                );
+            }
+            token => kept.push(token),
+        }
+    }
+    kept.into_iter().collect()
+}
+
+fn is_derive(attribute: &Group) -> bool {
+    matches!(path_of(&attribute.stream()).as_slice(), [word] if word == "derive")
+}
+
+/// Removes from the group of `derive(…)` the paths of derives that we add ourselves.
+fn undoubled(token: TokenTree) -> TokenTree {
+    let TokenTree::Group(group) = token else { return token };
+    let read = Punctuated::<Path, Token![,]>::parse_terminated;
+    let Ok(paths) = read.parse2(group.stream()) else { return group.into() };
+    let is_kept = |path: &&Path| !path.segments.last().is_some_and(|it| is_derived(&it.ident));
+    let kept: Punctuated<&Path, Token![,]> = paths.iter().filter(is_kept).collect();
+    if kept.len() == paths.len() {
+        group.into()
+    } else {
+        regroup(&group, kept.into_token_stream()).into()
+    }
+}
+
+fn is_derived(word: &Ident) -> bool {
+    DERIVES.iter().any(|it| word == it.name)
+}
+
+/// Returns the place of the attribute if it is a second `#[data]` or `#[form]` on the item.
+fn second_attribute(attr: &Attribute) -> Option<Span> {
+    let word = &attr.path().segments.last()?.ident;
+    (word == "data" || word == "form").then(|| word.span())
+}
+
+fn derived(attr: &Attribute) -> Vec<Path> {
+    if !attr.path().is_ident("derive") {
+        return Vec::new();
+    }
+    let paths = attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated);
+    paths.map(|it| it.into_iter().collect()).unwrap_or_default()
+}
+
+/// A field, and the types in it that certainly need a JSON form of their own. Common types of std and types of earlier fields are left out.
+pub(crate) struct DataField<'a> {
+    pub(crate) field: &'a mut Field,
+    pub(crate) types: Vec<Type>,
+}
+
+/// Returns the name of the item, and its fields with such types.
+///
+/// Returns `None` for a generic type, whose derives infer their bounds, and for a type with an attribute that may change the JSON form
+/// of its fields. Fields with attributes other than doc comments are left out.
+pub(crate) fn data_fields(item: &mut Item) -> Option<(Ident, Vec<DataField<'_>>)> {
+    let (attrs, ident, generics) = head(item)?;
+    if !is_free(generics) || !are_plain(attrs) {
+        return None;
+    }
+    let owner = ident.clone();
+    let mut known = HashSet::new();
+    let found = fields(item).filter(|it| is_documented_at_most(&it.attrs)).map(move |field| {
+        let mut types = Vec::new();
+        leaves(&field.ty, &mut types);
+        types.retain(|it| known.insert(it.to_token_stream().to_string()));
+        DataField { field, types }
+    });
+    Some((owner, found.filter(|it| !it.types.is_empty()).collect()))
+}
+
+/// Removes attributes that only set bounds for derives. In a type without generics, bounds have no effect on the schema.
+pub(crate) fn without_bounds(item: &mut Item) {
+    if head(item).is_some_and(|(_, _, generics)| is_free(generics)) {
+        fields(item).for_each(|it| it.attrs.retain(|attr| keys(attr) != ["bound"]));
+    }
+}
+
+/// Whether the type has a field that borrows from serde's input. A `Cow` is owned unless its field has `#[serde(borrow)]`.
+pub(crate) fn borrows(item: &Item) -> bool {
+    let is_lent = head(item).is_some_and(|(.., generics)| generics.lifetimes().next().is_some());
+    let mut all: Box<dyn Iterator<Item = &Field>> = match item {
+        Item::Struct(it) => Box::new(it.fields.iter()),
+        Item::Enum(it) => Box::new(it.variants.iter().flat_map(|it| it.fields.iter())),
+        _ => return false,
+    };
+    is_lent
+        && all.any(|field| {
+            let keys: Vec<String> = field.attrs.iter().flat_map(keys).collect();
+            let is_read = !keys
+                .iter()
+                .any(|it| it == "skip" || it == "skip_deserializing" || it.ends_with("with"));
+            is_read && (keys.iter().any(|it| it == "borrow") || is_reference(&field.ty))
+        })
+}
+
+fn is_reference(ty: &Type) -> bool {
+    match strip_groups(ty) {
+        Type::Reference(_) => true,
+        Type::Path(it) => it.path.segments.last().is_some_and(|last| match &last.arguments {
+            PathArguments::AngleBracketed(inside) if last.ident == "Option" => inside
+                .args
+                .iter()
+                .any(|it| matches!(it, GenericArgument::Type(ty) if is_reference(ty))),
+            _ => false,
+        }),
+        _ => false,
+    }
+}
+
+fn head(item: &Item) -> Option<(&[Attribute], &Ident, &Generics)> {
+    match item {
+        Item::Struct(it) => Some((&it.attrs, &it.ident, &it.generics)),
+        Item::Enum(it) => Some((&it.attrs, &it.ident, &it.generics)),
+        _ => None,
+    }
+}
+
+fn is_free(generics: &Generics) -> bool {
+    generics.params.is_empty() && generics.where_clause.is_none()
+}
+
+/// Returns the fields of a struct or an enum. Fields of variants with attributes other than doc comments are left out.
+fn fields(item: &mut Item) -> Box<dyn Iterator<Item = &mut Field> + '_> {
+    match item {
+        Item::Struct(it) => Box::new(it.fields.iter_mut()),
+        Item::Enum(it) => {
+            let plain = it.variants.iter_mut().filter(|it| is_documented_at_most(&it.attrs));
+            Box::new(plain.flat_map(|it| it.fields.iter_mut()))
+        }
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+/// Whether all attributes are known to keep the JSON form of the fields.
+fn are_plain(attrs: &[Attribute]) -> bool {
+    const KEYS: [&str; 13] = [
+        "rename",
+        "rename_all",
+        "rename_all_fields",
+        "deny_unknown_fields",
+        "tag",
+        "content",
+        "untagged",
+        "default",
+        "title",
+        "description",
+        "inline",
+        "extend",
+        "example",
+    ];
+    attrs.iter().all(|attr| {
+        let path = attr.path();
+        let is_told = path.is_ident("serde") || path.is_ident("schemars");
+        let keys = keys(attr);
+        !path.is_ident("cfg_attr")
+            && (!is_told || !keys.is_empty() && keys.iter().all(|it| KEYS.contains(&it.as_str())))
+    })
+}
+
+/// Returns the keys of an attribute of serde or schemars. Any other attribute has none, and neither has one that does not parse.
+fn keys(attr: &Attribute) -> Vec<String> {
+    if !attr.path().is_ident("serde") && !attr.path().is_ident("schemars") {
+        return Vec::new();
+    }
+    let keys = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+    keys.map(|it| it.iter().map(|key| key.path().to_token_stream().to_string()).collect())
+        .unwrap_or_default()
+}
+
+fn is_documented_at_most(attrs: &[Attribute]) -> bool {
+    attrs.iter().all(|it| it.path().is_ident("doc"))
+}
+
+/// Collects the types that need a JSON form of their own. Of arrays, tuples, lists and maps these are the elements and values.
+fn leaves(ty: &Type, types: &mut Vec<Type>) {
+    const LISTS: [&str; 5] = ["Option", "Vec", "VecDeque", "BTreeSet", "HashSet"];
+    const MAPS: [&str; 2] = ["BTreeMap", "HashMap"];
+    let ty = strip_groups(ty);
+    match ty {
+        Type::Array(it) => leaves(&it.elem, types),
+        Type::Tuple(it) => it.elems.iter().for_each(|it| leaves(it, types)),
+        Type::Path(path) if path.qself.is_none() => {
+            let Some(last) = path.path.segments.last() else { return };
+            let is = |names: &[&str]| names.iter().any(|it| last.ident == it);
+            match &last.arguments {
+                PathArguments::AngleBracketed(inside) if is(&LISTS) || is(&MAPS) => {
+                    let held = inside.args.iter().nth(usize::from(is(&MAPS)));
+                    if let Some(GenericArgument::Type(ty)) = held {
+                        leaves(ty, types);
+                    }
+                }
+                PathArguments::None if path.path.segments.len() == 1 && is(&PLAIN) => {}
+                _ if can_be_promised(ty) => types.push(ty.clone()),
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Types of std without type arguments.
+const PLAIN: [&str; 19] = [
+    "bool", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize",
+    "f32", "f64", "char", "str", "String", "PathBuf",
+];
+
+/// Whether generated code can write an impl for the type: it borrows nothing, and all of it is written out.
+fn can_be_promised(ty: &Type) -> bool {
+    let unusable = |token: &TokenTree| match token {
+        TokenTree::Punct(it) => matches!(it.as_char(), '\'' | '&' | '!'),
+        // serde takes bounds as text, and text loses the crate that a `$crate` token stands for.
+        TokenTree::Ident(it) => ["Self", "dyn", "impl", "_", "$crate"].contains(&&*it.to_string()),
+        _ => false,
+    };
+    find(&ty.to_token_stream(), &unusable).is_none()
+}

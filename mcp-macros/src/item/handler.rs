@@ -1,0 +1,287 @@
+//! Model of a function that is registered. It borrows the syntax that syn has read.
+
+use super::function::{Function, Kind};
+use super::tokens::written;
+use crate::docs::{self, Doc};
+use crate::errors::Errors;
+use crate::keys::attributes::{ArgKeys, ItemKeys, read_arg, read_complete};
+use crate::keys::text::Flag;
+use crate::keys::{self, Given, tables};
+use crate::uri::Template;
+use proc_macro2::{Span, TokenStream};
+use syn::ext::IdentExt as _;
+use syn::parse::discouraged::Speculative as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Expr, FnArg, Ident, LitStr, Pat, Receiver, Token, Type};
+
+/// Way in which a function runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Mode {
+    Async,
+    /// A plain function, called in place and without a task of its own.
+    InPlace,
+    /// A plain function on the blocking pool.
+    Blocking,
+}
+
+/// A function with one of our attributes.
+pub(crate) struct Item<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) function: &'a Function,
+    /// For a method, the type of its impl block.
+    pub(crate) owner: Option<&'a Type>,
+    pub(crate) keys: ItemKeys,
+    pub(crate) doc: Option<Doc<'a>>,
+    /// The URI of a resource, if it is valid.
+    pub(crate) template: Option<Template>,
+    pub(crate) params: Vec<Param<'a>>,
+}
+
+/// Syntax of a parameter: the receiver, or a name and a type.
+#[derive(Clone, Copy)]
+pub(crate) enum Place<'a> {
+    /// `&self`
+    Receiver(&'a Receiver),
+    Typed(&'a Ident, &'a Type),
+}
+
+/// A parameter of the function, or its receiver.
+pub(crate) struct Param<'a> {
+    pub(crate) place: Place<'a>,
+    pub(crate) attrs: &'a [Attribute],
+    pub(crate) keys: ArgKeys,
+    pub(crate) doc: Option<Doc<'a>>,
+    /// Attributes of serde and schemars. With any of them, the parameter is read as a struct with one field.
+    pub(crate) spread: Vec<&'a Attribute>,
+}
+
+/// Role of a parameter, which selects the method that generated code probes its type with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Role {
+    Tool,
+    Text,
+    Server,
+    Completion,
+}
+
+impl<'a> Item<'a> {
+    /// Reads the attribute `attr` of `function`, and reports mistakes in both.
+    pub(crate) fn read(
+        kind: Kind,
+        attr: TokenStream,
+        function: &'a Function,
+        owner: Option<&'a Type>,
+        errors: &Errors,
+    ) -> Self {
+        let mut keys = ItemKeys::default();
+        let mut template = None;
+        let read = |input: ParseStream<'_>| {
+            if kind == Kind::Resource {
+                template = read_template(input, &function.sig.ident, errors);
+            }
+            keys::read(&mut keys, input, kind.table(), errors);
+            Ok(())
+        };
+        errors.keep(read.parse2(attr));
+        Self {
+            kind,
+            function,
+            owner,
+            keys,
+            doc: docs::read(&function.attrs),
+            template,
+            params: function.sig.inputs.iter().filter_map(|it| Param::read(it, errors)).collect(),
+        }
+    }
+
+    /// Takes the keys that the method does not have itself from `#[handlers]` on its impl block.
+    pub(crate) fn inherit(&mut self, shared: &ItemKeys) {
+        let keys = &mut self.keys;
+        keys.group = keys.group.take().or_else(|| shared.group.clone());
+        keys.crate_path = keys.crate_path.take().or_else(|| shared.crate_path.clone());
+        if keys.icon.is_empty() && self.can_take("icon") {
+            self.keys.icon.clone_from(&shared.icon);
+        }
+        macro_rules! inherit {
+            ($($key:ident)*) => {$(
+                if self.keys.$key.is_none() && self.can_take(stringify!($key)) {
+                    self.keys.$key.clone_from(&shared.$key);
+                }
+            )*};
+        }
+        // `blocking` comes first, because a plain function needs it to have a timeout or be a task.
+        inherit! {
+            blocking read_only destructive idempotent open_world timeout rate concurrency scopes auth task order mime_type cache
+            subscribe audience priority strict lenient schema
+        }
+    }
+
+    /// Whether this item, with its own keys, can take the key from its block.
+    pub(crate) fn can_take(&self, key: &str) -> bool {
+        let is_set = |flag: &Option<Given<Flag>>| flag.as_ref().is_some_and(|it| it.value.0);
+        self.kind.table().names.contains(&key)
+            && match key {
+                "blocking" => self.function.sig.asyncness.is_none(),
+                "timeout" | "task" => self.mode() != Mode::InPlace,
+                "read_only" => !is_set(&self.keys.destructive),
+                "destructive" => !is_set(&self.keys.read_only),
+                "strict" => !is_set(&self.keys.lenient),
+                "lenient" => !is_set(&self.keys.strict),
+                _ => true,
+            }
+    }
+
+    /// Returns the name that clients see, and the place where it is written.
+    pub(crate) fn name(&self) -> (String, Span) {
+        let ident = &self.function.sig.ident;
+        self.keys.name.as_ref().map_or_else(
+            || (ident.unraw().to_string(), ident.span()),
+            |it| (it.value.0.value(), it.value.0.span()),
+        )
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        if self.function.sig.asyncness.is_some() {
+            Mode::Async
+        } else if self.keys.blocking.as_ref().is_some_and(|it| it.value.0) {
+            Mode::Blocking
+        } else {
+            Mode::InPlace
+        }
+    }
+
+    pub(crate) fn role(&self, param: &Param<'_>) -> Role {
+        if matches!(param.place, Place::Receiver(_)) {
+            return Role::Server;
+        }
+        match self.kind {
+            Kind::Tool => Role::Tool,
+            Kind::Prompt => Role::Text,
+            Kind::Completion => Role::Completion,
+            Kind::Resource => {
+                let variable = |it: &Template| it.variable(&param.name()).is_some();
+                if self.template.as_ref().is_some_and(variable) { Role::Text } else { Role::Server }
+            }
+        }
+    }
+}
+
+fn read_template(input: ParseStream<'_>, name: &Ident, errors: &Errors) -> Option<Template> {
+    let span = if input.is_empty() { name.span() } else { input.span() };
+    match keys::read_first(input) {
+        Ok(Some(uri)) => {
+            let template = Template::read(&uri);
+            template.map_err(|found| found.into_iter().for_each(|it| errors.push(it))).ok()
+        }
+        Ok(None) => {
+            match uri_as_key(input) {
+                _ if skip_expression(input) => errors.at(
+                    span,
+                    format!("the URI is written out, since its variables are read from it: `#[resource(\"app://{name}\")]`"),
+                ),
+                Some(uri) => errors.at(
+                    span,
+                    format!("the URI stands first and without a key: `#[resource({uri}, …)]`"),
+                ),
+                None => errors.at(
+                    span,
+                    format!("#[resource] starts with its URI, such as `#[resource(\"app://{name}\")]`, or `#[resource(\"users://{{id}}/profile\")]` with a parameter `id`"),
+                ),
+            }
+            None
+        }
+        Err(error) => {
+            errors.push(error);
+            None
+        }
+    }
+}
+
+/// Skips a constant or a macro call, which cannot be a key, and the comma after it. Returns whether there was one.
+fn skip_expression(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let is_constant = ahead.parse::<Ident>().is_ok_and(|it| {
+        it.to_string().starts_with(char::is_uppercase)
+            || ahead.peek(Token![!])
+            || ahead.peek(Token![::])
+    });
+    if !(is_constant || input.peek(Token![&])) || input.parse::<Expr>().is_err() {
+        return false;
+    }
+    input.parse::<Option<Token![,]>>().is_ok()
+}
+
+/// Reads `uri = "…"` and the comma after it, a common mistake of new users. Returns the URI as it is written.
+fn uri_as_key(input: ParseStream<'_>) -> Option<String> {
+    let ahead = input.fork();
+    let key: Ident = ahead.parse().ok()?;
+    ahead.parse::<Token![=]>().ok()?;
+    let uri: LitStr = ahead.parse().ok()?;
+    if key != "uri" && key != "uri_template" && key != "path" {
+        return None;
+    }
+    ahead.parse::<Option<Token![,]>>().ok()?;
+    input.advance_to(&ahead);
+    Some(uri.token().to_string())
+}
+
+impl<'a> Param<'a> {
+    /// Reads a parameter. Reports a pattern that is not a plain name, and returns `None` for it.
+    fn read(input: &'a FnArg, errors: &Errors) -> Option<Self> {
+        let (place, attrs) = match input {
+            FnArg::Receiver(receiver) => (Place::Receiver(receiver), &receiver.attrs),
+            FnArg::Typed(typed) => {
+                let ident = errors.keep(plain_name(&typed.pat))?;
+                (Place::Typed(ident, &typed.ty), &typed.attrs)
+            }
+        };
+        let mut keys = ArgKeys::default();
+        let mut spread = Vec::new();
+        for attr in attrs {
+            let path = attr.path();
+            if path.is_ident("arg") {
+                read_arg(&mut keys, attr, &tables::ARG, "default = 1", errors);
+            } else if path.is_ident("complete") {
+                read_complete(&mut keys, attr, errors);
+            } else if path.is_ident("serde") || path.is_ident("schemars") {
+                spread.push(attr);
+            }
+        }
+        Some(Self { place, attrs, keys, doc: docs::read(attrs), spread })
+    }
+
+    /// Returns the name that clients see.
+    pub(crate) fn name(&self) -> String {
+        match (&self.keys.name, self.place) {
+            (Some(name), _) => name.value.0.value(),
+            (None, Place::Receiver(_)) => "self".to_owned(),
+            (None, Place::Typed(ident, _)) => ident.unraw().to_string(),
+        }
+    }
+
+    /// Returns the place for errors about the parameter's type.
+    pub(crate) fn span(&self) -> Span {
+        match self.place {
+            Place::Receiver(receiver) => receiver.self_token.span(),
+            Place::Typed(_, ty) => ty.span(),
+        }
+    }
+}
+
+fn plain_name(pat: &Pat) -> syn::Result<&Ident> {
+    match pat {
+        Pat::Ident(it) if it.by_ref.is_none() && it.subpat.is_none() => Ok(&it.ident),
+        Pat::Wild(_) => Err(syn::Error::new_spanned(
+            pat,
+            "give the parameter a plain name, which is what clients see, or remove it",
+        )),
+        _ => {
+            let written = written(pat);
+            let message = format!(
+                "give the parameter a plain name, which is what clients see, and take it apart in the body: `let {written} = name;`"
+            );
+            Err(syn::Error::new_spanned(pat, message))
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! Model of a type with `#[derive(Schema)]`. If the derive does not understand a part of the type, it leaves the whole type to schemars,
+//! because a schema without that part would be wrong.
+
+use super::schema_attrs::{Attrs, Rename, Tagging};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens as _;
+use syn::ext::IdentExt as _;
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Field, Fields, Generics, Ident, Item, ItemEnum, ItemStruct, Path, Token, Type,
+};
+
+/// A type whose schema can be a constant, if the schemas of its parts can.
+pub(crate) struct SchemaType<'a> {
+    pub(crate) ident: &'a Ident,
+    pub(crate) generics: &'a Generics,
+    pub(crate) root: Option<Path>,
+    pub(crate) description: Option<String>,
+    pub(crate) body: SchemaBody<'a>,
+}
+
+pub(crate) enum SchemaBody<'a> {
+    Part(JsonPart<'a>),
+    Newtype(&'a Type),
+    Names {
+        names: Vec<VariantName>,
+        default: Option<String>,
+    },
+    /// An enum with data.
+    OneOf(Vec<Branch<'a>>),
+}
+
+/// JSON form of a type, of a member, or of a variant's content.
+pub(crate) enum JsonPart<'a> {
+    Null,
+    Type(&'a Type),
+    Tuple(Vec<&'a Type>),
+    Object(JsonObject<'a>),
+    /// Names without documentation.
+    Names(Vec<String>),
+    /// A struct in a variant of an internally tagged enum. The member `tag` with the variant's name is added to its members.
+    Tagged {
+        tag: String,
+        name: String,
+        ty: &'a Type,
+    },
+}
+
+pub(crate) struct JsonObject<'a> {
+    /// The members in the order of their declaration.
+    pub(crate) members: Vec<JsonMember<'a>>,
+    pub(crate) is_closed: bool,
+}
+
+pub(crate) struct JsonMember<'a> {
+    pub(crate) name: String,
+    pub(crate) part: JsonPart<'a>,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) is_defaulted: bool,
+    pub(crate) is_skipped: bool,
+    /// Always present in JSON, even if its type is an `Option`.
+    pub(crate) is_always: bool,
+}
+
+pub(crate) struct VariantName {
+    pub(crate) variant: String,
+    pub(crate) name: String,
+    /// Documentation of the variant, on one line.
+    pub(crate) description: Option<String>,
+}
+
+/// A variant, or all variants that are only a name.
+pub(crate) struct Branch<'a> {
+    pub(crate) part: JsonPart<'a>,
+    pub(crate) description: Option<String>,
+}
+
+// Keys that are understood in attributes of serde and schemars: on a struct, on an enum, on a field, on a field with `skip`, and on a
+// variant.
+const STRUCT: &[&str] = &["crate", "rename", "rename_all", "deny_unknown_fields", "transparent"];
+const ENUM: &[&str] = &[
+    "crate",
+    "rename",
+    "rename_all",
+    "rename_all_fields",
+    "deny_unknown_fields",
+    "tag",
+    "content",
+    "untagged",
+];
+const FIELD: &[&str] =
+    &["title", "description", "rename", "alias", "default", "skip_serializing_if"];
+const DROPPED: &[&str] = &["skip", "alias", "default"];
+const VARIANT: &[&str] = &["rename", "rename_all", "alias"];
+
+/// Returns the path in `#[mcp(crate = "…")]`.
+pub(crate) fn root(attrs: &[Attribute]) -> Option<Path> {
+    let ours: Vec<Attribute> =
+        attrs.iter().filter(|it| it.path().is_ident("mcp")).cloned().collect();
+    Attrs::read(&ours)?.root
+}
+
+impl<'a> SchemaType<'a> {
+    /// Reads a struct or an enum. Returns `None` for a type that is left to schemars.
+    pub(crate) fn read(item: &'a Item) -> Option<Self> {
+        match item {
+            Item::Struct(item) => Self::of_struct(item),
+            Item::Enum(item) => Self::of_enum(item),
+            _ => None,
+        }
+    }
+
+    fn of_struct(item: &'a ItemStruct) -> Option<Self> {
+        let attrs = Attrs::read(&item.attrs)?;
+        if !attrs.are_only(STRUCT) || !can_be_constant(&item.fields, &item.ident, &item.generics) {
+            return None;
+        }
+        let body = match &item.fields {
+            Fields::Named(_) | Fields::Unit if attrs.is_transparent => return None,
+            Fields::Named(fields) => {
+                let members = members(&fields.named, attrs.rename_all)?;
+                SchemaBody::Part(JsonPart::Object(JsonObject::new(members, attrs.is_closed)?))
+            }
+            Fields::Unit => SchemaBody::Part(JsonPart::Null),
+            Fields::Unnamed(fields) => match plain(&fields.unnamed)?.as_slice() {
+                [only] => SchemaBody::Newtype(only),
+                [_, ..] if attrs.is_transparent => return None,
+                types => SchemaBody::Part(JsonPart::Tuple(types.to_vec())),
+            },
+        };
+        Self::new(&item.ident, &item.generics, attrs, body)
+    }
+
+    fn of_enum(item: &'a ItemEnum) -> Option<Self> {
+        let attrs = Attrs::read(&item.attrs)?;
+        let mut fields = item.variants.iter().map(|it| &it.fields);
+        if !attrs.are_only(ENUM)
+            || !fields.all(|it| can_be_constant(it, &item.ident, &item.generics))
+        {
+            return None;
+        }
+        let body = enum_body(&item.variants, &attrs)?;
+        Self::new(&item.ident, &item.generics, attrs, body)
+    }
+
+    fn new(
+        ident: &'a Ident,
+        generics: &'a Generics,
+        attrs: Attrs,
+        body: SchemaBody<'a>,
+    ) -> Option<Self> {
+        (generics.const_params().next().is_none()).then_some(Self {
+            ident,
+            generics,
+            root: attrs.root,
+            description: attrs.doc,
+            body,
+        })
+    }
+}
+
+impl<'a> JsonObject<'a> {
+    /// Returns `None` if two members have the same name.
+    fn new(members: Vec<JsonMember<'a>>, is_closed: bool) -> Option<Self> {
+        let mut names: Vec<_> = members.iter().map(|it| &it.name).collect();
+        names.sort();
+        names.dedup();
+        (names.len() == members.len()).then_some(Self { members, is_closed })
+    }
+}
+
+impl<'a> JsonMember<'a> {
+    /// Returns a member that is always present: the tag of a variant, or its content.
+    fn always(name: String, part: JsonPart<'a>) -> Self {
+        Self {
+            name,
+            part,
+            title: None,
+            description: None,
+            is_defaulted: false,
+            is_skipped: false,
+            is_always: true,
+        }
+    }
+}
+
+fn members(
+    fields: &Punctuated<Field, Token![,]>,
+    rename_all: Option<Rename>,
+) -> Option<Vec<JsonMember<'_>>> {
+    let members = fields.iter().map(|it| member(it, rename_all)).collect::<Option<Vec<_>>>();
+    Some(members?.into_iter().flatten().collect())
+}
+
+/// Reads a field. Returns `None` if the field is not understood, and `Some(None)` if it is not part of the JSON form.
+fn member(field: &Field, rename_all: Option<Rename>) -> Option<Option<JsonMember<'_>>> {
+    let attrs = Attrs::read(&field.attrs)?;
+    if attrs.is_dropped && attrs.are_only(DROPPED) {
+        return Some(None);
+    }
+    if !attrs.are_only(FIELD) || !attrs.skips_nothing_but_the_default() {
+        return None;
+    }
+    let ident = field.ident.as_ref()?.unraw().to_string();
+    let renamed = rename_all.map_or_else(|| ident.clone(), |it| it.field(&ident));
+    Some(Some(JsonMember {
+        name: attrs.rename.unwrap_or(renamed),
+        part: JsonPart::Type(&field.ty),
+        title: attrs.title.filter(|it| !it.is_empty()),
+        description: attrs.doc,
+        is_defaulted: attrs.is_defaulted,
+        is_skipped: attrs.skip.is_some(),
+        is_always: false,
+    }))
+}
+
+/// Returns the types of fields without names, of which there must be at least one. Returns `None` if a field has attributes.
+fn plain(fields: &Punctuated<Field, Token![,]>) -> Option<Vec<&Type>> {
+    let is_plain = !fields.is_empty() && fields.iter().all(|it| it.attrs.is_empty());
+    is_plain.then(|| fields.iter().map(|it| &it.ty).collect())
+}
+
+/// Whether a constant can describe the fields of a type. A type that contains itself would make it endless. A generic type adds no depth,
+/// so two generic types that contain each other would be endless too: its fields may use no generic types except those of std.
+fn can_be_constant(fields: &Fields, ident: &Ident, generics: &Generics) -> bool {
+    let is_generic = generics.type_params().next().is_some();
+    fields.iter().all(|it| {
+        let ty = it.ty.to_token_stream();
+        !mentions(&ty, ident) && (!is_generic || !has_foreign_generics(ty))
+    })
+}
+
+/// Whether a type other than those of std has generic arguments.
+fn has_foreign_generics(tokens: TokenStream) -> bool {
+    const STD: [&str; 22] = [
+        "Option",
+        "Vec",
+        "Box",
+        "Arc",
+        "Rc",
+        "Mutex",
+        "RwLock",
+        "Cell",
+        "RefCell",
+        "Wrapping",
+        "Reverse",
+        "Cow",
+        "VecDeque",
+        "LinkedList",
+        "BinaryHeap",
+        "BTreeSet",
+        "HashSet",
+        "BTreeMap",
+        "HashMap",
+        "PhantomData",
+        "Result",
+        "Bound",
+    ];
+    let mut is_foreign = false;
+    tokens.into_iter().any(|it| match it {
+        TokenTree::Ident(it) => {
+            is_foreign = !STD.iter().any(|name| it == name);
+            false
+        }
+        TokenTree::Group(group) => has_foreign_generics(group.stream()),
+        TokenTree::Punct(it) => match it.as_char() {
+            '<' => is_foreign,
+            ':' => false,
+            _ => {
+                is_foreign = false;
+                false
+            }
+        },
+        TokenTree::Literal(_) => false,
+    })
+}
+
+/// Whether the tokens of a field's type name the type itself.
+fn mentions(tokens: &TokenStream, ident: &Ident) -> bool {
+    tokens.clone().into_iter().any(|it| match it {
+        TokenTree::Ident(it) => it == *ident || it == "Self",
+        TokenTree::Group(group) => mentions(&group.stream(), ident),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// A variant of an enum, before its representation is known.
+struct Variant<'a> {
+    ident: String,
+    name: String,
+    attrs: Attrs,
+    syntax: &'a syn::Variant,
+    /// Whether the enum has `deny_unknown_fields`.
+    is_closed: bool,
+}
+
+/// Reads the variants of an enum, in one of the four representations of serde.
+fn enum_body<'a>(
+    variants: &'a Punctuated<syn::Variant, Token![,]>,
+    attrs: &Attrs,
+) -> Option<SchemaBody<'a>> {
+    let tagging = attrs.tagging()?;
+    let variants: Vec<_> =
+        variants.iter().map(|it| Variant::read(it, attrs)).collect::<Option<_>>()?;
+    if variants.is_empty() {
+        return None;
+    }
+    if matches!(tagging, Tagging::External) && variants.iter().all(Variant::is_unit) {
+        return names(variants);
+    }
+    let mut branches = Vec::new();
+    let mut others = variants;
+    if let Tagging::External = tagging {
+        // schemars collects the unit variants without documentation in one list, and puts it first.
+        let is_name = |it: &mut Variant<'_>| it.is_unit() && it.attrs.doc.is_none();
+        let names: Vec<_> = others.extract_if(.., is_name).map(|it| it.name).collect();
+        if !names.is_empty() {
+            branches.push(Branch { part: JsonPart::Names(names), description: None });
+        }
+    }
+    for mut variant in others {
+        let description = variant.attrs.doc.take();
+        branches.push(Branch { part: variant.tagged(&tagging)?, description });
+    }
+    Some(SchemaBody::OneOf(branches))
+}
+
+fn names(mut variants: Vec<Variant<'_>>) -> Option<SchemaBody<'_>> {
+    // The rules for arguments treat an enum whose only variant is documented in another way.
+    if let [only] = variants.as_slice()
+        && only.attrs.doc.is_some()
+    {
+        return None;
+    }
+    // schemars lists a name that two variants share once or twice, depending on their documentation.
+    let mut distinct: Vec<_> = variants.iter().map(|it| &it.name).collect();
+    distinct.sort();
+    if distinct.windows(2).any(|it| it[0] == it[1]) {
+        return None;
+    }
+    let is_default = |it: &&Variant<'_>| {
+        it.syntax.attrs.iter().any(|attribute| attribute.path().is_ident("default"))
+    };
+    let default = variants.iter().find(is_default).map(|it| it.ident.clone());
+    // schemars lists the variants without documentation first.
+    variants.sort_by_key(|it| it.attrs.doc.is_some());
+    let names = variants.into_iter().map(|it| VariantName {
+        variant: it.ident,
+        name: it.name,
+        description: it.attrs.doc.map(|it| it.split_whitespace().collect::<Vec<_>>().join(" ")),
+    });
+    Some(SchemaBody::Names { names: names.collect(), default })
+}
+
+impl<'a> Variant<'a> {
+    fn read(syntax: &'a syn::Variant, container: &Attrs) -> Option<Self> {
+        let mut attrs = Attrs::read(&syntax.attrs)?;
+        if !attrs.are_only(VARIANT) {
+            return None;
+        }
+        attrs.rename_all = attrs.rename_all.or(container.rename_all_fields);
+        let ident = syntax.ident.unraw().to_string();
+        let renamed = container.rename_all.map_or_else(|| ident.clone(), |it| it.variant(&ident));
+        let name = attrs.rename.take().unwrap_or(renamed);
+        Some(Self { ident, name, attrs, syntax, is_closed: container.is_closed })
+    }
+
+    fn is_unit(&self) -> bool {
+        matches!(self.syntax.fields, Fields::Unit)
+    }
+
+    /// Returns the JSON form of the variant's content.
+    fn content(&self) -> Option<JsonPart<'a>> {
+        Some(match &self.syntax.fields {
+            Fields::Unit => JsonPart::Null,
+            Fields::Named(_) => JsonPart::Object(JsonObject::new(self.members()?, self.is_closed)?),
+            Fields::Unnamed(fields) => match plain(&fields.unnamed)?.as_slice() {
+                [only] => JsonPart::Type(only),
+                types => JsonPart::Tuple(types.to_vec()),
+            },
+        })
+    }
+
+    fn members(&self) -> Option<Vec<JsonMember<'a>>> {
+        match &self.syntax.fields {
+            Fields::Named(fields) => members(&fields.named, self.attrs.rename_all),
+            _ => Some(Vec::new()),
+        }
+    }
+
+    fn tagged(self, tagging: &Tagging) -> Option<JsonPart<'a>> {
+        let tag = |tag: &String| {
+            JsonMember::always(tag.clone(), JsonPart::Names(vec![self.name.clone()]))
+        };
+        let (members, is_closed) = match tagging {
+            Tagging::None => return self.content(),
+            Tagging::External if self.is_unit() => return Some(JsonPart::Names(vec![self.name])),
+            Tagging::External => {
+                (vec![JsonMember::always(self.name.clone(), self.content()?)], true)
+            }
+            Tagging::Internal(key) => match &self.syntax.fields {
+                Fields::Unnamed(fields) => {
+                    let types = plain(&fields.unnamed)?;
+                    let [ty] = types.as_slice() else { return None };
+                    return Some(JsonPart::Tagged { tag: key.clone(), name: self.name, ty });
+                }
+                _ => {
+                    let mut members = self.members()?;
+                    members.insert(0, tag(key));
+                    (members, self.is_closed)
+                }
+            },
+            Tagging::Adjacent(key, content) => {
+                let mut members = vec![tag(key)];
+                if !self.is_unit() {
+                    members.push(JsonMember::always(content.clone(), self.content()?));
+                }
+                (members, self.is_closed)
+            }
+        };
+        Some(JsonPart::Object(JsonObject::new(members, is_closed)?))
+    }
+}

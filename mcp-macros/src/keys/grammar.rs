@@ -1,0 +1,230 @@
+//! The grammar of attributes: `key`, `key = value`, `key(values)`, separated by commas.
+//!
+//! All attributes share one reader and differ in their data. A struct made by [`keys!`] declares the keys and how each is written. A
+//! [`Table`] lists the keys that one attribute accepts.
+
+use super::suggest::suggest;
+use super::tables::{ALL, Table};
+use crate::errors::Errors;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::Token;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::{Ident, LitStr};
+
+/// A key as the user wrote it, with its value. The identifier also holds its place for errors.
+#[derive(Clone)]
+pub(crate) struct Given<T> {
+    pub(crate) key: Ident,
+    pub(crate) value: T,
+}
+
+impl<T> Given<T> {
+    pub(crate) fn span(&self) -> Span {
+        self.key.span()
+    }
+}
+
+/// Parser for the value of a key.
+pub(crate) trait Value: Sized {
+    /// Text after the key in an example, such as ` = "30s"`.
+    const USAGE: &'static str;
+
+    /// Reads the value after the key.
+    fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self>;
+}
+
+/// Field for the value of a key: an `Option` for a single value, a `Vec` for a key that can be repeated.
+pub(crate) trait Slot {
+    fn fill(&mut self, key: Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<()>;
+}
+
+impl<T: Value> Slot for Option<Given<T>> {
+    fn fill(&mut self, key: Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<()> {
+        if self.is_some() {
+            return Err(syn::Error::new(key.span(), format!("`{key}` is given twice: keep one")));
+        }
+        let value = T::read(&key, input, errors)?;
+        *self = Some(Given { key, value });
+        Ok(())
+    }
+}
+
+impl<T: Value> Slot for Vec<Given<T>> {
+    fn fill(&mut self, key: Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<()> {
+        let value = T::read(&key, input, errors)?;
+        self.push(Given { key, value });
+        Ok(())
+    }
+}
+
+/// A set of keys, made by [`keys!`].
+pub(crate) trait Keys: Default {
+    /// All keys of the struct. A [`Table`] lists some of them.
+    #[cfg(test)]
+    const NAMES: &'static [&'static str];
+
+    fn fill(
+        &mut self,
+        name: &str,
+        key: Ident,
+        input: ParseStream<'_>,
+        errors: &Errors,
+    ) -> syn::Result<()>;
+}
+
+/// Declares a struct of keys. A key that is a Rust keyword has a field of another name: `crate_path = "crate": …`.
+macro_rules! keys {
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $name:literal) => { $name };
+    ($(#[$meta:meta])* struct $Keys:ident { $($field:ident $(= $name:literal)?: $slot:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Default)]
+        pub(crate) struct $Keys { $(pub(crate) $field: $slot,)* }
+
+        impl $crate::keys::grammar::Keys for $Keys {
+            #[cfg(test)]
+            const NAMES: &'static [&'static str] = &[$($crate::keys::grammar::keys!(@name $field $($name)?)),*];
+
+            fn fill(
+                &mut self,
+                name: &str,
+                key: ::syn::Ident,
+                input: ::syn::parse::ParseStream<'_>,
+                errors: &$crate::errors::Errors,
+            ) -> ::syn::Result<()> {
+                match name {
+                    $($crate::keys::grammar::keys!(@name $field $($name)?) => {
+                        $crate::keys::grammar::Slot::fill(&mut self.$field, key, input, errors)
+                    })*
+                    _ => unreachable!("a table names `{name}`, which {} lacks", stringify!($Keys)),
+                }
+            }
+        }
+    };
+}
+pub(crate) use keys;
+
+/// Reads all keys of one attribute into `keys`. Reports every mistake, and continues after each.
+pub(crate) fn read<K: Keys>(keys: &mut K, input: ParseStream<'_>, table: &Table, errors: &Errors) {
+    while !input.is_empty() {
+        if let Err(error) = read_one(keys, input, table, errors) {
+            errors.push(error);
+            skip_to_comma(input);
+        }
+        if input.parse::<Option<Token![,]>>().ok().flatten().is_none() && !input.is_empty() {
+            errors.at(input.span(), "expected `,` between two keys");
+            skip_to_comma(input);
+            let _ = input.parse::<Token![,]>();
+        }
+    }
+}
+
+/// Reads the text that some attributes start with, and the comma after it.
+pub(crate) fn read_first(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
+    if !input.peek(LitStr) {
+        return Ok(None);
+    }
+    let first = input.parse()?;
+    if !input.is_empty() {
+        input.parse::<Token![,]>()?;
+    }
+    Ok(Some(first))
+}
+
+/// Reads a single key, without the comma after it.
+pub(crate) fn read_one<K: Keys>(
+    keys: &mut K,
+    input: ParseStream<'_>,
+    table: &Table,
+    errors: &Errors,
+) -> syn::Result<()> {
+    if !input.peek(Ident::peek_any) {
+        let named = table.names.contains(&"name") && input.peek(LitStr);
+        let hint = if named {
+            let text: LitStr = input.fork().parse()?;
+            let sentence = text.value().contains(' ') && table.names.contains(&"description");
+            let key = if sentence { "description" } else { "name" };
+            format!(", as in `{key} = {}`", text.token())
+        } else {
+            String::new()
+        };
+        return Err(input.error(format!(
+            "expected a key of {}{hint}. Keys: {}",
+            table.owner,
+            table.names.join(", ")
+        )));
+    }
+    let key = input.call(Ident::parse_any)?;
+    let name = key.unraw().to_string();
+    if !table.names.contains(&name.as_str()) {
+        return Err(syn::Error::new(key.span(), unknown(&name, table)));
+    }
+    keys.fill(&name, key, input, errors)
+}
+
+fn unknown(name: &str, table: &Table) -> String {
+    let owner = table.owner;
+    if let Some((_, reason)) = table.refused.iter().find(|(it, _)| *it == name) {
+        return format!("`{name}` is no key of {}: {reason}", table.owner);
+    }
+    let elsewhere = ALL.iter().find(|it| it.names.contains(&name));
+    // A key of another attribute is no misspelling: `task` on a prompt is not `asks`. Inside `icon(…)` a misspelling is more likely.
+    let near =
+        suggest(name, table.names).filter(|_| elsewhere.is_none() || !owner.starts_with("#["));
+    let hint = if let Some(found) = near {
+        format!("; did you mean `{found}`?")
+    } else if let Some(other) = elsewhere {
+        format!(": it is a key of {}; remove it here.", other.owner)
+    } else {
+        table.hint.map_or_else(|| ".".to_owned(), |hint| format!("; {hint}."))
+    };
+    format!("unknown key `{name}` of {owner}{hint} Keys: {}", table.names.join(", "))
+}
+
+fn skip_to_comma(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        let _ = input.parse::<TokenTree>();
+    }
+}
+
+/// Reads `= value`. The error for anything else shows how the key is written.
+pub(crate) fn assigned<V: Value, T>(
+    key: &Ident,
+    input: ParseStream<'_>,
+    read: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<T> {
+    if !input.peek(Token![=]) {
+        return Err(usage::<V>(key));
+    }
+    input.parse::<Token![=]>()?;
+    if input.is_empty() || input.peek(Token![,]) {
+        return Err(usage::<V>(key));
+    }
+    read(input)
+}
+
+/// Reads `(values)`. The error for anything else shows how the key is written.
+pub(crate) fn parenthesized<V: Value, T>(
+    key: &Ident,
+    input: ParseStream<'_>,
+    read: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<T> {
+    if !input.peek(syn::token::Paren) {
+        return Err(usage::<V>(key));
+    }
+    let content;
+    syn::parenthesized!(content in input);
+    if content.is_empty() {
+        return Err(usage::<V>(key));
+    }
+    let value = read(&content);
+    let complete = content.is_empty();
+    // syn reports tokens that are left unread as a second error.
+    content.parse::<TokenStream>()?;
+    if value.is_ok() && !complete { Err(usage::<V>(key)) } else { value }
+}
+
+pub(crate) fn usage<V: Value>(key: &Ident) -> syn::Error {
+    syn::Error::new(key.span(), format!("write `{key}{}`", V::USAGE))
+}

@@ -1,0 +1,280 @@
+//! Rules about an item's texts and media type, about arguments without a description, and about fields that no description names.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::finding::{CheckedItem, CheckedServer, Problem};
+use crate::{catalog::Entry, cli::show::member};
+
+/// Longest description, in characters. OpenAI's API has rejected longer ones.
+const LONG: usize = 1024;
+
+/// Number of characters after which Claude Code cuts off descriptions and instructions.
+const CUT_OFF: usize = 2048;
+
+pub(super) fn long_instructions(published: &CheckedServer) -> Vec<Problem> {
+    let length = published.identity.instructions.as_deref().map_or(0, |it| it.chars().count());
+    if length <= CUT_OFF {
+        return Vec::new();
+    }
+    let what = format!(
+        "the instructions have {length} characters; Claude Code drops what comes after {CUT_OFF}"
+    );
+    vec![Problem::new(what, "say less, and what matters first")]
+}
+
+pub(super) fn no_description(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    if !member(tool.value, "description").trim().is_empty() {
+        return Vec::new();
+    }
+    let what = "it has no description: models do not know what it is for, and models on Amazon Bedrock refuse the request";
+    let fix = match tool.is_added() {
+        true => "`.description(\"…\")` on the `Tool`",
+        false => "a doc comment above the function",
+    };
+    vec![Problem::new(what, fix)]
+}
+
+pub(super) fn long_description(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    let length = member(tool.value, "description").chars().count();
+    if length <= LONG {
+        return Vec::new();
+    }
+    let cut_off = if length > CUT_OFF {
+        format!(", and Claude Code drops what comes after {CUT_OFF} without a word")
+    } else {
+        String::new()
+    };
+    let what = format!(
+        "its description has {length} characters: OpenAI's API has refused more than {LONG}{cut_off}"
+    );
+    vec![Problem::new(
+        what,
+        "say less: what it does and when to use it; the rest is for the arguments, or for the repository",
+    )]
+}
+
+/// Finds descriptions that contain the end of a comment. Clients that write TypeScript for a tool put its descriptions into comments.
+pub(super) fn ends_of_comments(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    let ends = |value: &Value| member(value, "description").contains("*/");
+    let own = ends(tool.value).then(|| "its description".to_owned());
+    let arguments = tool.arguments().filter(|(_, schema)| ends(schema));
+    let arguments = arguments.map(|(name, _)| format!("the description of the argument `{name}`"));
+    let problem = |place: String| {
+        let what = format!(
+            "{place} has `*/`, which ends the comment that mcporter writes it into: its TypeScript is not valid then"
+        );
+        Problem::new(what, "another example or another word, such as `src/*.rs` for `src/**/*.rs`")
+    };
+    own.into_iter().chain(arguments).map(problem).collect()
+}
+
+pub(super) fn no_media_type(resource: &CheckedItem<'_>) -> Vec<Problem> {
+    if !member(resource.value, "mimeType").is_empty() {
+        return Vec::new();
+    }
+    let what = "it does not say of which media type it is, and some hosts cannot show it then";
+    vec![Problem::new(what, "`mime_type = \"text/plain\"`, or whatever it is")]
+}
+
+/// Largest number of arguments that a finding names. It gives only the number of the others.
+const MOST: usize = 12;
+
+/// Fields of std's types that are serialized as objects. Authors cannot comment these fields, and their names are clear.
+static OF_STD: [&[&str]; 7] = [
+    &["nanos", "secs"],
+    &["nanos_since_epoch", "secs_since_epoch"],
+    &["end", "start"],
+    &["Ok"],
+    &["Err"],
+    &["Included"],
+    &["Excluded"],
+];
+
+/// Finds undocumented arguments and fields inside of arguments. A tool has at most one such finding.
+pub(super) fn undocumented_arguments(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    let root = &tool.value["inputSchema"];
+    let mut walk =
+        DescriptionWalk { root, seen: BTreeSet::new(), silent: Vec::new(), has_fields: false };
+    walk.inside(root, "", false);
+    let Some(subject) = subject(&walk.silent) else { return Vec::new() };
+    let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
+    let fix = match (is_given, walk.has_fields) {
+        (true, _) => "a `description` for each in `input_schema = …`",
+        (false, false) => "a doc comment above each of these parameters or fields",
+        (false, true) => {
+            "a doc comment above each of these parameters, fields or variants, or above the type of one; where the type is \
+             not yours, take one that is"
+        }
+    };
+    vec![Problem::new(format!("{subject} no description: models guess"), fix)]
+}
+
+/// Finds undocumented arguments of a prompt. Arguments with completion are left out, because the suggestions show the user what to fill in.
+pub(super) fn undocumented_prompt_arguments(prompt: &CheckedItem<'_>) -> Vec<Problem> {
+    let known = prompt.entry.map(Entry::arguments).unwrap_or_default();
+    let is_completed = |name: &str| known.iter().any(|it| it.name == name && it.can_complete());
+    let arguments = prompt.value["arguments"].as_array().into_iter().flatten();
+    let silent: Vec<String> = arguments
+        .filter(|it| is_blank(it))
+        .map(|it| member(it, "name").to_owned())
+        .filter(|it| !is_completed(it))
+        .collect();
+    let Some(subject) = subject(&silent) else { return Vec::new() };
+    let what =
+        format!("{subject} no description: whoever fills in the prompt sees no more than a name");
+    let fix = match prompt.is_added() {
+        true => "the second parameter of each `.argument(…)`",
+        false => "a doc comment above each of these parameters",
+    };
+    vec![Problem::new(what, fix)]
+}
+
+/// Returns the subject of the finding, such as: the arguments `a`, `order.items[].sku` have. Returns `None` if `silent` is empty.
+fn subject(silent: &[String]) -> Option<String> {
+    let named: Vec<String> = silent.iter().take(MOST).map(|it| format!("`{it}`")).collect();
+    let more = match silent.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match named.as_slice() {
+        [] => None,
+        [one] => Some(format!("the argument {one} has")),
+        _ => Some(format!("the arguments {}{more} have", named.join(", "))),
+    }
+}
+
+fn is_blank(schema: &Value) -> bool {
+    member(schema, "description").trim().is_empty()
+}
+
+struct DescriptionWalk<'a> {
+    root: &'a Value,
+    /// References to definitions that were visited. Each definition is visited once.
+    seen: BTreeSet<&'a str>,
+    silent: Vec<String>,
+    /// Whether some of these are fields inside of arguments.
+    has_fields: bool,
+}
+
+impl<'a> DescriptionWalk<'a> {
+    /// Collects the undocumented members below `place`. With `is_told` the schema is a variant that has a description. That description
+    /// also covers the only member of the variant, because the author cannot write another one there.
+    fn inside(&mut self, schema: &'a Value, place: &str, is_told: bool) {
+        if let Some(reference) = schema["$ref"].as_str()
+            && let Some(definition) = self.definition(schema)
+            && self.seen.insert(reference)
+        {
+            self.inside(definition, place, is_told);
+        }
+        for keyword in ["anyOf", "oneOf", "allOf"] {
+            for branch in schema[keyword].as_array().into_iter().flatten() {
+                self.inside(branch, place, keyword != "allOf" && !is_blank(branch));
+            }
+        }
+        let members = schema["properties"].as_object().into_iter().flatten();
+        let mut names: Vec<&str> = members.clone().map(|it| it.0.as_str()).collect();
+        names.sort_unstable();
+        let is_argument = place.is_empty();
+        let is_of_std = !is_argument && OF_STD.contains(&&*names);
+        let is_alone = members.clone().filter(|it| !is_constant(it.1)).count() == 1;
+        for (name, member) in members {
+            let place = if is_argument { name.clone() } else { format!("{place}.{name}") };
+            let needs_none = is_of_std || is_told && is_alone || is_constant(member);
+            if !needs_none && !self.is_described(member) && !self.silent.contains(&place) {
+                self.silent.push(place.clone());
+                self.has_fields |= !is_argument;
+            }
+            self.inside(member, &place, false);
+        }
+        for (keyword, step) in [("items", "[]"), ("additionalProperties", "{}")] {
+            if let Some(schema) = schema.get(keyword) {
+                self.inside(schema, &format!("{place}{step}"), false);
+            }
+        }
+        for element in schema["prefixItems"].as_array().into_iter().flatten() {
+            self.inside(element, &format!("{place}[]"), false);
+        }
+    }
+
+    fn definition(&self, schema: &Value) -> Option<&'a Value> {
+        self.root.pointer(schema["$ref"].as_str()?.strip_prefix('#')?)
+    }
+
+    /// Whether a member or its type has a description. The type is what the member refers to, or its only alternative to `null`.
+    fn is_described(&self, schema: &Value) -> bool {
+        if !is_blank(schema) || self.definition(schema).is_some_and(|it| !is_blank(it)) {
+            return true;
+        }
+        let branches =
+            ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|it| schema[it].as_array());
+        let mut types = branches.flatten().filter(|it| it["type"] != "null");
+        match (types.next(), types.next()) {
+            (Some(one), None) => {
+                !is_blank(one) || self.definition(one).is_some_and(|it| !is_blank(it))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether only one value is possible, as for the tag of an enum.
+fn is_constant(schema: &Value) -> bool {
+    !schema["const"].is_null() || schema["enum"].as_array().is_some_and(|it| it.len() == 1)
+}
+
+/// Finds arguments that are or hold objects, and whose description leaves out the name of a field. Fields of fields are not looked at: the
+/// description of the outer field names them.
+pub(super) fn unnamed_fields(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    let root = &tool.value["inputSchema"];
+    let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
+    let mut problems = Vec::new();
+    for (name, schema) in tool.arguments() {
+        let mut fields = Vec::new();
+        collect_fields(schema, root, 0, &mut fields);
+        let described = member(schema, "description");
+        // An argument without a description has a finding of its own.
+        fields.retain(|it| !described.is_empty() && !is_named(described, it));
+        if fields.is_empty() {
+            continue;
+        }
+        let fields: Vec<_> = fields.iter().map(|it| format!("`{it}`")).collect();
+        let what = format!(
+            "the argument `{name}` holds objects: LlamaIndex shows models none of their fields"
+        );
+        let place = if is_given { "in its `description`" } else { "in its doc comment" };
+        problems.push(Problem::new(what, format!("name them {place} too: {}", fields.join(", "))));
+    }
+    problems
+}
+
+/// Whether a description contains the name as a whole word.
+fn is_named(description: &str, name: &str) -> bool {
+    description.split(|it: char| !(it.is_alphanumeric() || it == '_')).any(|it| it == name)
+}
+
+fn collect_fields<'a>(schema: &'a Value, root: &'a Value, depth: u8, found: &mut Vec<&'a str>) {
+    // Definitions may refer to each other in a circle.
+    if depth > 16 || !schema.is_object() {
+        return;
+    }
+    let names = schema["properties"].as_object().into_iter().flatten().map(|it| it.0.as_str());
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    for keyword in ["items", "additionalProperties"] {
+        collect_fields(&schema[keyword], root, depth + 1, found);
+    }
+    for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
+        for branch in schema[keyword].as_array().into_iter().flatten() {
+            collect_fields(branch, root, depth + 1, found);
+        }
+    }
+    let reference = schema["$ref"].as_str().and_then(|it| root.pointer(it.strip_prefix('#')?));
+    if let Some(definition) = reference {
+        collect_fields(definition, root, depth + 1, found);
+    }
+}

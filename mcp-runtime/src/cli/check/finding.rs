@@ -1,0 +1,127 @@
+//! The server and the items that are checked, and what was found about them.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{
+    builder::{Builder, Identity},
+    catalog::{Entry, Snapshot},
+    cli::{
+        exit::CommandError,
+        show::{ServerLists, member},
+    },
+    model::ListKind,
+    testing::Client,
+};
+
+/// Lists that the server publishes, and the catalog entries behind them, which know their source lines.
+pub(super) struct CheckedServer {
+    pub(super) identity: Identity,
+    pub(super) everything: ServerLists,
+    pub(super) snapshot: Option<Arc<Snapshot>>,
+    /// Error of `setup`, if it failed. The items that it adds are missing then.
+    pub(super) incomplete: Option<String>,
+}
+
+impl CheckedServer {
+    pub(super) async fn of(builder: Builder) -> Result<Self, CommandError> {
+        let identity = builder.identity.clone();
+        let (mut client, incomplete) =
+            Client::looking(builder).await.map_err(CommandError::failure)?;
+        client.wait_without_end();
+        let everything = ServerLists::ask(&mut client).await.map_err(CommandError::failure)?;
+        let snapshot = Some(client.snapshot());
+        client.close().await;
+        Ok(Self { identity, everything, snapshot, incomplete })
+    }
+
+    /// Returns all listed items, in the order of the lists.
+    pub(super) fn items(&self) -> impl Iterator<Item = CheckedItem<'_>> {
+        let lists = [
+            (ListKind::Tools, "tool", "name", &self.everything.tools),
+            (ListKind::Resources, "resource", "uri", &self.everything.resources),
+            (ListKind::Templates, "template", "uriTemplate", &self.everything.templates),
+            (ListKind::Prompts, "prompt", "name", &self.everything.prompts),
+        ];
+        lists.into_iter().flat_map(move |(list, kind, key, values)| {
+            values.iter().map(move |value| {
+                let key = member(value, key);
+                let entry = self.snapshot.as_ref().and_then(|it| it.find(list, key));
+                CheckedItem {
+                    kind,
+                    key,
+                    value,
+                    entry: entry.map(|it| &**it),
+                    server: &self.identity.name,
+                }
+            })
+        })
+    }
+}
+
+/// An item as it is published.
+pub(super) struct CheckedItem<'a> {
+    pub(super) kind: &'static str,
+    pub(super) key: &'a str,
+    pub(super) value: &'a Value,
+    pub(super) entry: Option<&'a Entry>,
+    /// The server's name.
+    pub(super) server: &'a str,
+}
+
+impl CheckedItem<'_> {
+    /// Returns the heading of the item's findings: its kind, its key and its place in the source.
+    pub(super) fn title(&self) -> String {
+        let place = self.entry.map(|it| format!(", {}", it.place())).unwrap_or_default();
+        format!("{} `{}`{place}", self.kind, self.key)
+    }
+
+    /// Whether the item was added while the server runs, as a `Tool` or `Prompt` and not with an attribute.
+    pub(super) fn is_added(&self) -> bool {
+        self.entry.is_some_and(|it| it.origin.is_none())
+    }
+
+    /// The names and schemas of a tool's arguments.
+    pub(super) fn arguments(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let properties = self.value["inputSchema"]["properties"].as_object();
+        properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
+    }
+}
+
+/// Problem that a rule has found, and its fix.
+pub(super) struct Problem {
+    /// Description of the problem, in terms that the author of the server uses.
+    pub(super) what: String,
+    pub(super) fix: String,
+}
+
+impl Problem {
+    pub(super) fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { what: what.into(), fix: fix.into() }
+    }
+}
+
+/// Problem together with the rule that found it.
+pub(super) struct CheckFinding {
+    pub(super) rule: &'static str,
+    pub(super) severity: Severity,
+    pub(super) problem: Problem,
+    /// Public threads that show the problem.
+    pub(super) because: &'static [&'static str],
+}
+
+/// Findings about one item, or about the server as a whole.
+pub(super) struct FindingGroup {
+    pub(super) title: String,
+    pub(super) findings: Vec<CheckFinding>,
+}
+
+/// Severity of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Severity {
+    /// A known client drops the item or the whole server, or its requests fail.
+    Error,
+    /// A known client or model works worse.
+    Warning,
+}

@@ -1,0 +1,351 @@
+//! Commands of the command line: which there are, and how `run` carries them out.
+
+use std::{
+    ffi::OsString,
+    io::Write as _,
+    pin::{Pin, pin},
+};
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
+
+use super::{
+    arguments::{self, option_name},
+    check,
+    exit::{CommandError, CommandOutput, Exit, ExitStatus},
+    http::{self, HttpOptions},
+    manifest,
+    questions::{self, QuestionAnswers},
+    show,
+};
+use crate::{
+    builder::{Builder, Identity, Place},
+    protocol::Revision,
+    suggest::nearest,
+    task::MemoryTasks,
+    testing::{Called, Client, Prompted, ReadContents},
+    transport::{
+        block_on,
+        stdio::{Guard, Input},
+    },
+};
+
+static COMMANDS: [(&str, &str); 7] = [
+    ("list", "what the server has"),
+    ("call TOOL [NAME=VALUE …]", "calls a tool"),
+    ("read URI", "reads a resource"),
+    ("get PROMPT [NAME=VALUE …]", "shows a prompt"),
+    ("schema", "prints the manifest as JSON, to be kept in mcp.lock.json"),
+    ("check [--strict] [--against FILE]", "finds what clients would refuse, or miss"),
+    ("help", "prints this"),
+];
+
+/// Fix for the error of `.run()` on a tokio runtime. `run` starts a runtime of its own, which would panic there.
+#[cfg(feature = "http")]
+const ON_A_RUNTIME: &str = "it brings its own tokio runtime and cannot be called on another one: call it from a plain `fn main` without \
+     `#[tokio::main]`, or write `.serve_stdio().await` or `.serve_http(…).await` instead";
+#[cfg(not(feature = "http"))]
+const ON_A_RUNTIME: &str = "it brings its own tokio runtime and cannot be called on another one: call it from a plain `fn main` without \
+     `#[tokio::main]`, or write `.serve_stdio().await` instead";
+
+impl Builder {
+    /// Runs the command line of the server. Blocks, and brings its own tokio runtime.
+    ///
+    /// Without arguments the server serves stdio until the client closes it. With `--http [ADDR]` it listens for HTTP (feature `http`). The
+    /// commands `list`, `call`, `read`, `get` and `schema` try the server out.
+    ///
+    /// `check` reports what known clients reject or handle badly: names, descriptions, schemas and size. Each finding has its place, its
+    /// fix and the public threads that show the problem. `check` calls no handler. It makes the state only if a `setup` takes the
+    /// [`Handle`](crate::Handle), because such a `setup` may add items. With `--strict` any finding is a failure.
+    ///
+    /// The questions of a call ([`Context::elicit`](crate::Context::elicit)) are answered by the person at the terminal or with
+    /// `--answer KEY=JSON`: `call deploy env=prod --answer consent='{"deploy":true}'`, or `consent=decline`.
+    ///
+    /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. `main` returns the
+    /// [`Exit`]; a `main` that drops a failure ends with its exit code too.
+    ///
+    /// `run` cannot be called on a tokio runtime, as in a `main` with `#[tokio::main]`: it then prints an error and the exit code is 1.
+    /// Call it from a plain `fn main`, or await [`serve_stdio`](Self::serve_stdio) or `serve_http` on your runtime.
+    ///
+    /// **While it serves**, stdout carries only the protocol. Output that this process or its children print goes to stderr, and reading
+    /// stdin returns end of file. The same holds for the commands, so the output of `call` can be piped. A call that panics is answered
+    /// with an error, and the other calls go on. A program built with `panic = "abort"` ends at its first panic, and the client sees its
+    /// connection close.
+    ///
+    /// **With `--http`** (feature `http`) there is one thread for each processor but one, and each serves its own connections. A handler
+    /// that computes for long needs `blocking`; otherwise the other connections of its thread wait for it. To use another runtime, call
+    /// `serve_http` on it.
+    ///
+    /// **The server ends** when the client closes stdin or stops reading stdout, or at SIGTERM, with exit code 0. Running calls then have
+    /// five seconds to finish; a SIGTERM during that time ends the wait. After that they are abandoned. Threads of `blocking` functions are
+    /// not waited for.
+    ///
+    /// A handler that still computes then, without a pause, is cut off. The process ends with exit code 1, and stderr names the handler.
+    /// Over stdio `on_shutdown` does not run in that case. If stdin is neither a pipe nor a socket, only SIGTERM ends such a server. On
+    /// Windows the server ends when the handler does.
+    #[track_caller]
+    pub fn run(self) -> Exit {
+        #[cfg(feature = "client-log")]
+        crate::observe::install();
+        let place = Place::here();
+        let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+        let result = if tokio::runtime::Handle::try_current().is_ok() {
+            Err(CommandError::failure(format_args!("`.run()` at {place}: {ON_A_RUNTIME}")))
+        } else if arguments.is_empty() {
+            self.run_stdio()
+        } else {
+            self.command(arguments)
+        };
+        match result {
+            Ok(()) => ExitStatus::Success.into(),
+            Err(stop) => {
+                // If stderr cannot be written, the exit code still reports the failure.
+                let _ = writeln!(std::io::stderr(), "error: {}", stop.text);
+                stop.code.into()
+            }
+        }
+    }
+
+    fn run_stdio(self) -> Result<(), CommandError> {
+        crate::transport::stdio::run(self).map_err(CommandError::failure)
+    }
+
+    fn command(self, arguments: Vec<OsString>) -> Result<(), CommandError> {
+        let mut texts = Vec::new();
+        let mut http = HttpOptions::default();
+        let mut parser = lexopt::Parser::from_args(arguments);
+        while let Some(argument) =
+            parser.next().map_err(|error| CommandError::usage(error.to_string()))?
+        {
+            use lexopt::Arg::{Long, Short, Value};
+            match argument {
+                Long(option) if HttpOptions::knows(option) => {
+                    let option = option.to_owned();
+                    http.take(&option, &mut parser)?;
+                }
+                Long("help") | Short('h') => texts.insert(0, "help".to_owned()),
+                Long("version") | Short('V') => texts.insert(0, "version".to_owned()),
+                Value(text) => {
+                    let text = text
+                        .into_string()
+                        .map_err(|text| CommandError::usage(format!("{text:?} is not UTF-8")))?;
+                    if !names().any(|it| it == text) && http.take_address(&text) {
+                        continue;
+                    }
+                    texts.push(text);
+                    // All further words belong to the command: arguments of tools may look like options.
+                    let rest = parser
+                        .raw_args()
+                        .map_err(|error| CommandError::usage(error.to_string()))?;
+                    for it in rest {
+                        texts.push(it.into_string().map_err(|text| {
+                            CommandError::usage(format!("{text:?} is not UTF-8"))
+                        })?);
+                    }
+                }
+                other => {
+                    return Err(unknown_option(&option_name(&other)));
+                }
+            }
+        }
+        match (http.chosen()?, texts.first().map(String::as_str)) {
+            (Some(chosen), None) => return chosen.run(self),
+            (None, _) | (Some(_), Some("help" | "version")) => {}
+            (Some(_), Some(command)) => {
+                return Err(CommandError::usage(format!(
+                    "`{command}` goes without `--http`; see `help`"
+                )));
+            }
+        }
+        let asks = texts.first().is_some_and(|it| matches!(&**it, "call" | "read" | "get"));
+        let answers =
+            if asks { QuestionAnswers::take(&mut texts)? } else { QuestionAnswers::default() };
+        let (command, rest) =
+            texts.split_first().ok_or_else(|| CommandError::usage("no command; see `help`"))?;
+        let asks_for_help = rest.first().is_some_and(|it| it == "--help" || it == "-h");
+        match (command.as_str(), rest) {
+            ("list" | "call" | "read" | "get" | "schema" | "check" | "help" | "version", _)
+                if asks_for_help =>
+            {
+                print(&show::help(&self.identity, &COMMANDS, &options()));
+                Ok(())
+            }
+            ("help", _) => {
+                print(&show::help(&self.identity, &COMMANDS, &options()));
+                Ok(())
+            }
+            ("version", _) => {
+                print(&format!("{} {}\n", self.identity.name, self.identity.version));
+                Ok(())
+            }
+            ("list" | "schema", [_, ..]) => {
+                Err(CommandError::usage(format!("`{command}` takes no argument; see `help`")))
+            }
+            ("call" | "get" | "read", []) => {
+                let usage = COMMANDS.iter().find(|it| it.0.starts_with(command.as_str()));
+                let usage = usage.map_or(command.as_str(), |it| it.0);
+                Err(CommandError::usage(format!(
+                    "`{command}` needs an argument: `{usage}`; see `list`"
+                )))
+            }
+            ("read", [_, _, ..]) => {
+                Err(CommandError::usage("`read` takes one argument; see `help`"))
+            }
+            ("list" | "call" | "get" | "read", _) => self.try_out(command, rest, answers),
+            ("schema", _) => apart(|_| Box::pin(async move { manifest::print(self) })),
+            ("check", given) => {
+                let options = check::Options::read(given)?;
+                apart(|_| Box::pin(async move { check::run(self, &options).await }))
+            }
+            (other, _) => Err(unknown_command(other)),
+        }
+    }
+
+    /// Runs a command that needs the server.
+    fn try_out(
+        self,
+        command: &str,
+        rest: &[String],
+        mut answers: QuestionAnswers,
+    ) -> Result<(), CommandError> {
+        let is_somebody_there = QuestionAnswers::is_somebody_there();
+        let tried = async move |input| {
+            let identity = self.identity.clone();
+            // Lists need no state, and making the state may have side effects.
+            let lists = command == "list";
+            let client = if lists {
+                Client::unprepared(self)
+            } else {
+                let can = json!({ "elicitation": { "form": {}, "url": {} } });
+                // Tasks of a trial call are not stored. A server that is running may also hold the lock of the configured store.
+                Client::connect_capable(
+                    self.task_store(MemoryTasks::new()),
+                    Revision::MODERN[0],
+                    can,
+                )
+                .await
+            };
+            let mut client = client.map_err(CommandError::failure)?;
+            client.wait_without_end();
+            if is_somebody_there {
+                answers.ask(input);
+            }
+            let result = run_command(&mut client, command, rest, &mut answers, &identity).await;
+            client.close().await;
+            result.map(CommandOutput::from)
+        };
+        apart(|input| Box::pin(tried(input)))
+    }
+}
+
+/// Runs a command with stdout reserved for its output. Text that tools print must not mix with that output, just as it must not mix with
+/// the protocol.
+fn apart<'a>(
+    command: impl FnOnce(
+        Input,
+    ) -> Pin<Box<dyn Future<Output = Result<CommandOutput, CommandError>> + 'a>>,
+) -> Result<(), CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(CommandError::failure)?;
+    let result = pin!(async {
+        let (_guard, input, mut output) = Guard::install().map_err(CommandError::failure)?;
+        let printed = command(input).await?;
+        // A reader that has gone (`… | head`) is no reason to fail.
+        let _ = output.write_all(printed.text.as_bytes()).await;
+        let _ = output.shutdown().await;
+        let _ = std::io::stderr().write_all(printed.aside.as_bytes());
+        printed.end
+    });
+    block_on(runtime, result)
+}
+
+/// A reader that has gone (`… | head`) is no reason to fail.
+fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// Names of all commands.
+fn names() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().filter_map(|it| it.0.split(' ').next())
+}
+
+fn unknown_option(given: &str) -> CommandError {
+    if given == "--answer" {
+        return CommandError::usage("`--answer` goes behind `call`, `read` or `get`; see `help`");
+    }
+    let options = http::OPTIONS.iter().filter_map(|it| it.0.split(' ').next());
+    match nearest(given, options.chain(["--help", "--version"])) {
+        Some(near) => {
+            CommandError::usage(format!("unknown option `{given}`; did you mean `{near}`?"))
+        }
+        None => CommandError::usage(format!("unknown option `{given}`; see `help`")),
+    }
+}
+
+fn unknown_command(given: &str) -> CommandError {
+    let names: Vec<&str> = names().collect();
+    match nearest(given, names.iter().copied()) {
+        Some(near) => {
+            CommandError::usage(format!("unknown command `{given}`; did you mean `{near}`?"))
+        }
+        None => CommandError::usage(format!(
+            "unknown command `{given}`; there are {}",
+            names.join(", ")
+        )),
+    }
+}
+
+/// Returns the text that the command prints.
+async fn run_command(
+    client: &mut Client,
+    command: &str,
+    rest: &[String],
+    answers: &mut QuestionAnswers,
+    identity: &Identity,
+) -> Result<String, CommandError> {
+    let everything = show::ServerLists::ask(client).await.map_err(CommandError::failure)?;
+    let Some((target, given)) = rest.split_first() else {
+        return Ok(show::list(identity, &everything, &client.snapshot()));
+    };
+    match command {
+        "call" => {
+            let tool = arguments::find(&everything.tools, "name", target, "tool")?;
+            let given = arguments::for_tool(tool, &client.snapshot(), given)?;
+            let params = json!({ "name": target, "arguments": given });
+            let called: Called = typed(answers.call(client, "tools/call", params).await?)?;
+            if called.is_error {
+                return Err(CommandError::failure(called.text()));
+            }
+            Ok(show::content(&called.content))
+        }
+        "get" => {
+            let prompt = arguments::find(&everything.prompts, "name", target, "prompt")?;
+            let given = arguments::for_prompt(prompt, given)?;
+            let params = json!({ "name": target, "arguments": given });
+            let prompted: Prompted = typed(answers.call(client, "prompts/get", params).await?)?;
+            Ok(show::messages(&prompted.messages))
+        }
+        _ => {
+            let params = json!({ "uri": target });
+            let read: ReadReply = typed(answers.call(client, "resources/read", params).await?)?;
+            Ok(show::contents(&read.contents))
+        }
+    }
+}
+
+fn typed<T: DeserializeOwned>(result: Value) -> Result<T, CommandError> {
+    serde_json::from_value(result).map_err(CommandError::failure)
+}
+
+#[derive(serde::Deserialize)]
+struct ReadReply {
+    contents: Vec<ReadContents>,
+}
+
+/// All options, in the form that `help` prints.
+fn options() -> Vec<(&'static str, &'static str)> {
+    [questions::OPTION].into_iter().chain(http::OPTIONS).collect()
+}

@@ -1,0 +1,130 @@
+//! `schema` prints the manifest, and for each tool whether its schemas are static or lazy. `check --against` compares the server with the
+//! manifest that was committed.
+
+use std::{env, fs, path::Path};
+
+use super::exit::{CommandError, CommandOutput};
+use crate::{
+    builder::Builder,
+    catalog::{Entry, Snapshot, ToolEntry},
+    contract::Published,
+    model::ListKind,
+    schema::{SchemaProfile, constant::short},
+};
+
+/// Prints the text of a lock file to stdout. Information that is not part of the contract goes to stderr.
+pub(super) fn print(builder: Builder) -> Result<CommandOutput, CommandError> {
+    let server = builder.build().map_err(CommandError::failure)?;
+    let snapshot = server.catalog.snapshot();
+    let text = Published::of(&server.identity, &snapshot).manifest.text();
+    Ok(CommandOutput { aside: makers(&snapshot), ..text.into() })
+}
+
+/// Returns one line for each tool that says which of its schemas are static. Below it are the reasons why the others are lazy.
+fn makers(snapshot: &Snapshot) -> String {
+    let tools = snapshot.list(ListKind::Tools);
+    let mut text = String::new();
+    let width = tools.iter().map(|it| it.name.chars().count()).max().unwrap_or_default();
+    let mut is_all_known = true;
+    for entry in tools {
+        let schemas = schemas(entry);
+        text.push_str(&format!("  {:width$}  {schemas:28}  {}\n", entry.name, entry.place()));
+        for reason in entry.tool().into_iter().flat_map(|it| reasons(entry, it)) {
+            is_all_known &= !(reason.starts_with("input: ") || reason.starts_with("output: "));
+            text.push_str(&format!("    {reason}\n"));
+        }
+    }
+    if tools.is_empty() {
+        return text;
+    }
+    let head = "schemas: static ones were made by the compiler, lazy ones at first use\n";
+    let advice = match is_all_known {
+        true => "",
+        false => {
+            "  `#[data]` makes a type known to the compiler, where it has no attributes of schemars; what types of other crates \
+             are, and those that contain themselves, only schemars knows\n"
+        }
+    };
+    format!("{head}{text}{advice}")
+}
+
+fn schemas(entry: &Entry) -> String {
+    let Some(tool) = entry.tool() else { return String::new() };
+    let schemas = tool.schemas();
+    let word = |is_static: bool| if is_static { "static" } else { "lazy" };
+    let input = if tool.given { "given" } else { word(schemas.input.is_static) };
+    match schemas.output {
+        Some(output) => format!("input {input}, output {}", word(output.made.is_static)),
+        None => format!("input {input}"),
+    }
+}
+
+/// Returns the reasons why schemas of the tool are lazy.
+fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
+    let schemas = tool.schemas();
+    let lazy_input = !tool.given && !schemas.input.is_static;
+    let lazy_output = schemas.output.is_some_and(|it| !it.made.is_static);
+    if !lazy_input && !lazy_output {
+        return Vec::new();
+    }
+    if entry.origin.is_none() {
+        return vec!["it was added while running, when the compiler had gone".to_owned()];
+    }
+    if tool.profile() == SchemaProfile::Full {
+        return vec![
+            "the compiler makes schemas in the compatible form only, and this is a full one"
+                .to_owned(),
+        ];
+    }
+    let mut reasons = Vec::new();
+    if let Some(input) = tool.constant.input.filter(|_| lazy_input) {
+        reasons.extend(input.gaps().into_iter().map(|it| format!("input: {it}")));
+    }
+    if let Some(output) = tool.output.filter(|_| lazy_output) {
+        let name = short((output.name)());
+        reasons.push(format!("output: the compiler does not know all of `{name}`"));
+    }
+    reasons
+}
+
+/// Compares the server with the lock file. Fails if a change breaks clients; with `strict` it fails for every difference.
+pub(super) fn compare(
+    builder: Builder,
+    file: &Path,
+    strict: bool,
+) -> Result<CommandOutput, CommandError> {
+    let published = published(builder)?;
+    let shown = file.display();
+    let lock = fs::read(file).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => CommandError::failure(format!(
+            "there is no {shown}: `{}` writes it, then commit it",
+            regenerate(file)
+        )),
+        _ => CommandError::failure(format!("{shown} cannot be read: {error}")),
+    })?;
+    let report = published.against(&lock).map_err(|problem| {
+        CommandError::failure(format!("{shown}: {problem}\n`{}` writes it again", regenerate(file)))
+    })?;
+    let text = report.told(&shown.to_string(), &regenerate(file));
+    let end = if report.breaks() {
+        Err(CommandError::failure(format!("what {shown} promises is not kept")))
+    } else if strict && !report.is_empty() {
+        Err(CommandError::failure(format!(
+            "{shown} is not what is published, and `--strict` wants it to be"
+        )))
+    } else {
+        Ok(())
+    };
+    Ok(CommandOutput { end, ..text.into() })
+}
+
+fn published(builder: Builder) -> Result<Published, CommandError> {
+    let server = builder.build().map_err(CommandError::failure)?;
+    Ok(Published::of(&server.identity, &server.catalog.snapshot()))
+}
+
+/// The command that writes the lock file, with the program name of this invocation.
+fn regenerate(file: &Path) -> String {
+    let program = env::args_os().next().unwrap_or_default();
+    format!("{} schema > {}", program.to_string_lossy(), file.display())
+}

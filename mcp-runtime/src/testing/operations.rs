@@ -1,0 +1,251 @@
+//! Methods of the client with types, one for each operation of the protocol.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    client::{Client, Ongoing},
+    results::{Called, Completed, Prompted, ReadContents, RpcError, called, typed},
+};
+
+/// Longest time that the client waits for a task.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+impl Client {
+    /// Returns the items of all pages of `tools/list`.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    pub async fn tools(&mut self) -> Result<Vec<Value>, RpcError> {
+        self.list("tools/list", "tools").await
+    }
+
+    /// Returns the items of all pages of `resources/list`.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    pub async fn resources(&mut self) -> Result<Vec<Value>, RpcError> {
+        self.list("resources/list", "resources").await
+    }
+
+    /// Returns the items of all pages of `resources/templates/list`.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    pub async fn templates(&mut self) -> Result<Vec<Value>, RpcError> {
+        self.list("resources/templates/list", "resourceTemplates").await
+    }
+
+    /// Returns the items of all pages of `prompts/list`.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    pub async fn prompts(&mut self) -> Result<Vec<Value>, RpcError> {
+        self.list("prompts/list", "prompts").await
+    }
+
+    async fn list(&mut self, method: &str, member: &str) -> Result<Vec<Value>, RpcError> {
+        let mut all = Vec::new();
+        let mut params = json!({});
+        loop {
+            let mut page = self.request(method, params).await?;
+            if let Some(items) = page[member].as_array_mut() {
+                all.append(items);
+            }
+            match page.get("nextCursor") {
+                Some(cursor) => params = json!({ "cursor": cursor }),
+                None => return Ok(all),
+            }
+        }
+    }
+
+    /// Calls a tool.
+    ///
+    /// # Errors
+    /// Returns the JSON-RPC error of the response. A tool that fails returns a result instead: see [`Called::is_error`].
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Called, RpcError> {
+        let raw =
+            self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
+        match raw["resultType"].as_str() {
+            Some("task") => self.finish_task(&raw).await,
+            Some("input_required") => Self::unanswered(&raw).map_or_else(|| called(raw), Err),
+            _ => called(raw),
+        }
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    pub async fn read(&mut self, uri: &str) -> Result<Vec<ReadContents>, RpcError> {
+        let mut result = self.answered("resources/read", json!({ "uri": uri })).await?;
+        typed(result["contents"].take())
+    }
+
+    /// Gets a prompt.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    pub async fn prompt(&mut self, name: &str, arguments: Value) -> Result<Prompted, RpcError> {
+        typed(self.answered("prompts/get", json!({ "name": name, "arguments": arguments })).await?)
+    }
+
+    /// Completes an argument of a prompt, or a variable of a template when `target` is a URI.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    pub async fn complete(
+        &mut self,
+        target: &str,
+        argument: &str,
+        text: &str,
+    ) -> Result<Completed, RpcError> {
+        self.complete_given(target, argument, text, json!({})).await
+    }
+
+    /// Completes an argument when other arguments are already filled in.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    pub async fn complete_given(
+        &mut self,
+        target: &str,
+        argument: &str,
+        text: &str,
+        given: Value,
+    ) -> Result<Completed, RpcError> {
+        let reference = if target.contains(':') {
+            json!({ "type": "ref/resource", "uri": target })
+        } else {
+            json!({ "type": "ref/prompt", "name": target })
+        };
+        let params = json!({
+            "ref": reference,
+            "argument": { "name": argument, "value": text },
+            "context": { "arguments": given },
+        });
+        let mut result = self.request("completion/complete", params).await?;
+        typed(result["completion"].take())
+    }
+
+    /// Subscribes to updates of a resource, in the way of the client's revision. In the modern era returns the stream, which
+    /// [`Client::cancel`] ends.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    pub async fn subscribe(&mut self, uri: &str) -> Result<Option<Ongoing>, RpcError> {
+        if !self.revision.is_modern() {
+            self.request("resources/subscribe", json!({ "uri": uri })).await?;
+            return Ok(None);
+        }
+        self.listen(json!({ "resourceSubscriptions": [uri] })).await.map(Some)
+    }
+
+    /// Opens a `subscriptions/listen` stream (modern era) and waits for its acknowledgement, which stays among the notifications.
+    ///
+    /// # Errors
+    /// Returns the server's error response.
+    pub async fn listen(&mut self, filter: Value) -> Result<Ongoing, RpcError> {
+        let ongoing = self.start("subscriptions/listen", json!({ "notifications": filter }));
+        let acknowledges = |it: &Value| {
+            it["method"] == "notifications/subscriptions/acknowledged"
+                && it["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == ongoing.0
+        };
+        self.pump_until(|it| {
+            it.notifications.iter().any(acknowledges) || it.responses.contains_key(&ongoing.0)
+        })
+        .await;
+        match self.responses.remove(&ongoing.0) {
+            Some(Err(error)) => Err(error),
+            _ => Ok(ongoing),
+        }
+    }
+
+    /// Asks for log messages of this level and above: for the session, or in the modern era with each later request.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    pub async fn log_from(&mut self, level: crate::Level) -> Result<(), RpcError> {
+        if self.revision.is_modern() {
+            self.log_level = Some(level.name());
+            return Ok(());
+        }
+        self.request("logging/setLevel", json!({ "level": level.name() })).await.map(drop)
+    }
+
+    /// Waits until a task has ended, and returns the result of its tool. `created` is the result that announced the task. Questions of the
+    /// task are answered by the function set with [`answer_with`](Client::answer_with).
+    ///
+    /// Under protocol revision 2026-07-28, [`call`](Client::call) does this by itself for a client that [has](Client::connect_capable) the
+    /// capability `json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })`. In 2025-11-25 the client itself asks for a task.
+    ///
+    /// ```
+    /// # use mcp_runtime::{prelude::*, testing::{Client, Revision}};
+    /// # use serde_json::json;
+    /// #[tool(task)]
+    /// async fn brew() -> &'static str {
+    ///     tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    ///     "tea"
+    /// }
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let server = mcp_runtime::server!().items(items![brew]);
+    /// let mut client = Client::connect_with(server, Revision::V2025_11_25).await?;
+    /// let created = client.request("tools/call", json!({ "name": "brew", "task": {} })).await?;
+    /// assert_eq!(created["task"]["status"], "working");
+    /// assert_eq!(client.finish_task(&created).await?.text(), "tea");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the JSON-RPC error that the task ended with, or an error with code 0 if the task was cancelled, asks questions without an answer
+    /// function, or is still running after an hour.
+    pub async fn finish_task(&mut self, created: &Value) -> Result<Called, RpcError> {
+        let id = if self.revision().is_modern() {
+            &created["taskId"]
+        } else {
+            &created["task"]["taskId"]
+        };
+        let which = json!({ "taskId": id });
+        if !self.revision().is_modern() {
+            let before = std::mem::replace(&mut self.patience, LONGEST);
+            let result = self.request("tasks/result", which).await;
+            self.patience = before;
+            return called(result?);
+        }
+        let poll = created["pollIntervalMs"].as_u64().unwrap_or(1000);
+        let mut left = LONGEST;
+        while !left.is_zero() {
+            let mut task = self.request("tasks/get", which.clone()).await?;
+            match task["status"].as_str() {
+                Some("completed") => return called(task["result"].take()),
+                Some("failed") => return Err(typed(task["error"].take())?),
+                Some("cancelled") => return Err(given_up("the task was cancelled")),
+                Some("input_required") => {
+                    let questions = task["inputRequests"].take();
+                    let answers: Map<String, Value> = self.answers_to(&questions);
+                    if !answers.is_empty() {
+                        let update = json!({ "taskId": id, "inputResponses": answers });
+                        self.request("tasks/update", update).await?;
+                        continue;
+                    }
+                    if let Some(unanswered) =
+                        Self::unanswered(&json!({ "inputRequests": questions }))
+                    {
+                        return Err(unanswered);
+                    }
+                }
+                _ => {}
+            }
+            let pause = Duration::from_millis(poll).min(left);
+            tokio::time::sleep(pause).await;
+            left -= pause;
+        }
+        Err(given_up("the task is still running"))
+    }
+}
+
+fn given_up(why: &str) -> RpcError {
+    RpcError { code: 0, message: why.to_owned(), data: None }
+}

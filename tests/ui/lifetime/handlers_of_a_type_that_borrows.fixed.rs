@@ -1,0 +1,14 @@
+use mcp_runtime::prelude::*;
+
+struct Notes<'a>(&'a str);
+
+#[handlers]
+impl Notes<'static> {
+    /// All notes.
+    #[tool]
+    fn all(&self) -> String {
+        self.0.to_owned()
+    }
+}
+
+fn main() {}

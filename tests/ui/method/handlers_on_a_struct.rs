@@ -1,0 +1,6 @@
+use mcp_runtime::prelude::*;
+
+#[handlers]
+struct Notes;
+
+fn main() {}

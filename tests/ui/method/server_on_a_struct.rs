@@ -1,6 +1,0 @@
-use mcp_runtime::prelude::*;
-
-#[server]
-struct Notes;
-
-fn main() {}

@@ -1,0 +1,14 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+#[handlers]
+impl Notes {
+    /// Counts.
+    #[tool]
+    fn count(&self) -> usize {
+        0
+    }
+}
+
+fn main() {}
