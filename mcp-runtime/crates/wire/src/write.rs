@@ -5,12 +5,10 @@
 
 use serde::Serialize;
 
-#[cfg(test)]
-use super::raw::Raw;
-use super::scan::plain_until;
+use crate::search::plain_until;
 
 /// Writes a string with its quotes.
-pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
+pub fn string(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     out.reserve(bytes.len() + 2);
     out.push(b'"');
@@ -45,22 +43,24 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
 }
 
 /// Writes text that is one JSON value. Newlines between its tokens become spaces.
-pub(crate) fn raw(out: &mut Vec<u8>, text: &str) {
+pub fn raw(out: &mut Vec<u8>, text: &str) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());
     one_line(&mut out[start..]);
 }
 
-pub(crate) fn u64(out: &mut Vec<u8>, number: u64) {
+/// Writes a whole number.
+pub fn u64(out: &mut Vec<u8>, number: u64) {
     let _ = serde_json::to_writer(out, &number);
 }
 
-pub(crate) fn i64(out: &mut Vec<u8>, number: i64) {
+/// Writes a whole number.
+pub fn i64(out: &mut Vec<u8>, number: i64) {
     let _ = serde_json::to_writer(out, &number);
 }
 
 /// Writes whole numbers as integers and other numbers in their shortest form. NaN and the infinities become null.
-pub(crate) fn f64(out: &mut Vec<u8>, number: f64) {
+pub fn f64(out: &mut Vec<u8>, number: f64) {
     // From 1e17 on, the shortest form has an exponent and no `.0`.
     if number.fract() == 0.0 && number.abs() < 1e17 {
         i64(out, number as i64);
@@ -74,10 +74,7 @@ pub(crate) fn f64(out: &mut Vec<u8>, number: f64) {
 /// # Errors
 ///
 /// Returns an error if the type's own `Serialize` fails, or if a map key is no string. Nothing is written then.
-pub(crate) fn value<T: Serialize + ?Sized>(
-    out: &mut Vec<u8>,
-    value: &T,
-) -> Result<(), serde_json::Error> {
+pub fn value<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<(), serde_json::Error> {
     let start = out.len();
     match serde_json::to_writer(&mut *out, value) {
         Ok(()) => {
@@ -99,22 +96,25 @@ fn one_line(json: &mut [u8]) {
     }
 }
 
-/// An object that is being written. It is closed by [`Object::end`] or when it is dropped, so it cannot stay open.
+/// An object that is being written. It is closed by [`ObjectWriter::end`] or when it is dropped, so it cannot stay open.
 #[derive(Debug)]
-pub(crate) struct Object<'o> {
+pub struct ObjectWriter<'o> {
     out: &'o mut Vec<u8>,
     /// Length of the buffer while the object is empty.
     start: usize,
 }
 
-impl<'o> Object<'o> {
-    pub(crate) fn begin(out: &'o mut Vec<u8>) -> Self {
+impl<'o> ObjectWriter<'o> {
+    /// Writes the opening brace.
+    #[inline]
+    pub fn begin(out: &'o mut Vec<u8>) -> Self {
         out.push(b'{');
-        Object { start: out.len(), out }
+        ObjectWriter { start: out.len(), out }
     }
 
     /// Writes a fixed name, which must need no escapes. The caller writes exactly one value into the returned buffer.
-    pub(crate) fn key(&mut self, name: &'static str) -> &mut Vec<u8> {
+    #[inline]
+    pub fn key(&mut self, name: &'static str) -> &mut Vec<u8> {
         debug_assert_eq!(plain_until(name.as_bytes(), 0), name.len(), "`{name}` has no escapes");
         self.comma();
         self.out.reserve(name.len() + 3);
@@ -125,13 +125,15 @@ impl<'o> Object<'o> {
     }
 
     /// Like [`key`](Self::key), for a name that may need escapes.
-    pub(crate) fn given_key(&mut self, name: &str) -> &mut Vec<u8> {
+    #[inline]
+    pub fn given_key(&mut self, name: &str) -> &mut Vec<u8> {
         self.comma();
         string(self.out, name);
         self.out.push(b':');
         self.out
     }
 
+    #[inline]
     fn comma(&mut self) {
         if self.out.len() > self.start {
             self.out.push(b',');
@@ -139,7 +141,8 @@ impl<'o> Object<'o> {
     }
 
     /// Writes a member whose value is a fixed text, which must need no escapes.
-    pub(crate) fn word(&mut self, name: &'static str, word: &'static str) -> &mut Self {
+    #[inline]
+    pub fn word(&mut self, name: &'static str, word: &'static str) -> &mut Self {
         debug_assert_eq!(plain_until(word.as_bytes(), 0), word.len(), "`{word}` has no escapes");
         let out = self.key(name);
         out.push(b'"');
@@ -148,12 +151,16 @@ impl<'o> Object<'o> {
         self
     }
 
-    pub(crate) fn str(&mut self, name: &'static str, text: &str) -> &mut Self {
+    /// Writes a member whose value is a string.
+    #[inline]
+    pub fn str(&mut self, name: &'static str, text: &str) -> &mut Self {
         string(self.key(name), text);
         self
     }
 
-    pub(crate) fn opt_str(&mut self, name: &'static str, text: Option<&str>) -> &mut Self {
+    /// Writes a member whose value is a string, if there is one.
+    #[inline]
+    pub fn opt_str(&mut self, name: &'static str, text: Option<&str>) -> &mut Self {
         if let Some(text) = text {
             self.str(name, text);
         }
@@ -161,144 +168,133 @@ impl<'o> Object<'o> {
     }
 
     /// Writes a member whose value is JSON text already.
-    pub(crate) fn raw(&mut self, name: &'static str, text: &str) -> &mut Self {
+    #[inline]
+    pub fn raw(&mut self, name: &'static str, text: &str) -> &mut Self {
         raw(self.key(name), text);
         self
     }
 
-    pub(crate) fn u64(&mut self, name: &'static str, number: u64) -> &mut Self {
+    /// Writes a member whose value is a whole number.
+    #[inline]
+    pub fn u64(&mut self, name: &'static str, number: u64) -> &mut Self {
         u64(self.key(name), number);
         self
     }
 
-    pub(crate) fn i64(&mut self, name: &'static str, number: i64) -> &mut Self {
+    /// Writes a member whose value is a whole number.
+    #[inline]
+    pub fn i64(&mut self, name: &'static str, number: i64) -> &mut Self {
         i64(self.key(name), number);
         self
     }
 
-    pub(crate) fn f64(&mut self, name: &'static str, number: f64) -> &mut Self {
+    /// Writes a member whose value is a number. NaN and the infinities become null.
+    #[inline]
+    pub fn f64(&mut self, name: &'static str, number: f64) -> &mut Self {
         f64(self.key(name), number);
         self
     }
 
-    pub(crate) fn bool(&mut self, name: &'static str, value: bool) -> &mut Self {
+    /// Writes a member whose value is `true` or `false`.
+    #[inline]
+    pub fn bool(&mut self, name: &'static str, value: bool) -> &mut Self {
         self.key(name).extend_from_slice(if value { b"true" } else { b"false" });
         self
     }
 
-    pub(crate) fn null(&mut self, name: &'static str) -> &mut Self {
+    /// Writes a member whose value is null.
+    #[inline]
+    pub fn null(&mut self, name: &'static str) -> &mut Self {
         self.key(name).extend_from_slice(b"null");
         self
     }
 
-    /// Writes a member whose value is the JSON that `member` serializes to.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`value`]. The member is not written then.
-    #[cfg(test)]
-    pub(crate) fn value<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        member: &T,
-    ) -> Result<&mut Self, serde_json::Error> {
-        let before = self.out.len();
-        if let Err(error) = value(self.key(name), member) {
-            self.out.truncate(before);
-            return Err(error);
-        }
-        Ok(self)
+    /// Begins a member whose value is an object.
+    #[inline]
+    pub fn object(&mut self, name: &'static str) -> ObjectWriter<'_> {
+        ObjectWriter::begin(self.key(name))
     }
 
-    pub(crate) fn object(&mut self, name: &'static str) -> Object<'_> {
-        Object::begin(self.key(name))
+    /// Begins a member whose value is an array.
+    #[inline]
+    pub fn array(&mut self, name: &'static str) -> ArrayWriter<'_> {
+        ArrayWriter::begin(self.key(name))
     }
 
-    pub(crate) fn array(&mut self, name: &'static str) -> Array<'_> {
-        Array::begin(self.key(name))
-    }
-
-    /// Writes all members of an object that is JSON text already.
-    #[cfg(test)]
-    pub(crate) fn members_of(&mut self, object: Raw<'_>) -> &mut Self {
-        let text = object.as_str();
-        let members = text
-            .strip_prefix('{')
-            .and_then(|text| text.strip_suffix('}'))
-            .unwrap_or_default()
-            .trim();
-        if !members.is_empty() {
-            if self.out.len() > self.start {
-                self.out.push(b',');
-            }
-            raw(self.out, members);
-        }
-        self
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether the object has no member yet.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
         self.out.len() == self.start
     }
 
-    /// Returns the current position in the buffer, for [`Object::back_to`].
-    pub(super) fn position(&self) -> usize {
+    /// Returns the current position in the buffer, for [`ObjectWriter::back_to`].
+    #[inline]
+    pub(crate) fn position(&self) -> usize {
         self.out.len()
     }
 
     /// Removes the members that were written since `position`.
-    pub(super) fn back_to(&mut self, position: usize) {
+    #[inline]
+    pub(crate) fn back_to(&mut self, position: usize) {
         self.out.truncate(position);
     }
 
-    pub(crate) fn end(self) {}
+    /// Writes the closing brace.
+    #[inline]
+    pub fn end(self) {}
 }
 
-impl Drop for Object<'_> {
+impl Drop for ObjectWriter<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.out.push(b'}');
     }
 }
 
-/// An array that is being written. It is closed like an [`Object`].
+/// An array that is being written. It is closed like an [`ObjectWriter`].
 #[derive(Debug)]
-pub(crate) struct Array<'o> {
+pub struct ArrayWriter<'o> {
     out: &'o mut Vec<u8>,
     start: usize,
 }
 
-impl<'o> Array<'o> {
-    pub(crate) fn begin(out: &'o mut Vec<u8>) -> Self {
+impl<'o> ArrayWriter<'o> {
+    /// Writes the opening bracket.
+    #[inline]
+    pub fn begin(out: &'o mut Vec<u8>) -> Self {
         out.push(b'[');
-        Array { start: out.len(), out }
+        ArrayWriter { start: out.len(), out }
     }
 
     /// Begins an element. The caller writes exactly one value into the returned buffer.
-    pub(crate) fn element(&mut self) -> &mut Vec<u8> {
+    #[inline]
+    pub fn element(&mut self) -> &mut Vec<u8> {
         if self.out.len() > self.start {
             self.out.push(b',');
         }
         self.out
     }
 
-    pub(crate) fn str(&mut self, text: &str) -> &mut Self {
+    /// Writes an element that is a string.
+    #[inline]
+    pub fn str(&mut self, text: &str) -> &mut Self {
         string(self.element(), text);
         self
     }
 
-    #[cfg(test)]
-    pub(crate) fn raw(&mut self, text: &str) -> &mut Self {
-        raw(self.element(), text);
-        self
+    /// Begins an element that is an object.
+    #[inline]
+    pub fn object(&mut self) -> ObjectWriter<'_> {
+        ObjectWriter::begin(self.element())
     }
 
-    pub(crate) fn object(&mut self) -> Object<'_> {
-        Object::begin(self.element())
-    }
-
-    pub(crate) fn end(self) {}
+    /// Writes the closing bracket.
+    #[inline]
+    pub fn end(self) {}
 }
 
-impl Drop for Array<'_> {
+impl Drop for ArrayWriter<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.out.push(b']');
     }
@@ -352,10 +348,10 @@ mod tests {
 
     #[test]
     fn objects_and_arrays_track_commas_and_close_themselves() {
-        check(|out| Object::begin(out).end(), "{}");
+        check(|out| ObjectWriter::begin(out).end(), "{}");
         check(
             |out| {
-                let mut object = Object::begin(out);
+                let mut object = ObjectWriter::begin(out);
                 object
                     .str("a", "x")
                     .opt_str("b", None)
@@ -363,7 +359,8 @@ mod tests {
                     .bool("d", true)
                     .null("e");
                 let mut array = object.array("f");
-                array.str("y").raw("1");
+                array.str("y");
+                array.element().push(b'1');
                 array.object().u64("z", 1);
                 array.end();
                 object.array("g");
@@ -371,20 +368,6 @@ mod tests {
                 object.raw("i", "[\n1,\r\n2]");
             },
             r#"{"a":"x","c":"\n","d":true,"e":null,"f":["y",1,{"z":1}],"g":[],"h":{"n":-1,"m":0.5},"i":[ 1,  2]}"#,
-        );
-    }
-
-    #[test]
-    fn rendered_members_are_spliced() {
-        check(
-            |out| {
-                let mut object = Object::begin(out);
-                object
-                    .members_of(Raw::EMPTY_OBJECT)
-                    .members_of(Raw::trusted("{ \"a\":1,\n\"b\":2 }"));
-                object.members_of(Raw::trusted("{ }")).members_of(Raw::trusted("{\"c\":3}"));
-            },
-            r#"{"a":1, "b":2,"c":3}"#,
         );
     }
 
@@ -400,15 +383,6 @@ mod tests {
             }
         }
         check(|out| assert!(value(out, &Fails).is_err()), "");
-        check(
-            |out| {
-                let mut object = Object::begin(out);
-                object.u64("a", 1);
-                assert!(object.value("b", &Fails).is_err());
-                object.value("c", &[1, 2]).unwrap().u64("d", 3);
-            },
-            r#"{"a":1,"c":[1,2],"d":3}"#,
-        );
     }
 
     #[test]

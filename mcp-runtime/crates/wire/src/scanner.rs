@@ -4,20 +4,54 @@
 //! shape. Two checks go beyond the grammar: escapes of unpaired surrogates and numbers beyond the range of `f64` are rejected. Only the
 //! depth limit is our own.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
-use super::malformed::Malformed;
-use super::names::{Doubled, Names, Place};
-use super::nesting::Nesting;
-use super::raw::Raw;
-use super::scan::{plain_until, space_until};
+use crate::{
+    duplicates::{DuplicateName, ObjectPlace, OpenNames},
+    raw::Raw,
+    search::{plain_until, space_until},
+};
+
+/// Reason why a text is no JSON. Every variant carries the offset of the first byte that is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Malformed {
+    /// The bytes are not UTF-8.
+    Utf8 {
+        /// Offset of the first byte that is wrong.
+        at: usize,
+    },
+    /// The text breaks the grammar.
+    Syntax {
+        /// Offset of the first byte that is wrong.
+        at: usize,
+        /// What the grammar has there, in words.
+        expected: &'static str,
+    },
+    /// Arrays and objects are nested deeper than allowed.
+    TooDeep {
+        /// Offset of the first byte that is wrong.
+        at: usize,
+    },
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Malformed::Utf8 { at } => write!(f, "invalid UTF-8 at byte {at}"),
+            Malformed::Syntax { at, expected } => write!(f, "expected {expected} at byte {at}"),
+            Malformed::TooDeep { at } => write!(f, "nested too deeply at byte {at}"),
+        }
+    }
+}
+
+impl std::error::Error for Malformed {}
 
 /// Checks that `bytes` hold exactly one JSON value, with at most `max_depth` arrays and objects inside one another.
 ///
 /// # Errors
 ///
 /// Returns [`Malformed`] with the offset of the first offending byte. Invalid UTF-8 anywhere in the text is reported first.
-pub(crate) fn validate(bytes: &[u8], max_depth: usize) -> Result<Raw<'_>, Malformed> {
+pub fn validate(bytes: &[u8], max_depth: usize) -> Result<Raw<'_>, Malformed> {
     let mut scanner = Scanner::new(bytes, max_depth)?;
     let value = scanner.value();
     scanner.finish(value)
@@ -27,59 +61,64 @@ pub(crate) fn validate(bytes: &[u8], max_depth: usize) -> Result<Raw<'_>, Malfor
 ///
 /// The containers that are open in a value are kept on a stack of bits. The thread's stack does not grow with the depth, so no depth limit
 /// can overflow it.
-pub(super) struct Scanner<'a> {
+pub(crate) struct Scanner<'a> {
     text: &'a str,
     at: usize,
     /// Containers that the caller has opened through [`Scanner::object`] or [`Scanner::array`].
     outside: usize,
     max_depth: usize,
-    /// Reason of the last [`Broken`].
+    /// Reason of the last [`ScanFailed`].
     why: Option<Malformed>,
     /// First name that an object has twice. This is valid JSON, but rejected in a message.
-    pub(super) doubled: Option<Doubled<'a>>,
+    duplicate: Option<DuplicateName<'a>>,
 }
 
 /// Error for a text that is no JSON. The reason stays in the scanner, so that the error, which every step may return, is small.
 #[derive(Debug)]
-pub(super) struct Broken;
+pub(crate) struct ScanFailed;
 
-pub(super) type Step<T> = Result<T, Broken>;
+pub(crate) type Scanned<T> = Result<T, ScanFailed>;
 
 impl<'a> Scanner<'a> {
     /// Starts at the first byte that is not whitespace.
-    pub(super) fn new(bytes: &'a [u8], max_depth: usize) -> Result<Self, Malformed> {
+    pub(crate) fn new(bytes: &'a [u8], max_depth: usize) -> Result<Self, Malformed> {
         match std::str::from_utf8(bytes) {
             Ok(text) => {
                 let at = space_until(bytes, 0);
-                Ok(Scanner { text, at, outside: 0, max_depth, why: None, doubled: None })
+                Ok(Scanner { text, at, outside: 0, max_depth, why: None, duplicate: None })
             }
             Err(error) => Err(Malformed::Utf8 { at: error.valid_up_to() }),
         }
     }
 
+    /// Returns the byte at the cursor.
     #[inline]
-    pub(super) fn peek(&self) -> Option<u8> {
+    pub(crate) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    /// Returns the offset of the cursor.
     #[inline]
-    pub(super) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 
     /// Ends the scan. Only whitespace may follow the value that was read.
-    pub(super) fn finish<T>(mut self, read: Step<T>) -> Result<T, Malformed> {
+    pub(crate) fn finish<T>(mut self, read: Scanned<T>) -> Result<T, Malformed> {
         let finished = read.and_then(|read| {
             self.space();
             if self.at == self.text.len() { Ok(read) } else { self.expected("the end of the text") }
         });
         let nothing = Malformed::Syntax { at: self.at, expected: "a value" };
-        finished.map_err(|Broken| self.why.unwrap_or(nothing))
+        finished.map_err(|ScanFailed| self.why.unwrap_or(nothing))
     }
 
     /// Reads the object at the cursor. `member` reads one member, from the name to the end of its value.
     #[inline]
-    pub(super) fn object(&mut self, mut member: impl FnMut(&mut Self) -> Step<()>) -> Step<()> {
+    pub(crate) fn object(
+        &mut self,
+        mut member: impl FnMut(&mut Self) -> Scanned<()>,
+    ) -> Scanned<()> {
         self.enter(0)?;
         self.outside += 1;
         if !self.opens_empty(b'}') {
@@ -95,7 +134,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the name of a member and moves to its value.
-    pub(super) fn key(&mut self) -> Step<Cow<'a, str>> {
+    pub(crate) fn key(&mut self) -> Scanned<Cow<'a, str>> {
         let start = self.at;
         let is_plain = self.name()?;
         let name = match is_plain {
@@ -108,7 +147,7 @@ impl<'a> Scanner<'a> {
 
     /// Skips `text` if it comes next. Comparing a known text is cheaper than scanning it.
     #[inline(always)]
-    pub(super) fn passes(&mut self, text: &str) -> bool {
+    pub(crate) fn passes(&mut self, text: &str) -> bool {
         let next = self.text.as_bytes().get(self.at..self.at + text.len());
         let is_next = next == Some(text.as_bytes());
         self.at += if is_next { text.len() } else { 0 };
@@ -117,7 +156,7 @@ impl<'a> Scanner<'a> {
 
     /// Skips the name of a member, up to its value, if the name is `name`.
     #[inline]
-    pub(super) fn passes_key(&mut self, name: &str) -> bool {
+    pub(crate) fn passes_key(&mut self, name: &str) -> bool {
         let start = self.at;
         let passed = self.passes("\"") && self.passes(name) && self.passes("\":");
         if passed {
@@ -129,7 +168,10 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the array at the cursor; `element` must read one value.
-    pub(super) fn array(&mut self, mut element: impl FnMut(&mut Self) -> Step<()>) -> Step<()> {
+    pub(crate) fn array(
+        &mut self,
+        mut element: impl FnMut(&mut Self) -> Scanned<()>,
+    ) -> Scanned<()> {
         self.enter(0)?;
         self.outside += 1;
         if !self.opens_empty(b']') {
@@ -146,7 +188,7 @@ impl<'a> Scanner<'a> {
 
     /// Reads the value at the cursor.
     #[inline]
-    pub(super) fn value(&mut self) -> Step<Raw<'a>> {
+    pub(crate) fn value(&mut self) -> Scanned<Raw<'a>> {
         if self.peek() == Some(b'"') {
             let start = self.at;
             self.string()?;
@@ -155,7 +197,7 @@ impl<'a> Scanner<'a> {
         self.any_value()
     }
 
-    fn any_value(&mut self) -> Step<Raw<'a>> {
+    fn any_value(&mut self) -> Scanned<Raw<'a>> {
         // Most ids are numbers, and a number needs no stack of containers.
         let Some(b'-' | b'0'..=b'9') = self.peek() else { return self.container() };
         let start = self.at;
@@ -165,9 +207,9 @@ impl<'a> Scanner<'a> {
 
     /// Reads the value at the cursor, with all values inside it.
     #[inline(never)]
-    fn container(&mut self) -> Step<Raw<'a>> {
+    fn container(&mut self) -> Scanned<Raw<'a>> {
         let start = self.at;
-        let mut open = Nesting::default();
+        let mut open = BracketStack::default();
         // Created for the first object that has members.
         let mut names = None;
         loop {
@@ -179,7 +221,7 @@ impl<'a> Scanner<'a> {
                     self.enter(open.depth())?;
                     if !self.opens_empty(b'}') {
                         open.push(true);
-                        let names = names.get_or_insert_with(Names::new);
+                        let names = names.get_or_insert_with(OpenNames::new);
                         names.open();
                         self.named(names)?;
                         continue;
@@ -202,13 +244,13 @@ impl<'a> Scanner<'a> {
                 match open.top() {
                     None => return Ok(self.since(start, self.at)),
                     Some(true) => {
-                        let names = names.get_or_insert_with(Names::new);
+                        let names = names.get_or_insert_with(OpenNames::new);
                         if self.another(b'}', "`,` or `}`")? {
                             self.named(names)?;
                             break;
                         }
                         if let Some(name) = names.close() {
-                            self.note_doubled(name, Place::Elsewhere);
+                            self.note_duplicate(name, ObjectPlace::Elsewhere);
                         }
                     }
                     Some(false) => {
@@ -223,10 +265,10 @@ impl<'a> Scanner<'a> {
     }
 
     /// Steps over an opening bracket. `inside` containers of the value that is being read are open around it.
-    fn enter(&mut self, inside: usize) -> Step<()> {
+    fn enter(&mut self, inside: usize) -> Scanned<()> {
         if self.outside + inside >= self.max_depth {
             self.why = Some(Malformed::TooDeep { at: self.at });
-            return Err(Broken);
+            return Err(ScanFailed);
         }
         self.at += 1;
         self.space();
@@ -241,7 +283,7 @@ impl<'a> Scanner<'a> {
 
     /// Reads the separator after a value in a container. Returns true for a comma, and false if `close` ends the container.
     #[inline]
-    fn another(&mut self, close: u8, expected: &'static str) -> Step<bool> {
+    fn another(&mut self, close: u8, expected: &'static str) -> Scanned<bool> {
         self.space();
         match self.peek() {
             Some(b',') => {
@@ -258,13 +300,13 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn name(&mut self) -> Step<bool> {
+    fn name(&mut self) -> Scanned<bool> {
         if self.peek() == Some(b'"') { self.string() } else { self.expected("a member's name") }
     }
 
     /// Reads the name of a member into `names` and moves to the member's value.
     #[inline]
-    fn named(&mut self, names: &mut Names<'a>) -> Step<()> {
+    fn named(&mut self, names: &mut OpenNames<'a>) -> Scanned<()> {
         let start = self.at;
         let is_plain = self.name()?;
         names.add(&self.text[start..self.at], is_plain);
@@ -272,7 +314,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn colon(&mut self) -> Step<()> {
+    fn colon(&mut self) -> Scanned<()> {
         self.space();
         if self.peek() != Some(b':') {
             return self.expected("`:`");
@@ -284,7 +326,7 @@ impl<'a> Scanner<'a> {
 
     /// Steps over a string. Returns whether the string has no escapes.
     #[inline(always)]
-    fn string(&mut self) -> Step<bool> {
+    fn string(&mut self) -> Scanned<bool> {
         let bytes = self.text.as_bytes();
         let end = plain_until(bytes, self.at + 1);
         if bytes.get(end) == Some(&b'"') {
@@ -297,7 +339,7 @@ impl<'a> Scanner<'a> {
 
     /// Steps over the rest of a string, from the first byte that does not stand for itself.
     #[cold]
-    fn rest_of_string(&mut self) -> Step<()> {
+    fn rest_of_string(&mut self) -> Scanned<()> {
         let bytes = self.text.as_bytes();
         loop {
             self.at = plain_until(bytes, self.at);
@@ -313,7 +355,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn escape(&mut self) -> Step<()> {
+    fn escape(&mut self) -> Scanned<()> {
         match self.text.as_bytes().get(self.at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
                 self.at += 2;
@@ -348,7 +390,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn number(&mut self) -> Step<()> {
+    fn number(&mut self) -> Scanned<()> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
         match self.peek() {
@@ -376,7 +418,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Step<()> {
+    fn digits(&mut self) -> Scanned<()> {
         let start = self.at;
         while let Some(b'0'..=b'9') = self.peek() {
             self.at += 1;
@@ -384,7 +426,7 @@ impl<'a> Scanner<'a> {
         if self.at == start { self.expected("a digit") } else { Ok(()) }
     }
 
-    fn literal(&mut self, literal: &'static str) -> Step<()> {
+    fn literal(&mut self, literal: &'static str) -> Scanned<()> {
         if !self.text.as_bytes()[self.at..].starts_with(literal.as_bytes()) {
             return self.expected(literal);
         }
@@ -392,29 +434,104 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// Skips whitespace.
     #[inline]
-    pub(super) fn space(&mut self) {
+    pub(crate) fn space(&mut self) {
         // Most messages have no whitespace.
         if let Some(..=b' ') = self.peek() {
             self.at = space_until(self.text.as_bytes(), self.at);
         }
     }
 
+    /// Returns the value between two offsets.
     #[inline]
-    pub(super) fn since(&self, start: usize, end: usize) -> Raw<'a> {
+    pub(crate) fn since(&self, start: usize, end: usize) -> Raw<'a> {
         Raw::validated(&self.text[start..end])
     }
 
+    /// Records that an object has a name twice, unless another name was recorded before.
     #[cold]
-    fn expected<T>(&mut self, expected: &'static str) -> Step<T> {
+    pub(crate) fn note_duplicate(&mut self, name: Cow<'a, str>, object: ObjectPlace) {
+        self.duplicate.get_or_insert_with(|| DuplicateName::new(name, object));
+    }
+
+    /// Takes the recorded name.
+    pub(crate) fn take_duplicate(&mut self) -> Option<DuplicateName<'a>> {
+        self.duplicate.take()
+    }
+
+    #[cold]
+    fn expected<T>(&mut self, expected: &'static str) -> Scanned<T> {
         self.why = Some(Malformed::Syntax { at: self.at, expected });
-        Err(Broken)
+        Err(ScanFailed)
     }
 }
 
 #[cold]
 fn in_range(number: &str) -> bool {
     serde_json::from_str::<f64>(number).is_ok()
+}
+
+/// Kinds of the open containers, innermost last: one bit each, true for an object.
+#[derive(Default)]
+struct BracketStack {
+    depth: usize,
+    /// Bits of the innermost containers, up to 64.
+    word: u64,
+    /// Bits of the outer containers, 64 to a word. Allocated only for a text that is nested deeper than 64.
+    full: Vec<u64>,
+}
+
+impl BracketStack {
+    #[inline]
+    fn depth(&self) -> usize {
+        self.depth
+    }
+
+    #[inline]
+    fn push(&mut self, object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.full.push(self.word);
+            self.word = 0;
+        }
+        self.word = self.word << 1 | u64::from(object);
+        self.depth += 1;
+    }
+
+    #[inline]
+    fn top(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.word & 1 == 1)
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.word >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.word = self.full.pop().unwrap_or_default();
+        }
+    }
+}
+
+/// Values that take a scan.
+impl<'a> Raw<'a> {
+    /// Wraps text that this process wrote itself. The text must be exactly one valid value with no whitespace around it.
+    #[inline]
+    pub fn trusted(text: &'a str) -> Self {
+        debug_assert_eq!(
+            validate(text.as_bytes(), usize::MAX).map(Raw::as_str),
+            Ok(text),
+            "trusted text is one JSON value"
+        );
+        Raw::validated(text)
+    }
+
+    /// Returns a name that some object in this value has twice.
+    pub fn duplicate_name(self) -> Option<DuplicateName<'a>> {
+        let mut scanner = Scanner::new(self.as_str().as_bytes(), usize::MAX).ok()?;
+        scanner.value().ok()?;
+        scanner.take_duplicate()
+    }
 }
 
 #[cfg(test)]

@@ -3,86 +3,89 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::scan::{plain_until, space_until};
+use crate::search::{plain_until, space_until};
 
 /// Text of one valid JSON value, without whitespace around it.
 ///
 /// Reading never validates again. If [`Raw::trusted`] was given an invalid text, reading may return nonsense, but it neither panics nor
 /// runs forever.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Raw<'a>(&'a str);
+pub struct Raw<'a>(&'a str);
 
 /// Type of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum JsonKind {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool,
+    /// A number, with or without a fraction.
     Number,
+    /// A string.
     String,
+    /// An array.
     Array,
+    /// An object.
     Object,
 }
 
 impl<'a> Raw<'a> {
-    pub(crate) const NULL: Raw<'static> = Raw("null");
-    pub(crate) const EMPTY_OBJECT: Raw<'static> = Raw("{}");
+    /// The value `null`.
+    pub const NULL: Raw<'static> = Raw("null");
+    /// An object without members.
+    pub const EMPTY_OBJECT: Raw<'static> = Raw("{}");
     /// Value of `jsonrpc` in every message.
-    pub(super) const VERSION: Raw<'static> = Raw("\"2.0\"");
+    pub(crate) const VERSION: Raw<'static> = Raw("\"2.0\"");
 
-    /// Wraps text that this process wrote itself. The text must be exactly one valid value with no whitespace around it.
-    pub(crate) fn trusted(text: &'a str) -> Self {
-        debug_assert_eq!(
-            super::json::validate(text.as_bytes(), usize::MAX).map(Raw::as_str),
-            Ok(text),
-            "trusted text is one JSON value"
-        );
-        Raw(text)
-    }
-
+    /// Wraps text that a scanner has validated.
     #[inline]
-    pub(super) fn validated(text: &'a str) -> Self {
+    pub(crate) fn validated(text: &'a str) -> Self {
         Raw(text)
     }
 
     /// Returns the value at the beginning of a valid text.
-    pub(crate) fn first_of(text: &'a str) -> Self {
+    pub fn first_of(text: &'a str) -> Self {
         Raw(&text[..end_of_value(text.as_bytes(), 0)])
     }
 
+    /// Returns the text.
     #[inline]
-    pub(crate) fn as_str(self) -> &'a str {
+    pub fn as_str(self) -> &'a str {
         self.0
     }
 
+    /// Returns the type of the value, which its first byte tells.
     #[inline]
-    pub(crate) fn kind(self) -> Kind {
+    pub fn kind(self) -> JsonKind {
         match self.0.as_bytes().first() {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b'"') => Kind::String,
-            Some(b't' | b'f') => Kind::Bool,
-            Some(b'-' | b'0'..=b'9') => Kind::Number,
-            _ => Kind::Null,
+            Some(b'{') => JsonKind::Object,
+            Some(b'[') => JsonKind::Array,
+            Some(b'"') => JsonKind::String,
+            Some(b't' | b'f') => JsonKind::Bool,
+            Some(b'-' | b'0'..=b'9') => JsonKind::Number,
+            _ => JsonKind::Null,
         }
     }
 
     /// Returns the members of an object in their order. Other values have none.
-    pub(crate) fn members(self) -> Members<'a> {
-        Members(Cursor::inside(self, Kind::Object))
+    #[inline]
+    pub fn members(self) -> Members<'a> {
+        Members(ValueCursor::inside(self, JsonKind::Object))
     }
 
     /// Returns the elements of an array. Other values have none.
-    pub(crate) fn elements(self) -> Elements<'a> {
-        Elements(Cursor::inside(self, Kind::Array))
+    #[inline]
+    pub fn elements(self) -> Elements<'a> {
+        Elements(ValueCursor::inside(self, JsonKind::Array))
     }
 
     /// Returns the member called `name`, the last one if there are several.
-    pub(crate) fn get(self, name: &str) -> Option<Raw<'a>> {
+    pub fn get(self, name: &str) -> Option<Raw<'a>> {
         self.members().filter(|(key, _)| key == name).last().map(|(_, value)| value)
     }
 
     /// Returns the members with these names, found in one pass. If several have one name, the last one counts.
-    pub(crate) fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Raw<'a>>; N] {
+    pub fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Raw<'a>>; N] {
         let mut found = [None; N];
         for (key, value) in self.members() {
             if let Some(at) = names.iter().position(|name| key == *name) {
@@ -93,7 +96,7 @@ impl<'a> Raw<'a> {
     }
 
     /// Returns the text that a string stands for. The text is borrowed unless the string has escapes.
-    pub(crate) fn string(self) -> Option<Cow<'a, str>> {
+    pub fn string(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
         let plain = plain_until(inner.as_bytes(), 0);
         Some(if plain == inner.len() {
@@ -103,11 +106,15 @@ impl<'a> Raw<'a> {
         })
     }
 
-    pub(crate) fn is_null(self) -> bool {
+    /// Whether the value is `null`.
+    #[inline]
+    pub fn is_null(self) -> bool {
         self.0 == "null"
     }
 
-    pub(crate) fn bool(self) -> Option<bool> {
+    /// Returns the value of `true` or `false`.
+    #[inline]
+    pub fn bool(self) -> Option<bool> {
         match self.0 {
             "true" => Some(true),
             "false" => Some(false),
@@ -116,18 +123,18 @@ impl<'a> Raw<'a> {
     }
 
     /// Returns a number that is written as an integer, without fraction and exponent, and fits the type.
-    pub(crate) fn u64(self) -> Option<u64> {
+    pub fn u64(self) -> Option<u64> {
         self.0.parse().ok()
     }
 
     /// Returns a number that is written as an integer, without fraction and exponent, and fits the type.
-    pub(crate) fn i64(self) -> Option<i64> {
+    pub fn i64(self) -> Option<i64> {
         self.0.parse().ok()
     }
 
     /// Returns any number, rounded to the nearest `f64`.
-    pub(crate) fn f64(self) -> Option<f64> {
-        if self.kind() == Kind::Number { self.0.parse().ok() } else { None }
+    pub fn f64(self) -> Option<f64> {
+        if self.kind() == JsonKind::Number { self.0.parse().ok() } else { None }
     }
 }
 
@@ -139,7 +146,7 @@ impl fmt::Debug for Raw<'_> {
 
 /// The members of an object: see [`Raw::members`].
 #[derive(Debug, Clone)]
-pub(crate) struct Members<'a>(Cursor<'a>);
+pub struct Members<'a>(ValueCursor<'a>);
 
 impl<'a> Iterator for Members<'a> {
     type Item = (Cow<'a, str>, Raw<'a>);
@@ -156,11 +163,12 @@ impl<'a> Iterator for Members<'a> {
 
 /// The elements of an array: see [`Raw::elements`].
 #[derive(Debug, Clone)]
-pub(crate) struct Elements<'a>(Cursor<'a>);
+pub struct Elements<'a>(ValueCursor<'a>);
 
 impl<'a> Iterator for Elements<'a> {
     type Item = Raw<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.0.value()
     }
@@ -168,15 +176,16 @@ impl<'a> Iterator for Elements<'a> {
 
 /// Steps from value to value inside a container. The text is valid, so the separators need no check.
 #[derive(Debug, Clone)]
-struct Cursor<'a> {
+struct ValueCursor<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Cursor<'a> {
-    fn inside(raw: Raw<'a>, kind: Kind) -> Self {
+impl<'a> ValueCursor<'a> {
+    #[inline]
+    fn inside(raw: Raw<'a>, kind: JsonKind) -> Self {
         let text = if raw.kind() == kind { raw.0.get(1..raw.0.len() - 1) } else { None };
-        Cursor { text: text.unwrap_or_default(), at: 0 }
+        ValueCursor { text: text.unwrap_or_default(), at: 0 }
     }
 
     /// Returns the index at which the next value begins.
@@ -205,6 +214,8 @@ impl<'a> Cursor<'a> {
         self.text.get(start + 1..end)
     }
 
+    /// Reads the next value.
+    #[inline]
     fn value(&mut self) -> Option<Raw<'a>> {
         let (bytes, start) = (self.text.as_bytes(), self.start());
         self.at = end_of_value(bytes, start);
@@ -379,12 +390,12 @@ mod tests {
         assert_eq!(Raw::trusted("false").bool(), Some(false));
         assert!(Raw::NULL.is_null());
         for (text, kind) in [
-            ("null", Kind::Null),
-            ("true", Kind::Bool),
-            ("-1", Kind::Number),
-            ("\"\"", Kind::String),
-            ("[]", Kind::Array),
-            ("{}", Kind::Object),
+            ("null", JsonKind::Null),
+            ("true", JsonKind::Bool),
+            ("-1", JsonKind::Number),
+            ("\"\"", JsonKind::String),
+            ("[]", JsonKind::Array),
+            ("{}", JsonKind::Object),
         ] {
             assert_eq!(Raw::trusted(text).kind(), kind);
         }

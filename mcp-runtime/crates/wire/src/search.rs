@@ -13,7 +13,7 @@ const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 /// right.
 // Not inlined, because it has many callers. Its only call is the last thing it does, so it needs no stack frame.
 #[inline(never)]
-pub(super) fn plain_until(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     let long = at + LONG;
     while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         let hits = specials(u64::from_le_bytes(*word));
@@ -66,7 +66,7 @@ fn specials(word: u64) -> u64 {
 
 /// Returns the index of the first byte from `at` on that is no JSON whitespace.
 #[inline]
-pub(super) fn space_until(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn space_until(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
     }
@@ -87,7 +87,7 @@ mod tests {
     proptest! {
         #[test]
         fn eight_at_once_find_what_one_at_a_time_finds(
-            bytes in prop::collection::vec(prop_oneof![1 => 0x1e..0x24u8, 1 => 0x5b..0x5eu8, 60 => any::<u8>().prop_map(|it| it | 0x60)], 0..300),
+            bytes in prop::collection::vec(prop_oneof![1 => 0x1e..0x24u8, 1 => 0x5b..0x5eu8, 60 => any::<u8>().prop_map(|byte| byte | 0x60)], 0..300),
             from in 0..300usize,
         ) {
             let from = from.min(bytes.len());

@@ -5,19 +5,20 @@
 
 use std::{borrow::Cow, fmt};
 
-use super::{json::Scanner, raw::Raw};
-use crate::error::shown;
+use crate::raw::Raw;
 
 /// Name that one object of a message has twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Doubled<'a> {
+pub struct DuplicateName<'a> {
     name: Cow<'a, str>,
     /// Place of the object in the message.
-    object: Place,
+    object: ObjectPlace,
 }
 
+/// Place of an object in a message, for the text of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum ObjectPlace {
+    /// The message itself.
     Message,
     Params,
     Arguments,
@@ -25,27 +26,28 @@ pub(super) enum Place {
     Elsewhere,
 }
 
-impl<'a> Doubled<'a> {
-    pub(super) fn new(name: impl Into<Cow<'a, str>>, object: Place) -> Self {
+impl<'a> DuplicateName<'a> {
+    pub(crate) fn new(name: impl Into<Cow<'a, str>>, object: ObjectPlace) -> Self {
         Self { name: name.into(), object }
     }
 
     /// Whether the message has this member twice.
-    pub(super) fn is_member(&self, name: &str) -> bool {
-        self.object == Place::Message && self.name == name
+    pub(crate) fn is_member(&self, name: &str) -> bool {
+        self.object == ObjectPlace::Message && self.name == name
     }
 }
 
-impl fmt::Display for Doubled<'_> {
+impl fmt::Display for DuplicateName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let object = match self.object {
-            Place::Message => "",
-            Place::Params => " in `params`",
-            Place::Arguments => " in `params.arguments`",
-            Place::Meta => " in `params._meta`",
-            Place::Elsewhere => " in one object",
+            ObjectPlace::Message => "",
+            ObjectPlace::Params => " in `params`",
+            ObjectPlace::Arguments => " in `params.arguments`",
+            ObjectPlace::Meta => " in `params._meta`",
+            ObjectPlace::Elsewhere => " in one object",
         };
-        write!(f, "`{}` appears twice{object}", shown(&self.name))
+        // The name comes from the client, so only its first 100 characters are shown.
+        write!(f, "`{:.100}` appears twice{object}", self.name)
     }
 }
 
@@ -56,7 +58,7 @@ const FEW: usize = 8;
 /// begin with a `None`.
 ///
 /// Names keep their quotes. A few names need no allocation.
-pub(super) struct Names<'a> {
+pub(crate) struct OpenNames<'a> {
     few: [Option<&'a str>; FEW],
     count: usize,
     /// All names, from the moment when `few` is full until no name is left.
@@ -64,20 +66,20 @@ pub(super) struct Names<'a> {
     has_escapes: bool,
 }
 
-impl<'a> Names<'a> {
-    pub(super) const fn new() -> Self {
+impl<'a> OpenNames<'a> {
+    pub(crate) const fn new() -> Self {
         Self { few: [None; FEW], count: 0, many: Vec::new(), has_escapes: false }
     }
 
     /// Begins an object.
     #[inline]
-    pub(super) fn open(&mut self) {
+    pub(crate) fn open(&mut self) {
         self.push(None);
     }
 
     /// Adds a member of the innermost object. `is_plain` says that the name has no escapes.
     #[inline]
-    pub(super) fn add(&mut self, name: &'a str, is_plain: bool) {
+    pub(crate) fn add(&mut self, name: &'a str, is_plain: bool) {
         self.has_escapes |= !is_plain;
         self.push(Some(name));
     }
@@ -104,20 +106,20 @@ impl<'a> Names<'a> {
 
     /// Ends the innermost object. Returns a name that it has twice.
     #[inline]
-    pub(super) fn close(&mut self) -> Option<Cow<'a, str>> {
+    pub(crate) fn close(&mut self) -> Option<Cow<'a, str>> {
         let all = match self.many.as_mut_slice() {
             [] => &mut self.few[..self.count],
             many => many,
         };
         let start = all.iter().rposition(Option::is_none).unwrap_or_default();
         let names = &mut all[start + 1..];
-        let doubled = if names.len() < FEW && !self.has_escapes {
-            let among = |(at, name): (usize, &Option<&'a str>)| {
+        let duplicate = if names.len() < FEW && !self.has_escapes {
+            let named_before = |(at, name): (usize, &Option<&'a str>)| {
                 names[..at].contains(name).then_some((*name)?)
             };
-            names.iter().enumerate().find_map(among).map(decoded)
+            names.iter().enumerate().find_map(named_before).map(decoded)
         } else {
-            among_many(names, self.has_escapes)
+            duplicate_among_many(names, self.has_escapes)
         };
         if self.many.is_empty() {
             self.count = start;
@@ -125,7 +127,7 @@ impl<'a> Names<'a> {
             self.many.truncate(start);
             self.count = 0;
         }
-        doubled
+        duplicate
     }
 }
 
@@ -134,47 +136,28 @@ fn decoded(name: &str) -> Cow<'_, str> {
 }
 
 #[cold]
-fn among_many<'a>(names: &mut [Option<&'a str>], have_escapes: bool) -> Option<Cow<'a, str>> {
+fn duplicate_among_many<'a>(
+    names: &mut [Option<&'a str>],
+    have_escapes: bool,
+) -> Option<Cow<'a, str>> {
     if have_escapes {
-        return twice(names.iter().flatten().map(|it| decoded(it)).collect());
+        return duplicate_among(names.iter().flatten().map(|name| decoded(name)).collect());
     }
     // Sorted in place, because the caller removes all of them after this.
     names.sort_unstable();
-    let pair = names.windows(2).find(|it| it[0] == it[1])?;
+    let pair = names.windows(2).find(|pair| pair[0] == pair[1])?;
     pair[0].map(decoded)
 }
 
-fn twice(mut names: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
+fn duplicate_among(mut names: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     names.sort_unstable();
-    let at = names.windows(2).position(|it| it[0] == it[1])?;
+    let at = names.windows(2).position(|pair| pair[0] == pair[1])?;
     Some(names.swap_remove(at))
 }
 
-impl<'a> Scanner<'a> {
-    /// Records that an object has a name twice, unless another name was recorded before.
-    #[cold]
-    pub(super) fn note_doubled(&mut self, name: Cow<'a, str>, object: Place) {
-        self.doubled.get_or_insert_with(|| Doubled::new(name, object));
-    }
-
-    /// Takes the recorded name.
-    pub(super) fn take_doubled(&mut self) -> Option<Doubled<'a>> {
-        self.doubled.take()
-    }
-}
-
-impl<'a> Raw<'a> {
-    /// Returns a name that this object itself has twice.
-    pub(super) fn doubled_member(self) -> Option<Cow<'a, str>> {
-        twice(self.members().map(|it| it.0).collect())
-    }
-
-    /// Returns a name that some object in this value has twice.
-    pub(crate) fn doubled(self) -> Option<Doubled<'a>> {
-        let mut scanner = Scanner::new(self.as_str().as_bytes(), usize::MAX).ok()?;
-        scanner.value().ok()?;
-        scanner.take_doubled()
-    }
+/// Returns a name that this object itself has twice.
+pub(crate) fn duplicate_member(object: Raw<'_>) -> Option<Cow<'_, str>> {
+    duplicate_among(object.members().map(|(name, _)| name).collect())
 }
 
 #[cfg(test)]
@@ -182,10 +165,10 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Option<&str>) {
-        let doubled = Raw::trusted(text).doubled();
-        let object = Place::Elsewhere;
-        let expected = expected.map(|name| Doubled::new(name, object));
-        assert_eq!(doubled, expected, "{text}");
+        let duplicate = Raw::trusted(text).duplicate_name();
+        let object = ObjectPlace::Elsewhere;
+        let expected = expected.map(|name| DuplicateName::new(name, object));
+        assert_eq!(duplicate, expected, "{text}");
     }
 
     #[test]
@@ -204,7 +187,7 @@ mod tests {
     #[test]
     fn objects_of_many_members_and_many_objects_are_looked_through() {
         for count in [6, 7, 8, 9, 100] {
-            let names = || (0..count).map(|it| format!(r#""n{it}":{{"n{it}":{it}}}"#));
+            let names = || (0..count).map(|n| format!(r#""n{n}":{{"n{n}":{n}}}"#));
             let members: Vec<String> = names().collect();
             check(&format!("{{{}}}", members.join(",")), None);
             for again in [0, count / 2, count - 1] {
@@ -224,7 +207,7 @@ mod tests {
     #[test]
     fn long_names_are_cut_where_they_are_told() {
         let name = "x".repeat(1_000_000);
-        let doubled = Doubled::new(name, Place::Arguments).to_string();
-        assert_eq!(doubled, format!("`{}` appears twice in `params.arguments`", "x".repeat(100)));
+        let duplicate = DuplicateName::new(name, ObjectPlace::Arguments).to_string();
+        assert_eq!(duplicate, format!("`{}` appears twice in `params.arguments`", "x".repeat(100)));
     }
 }

@@ -6,21 +6,19 @@
 use std::borrow::Borrow;
 use std::fmt;
 
-use super::raw::{Kind, Raw};
-#[cfg(test)]
-use super::write;
+use crate::raw::{JsonKind, Raw};
 
 /// The JSON text of a string or of an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Id<'a>(&'a str);
+pub struct Id<'a>(&'a str);
 
 impl<'a> Id<'a> {
     /// Reads a string, or an integer without fraction or exponent that fits `i64` or `u64`. Other values are no ids (rule RPC-01).
-    pub(crate) fn parse(raw: Raw<'a>) -> Option<Self> {
+    pub fn parse(raw: Raw<'a>) -> Option<Self> {
         let valid = match raw.kind() {
-            Kind::String => true,
+            JsonKind::String => true,
             // A number of fewer than 19 digits always fits.
-            Kind::Number => {
+            JsonKind::Number => {
                 let text = raw.as_str().as_bytes();
                 (text.len() < 19 && text.iter().all(u8::is_ascii_digit))
                     || raw.i64().is_some()
@@ -31,12 +29,15 @@ impl<'a> Id<'a> {
         valid.then_some(Id(raw.as_str()))
     }
 
-    /// The JSON text, as the peer wrote it.
-    pub(crate) fn as_str(self) -> &'a str {
+    /// Returns the JSON text, as the peer wrote it.
+    #[inline]
+    pub fn as_str(self) -> &'a str {
         self.0
     }
 
-    pub(crate) fn to_owned(self) -> IdBuf {
+    /// Returns a copy that borrows nothing.
+    #[inline]
+    pub fn to_owned(self) -> IdBuf {
         IdBuf(self.0.into())
     }
 }
@@ -49,19 +50,13 @@ impl fmt::Display for Id<'_> {
 
 /// An owned [`Id`]. A map keyed by it is searched with [`Id::as_str`], so looking up allocates nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct IdBuf(Box<str>);
+pub struct IdBuf(Box<str>);
 
 impl IdBuf {
-    pub(crate) fn as_id(&self) -> Id<'_> {
+    /// Returns the id, borrowed.
+    #[inline]
+    pub fn as_id(&self) -> Id<'_> {
         Id(&self.0)
-    }
-
-    /// Makes the id that is this string.
-    #[cfg(test)]
-    pub(crate) fn string(text: &str) -> Self {
-        let mut out = Vec::with_capacity(text.len() + 2);
-        write::string(&mut out, text);
-        IdBuf(String::from_utf8_lossy(&out).into())
     }
 }
 
@@ -72,6 +67,7 @@ impl From<u64> for IdBuf {
 }
 
 impl Borrow<str> for IdBuf {
+    #[inline]
     fn borrow(&self) -> &str {
         &self.0
     }
@@ -112,9 +108,10 @@ mod tests {
 
     #[test]
     fn a_map_of_ids_tells_a_number_from_a_string() {
-        let map = HashMap::from([(IdBuf::from(7), 'n'), (IdBuf::string("7"), 's')]);
-        assert_eq!(map.get(Id::parse(Raw::trusted("7")).unwrap().as_str()), Some(&'n'));
-        assert_eq!(map.get(Id::parse(Raw::trusted("\"7\"")).unwrap().as_str()), Some(&'s'));
-        assert_eq!(IdBuf::string("a\"b").to_string(), r#""a\"b""#);
+        let id = |text| Id::parse(Raw::trusted(text)).unwrap();
+        let map = HashMap::from([(IdBuf::from(7), 'n'), (id("\"7\"").to_owned(), 's')]);
+        assert_eq!(map.get(id("7").as_str()), Some(&'n'));
+        assert_eq!(map.get(id("\"7\"").as_str()), Some(&'s'));
+        assert_eq!(id(r#""a\"b""#).to_owned().to_string(), r#""a\"b""#);
     }
 }

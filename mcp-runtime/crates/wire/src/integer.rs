@@ -2,20 +2,24 @@
 
 /// Value of a whole JSON number. The way it is written does not matter: `100`, `100.0` and `1e2` are one integer (JSON Schema Core, 4.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Integer {
+pub enum Integer {
+    /// Value within the integer types.
     Within {
+        /// Whether the number has a minus sign.
         is_negative: bool,
+        /// The number without its sign.
         magnitude: u128,
     },
     /// Value beyond all integer types.
     Beyond {
+        /// Whether the number has a minus sign.
         is_negative: bool,
     },
 }
 
 impl Integer {
     /// Reads a number. Returns `None` for a number with a fraction, and for a text that is no JSON number.
-    pub(crate) fn parse(number: &str) -> Option<Self> {
+    pub fn parse(number: &str) -> Option<Self> {
         let (is_negative, unsigned) = match number.strip_prefix('-') {
             Some(unsigned) => (true, unsigned),
             None => (false, number),
@@ -23,11 +27,11 @@ impl Integer {
         let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let digits = || whole.bytes().chain(fraction.bytes());
-        if whole.is_empty() || !digits().all(|it| it.is_ascii_digit()) {
+        if whole.is_empty() || !digits().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
         let exponent = Self::exponent(exponent)?;
-        let Some(last) = digits().rev().position(|it| it != b'0') else {
+        let Some(last) = digits().rev().position(|digit| digit != b'0') else {
             return Some(Self::Within { is_negative, magnitude: 0 });
         };
         // Zeros at the end belong to the exponent.
@@ -40,7 +44,7 @@ impl Integer {
         let magnitude = digits().take(len).try_fold(0u128, |sum, digit| {
             sum.checked_mul(10)?.checked_add(u128::from(digit - b'0'))
         });
-        let magnitude = magnitude.and_then(|it| it.checked_mul(ten_to(exponent)?));
+        let magnitude = magnitude.and_then(|mantissa| mantissa.checked_mul(ten_to(exponent)?));
         Some(match magnitude {
             Some(magnitude) => Self::Within { is_negative, magnitude },
             None => Self::Beyond { is_negative },
@@ -50,21 +54,24 @@ impl Integer {
     /// Reads an exponent. An exponent that is too large for the type becomes the largest value of the type.
     fn exponent(text: &str) -> Option<i64> {
         let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-        if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
         let magnitude = digits.parse().unwrap_or(i64::MAX);
         Some(if text.starts_with('-') { -magnitude } else { magnitude })
     }
 
-    pub(crate) fn is_negative(self) -> bool {
+    /// Whether the number has a minus sign.
+    #[inline]
+    pub fn is_negative(self) -> bool {
         match self {
             Self::Within { is_negative, .. } | Self::Beyond { is_negative } => is_negative,
         }
     }
 
-    /// The value, where the type has it.
-    pub(crate) fn as_i128(self) -> Option<i128> {
+    /// Returns the value if the type has it.
+    #[inline]
+    pub fn as_i128(self) -> Option<i128> {
         match self {
             Self::Within { is_negative: false, magnitude } => i128::try_from(magnitude).ok(),
             Self::Within { is_negative: true, magnitude } => 0i128.checked_sub_unsigned(magnitude),
@@ -72,8 +79,9 @@ impl Integer {
         }
     }
 
-    /// The value, where the type has it.
-    pub(crate) fn as_u128(self) -> Option<u128> {
+    /// Returns the value if the type has it.
+    #[inline]
+    pub fn as_u128(self) -> Option<u128> {
         match self {
             Self::Within { is_negative, magnitude } if !is_negative || magnitude == 0 => {
                 Some(magnitude)
