@@ -2,8 +2,10 @@
 
 use std::{env, fs, path::Path};
 
+use mcp_runtime_contract::Published;
+
 use super::{Printed, Stop};
-use crate::{builder::Builder, contract::Published};
+use crate::{builder::Builder, contract};
 
 /// Compares the server with the lock file. Fails if a change breaks clients; with `strict` it fails for every difference.
 pub(super) fn run(builder: Builder, file: &Path, strict: bool) -> Result<Printed, Stop> {
@@ -19,7 +21,7 @@ pub(super) fn run(builder: Builder, file: &Path, strict: bool) -> Result<Printed
     let report = published.against(&lock).map_err(|problem| {
         Stop::failure(format!("{shown}: {problem}\n`{}` writes it again", regenerate(file)))
     })?;
-    let text = report.told(&shown.to_string(), &regenerate(file));
+    let text = report.text(&shown.to_string(), &regenerate(file));
     let end = if report.breaks() {
         Err(Stop::failure(format!("what {shown} promises is not kept")))
     } else if strict && !report.is_empty() {
@@ -34,7 +36,7 @@ pub(super) fn run(builder: Builder, file: &Path, strict: bool) -> Result<Printed
 
 fn published(builder: Builder) -> Result<Published, Stop> {
     let server = builder.build().map_err(Stop::failure)?;
-    Ok(Published::of(&server.identity, &server.catalog.snapshot()))
+    Ok(contract::published(&server.identity, &server.catalog.snapshot()))
 }
 
 /// The command that writes the lock file, with the program name of this invocation.

@@ -4,7 +4,7 @@ use super::{Printed, Stop};
 use crate::{
     builder::Builder,
     catalog::{Entry, Snapshot, ToolEntry},
-    contract::Published,
+    contract::published,
     model::ListKind,
     schema::{SchemaProfile, constant::short},
 };
@@ -13,7 +13,7 @@ use crate::{
 pub(super) fn print(builder: Builder) -> Result<Printed, Stop> {
     let server = builder.build().map_err(Stop::failure)?;
     let snapshot = server.catalog.snapshot();
-    let text = Published::of(&server.identity, &snapshot).manifest.text();
+    let text = published(&server.identity, &snapshot).manifest.text();
     Ok(Printed { aside: makers(&snapshot), ..text.into() })
 }
 
