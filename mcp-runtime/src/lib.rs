@@ -121,7 +121,7 @@ mod transport;
 mod unavailable;
 mod unwind;
 
-// Helpers that the comparison of contracts needs, too. Its crate is the lower one, so they live there.
+// Helpers that the comparison of contracts needs, too. They live in its crate, which knows nothing of this one.
 use mcp_runtime_contract::{collect, percent, suggest};
 
 // If a feature is off, the compiler shows the line of its `cfg` beside the name that it cannot find.

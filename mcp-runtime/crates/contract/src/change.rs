@@ -81,7 +81,7 @@ impl ContractReport {
 
     /// Whether a change breaks clients.
     pub fn breaks(&self) -> bool {
-        self.changes.iter().any(|it| it.class == ChangeClass::Breaking)
+        self.changes.iter().any(|change| change.class == ChangeClass::Breaking)
     }
 
     /// Whether the lock contains all that is published, and nothing else.
@@ -96,7 +96,7 @@ impl ContractReport {
         }
         let mut text = String::new();
         for class in [ChangeClass::Breaking, ChangeClass::Additive, ChangeClass::Cosmetic] {
-            let told = group_by_type(self.changes.iter().filter(|it| it.class == class));
+            let told = group_by_type(self.changes.iter().filter(|change| change.class == class));
             if told.is_empty() {
                 continue;
             }

@@ -43,7 +43,7 @@ fn is_foreign(old: &Manifest, new: &Manifest) -> bool {
     let (mut all, mut kept) = (0, 0);
     for kind in ItemKind::ALL {
         all += old.list(kind).len();
-        kept += old.list(kind).keys().filter(|it| new.list(kind).contains_key(*it)).count();
+        kept += old.list(kind).keys().filter(|key| new.list(kind).contains_key(*key)).count();
     }
     old.name() != new.name() && kept * 2 < all.max(1)
 }
@@ -76,7 +76,7 @@ fn compare_lists(
     changes: &mut Vec<ContractChange>,
 ) {
     let list = new.manifest.list(kind);
-    let mut added: Vec<&String> = list.keys().filter(|it| !old.contains_key(*it)).collect();
+    let mut added: Vec<&String> = list.keys().filter(|key| !old.contains_key(*key)).collect();
     for (key, was) in old {
         if let Some(is) = list.get(key) {
             item::compare(kind, key, was, is, &new.places, changes);
@@ -136,15 +136,18 @@ fn find_renamed(
     /// Score above which an item counts as renamed: the names are similar, or the description and the arguments are equal.
     const ENOUGH: f64 = 0.75;
     let says = |item: &JsonObject, member: &str| {
-        item.get(member).filter(|it| **it != Value::Null).cloned()
+        item.get(member).filter(|value| **value != Value::Null).cloned()
     };
     let score = |name: &str| {
         let is = &list[name];
-        let same = |member: &str| says(was, member).is_some_and(|it| Some(it) == says(is, member));
+        let same =
+            |member: &str| says(was, member).is_some_and(|value| Some(value) == says(is, member));
         let arguments = match kind {
             ItemKind::Tool => {
                 same("inputSchema")
-                    && was["inputSchema"]["properties"].as_object().is_some_and(|it| !it.is_empty())
+                    && was["inputSchema"]["properties"]
+                        .as_object()
+                        .is_some_and(|properties| !properties.is_empty())
             }
             _ => same("arguments"),
         };
@@ -158,5 +161,8 @@ fn find_renamed(
         }
     };
     let scored = added.iter().enumerate().map(|(at, name)| (at, score(name)));
-    scored.filter(|it| it.1 > ENOUGH).max_by(|a, b| a.1.total_cmp(&b.1)).map(|it| it.0)
+    scored
+        .filter(|candidate| candidate.1 > ENOUGH)
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|candidate| candidate.0)
 }

@@ -31,7 +31,7 @@ pub(crate) fn compare(
         let before = comparison.to.len();
         match (kind, member.as_str()) {
             (_, "name" | "title" | "description" | "icons" | "size") => {
-                comparison.words(member, was, is);
+                comparison.text_member(member, was, is);
             }
             (ItemKind::Tool, "annotations") => comparison.hints(was, is),
             (_, "annotations") => comparison.annotations(was, is),
@@ -84,7 +84,7 @@ impl ItemComparison<'_> {
         self.places.argument(self.kind, self.key, name)
     }
 
-    fn words(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
+    fn text_member(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
         if let Some(text) = schema::describe_change(member, was, is) {
             self.change(ChangeClass::Cosmetic, text, None);
         }
@@ -93,7 +93,8 @@ impl ItemComparison<'_> {
     /// Compares annotations, such as the audience and the priority of a resource.
     fn annotations(&mut self, was: Option<&Value>, is: Option<&Value>) {
         if let Some(text) = schema::describe_change("annotations", was, is) {
-            let shown = [was, is].map(|it| it.map_or_else(|| "none".to_owned(), Value::to_string));
+            let shown =
+                [was, is].map(|value| value.map_or_else(|| "none".to_owned(), Value::to_string));
             let [was, is] = shown;
             self.change(ChangeClass::Cosmetic, format!("{text}: was {was}, is {is}"), None);
         }
@@ -125,8 +126,8 @@ impl ItemComparison<'_> {
     /// Compares lists of names: capabilities that the item needs of its client, scopes that it needs of its caller, and arguments that it
     /// completes.
     fn names(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
-        let names = |it: Option<&Value>| -> BTreeSet<String> {
-            let list = it.and_then(Value::as_array).into_iter().flatten();
+        let names = |list: Option<&Value>| -> BTreeSet<String> {
+            let list = list.and_then(Value::as_array).into_iter().flatten();
             collect_by_insert(list.filter_map(Value::as_str).map(str::to_owned))
         };
         let (was, is) = (names(was), names(is));
@@ -170,13 +171,13 @@ impl ItemComparison<'_> {
     fn hints(&mut self, was: Option<&Value>, is: Option<&Value>) {
         let (was, is) = (Hints(was), Hints(is));
         let now = |of: Hints<'_>, than: Hints<'_>| -> Vec<&'static Hint> {
-            HINTS.iter().filter(|it| of.promises(it) && !than.promises(it)).collect()
+            HINTS.iter().filter(|hint| of.promises(hint) && !than.promises(hint)).collect()
         };
         let (lost, gained) = (now(was, is), now(is, was));
         if !lost.is_empty() {
-            let is_read_only = lost.iter().any(|it| it.name == READ_ONLY);
-            let keys = lost.iter().filter(|it| !(is_read_only && it.is_implied));
-            let keys = enumeration(keys.map(|it| format!("`{}`", it.key)));
+            let is_read_only = lost.iter().any(|hint| hint.name == READ_ONLY);
+            let keys = lost.iter().filter(|hint| !(is_read_only && hint.is_implied));
+            let keys = enumeration(keys.map(|hint| format!("`{}`", hint.key)));
             let advice = format!(
                 "keep {keys}, or make it another tool: clients decide by that whether to ask their user"
             );
@@ -191,8 +192,8 @@ impl ItemComparison<'_> {
     }
 
     fn tasks(&mut self, was: Option<&Value>, is: Option<&Value>) {
-        let support = |it: Option<&Value>| {
-            let support = it.and_then(|it| it.get("taskSupport")?.as_str());
+        let support = |execution: Option<&Value>| {
+            let support = execution.and_then(|execution| execution.get("taskSupport")?.as_str());
             support.unwrap_or("forbidden").to_owned()
         };
         let (was, is) = (support(was), support(is));
@@ -208,13 +209,13 @@ impl ItemComparison<'_> {
 
     fn prompt_arguments(&mut self, was: Option<&Value>, is: Option<&Value>) {
         self.schemas(SchemaUse::Arguments, &as_schema(was), &as_schema(is));
-        let order = |it: Option<&Value>| -> Vec<String> {
-            let list = it.and_then(Value::as_array).into_iter().flatten();
-            list.filter_map(|it| it["name"].as_str()).map(str::to_owned).collect()
+        let order = |arguments: Option<&Value>| -> Vec<String> {
+            let list = arguments.and_then(Value::as_array).into_iter().flatten();
+            list.filter_map(|argument| argument["name"].as_str()).map(str::to_owned).collect()
         };
         let (was, is) = (order(was), order(is));
-        let kept = was.iter().filter(|it| is.contains(it));
-        if !kept.eq(is.iter().filter(|it| was.contains(it))) {
+        let kept = was.iter().filter(|name| is.contains(name));
+        if !kept.eq(is.iter().filter(|name| was.contains(name))) {
             self.change(ChangeClass::Cosmetic, "lists its arguments in another order", None);
         }
     }
@@ -237,26 +238,26 @@ impl ItemComparison<'_> {
         }
     }
 
-    fn schemas(&mut self, side: SchemaUse, was: &Value, is: &Value) {
-        for it in schema::compare(side, was, is) {
-            let place = match (side, it.path.argument()) {
+    fn schemas(&mut self, usage: SchemaUse, was: &Value, is: &Value) {
+        for finding in schema::compare(usage, was, is) {
+            let place = match (usage, finding.path.argument()) {
                 (SchemaUse::Arguments, Some(name)) => self.argument(name),
                 _ => self.places.item(self.kind, self.key),
             };
-            let part = match (side, it.path == ValuePath::default()) {
+            let part = match (usage, finding.path == ValuePath::default()) {
                 (SchemaUse::Arguments, true) => ": what it takes".to_owned(),
-                (SchemaUse::Arguments, false) => argument(&it.path.to_string()),
+                (SchemaUse::Arguments, false) => argument(&finding.path.to_string()),
                 (SchemaUse::Result, true) => ": what it returns".to_owned(),
-                (SchemaUse::Result, false) => format!(": `{}` in its result", it.path),
+                (SchemaUse::Result, false) => format!(": `{}` in its result", finding.path),
             };
-            let advice = advice(&it.remedy, &it.path);
-            let type_key = schema::type_key(side, &it.path, was, is);
+            let advice = advice(&finding.remedy, &finding.path);
+            let type_key = schema::type_key(usage, &finding.path, was, is);
             let subject = self.subject(&part);
             self.to.push(ContractChange {
-                class: it.class,
+                class: finding.class,
                 place,
                 subject,
-                text: it.text,
+                text: finding.text,
                 advice,
                 type_key,
             });
@@ -271,16 +272,17 @@ fn argument(name: &str) -> String {
 /// Returns the arguments of a prompt as the schema of an object with string members.
 fn as_schema(arguments: Option<&Value>) -> Value {
     let list = || arguments.and_then(Value::as_array).into_iter().flatten();
-    let name = |it: &Value| it["name"].as_str().unwrap_or_default().to_owned();
-    let property = |it: &Value| {
+    let name = |argument: &Value| argument["name"].as_str().unwrap_or_default().to_owned();
+    let property = |argument: &Value| {
         let mut schema =
             collect_by_insert::<JsonObject, _>([("type".to_owned(), Value::from("string"))]);
         for word in ["title", "description"] {
-            schema.extend(it.get(word).map(|text| (word.to_owned(), text.clone())));
+            schema.extend(argument.get(word).map(|text| (word.to_owned(), text.clone())));
         }
-        (name(it), Value::Object(schema))
+        (name(argument), Value::Object(schema))
     };
-    let mut required: Vec<String> = list().filter(|it| it["required"] == true).map(name).collect();
+    let mut required: Vec<String> =
+        list().filter(|argument| argument["required"] == true).map(name).collect();
     required.sort_unstable();
     serde_json::json!({
         "type": "object",
@@ -380,18 +382,19 @@ const HINTS: [Hint; 4] = [
 struct Hints<'a>(Option<&'a Value>);
 
 impl Hints<'_> {
-    fn said(self, name: &str) -> Option<bool> {
+    /// Returns the value of a hint, if the tool has it.
+    fn value(self, name: &str) -> Option<bool> {
         self.0?.get(name)?.as_bool()
     }
 
     fn promises(self, hint: &Hint) -> bool {
-        self.said(hint.name).unwrap_or(hint.default) == hint.promising
-            || hint.is_implied && self.said(READ_ONLY) == Some(true)
+        self.value(hint.name).unwrap_or(hint.default) == hint.promising
+            || hint.is_implied && self.value(READ_ONLY) == Some(true)
     }
 
     /// Returns the value as text: `true`, or `false by default`.
     fn shown(self, hint: &Hint) -> String {
-        match self.said(hint.name) {
+        match self.value(hint.name) {
             Some(value) => value.to_string(),
             None => format!("{} by default", hint.default),
         }
@@ -401,16 +404,17 @@ impl Hints<'_> {
 /// Returns the promises, and the hints behind them before and after the change.
 fn promises_text(promises: &[&Hint], was: Hints<'_>, is: Hints<'_>) -> String {
     let concerns = |hint: &Hint| {
-        promises.iter().any(|it| it.name == hint.name || it.is_implied && hint.name == READ_ONLY)
+        promises.iter().any(|promised| {
+            promised.name == hint.name || promised.is_implied && hint.name == READ_ONLY
+        })
     };
     let differs = |hint: &Hint| {
-        was.said(hint.name).unwrap_or(hint.default) != is.said(hint.name).unwrap_or(hint.default)
+        was.value(hint.name).unwrap_or(hint.default) != is.value(hint.name).unwrap_or(hint.default)
     };
-    let seen = HINTS
-        .iter()
-        .filter(|it| concerns(it) && differs(it))
-        .map(|it| format!("`{}` was {} and is {} now", it.name, was.shown(it), is.shown(it)));
-    let promised = enumeration(promises.iter().map(|it| it.promise.to_owned()));
+    let seen = HINTS.iter().filter(|hint| concerns(hint) && differs(hint)).map(|hint| {
+        format!("`{}` was {} and is {} now", hint.name, was.shown(hint), is.shown(hint))
+    });
+    let promised = enumeration(promises.iter().map(|promised| promised.promise.to_owned()));
     format!("{promised}: {}", enumeration(seen))
 }
 

@@ -2,7 +2,7 @@
 //! that break clients.
 //!
 //! A part of [mcp-runtime](https://docs.rs/mcp-runtime), released together with it: its names may change in any release. The crate knows
-//! nothing of a running server: mcp-runtime makes the [`Manifest`] of one.
+//! nothing of a running server. mcp-runtime makes the [`Manifest`] of one.
 //!
 //! `schema` prints a [`Manifest`], users commit it, and [`Published::against`] compares it with the server of today. Each difference is
 //! breaking, additive or cosmetic (`ChangeClass`), and has a place in the sources. A difference that cannot be decided counts as
@@ -47,6 +47,8 @@
 //!
 //! **Each difference once.** A difference in a type that several items take or return is one difference (`schema::type_key`). The report
 //! shows it at its first place and lists the other places, each with its line. A hint that implies others is one difference too.
+//!
+//! The modules [`collect`], [`percent`] and [`suggest`] are helpers that mcp-runtime uses, too.
 
 mod change;
 pub mod collect;

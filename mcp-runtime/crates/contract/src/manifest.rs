@@ -137,14 +137,14 @@ impl Manifest {
 /// Returns the number of the first line with a conflict marker of a merge. No line of a lock begins with such a marker.
 fn line_of_conflict(text: &str) -> Option<usize> {
     let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
-    let at = text.lines().position(|line| marks.iter().any(|it| line.starts_with(it)))?;
+    let at = text.lines().position(|line| marks.iter().any(|mark| line.starts_with(mark)))?;
     Some(at + 1)
 }
 
 fn parse(mut all: JsonObject) -> Result<Manifest, String> {
     match all.remove("format") {
         Some(format) if format == FORMAT => {}
-        Some(format) if format.as_u64().is_some_and(|it| it > FORMAT) => {
+        Some(format) if format.as_u64().is_some_and(|format| format > FORMAT) => {
             return Err(format!(
                 "a newer mcp-runtime has written it: it is of format {format}, and this one reads {FORMAT}"
             ));
@@ -205,7 +205,7 @@ fn write(text: &mut String, value: &Value, depth: usize) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             let mut members: Vec<_> = map.iter().collect();
-            members.sort_unstable_by_key(|it| it.0);
+            members.sort_unstable_by_key(|member| member.0);
             text.push('{');
             for (at, (name, value)) in members.into_iter().enumerate() {
                 next_line(text, at > 0, depth + 1);

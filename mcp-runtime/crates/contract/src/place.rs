@@ -62,7 +62,7 @@ impl SourcePlaces {
 
     /// Returns the place of an item's attribute.
     pub(crate) fn item(&self, kind: ItemKind, key: &str) -> SourcePlace {
-        self.find(kind, key).map_or(SourcePlace::Nowhere, |it| it.place.clone())
+        self.find(kind, key).map_or(SourcePlace::Nowhere, |item| item.place.clone())
     }
 
     /// Returns the place of the parameter that is the argument, or that has the argument in its type. If its line is unknown, returns the
@@ -86,7 +86,7 @@ impl SourcePlaces {
                 }));
             Some(*files.first()?).filter(|_| files.len() == 1)
         };
-        one(&|it| it == kind)
+        one(&|of_item| of_item == kind)
             .or_else(|| one(&|_| true))
             .map_or(SourcePlace::Nowhere, SourcePlace::File)
     }

@@ -11,19 +11,19 @@ const MOST: usize = 1000;
 
 /// Returns the name that differs from `wrong` by the fewest slips, if there are few enough. At most one slip is allowed for each three
 /// letters of the shorter name, but one is always allowed for names of two letters or more. A slip is a letter that is missing, added,
-/// replaced, or swapped with the next letter. The case of letters and the kind of separator do not count. After [`MOST`] names that may be
+/// replaced, or swapped with the next letter. The case of letters and the kind of separator do not count. After `MOST` names that may be
 /// near, the other names are not compared.
 #[cold]
 pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = Letters::of(wrong);
-    let likely = names.filter(|it| letters.may_be_near(it)).take(MOST);
-    let near = likely.filter_map(|it| slips(it, wrong).map(|slips| (slips, it)));
-    near.min_by_key(|it| it.0).map(|it| it.1)
+    let likely = names.filter(|name| letters.may_be_near(name)).take(MOST);
+    let near = likely.filter_map(|name| slips(name, wrong).map(|slips| (slips, name)));
+    near.min_by_key(|found| found.0).map(|found| found.1)
 }
 
 /// Returns the number of slips between two names, or `None` if the names are too different.
 fn slips(a: &str, b: &str) -> Option<usize> {
-    let plain = |it: &str| it.chars().map(plain_char).collect::<String>();
+    let plain = |name: &str| name.chars().map(plain_char).collect::<String>();
     let (a, b) = (plain(a), plain(b));
     let count = strsim::osa_distance(&a, &b);
     is_near(count, a.chars().count(), b.chars().count()).then_some(count)

@@ -38,14 +38,14 @@ fn check(old: Value, new: Value, expected: &[&str]) {
     let told: Vec<_> = report
         .changes()
         .iter()
-        .map(|it| {
-            let class = match it.class {
+        .map(|change| {
+            let class = match change.class {
                 ChangeClass::Breaking => "breaking",
                 ChangeClass::Additive => "additive",
                 ChangeClass::Cosmetic => "cosmetic",
             };
-            assert_eq!(it.advice.is_some(), it.class == ChangeClass::Breaking, "{it}");
-            format!("{class} {} {}", it.subject, it.text)
+            assert_eq!(change.advice.is_some(), change.class == ChangeClass::Breaking, "{change}");
+            format!("{class} {} {}", change.subject, change.text)
         })
         .collect();
     assert_eq!(told, expected);
@@ -299,7 +299,7 @@ fn the_advice_names_only_the_hint_keys_that_are_needed() {
 
 #[test]
 fn tasks_that_were_possible_stay_possible() {
-    let support = |it: &str| json!({ "taskSupport": it });
+    let support = |support: &str| json!({ "taskSupport": support });
     let text = |class: &str, was: &str, is: &str| {
         format!("{class} tool `add` has another support of tasks: was {was}, is {is}")
     };
@@ -502,7 +502,7 @@ fn a_lock_with_arbitrary_values_is_compared_without_a_panic() {
 fn the_lock_of_another_server_is_refused_and_that_of_a_renamed_one_is_not() {
     let published = |lists| Published { manifest: read(lists), places: SourcePlaces::default() };
     let named = |name: &str, tools: &[&str]| {
-        let tools: Vec<_> = tools.iter().map(|it| tool(it)).collect();
+        let tools: Vec<_> = tools.iter().map(|name| tool(name)).collect();
         json!({"server": {"name": name}, "tools": tools})
     };
     let against = |old: Value, new: Value| published(new).against(&lock(old));
@@ -534,14 +534,16 @@ fn the_locks_of_five_hundred_tools_are_compared() {
     let tools = |from: usize| -> Vec<Value> {
         let one = |index: usize| {
             let properties: serde_json::Map<_, _> = (0..10)
-                .map(|it| (format!("argument_{it}"), json!({"type": "integer", "maximum": index})))
+                .map(|argument| {
+                    (format!("argument_{argument}"), json!({"type": "integer", "maximum": index}))
+                })
                 .collect();
             json!({"name": format!("tool_{index}"), "inputSchema": {"type": "object", "properties": properties}})
         };
         (from..from + 500).map(one).collect()
     };
     let report = compare(json!({"tools": tools(0)}), json!({"tools": tools(100)}));
-    let count = |class| report.changes().iter().filter(|it| it.class == class).count();
+    let count = |class| report.changes().iter().filter(|change| change.class == class).count();
     // The first hundred tools have other names now, and accept larger numbers.
     assert_eq!((count(ChangeClass::Breaking), count(ChangeClass::Additive)), (100, 100 * 10));
 }
@@ -634,7 +636,7 @@ fn changes_of_different_types_are_reported_separately() {
 
     let address = |zip: &str, other: &str| json!({"type": "object", "properties": {"zip": {"type": zip}, other: {"type": "string"}}});
     let tools = |zip: &str| {
-        let [a, b] = ["a", "b"].map(|it| address(zip, it));
+        let [a, b] = ["a", "b"].map(|name| address(zip, name));
         json!({"tools": [taking("ship", "to", &a), taking("bill", "to", &b)]})
     };
     let text = told(tools("integer"), tools("string"));

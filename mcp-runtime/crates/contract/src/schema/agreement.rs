@@ -51,8 +51,8 @@ fn leaf() -> impl Strategy<Value = Value> {
         1 => Just(json!({"type": ["string", "integer"]})),
         1 => Just(json!({"type": "string", "pattern": "^a"})),
         1 => Just(json!({"$ref": "#/$defs/Tree"})),
-        2 => proptest::collection::vec(values(), 1..4).prop_map(|it| json!({ "enum": it })),
-        1 => values().prop_map(|it| json!({ "const": it })),
+        2 => proptest::collection::vec(values(), 1..4).prop_map(|values| json!({ "enum": values })),
+        1 => values().prop_map(|value| json!({ "const": value })),
     ]
 }
 
@@ -93,9 +93,9 @@ fn schema() -> impl Strategy<Value = Value> {
         prop_oneof![
             4 => object,
             2 => list,
-            2 => branches().prop_map(|it| json!({ "anyOf": it })),
-            1 => branches().prop_map(|it| json!({ "oneOf": it })),
-            1 => branches().prop_map(|it| json!({ "allOf": it })),
+            2 => branches().prop_map(|branches| json!({ "anyOf": branches })),
+            1 => branches().prop_map(|branches| json!({ "oneOf": branches })),
+            1 => branches().prop_map(|branches| json!({ "allOf": branches })),
         ]
     })
 }
@@ -120,13 +120,13 @@ fn places(schema: &Value, at: &str, to: &mut Vec<String>) {
     to.push(at.to_owned());
     for keyword in ["properties", "anyOf", "oneOf", "allOf", "prefixItems"] {
         match &schema[keyword] {
-            Value::Object(map) => {
-                map.iter().for_each(|(name, it)| places(it, &format!("{at}/{keyword}/{name}"), to))
-            }
+            Value::Object(map) => map
+                .iter()
+                .for_each(|(name, schema)| places(schema, &format!("{at}/{keyword}/{name}"), to)),
             Value::Array(list) => list
                 .iter()
                 .enumerate()
-                .for_each(|(index, it)| places(it, &format!("{at}/{keyword}/{index}"), to)),
+                .for_each(|(index, schema)| places(schema, &format!("{at}/{keyword}/{index}"), to)),
             _ => {}
         }
     }
@@ -144,7 +144,7 @@ fn pair() -> impl Strategy<Value = (Value, Value)> {
         places(&old, "", &mut all);
         let mut new = old.clone();
         if let Some(place) = new.pointer_mut(&all[at.index(all.len())]) {
-            let has = |it: &Value, keyword: &str| it.get(keyword).is_some();
+            let has = |schema: &Value, keyword: &str| schema.get(keyword).is_some();
             match (how, place) {
                 (0, place) => *place = json!({"anyOf": [place.clone(), other]}),
                 (1, place) => *place = json!({"allOf": [place.clone(), other]}),
@@ -155,7 +155,7 @@ fn pair() -> impl Strategy<Value = (Value, Value)> {
                 (6, Value::Object(map)) => {
                     let bounds =
                         ["minimum", "maximum", "maxLength", "minLength", "maxItems", "type"];
-                    bounds.iter().for_each(|it| drop(map.remove(*it)));
+                    bounds.iter().for_each(|keyword| drop(map.remove(*keyword)));
                 }
                 (_, place) => *place = other,
             }
@@ -169,7 +169,7 @@ fn sent(schema: &Value) -> Value {
     match schema {
         Value::Object(map) => {
             let mut map: JsonObject =
-                map.iter().map(|(name, it)| (name.clone(), sent(it))).collect();
+                map.iter().map(|(name, schema)| (name.clone(), sent(schema))).collect();
             if map.contains_key("properties") && map["properties"].is_object() {
                 map.entry("additionalProperties").or_insert(json!(false));
             }
@@ -208,7 +208,7 @@ fn sample(schema: &Value, root: &Value, next: &dyn Fn(usize) -> usize, depth: u8
     }
     let inner = |schema: &Value| sample(schema, root, next, depth - 1);
     for keyword in ["anyOf", "oneOf", "allOf", "enum"] {
-        if let Some(list) = schema[keyword].as_array().filter(|it| !it.is_empty()) {
+        if let Some(list) = schema[keyword].as_array().filter(|list| !list.is_empty()) {
             let one = &list[next(list.len())];
             return if keyword == "enum" { one.clone() } else { inner(one) };
         }
@@ -222,10 +222,10 @@ fn sample(schema: &Value, root: &Value, next: &dyn Fn(usize) -> usize, depth: u8
     match schema["type"].as_str() {
         Some("object") => {
             let mut object = JsonObject::new();
-            for (name, it) in schema["properties"].as_object().into_iter().flatten() {
+            for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
                 let required = schema["required"].as_array().into_iter().flatten();
-                if required.into_iter().any(|it| it == name) || next(2) == 0 {
-                    object.insert(name.clone(), inner(it));
+                if required.into_iter().any(|required| required == name) || next(2) == 0 {
+                    object.insert(name.clone(), inner(schema));
                 }
             }
             if next(3) == 0 && schema["additionalProperties"] != json!(false) {
@@ -238,7 +238,7 @@ fn sample(schema: &Value, root: &Value, next: &dyn Fn(usize) -> usize, depth: u8
             let places = schema["prefixItems"].as_array().map_or(0, Vec::len);
             let length = next(places + 3);
             let of = |index| match index {
-                it if it < places => &schema["prefixItems"][it],
+                index if index < places => &schema["prefixItems"][index],
                 _ => &schema["items"],
             };
             (0..length).map(|index| inner(of(index))).collect()
@@ -270,11 +270,11 @@ fn values(schema: &Value, seed: u64) -> Vec<Value> {
     // The value must be valid for `schema` and for `sent`: a branch of a `oneOf` that accepts less may let another branch hold alone.
     let sent = sent(schema);
     let samples = (0..60).map(|_| sample(schema, schema, &next, 6));
-    samples.filter(|it| accepts(&sent, it, &sent) && accepts(schema, it, schema)).collect()
+    samples.filter(|value| accepts(&sent, value, &sent) && accepts(schema, value, schema)).collect()
 }
 
 fn breaks(findings: &[SchemaFinding]) -> bool {
-    findings.iter().any(|it| it.class == ChangeClass::Breaking)
+    findings.iter().any(|finding| finding.class == ChangeClass::Breaking)
 }
 
 proptest! {
@@ -283,8 +283,8 @@ proptest! {
     #[test]
     fn a_schema_has_no_difference_from_itself(schema in schema()) {
         let schema = rooted(schema);
-        for side in [SchemaUse::Arguments, SchemaUse::Result] {
-            prop_assert_eq!(compare(side, &schema, &schema), []);
+        for usage in [SchemaUse::Arguments, SchemaUse::Result] {
+            prop_assert_eq!(compare(usage, &schema, &schema), []);
         }
     }
 
@@ -299,9 +299,9 @@ proptest! {
             return Ok(());
         };
         place.insert("description".to_owned(), json!("other words"));
-        for side in [SchemaUse::Arguments, SchemaUse::Result] {
-            for it in compare(side, &old, &new) {
-                prop_assert_eq!(it.class, ChangeClass::Cosmetic, "{}: {}", it.path, it.text);
+        for usage in [SchemaUse::Arguments, SchemaUse::Result] {
+            for finding in compare(usage, &old, &new) {
+                prop_assert_eq!(finding.class, ChangeClass::Cosmetic, "{}: {}", finding.path, finding.text);
             }
         }
     }
@@ -329,14 +329,14 @@ proptest! {
     fn a_result_is_an_argument_seen_from_the_other_end((old, new) in pair()) {
         let sent = compare(SchemaUse::Arguments, &old, &new);
         let received = compare(SchemaUse::Result, &new, &old);
-        let comes_or_goes = |it: &SchemaFinding| {
-            ["is new", "is gone", "was `", "refuses members", "takes members"].iter().any(|word| it.text.starts_with(word))
+        let comes_or_goes = |finding: &SchemaFinding| {
+            ["is new", "is gone", "was `", "refuses members", "takes members"].iter().any(|word| finding.text.starts_with(word))
         };
         let changed: Vec<_> =
-            sent.iter().chain(&received).filter(|it| comes_or_goes(it)).map(|it| it.path.clone()).collect();
+            sent.iter().chain(&received).filter(|finding| comes_or_goes(finding)).map(|finding| finding.path.clone()).collect();
         let told = |all: &[SchemaFinding]| -> Vec<_> {
-            let kept = all.iter().filter(|it| !changed.contains(&it.path));
-            kept.map(|it| (it.class, it.path.clone())).collect()
+            let kept = all.iter().filter(|finding| !changed.contains(&finding.path));
+            kept.map(|finding| (finding.class, finding.path.clone())).collect()
         };
         // The finding "is written differently" exists only if there is no other finding.
         if changed.is_empty() {
@@ -344,7 +344,7 @@ proptest! {
         } else {
             let breaking = |all: &[SchemaFinding]| {
                 let mut all = told(all);
-                all.retain(|it| it.0 == ChangeClass::Breaking);
+                all.retain(|finding| finding.0 == ChangeClass::Breaking);
                 all
             };
             prop_assert_eq!(breaking(&sent), breaking(&received));

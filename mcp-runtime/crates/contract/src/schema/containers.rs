@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{
-    difference::{Gap, PathStep},
+    difference::{Mismatch, PathStep},
     inclusion::Inclusion,
     set::ValueSet,
 };
@@ -34,25 +34,25 @@ enum OtherMembers<'a> {
 
 impl<'a> Inclusion<'a> {
     pub(super) fn arrays(&mut self, set: &ValueSet<'a>, wide: &'a JsonObject) {
-        let longest = set.parts.iter().map(|it| places(it.schema).len()).max().unwrap_or(0);
+        let longest = set.parts.iter().map(|part| places(part.schema).len()).max().unwrap_or(0);
         let tuple = longest.max(places(wide).len());
         // An element that cannot exist needs no place on the wider side.
         let ended = set
             .parts
             .iter()
-            .filter(|it| it.schema.get("items") == Some(&Value::Bool(false)))
-            .map(|it| places(it.schema).len() as u64);
-        let most = set.said("maxItems").filter_map(Value::as_u64).chain(ended).min();
+            .filter(|part| part.schema.get("items") == Some(&Value::Bool(false)))
+            .map(|part| places(part.schema).len() as u64);
+        let most = set.keyword_values("maxItems").filter_map(Value::as_u64).chain(ended).min();
         let may_reach = |index: usize| most.is_none_or(|most| (index as u64) < most);
         self.count(set, wide, "minItems", None);
-        self.count(set, wide, "maxItems", most.and_then(|it| usize::try_from(it).ok()));
+        self.count(set, wide, "maxItems", most.and_then(|most| usize::try_from(most).ok()));
         if tuple > LONGEST_TUPLE {
             self.undecided("a tuple is too long to be compared");
             return;
         }
         for index in 0..=tuple {
             let Some(schema) = place(wide, index).filter(|_| may_reach(index)) else { continue };
-            let all = set.parts.iter().filter_map(|it| place(it.schema, index));
+            let all = set.parts.iter().filter_map(|part| place(part.schema, index));
             let elements = ValueSet::new(all);
             let step = if tuple == 0 || index == tuple {
                 PathStep::Element
@@ -60,31 +60,33 @@ impl<'a> Inclusion<'a> {
                 PathStep::Place(index)
             };
             if schema == &Value::Bool(false) {
-                self.gap(Gap::Keyword {
+                self.mismatch(Mismatch::Keyword {
                     keyword: "maxItems".to_owned(),
                     narrow: most.map(Value::from),
                     wide: index.into(),
                 });
                 return;
             }
-            self.inside(step, |it| it.within(elements, schema));
+            self.inside(step, |inclusion| inclusion.within(elements, schema));
         }
         if wide.get("uniqueItems") == Some(&Value::Bool(true))
-            && !set.said("uniqueItems").any(|it| it == &Value::Bool(true))
+            && !set.keyword_values("uniqueItems").any(|unique| unique == &Value::Bool(true))
             && may_reach(1)
         {
-            self.keyword_gap(set, "uniqueItems", &Value::Bool(true));
+            self.keyword_mismatch(set, "uniqueItems", &Value::Bool(true));
         }
     }
 
     pub(super) fn objects(&mut self, set: &ValueSet<'a>, wide: &'a JsonObject) {
         let wide_members = wide.get("properties").and_then(Value::as_object);
-        let declares = |name: &str| wide_members.is_some_and(|it| it.contains_key(name));
-        let properties = set.said("properties").filter_map(Value::as_object);
-        let declared: BTreeSet<&'a str> =
-            collect_by_insert(properties.flat_map(|it| it.keys().map(String::as_str)));
+        let declares =
+            |name: &str| wide_members.is_some_and(|properties| properties.contains_key(name));
+        let properties = set.keyword_values("properties").filter_map(Value::as_object);
+        let declared: BTreeSet<&'a str> = collect_by_insert(
+            properties.flat_map(|properties| properties.keys().map(String::as_str)),
+        );
         let others = others(set);
-        if set.said("patternProperties").next().is_some() {
+        if set.keyword_values("patternProperties").next().is_some() {
             self.pattern_properties(set, wide);
         }
 
@@ -93,25 +95,29 @@ impl<'a> Inclusion<'a> {
             if ValueSet::new(member.iter().copied()).flatten(self.narrow_in).is_none() {
                 continue;
             }
-            self.inside(PathStep::Member((*name).to_owned()), |it| it.member(member, name, wide));
+            self.inside(PathStep::Member((*name).to_owned()), |inclusion| {
+                inclusion.member(member, name, wide)
+            });
         }
         if let OtherMembers::Any(schemas) = &others {
             for (name, schema) in wide_members.into_iter().flatten() {
                 if !declared.contains(name.as_str()) {
                     let member = ValueSet::new(schemas.iter().copied());
-                    self.inside(PathStep::Member(name.clone()), |it| it.within(member, schema));
+                    self.inside(PathStep::Member(name.clone()), |inclusion| {
+                        inclusion.within(member, schema)
+                    });
                 }
             }
             match wide.get("additionalProperties") {
                 None | Some(Value::Bool(true)) => {}
-                Some(Value::Bool(false)) => self.gap(Gap::Others),
+                Some(Value::Bool(false)) => self.mismatch(Mismatch::Others),
                 Some(schema) => {
                     let member = ValueSet::new(schemas.iter().copied());
-                    self.inside(PathStep::Others, |it| it.within(member, schema));
+                    self.inside(PathStep::Others, |inclusion| inclusion.within(member, schema));
                 }
             }
             if let Some(said) = wide.get("patternProperties")
-                && !(set.said("patternProperties").any(|it| it == said)
+                && !(set.keyword_values("patternProperties").any(|other| other == said)
                     && self.has_equal_meaning(said))
             {
                 self.undecided("`patternProperties` is there");
@@ -122,23 +128,26 @@ impl<'a> Inclusion<'a> {
         if matches!(others, OtherMembers::None { open: true })
             && wide.get("additionalProperties") == Some(&Value::Bool(false))
         {
-            self.gap(Gap::Closed);
+            self.mismatch(Mismatch::Closed);
         }
         for name in wide.get("required").and_then(Value::as_array).into_iter().flatten() {
-            let Some(name) = name.as_str().filter(|it| !set.requires(it)) else { continue };
+            let Some(name) = name.as_str().filter(|name| !set.requires(name)) else { continue };
             let may_be =
                 declared.contains(name) || matches!(others, OtherMembers::Any(_)) && declares(name);
-            let gap = if may_be { Gap::Required } else { Gap::NewRequired };
-            self.inside(PathStep::Member(name.to_owned()), |it| it.gap(gap));
+            let mismatch = if may_be { Mismatch::Required } else { Mismatch::NewRequired };
+            self.inside(PathStep::Member(name.to_owned()), |inclusion| {
+                inclusion.mismatch(mismatch)
+            });
         }
-        let required = declared.iter().filter(|it| set.requires(it)).count();
+        let required = declared.iter().filter(|name| set.requires(name)).count();
         self.count(set, wide, "minProperties", Some(required));
         let most = matches!(others, OtherMembers::None { .. }).then_some(declared.len());
         self.count(set, wide, "maxProperties", most);
         if let Some(names) = wide.get("propertyNames") {
-            let fit = |it: &&'a str| self.wide_in.accepts(names, &Value::from(*it)) == Some(true);
+            let fit =
+                |name: &&'a str| self.wide_in.accepts(names, &Value::from(*name)) == Some(true);
             let all_fit = matches!(others, OtherMembers::None { .. }) && declared.iter().all(fit);
-            let is_said = set.said("propertyNames").any(|it| it == names);
+            let is_said = set.keyword_values("propertyNames").any(|other| other == names);
             if !(all_fit || is_said && self.has_equal_meaning(names)) {
                 self.undecided("`propertyNames` is there");
             }
@@ -149,7 +158,7 @@ impl<'a> Inclusion<'a> {
     fn member(&mut self, member: Vec<&'a Value>, name: &str, wide: &'a JsonObject) {
         let set = ValueSet::new(member.iter().copied());
         let mut is_matched = false;
-        if let Some(schema) = wide.get("properties").and_then(|it| it.get(name)) {
+        if let Some(schema) = wide.get("properties").and_then(|properties| properties.get(name)) {
             is_matched = true;
             self.within(set.clone(), schema);
         }
@@ -167,15 +176,15 @@ impl<'a> Inclusion<'a> {
         if is_matched {
             return;
         }
-        let schema = || member.first().map_or(Value::Bool(true), |it| (*it).clone());
+        let schema = || member.first().map_or(Value::Bool(true), |schema| (*schema).clone());
         match wide.get("additionalProperties") {
             Some(Value::Bool(true)) => {}
             Some(Value::Bool(false)) => {
-                self.gap(Gap::Undeclared { closed: true, schema: schema() });
+                self.mismatch(Mismatch::Undeclared { closed: true, schema: schema() });
             }
             Some(others) => self.within(set, others),
             None if says_nothing_of_members(wide) => {}
-            None => self.gap(Gap::Undeclared { closed: false, schema: schema() }),
+            None => self.mismatch(Mismatch::Undeclared { closed: false, schema: schema() }),
         }
     }
 
@@ -183,14 +192,15 @@ impl<'a> Inclusion<'a> {
     fn pattern_properties(&mut self, set: &ValueSet<'a>, wide: &'a JsonObject) {
         let said = wide.get("patternProperties");
         let same = said.is_some_and(|said| {
-            set.said("patternProperties").all(|it| it == said) && self.has_equal_meaning(said)
+            set.keyword_values("patternProperties").all(|other| other == said)
+                && self.has_equal_meaning(said)
         });
         // A member that matches a pattern on one side may be declared by its name on the other side.
         let names = |map: &'a JsonObject| {
             let members = map.get("properties").and_then(Value::as_object);
-            members.into_iter().flat_map(|it| it.keys()).collect::<Vec<_>>()
+            members.into_iter().flat_map(|properties| properties.keys()).collect::<Vec<_>>()
         };
-        let known = names(wide).into_iter().all(|it| !set.member(it).is_empty());
+        let known = names(wide).into_iter().all(|name| !set.member(name).is_empty());
         if !(says_nothing_of_members(wide) || same && known) {
             self.undecided("its `patternProperties` differ");
         }
@@ -201,16 +211,16 @@ impl<'a> Inclusion<'a> {
 fn says_nothing_of_members(schema: &JsonObject) -> bool {
     ["properties", "patternProperties", "additionalProperties"]
         .iter()
-        .all(|it| !schema.contains_key(*it))
+        .all(|name| !schema.contains_key(*name))
 }
 
 fn others<'a>(set: &ValueSet<'a>) -> OtherMembers<'a> {
-    let said: Vec<_> = set.said("additionalProperties").collect();
+    let said: Vec<_> = set.keyword_values("additionalProperties").collect();
     if said.contains(&&Value::Bool(false)) {
         return OtherMembers::None { open: false };
     }
-    if said.is_empty() && !set.parts.iter().all(|it| says_nothing_of_members(it.schema)) {
+    if said.is_empty() && !set.parts.iter().all(|part| says_nothing_of_members(part.schema)) {
         return OtherMembers::None { open: true };
     }
-    OtherMembers::Any(said.into_iter().filter(|it| it.is_object()).collect())
+    OtherMembers::Any(said.into_iter().filter(|schema| schema.is_object()).collect())
 }

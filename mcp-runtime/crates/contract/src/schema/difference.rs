@@ -1,4 +1,4 @@
-//! Differences between two schemas: the gap between the values that they accept, and the finding that is made of it for people.
+//! Differences between two schemas: a mismatch of the values that they accept, and the finding that it becomes in a report.
 
 use std::fmt::{self, Write as _};
 
@@ -73,7 +73,7 @@ impl ValuePath {
     }
 
     pub(super) fn parent(&self) -> &[PathStep] {
-        self.0.split_last().map_or(&[], |it| it.1)
+        self.0.split_last().map_or(&[], |split| split.1)
     }
 
     pub(super) fn name(&self) -> Option<&str> {
@@ -102,7 +102,7 @@ impl fmt::Display for ValuePath {
 
 /// Reason why not all values of the narrower schema are values of the wider one.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Gap {
+pub(super) enum Mismatch {
     Types {
         narrow: TypeSet,
         wide: TypeSet,
@@ -141,18 +141,18 @@ pub(super) enum Gap {
     Undecided(String),
 }
 
-/// Context for the text of a gap: which schema is the old one, and what the values are.
+/// Context for the text of a mismatch: which schema is the old one, and what the values are.
 #[derive(Clone, Copy)]
-pub(super) struct GapContext {
+pub(super) struct MismatchContext {
     /// Whether the narrower schema is the old one.
     pub(super) forward: bool,
     pub(super) is_argument: bool,
 }
 
-impl Gap {
-    pub(super) fn text(&self, telling: GapContext) -> String {
-        let GapContext { forward, is_argument } = telling;
-        let turn = |narrow: &dyn fmt::Display, wide: &dyn fmt::Display| {
+impl Mismatch {
+    pub(super) fn text(&self, context: MismatchContext) -> String {
+        let MismatchContext { forward, is_argument } = context;
+        let was_is = |narrow: &dyn fmt::Display, wide: &dyn fmt::Display| {
             if forward {
                 format!("was {narrow}, is {wide}")
             } else {
@@ -167,7 +167,7 @@ impl Gap {
             Self::Types { narrow: TypeSet::NULL, wide } => {
                 format!("may be null now, not only {wide}")
             }
-            Self::Types { narrow, wide } => turn(narrow, wide),
+            Self::Types { narrow, wide } => was_is(narrow, wide),
             Self::Values(values) => {
                 let value = if values.len() == 1 { "value" } else { "values" };
                 match forward {
@@ -175,7 +175,9 @@ impl Gap {
                     false => format!("has the new {value} {}", listed(values)),
                 }
             }
-            Self::Listed { narrow, wide } => turn(narrow, &format_args!("one of {}", listed(wide))),
+            Self::Listed { narrow, wide } => {
+                was_is(narrow, &format_args!("one of {}", listed(wide)))
+            }
             Self::Keyword { keyword, narrow, wide } => {
                 let (was, is) = match forward {
                     true => (narrow.as_ref(), Some(wide)),

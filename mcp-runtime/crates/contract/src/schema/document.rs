@@ -30,7 +30,7 @@ impl<'a> SchemaDocument<'a> {
 
     /// Returns the objects that hold definitions.
     pub(super) fn definitions(self) -> [Option<&'a Value>; 2] {
-        ["$defs", "definitions"].map(|it| self.root.get(it))
+        ["$defs", "definitions"].map(|keyword| self.root.get(keyword))
     }
 
     /// Whether the value is valid. `None` if that cannot be decided.
@@ -75,8 +75,8 @@ impl<'a> SchemaDocument<'a> {
         }
         let all = |verdicts: &mut dyn Iterator<Item = Option<bool>>| {
             let mut all = Some(true);
-            for it in verdicts {
-                match it {
+            for verdict in verdicts {
+                match verdict {
                     Some(true) => {}
                     Some(false) => return Some(false),
                     None => all = None,
@@ -88,13 +88,13 @@ impl<'a> SchemaDocument<'a> {
         let list = || said.as_array().map(Vec::as_slice);
         match (keyword, value) {
             ("$ref", _) => inner(self.resolve(said.as_str()?)?, value),
-            ("type", _) => TypeSet::parse(said).map(|it| TypeSet::of(value).within(it)),
-            ("enum", _) => Some(list()?.iter().any(|it| are_equal(it, value))),
+            ("type", _) => TypeSet::parse(said).map(|types| TypeSet::of(value).within(types)),
+            ("enum", _) => Some(list()?.iter().any(|listed| are_equal(listed, value))),
             ("const", _) => Some(are_equal(said, value)),
-            ("allOf", _) => all(&mut list()?.iter().map(|it| inner(it, value))),
+            ("allOf", _) => all(&mut list()?.iter().map(|schema| inner(schema, value))),
             ("anyOf" | "oneOf", _) => {
-                let verdicts: Vec<_> = list()?.iter().map(|it| inner(it, value)).collect();
-                let count = |wanted| verdicts.iter().filter(|it| **it == wanted).count();
+                let verdicts: Vec<_> = list()?.iter().map(|schema| inner(schema, value)).collect();
+                let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
                 match (count(Some(true)), count(None)) {
                     (0, 0) => Some(false),
                     (0, _) => None,
@@ -104,7 +104,7 @@ impl<'a> SchemaDocument<'a> {
                     (_, _) => Some(false),
                 }
             }
-            ("not", _) => inner(said, value).map(|it| !it),
+            ("not", _) => inner(said, value).map(|verdict| !verdict),
             ("minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum", Value::Number(_)) => {
                 let ordering = JsonNumber::of(value)?.cmp(JsonNumber::of(said)?);
                 Some(match keyword {
@@ -125,38 +125,39 @@ impl<'a> SchemaDocument<'a> {
                 count(keyword, members.len(), said)
             }
             ("pattern", Value::String(text)) => {
-                regex_lite::Regex::new(said.as_str()?).ok().map(|it| it.is_match(text))
+                regex_lite::Regex::new(said.as_str()?).ok().map(|regex| regex.is_match(text))
             }
             // `format` is an annotation for most validators, and an assertion for some.
             ("format", Value::String(_) | Value::Number(_)) => None,
             ("prefixItems", Value::Array(items)) => {
                 let schemas = list()?;
-                all(&mut items.iter().zip(schemas).map(|(it, schema)| inner(schema, it)))
+                all(&mut items.iter().zip(schemas).map(|(item, schema)| inner(schema, item)))
             }
             ("items", Value::Array(items)) => {
                 let before =
                     schema.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
-                all(&mut items.iter().skip(before).map(|it| inner(said, it)))
+                all(&mut items.iter().skip(before).map(|item| inner(said, item)))
             }
             ("properties", Value::Object(members)) => {
                 let schemas = said.as_object()?;
                 all(&mut members
                     .iter()
-                    .filter_map(|(name, it)| Some(inner(schemas.get(name)?, it))))
+                    .filter_map(|(name, member)| Some(inner(schemas.get(name)?, member))))
             }
-            ("required", Value::Object(members)) => {
-                Some(list()?.iter().filter_map(Value::as_str).all(|it| members.contains_key(it)))
-            }
+            ("required", Value::Object(members)) => Some(
+                list()?.iter().filter_map(Value::as_str).all(|name| members.contains_key(name)),
+            ),
             ("additionalProperties", Value::Object(members)) => {
                 if schema.contains_key("patternProperties") {
                     return None;
                 }
                 let declared = schema.get("properties").and_then(Value::as_object);
-                let is_declared = |name: &str| declared.is_some_and(|it| it.contains_key(name));
+                let is_declared =
+                    |name: &str| declared.is_some_and(|properties| properties.contains_key(name));
                 all(&mut members
                     .iter()
                     .filter(|(name, _)| !is_declared(name))
-                    .map(|(_, it)| inner(said, it)))
+                    .map(|(_, member)| inner(said, member)))
             }
             (
                 "minimum"
@@ -206,7 +207,7 @@ pub(super) fn is_annotation(keyword: &str) -> bool {
 pub(super) fn without_annotations(schema: &Value) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     map.iter()
-        .filter(|it| !is_annotation(it.0))
+        .filter(|member| !is_annotation(member.0))
         .map(|(keyword, said)| (keyword.clone(), said.clone()))
         .collect::<JsonObject>()
         .into()
@@ -231,10 +232,10 @@ static SCHEMAS: [&str; 11] = [
 /// that is.
 pub(super) fn are_equally_written(a: &Value, b: &Value) -> bool {
     let (Value::Object(a), Value::Object(b)) = (a, b) else { return a == b };
-    let says = |it: &&String| !is_annotation(it);
+    let says = |keyword: &&String| !is_annotation(keyword);
     a.keys().filter(says).count() == b.keys().filter(says).count()
         && a.iter()
-            .filter(|it| says(&it.0))
+            .filter(|member| says(&member.0))
             .all(|(keyword, a)| b.get(keyword).is_some_and(|b| have_equal_meaning(keyword, a, b)))
 }
 

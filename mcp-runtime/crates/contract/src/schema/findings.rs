@@ -1,14 +1,16 @@
-//! Findings: the differences between two schemas, for arguments and for results. They are gaps in the values that are accepted, and other
-//! words about them: descriptions, examples, defaults and headers.
+//! Findings: the differences between two schemas, for arguments and for results, in words for people. A finding is a mismatch in the values
+//! that are accepted, or a difference in what else is said about them: descriptions, examples, defaults and headers.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::{
-    difference::{Gap, GapContext, PathStep, Remedy, SchemaFinding, SchemaUse, ValuePath},
+    difference::{
+        Mismatch, MismatchContext, PathStep, Remedy, SchemaFinding, SchemaUse, ValuePath,
+    },
     document::{ANNOTATIONS, SchemaDocument, without_annotations},
-    inclusion::gaps,
+    inclusion::mismatches,
 };
 use crate::{JsonObject, change::ChangeClass, collect::collect_by_insert, suggest::nearest};
 
@@ -16,35 +18,36 @@ use crate::{JsonObject, change::ChangeClass, collect::collect_by_insert, suggest
 const HEADER: &str = "x-mcp-header";
 
 /// Returns all differences, breaking ones first, and then by their path in the schema.
-pub(crate) fn compare(side: SchemaUse, old: &Value, new: &Value) -> Vec<SchemaFinding> {
+pub(crate) fn compare(usage: SchemaUse, old: &Value, new: &Value) -> Vec<SchemaFinding> {
     if old == new {
         return Vec::new();
     }
-    let is_argument = side == SchemaUse::Arguments;
-    let forward = gaps(old, new);
-    let backward = gaps(new, old);
-    let mut judged: Vec<JudgedGap> = Vec::new();
-    judged.extend(forward.into_iter().map(|it| JudgedGap::new(it, true, is_argument)));
-    judged.extend(backward.into_iter().map(|it| JudgedGap::new(it, false, is_argument)));
+    let is_argument = usage == SchemaUse::Arguments;
+    let forward = mismatches(old, new);
+    let backward = mismatches(new, old);
+    let mut judged: Vec<JudgedMismatch> = Vec::new();
+    judged.extend(forward.into_iter().map(|found| JudgedMismatch::new(found, true, is_argument)));
+    judged.extend(backward.into_iter().map(|found| JudgedMismatch::new(found, false, is_argument)));
     // A server sends only members that it declares, whether or not its schema excludes others.
-    judged.retain(|it| is_argument || it.gap != Gap::Closed);
+    judged.retain(|found| is_argument || found.mismatch != Mismatch::Closed);
     let renamed = take_renamed(&mut judged);
 
     // A place with a breaking difference has no harmless ones, and a member that is gone is not also missing.
     let broken: Vec<(ValuePath, bool)> = judged
         .iter()
-        .filter(|it| it.class == ChangeClass::Breaking)
-        .map(|it| (it.path.clone(), it.is_gone()))
+        .filter(|found| found.class == ChangeClass::Breaking)
+        .map(|found| (found.path.clone(), found.is_gone()))
         .collect();
-    judged.retain(|it| match it.class {
+    judged.retain(|found| match found.class {
         ChangeClass::Breaking => {
-            it.is_gone() || !broken.iter().any(|(path, is_gone)| *is_gone && *path == it.path)
+            found.is_gone() || !broken.iter().any(|(path, is_gone)| *is_gone && *path == found.path)
         }
-        _ => !broken.iter().any(|it_is| it_is.0 == it.path),
+        _ => !broken.iter().any(|other| other.0 == found.path),
     });
-    let mut findings: Vec<SchemaFinding> = judged.into_iter().map(JudgedGap::finding).collect();
+    let mut findings: Vec<SchemaFinding> =
+        judged.into_iter().map(JudgedMismatch::finding).collect();
     findings.extend(renamed);
-    compare_annotations(side, old, new, &mut findings);
+    compare_annotations(usage, old, new, &mut findings);
     if findings.is_empty() {
         findings.push(SchemaFinding {
             class: ChangeClass::Cosmetic,
@@ -57,93 +60,98 @@ pub(crate) fn compare(side: SchemaUse, old: &Value, new: &Value) -> Vec<SchemaFi
     findings
 }
 
-/// Gap with its effect on clients.
-struct JudgedGap {
+/// Mismatch with its effect on clients.
+struct JudgedMismatch {
     class: ChangeClass,
     path: ValuePath,
-    gap: Gap,
-    telling: GapContext,
+    mismatch: Mismatch,
+    context: MismatchContext,
 }
 
-impl JudgedGap {
-    fn new((path, gap): (ValuePath, Gap), forward: bool, is_argument: bool) -> Self {
-        let declared = matches!(gap, Gap::Undeclared { .. });
+impl JudgedMismatch {
+    fn new((path, mismatch): (ValuePath, Mismatch), forward: bool, is_argument: bool) -> Self {
+        let declared = matches!(mismatch, Mismatch::Undeclared { .. });
         let class = match (forward, is_argument) {
             (true, true) => ChangeClass::Breaking,
             // Clients miss a member that is gone, even if it was optional.
             (true, false) if declared => ChangeClass::Breaking,
             (true, false) | (false, true) => ChangeClass::Additive,
-            (false, false) if matches!(gap, Gap::Undeclared { closed: false, .. }) => {
+            (false, false) if matches!(mismatch, Mismatch::Undeclared { closed: false, .. }) => {
                 ChangeClass::Additive
             }
             (false, false) => ChangeClass::Breaking,
         };
-        Self { class, path, gap, telling: GapContext { forward, is_argument } }
+        Self { class, path, mismatch, context: MismatchContext { forward, is_argument } }
     }
 
     /// Whether the member was declared before, and is not any more.
     fn is_gone(&self) -> bool {
-        self.telling.forward && matches!(self.gap, Gap::Undeclared { .. })
+        self.context.forward && matches!(self.mismatch, Mismatch::Undeclared { .. })
     }
 
     /// Whether the member is declared now, and was not before.
     fn is_new(&self) -> bool {
-        !self.telling.forward && matches!(self.gap, Gap::Undeclared { .. })
+        !self.context.forward && matches!(self.mismatch, Mismatch::Undeclared { .. })
     }
 
     fn finding(self) -> SchemaFinding {
-        let remedy = match (self.class, self.telling.is_argument, &self.gap) {
+        let remedy = match (self.class, self.context.is_argument, &self.mismatch) {
             (ChangeClass::Additive | ChangeClass::Cosmetic, ..) => Remedy::None,
-            (_, true, Gap::Undeclared { .. }) => Remedy::KeepArgument,
-            (_, false, Gap::Undeclared { .. }) if self.telling.forward => Remedy::KeepMember,
-            (_, true, Gap::Required | Gap::NewRequired) => Remedy::MakeOptional,
-            (_, true, Gap::Closed) => Remedy::LeaveOpen,
+            (_, true, Mismatch::Undeclared { .. }) => Remedy::KeepArgument,
+            (_, false, Mismatch::Undeclared { .. }) if self.context.forward => Remedy::KeepMember,
+            (_, true, Mismatch::Required | Mismatch::NewRequired) => Remedy::MakeOptional,
+            (_, true, Mismatch::Closed) => Remedy::LeaveOpen,
             (_, true, _) => Remedy::AcceptBoth,
             (_, false, _) => Remedy::KeepPromise,
         };
-        let text = self.gap.text(self.telling);
+        let text = self.mismatch.text(self.context);
         SchemaFinding { class: self.class, path: self.path, text, remedy }
     }
 }
 
 /// Finds members that were renamed: in one object, one is gone, one is new, and they are alike. Removes them from `judged`.
-fn take_renamed(judged: &mut Vec<JudgedGap>) -> Vec<SchemaFinding> {
+fn take_renamed(judged: &mut Vec<JudgedMismatch>) -> Vec<SchemaFinding> {
     let mut renamed = Vec::new();
     let gone: Vec<ValuePath> =
-        judged.iter().filter(|it| it.is_gone()).map(|it| it.path.clone()).collect();
+        judged.iter().filter(|found| found.is_gone()).map(|found| found.path.clone()).collect();
     for path in gone {
-        let beside = |it: &&JudgedGap| it.path.parent() == path.parent();
-        let new: Vec<&JudgedGap> = judged.iter().filter(|it| it.is_new()).filter(beside).collect();
-        let went = judged.iter().filter(|it| it.is_gone()).filter(beside).count();
-        let schema = judged.iter().find(|it| it.is_gone() && it.path == path).map(|it| &it.gap);
+        let beside = |found: &&JudgedMismatch| found.path.parent() == path.parent();
+        let new: Vec<&JudgedMismatch> =
+            judged.iter().filter(|found| found.is_new()).filter(beside).collect();
+        let went = judged.iter().filter(|found| found.is_gone()).filter(beside).count();
+        let schema = judged
+            .iter()
+            .find(|found| found.is_gone() && found.path == path)
+            .map(|found| &found.mismatch);
         let name = path.name().unwrap_or_default();
-        let alike = nearest(name, new.iter().filter_map(|it| it.path.name()));
+        let alike = nearest(name, new.iter().filter_map(|found| found.path.name()));
         let other = match (alike, new.as_slice()) {
-            (Some(name), _) => new.iter().find(|it| it.path.name() == Some(name)),
+            (Some(name), _) => new.iter().find(|found| found.path.name() == Some(name)),
             // If one member is gone and one is new, it is enough that both have the same type.
             (None, [one])
-                if went == 1 && schema.is_some_and(|it| have_equal_types(it, &one.gap)) =>
+                if went == 1
+                    && schema.is_some_and(|schema| have_equal_types(schema, &one.mismatch)) =>
             {
                 Some(one)
             }
             _ => None,
         };
-        let Some(other) = other.map(|it| it.path.clone()) else { continue };
+        let Some(other) = other.map(|found| found.path.clone()) else { continue };
         renamed.push(SchemaFinding {
             class: ChangeClass::Breaking,
             text: format!("was `{name}`, it seems: that one is gone, and this one is new"),
             remedy: Remedy::KeepOldName(name.to_owned()),
             path: other.clone(),
         });
-        judged.retain(|it| it.path != path && it.path != other);
+        judged.retain(|found| found.path != path && found.path != other);
     }
     renamed
 }
 
 /// Whether two members have the same type, apart from their annotations.
-fn have_equal_types(a: &Gap, b: &Gap) -> bool {
+fn have_equal_types(a: &Mismatch, b: &Mismatch) -> bool {
     match (a, b) {
-        (Gap::Undeclared { schema: a, .. }, Gap::Undeclared { schema: b, .. }) => {
+        (Mismatch::Undeclared { schema: a, .. }, Mismatch::Undeclared { schema: b, .. }) => {
             without_annotations(a) == without_annotations(b)
         }
         _ => false,
@@ -151,13 +159,13 @@ fn have_equal_types(a: &Gap, b: &Gap) -> bool {
 }
 
 /// Adds the differences in words to the findings.
-fn compare_annotations(side: SchemaUse, old: &Value, new: &Value, to: &mut Vec<SchemaFinding>) {
-    let mut walk = AnnotationWalk { side, path: ValuePath::default(), to };
+fn compare_annotations(usage: SchemaUse, old: &Value, new: &Value, to: &mut Vec<SchemaFinding>) {
+    let mut walk = AnnotationWalk { usage, path: ValuePath::default(), to };
     walk.schema(old, new);
 }
 
 struct AnnotationWalk<'a> {
-    side: SchemaUse,
+    usage: SchemaUse,
     path: ValuePath,
     to: &'a mut Vec<SchemaFinding>,
 }
@@ -192,7 +200,7 @@ impl AnnotationWalk<'_> {
         let extensions = || {
             let keys = old.keys().chain(new.keys()).map(String::as_str);
             collect_by_insert::<BTreeSet<_>, _>(
-                keys.filter(|it| it.starts_with("x-") && *it != HEADER),
+                keys.filter(|keyword| keyword.starts_with("x-") && *keyword != HEADER),
             )
         };
         for keyword in ANNOTATIONS.into_iter().chain(extensions()) {
@@ -209,13 +217,13 @@ impl AnnotationWalk<'_> {
             return;
         }
         // An argument that must be given now has no use for a default. The finding that it became required is enough.
-        let is_required = self.to.iter().any(|it| {
-            it.class == ChangeClass::Breaking
-                && it.path == self.path
-                && it.remedy == Remedy::MakeOptional
+        let is_required = self.to.iter().any(|finding| {
+            finding.class == ChangeClass::Breaking
+                && finding.path == self.path
+                && finding.remedy == Remedy::MakeOptional
         });
         match (was, is) {
-            _ if self.side == SchemaUse::Result || is_required => {
+            _ if self.usage == SchemaUse::Result || is_required => {
                 let text = describe_change("default", was, is).unwrap_or_default();
                 self.find(ChangeClass::Cosmetic, text, Remedy::None);
             }
@@ -241,13 +249,14 @@ impl AnnotationWalk<'_> {
     /// Compares headers. Clients that know the old header send that one, and routers miss it if it is gone.
     fn header(&mut self, old: &JsonObject, new: &JsonObject) {
         let (was, is) = (old.get(HEADER), new.get(HEADER));
-        let name = |it: &Value| it.as_str().unwrap_or_default().to_lowercase();
+        let name = |value: &Value| value.as_str().unwrap_or_default().to_lowercase();
         match (was, is) {
             (Some(was), Some(is)) if name(was) == name(is) => return,
             (None, None) => return,
             _ => {}
         }
-        let shown = |it: Option<&Value>| it.map_or_else(|| "none".to_owned(), ToString::to_string);
+        let shown =
+            |value: Option<&Value>| value.map_or_else(|| "none".to_owned(), ToString::to_string);
         let text = format!("has another header: was {}, is {}", shown(was), shown(is));
         self.find(ChangeClass::Breaking, text, Remedy::KeepHeader);
     }
@@ -258,7 +267,8 @@ impl AnnotationWalk<'_> {
         else {
             return;
         };
-        let all_in = |some: &[Value], others: &[Value]| some.iter().all(|it| others.contains(it));
+        let all_in =
+            |some: &[Value], others: &[Value]| some.iter().all(|value| others.contains(value));
         if was != is && all_in(was, is) && all_in(is, was) {
             let text = "lists its values in another order".to_owned();
             self.find(ChangeClass::Cosmetic, text, Remedy::None);
@@ -322,7 +332,7 @@ const MOST_REFERENCES: u8 = 16;
 /// Returns a key that a difference shares with the same difference of the same type elsewhere, and with no others. The key holds the type
 /// before and after, and the path inside of it. Returns `None` if the difference is in no type but JSON's own.
 pub(crate) fn type_key(
-    side: SchemaUse,
+    usage: SchemaUse,
     path: &ValuePath,
     old: &Value,
     new: &Value,
@@ -333,20 +343,20 @@ pub(crate) fn type_key(
     };
     let key = |(old, new): (&Value, &Value), rest: &[PathStep]| {
         let rest = ValuePath(rest.to_vec());
-        format!("{side:?} {rest} {} {}", without_annotations(old), without_annotations(new))
+        format!("{usage:?} {rest} {} {}", without_annotations(old), without_annotations(new))
     };
     let steps = &path.0;
-    if let Some(of) = both(steps).filter(|it| is_type(it.0) || is_type(it.1)) {
+    if let Some(of) = both(steps).filter(|types| is_type(types.0) || is_type(types.1)) {
         return Some(key(of, &[]));
     }
-    let at = steps.iter().rposition(|it| matches!(it, PathStep::Member(_)))?;
+    let at = steps.iter().rposition(|step| matches!(step, PathStep::Member(_)))?;
     let (outer, rest) = steps.split_at(at);
     Some(key(both(outer)?, rest))
 }
 
 /// Whether the schema is of a type that an author has made: an object, a list of values, or a choice.
 fn is_type(schema: &Value) -> bool {
-    ["properties", "enum", "oneOf", "anyOf"].iter().any(|it| schema.get(it).is_some())
+    ["properties", "enum", "oneOf", "anyOf"].iter().any(|keyword| schema.get(keyword).is_some())
 }
 
 /// Returns the schema at the end of `steps`, in the first alternative that has such a place.
@@ -362,18 +372,23 @@ fn follow<'a>(
     }
     let Some((step, rest)) = steps.split_first() else { return Some(schema) };
     let inside = match step {
-        PathStep::Member(name) => schema.get("properties").and_then(|it| it.get(name)),
-        PathStep::Element => schema.get("items"),
-        PathStep::Place(index) => schema.get("prefixItems").and_then(|it| it.get(index)),
-        PathStep::Others => schema.get("additionalProperties"),
-        PathStep::Definition(name) => {
-            document.definitions().into_iter().flatten().find_map(|it| it.get(name))
+        PathStep::Member(name) => {
+            schema.get("properties").and_then(|properties| properties.get(name))
         }
+        PathStep::Element => schema.get("items"),
+        PathStep::Place(index) => schema.get("prefixItems").and_then(|places| places.get(index)),
+        PathStep::Others => schema.get("additionalProperties"),
+        PathStep::Definition(name) => document
+            .definitions()
+            .into_iter()
+            .flatten()
+            .find_map(|definitions| definitions.get(name)),
     };
     if let Some(inside) = inside {
         return follow(document, inside, rest, MOST_REFERENCES);
     }
-    let branches =
-        ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|it| schema.get(it)?.as_array());
-    branches.flatten().find_map(|it| follow(document, it, steps, depth))
+    let branches = ["allOf", "anyOf", "oneOf"]
+        .into_iter()
+        .filter_map(|keyword| schema.get(keyword)?.as_array());
+    branches.flatten().find_map(|branch| follow(document, branch, steps, depth))
 }

@@ -1,7 +1,7 @@
 //! Decides whether one schema accepts everything that another schema accepts, and finds the reasons if it does not.
 //!
-//! The narrower side is a [`ValueSet`]. It is divided until each set has values of one kind and no choice in it. The wider side stays as it is
-//! written. Each point that is not shown to hold is a [`Gap`].
+//! The narrower side is a [`ValueSet`]. It is divided until each set has values of one kind and no choice in it. The wider side stays as it
+//! is written. Each point that is not shown to hold is a [`Mismatch`].
 //!
 //! Schemas that refer to themselves are followed with the usual assumption: the statement to be shown already holds one level further
 //! inside the value. At the same level it is not assumed, because such a schema says nothing about itself.
@@ -9,7 +9,7 @@
 use serde_json::Value;
 
 use super::{
-    difference::{Gap, PathStep, ValuePath},
+    difference::{Mismatch, PathStep, ValuePath},
     document::{SchemaDocument, are_equally_written, have_equal_meaning, is_annotation},
     set::{SetKey, ValueSet, alternative_tag, are_disjoint},
     value::TypeSet,
@@ -27,7 +27,7 @@ const DISJOINT_DEPTH: u8 = 3;
 
 /// Returns the reasons why `wide` is not shown to accept everything that `narrow` accepts. There are none if it is shown to accept all of
 /// it.
-pub(super) fn gaps(narrow: &Value, wide: &Value) -> Vec<(ValuePath, Gap)> {
+pub(super) fn mismatches(narrow: &Value, wide: &Value) -> Vec<(ValuePath, Mismatch)> {
     let (narrow_in, wide_in) = (SchemaDocument::new(narrow), SchemaDocument::new(wide));
     let mut inclusion = Inclusion {
         narrow_in,
@@ -36,10 +36,10 @@ pub(super) fn gaps(narrow: &Value, wide: &Value) -> Vec<(ValuePath, Gap)> {
         path: ValuePath::default(),
         open: Vec::new(),
         steps: 0,
-        gaps: Vec::new(),
+        mismatches: Vec::new(),
     };
     inclusion.within(ValueSet::new([narrow]), wide);
-    inclusion.gaps
+    inclusion.mismatches
 }
 
 pub(super) struct Inclusion<'a> {
@@ -51,30 +51,31 @@ pub(super) struct Inclusion<'a> {
     /// Statements that are being shown, each with its depth in the value.
     open: Vec<(SetKey, usize, usize)>,
     steps: u32,
-    gaps: Vec<(ValuePath, Gap)>,
+    mismatches: Vec<(ValuePath, Mismatch)>,
 }
 
 impl<'a> Inclusion<'a> {
-    pub(super) fn gap(&mut self, gap: Gap) {
-        // The sets of a choice often have the same gap.
+    pub(super) fn mismatch(&mut self, mismatch: Mismatch) {
+        // The sets of a choice often have the same mismatch.
         let path = self.path.clone();
-        for (at, found) in &mut self.gaps {
-            match (found, &gap) {
-                (Gap::Types { narrow, wide }, Gap::Types { narrow: more, wide: same })
-                    if *at == path && wide == same =>
-                {
+        for (at, found) in &mut self.mismatches {
+            match (found, &mismatch) {
+                (
+                    Mismatch::Types { narrow, wide },
+                    Mismatch::Types { narrow: more, wide: same },
+                ) if *at == path && wide == same => {
                     *narrow = narrow.or(*more);
                     return;
                 }
-                (found, gap) if *at == path && found == gap => return,
+                (found, mismatch) if *at == path && found == mismatch => return,
                 _ => {}
             }
         }
-        self.gaps.push((path, gap));
+        self.mismatches.push((path, mismatch));
     }
 
     pub(super) fn undecided(&mut self, why: impl Into<String>) {
-        self.gap(Gap::Undecided(why.into()));
+        self.mismatch(Mismatch::Undecided(why.into()));
     }
 
     /// Runs `show` one step further inside the value.
@@ -84,11 +85,11 @@ impl<'a> Inclusion<'a> {
         self.path.0.pop();
     }
 
-    /// Whether `show` finds no gap. Gaps that it finds are not recorded.
-    fn finds_no_gap(&mut self, show: impl FnOnce(&mut Self)) -> bool {
-        let before = std::mem::take(&mut self.gaps);
+    /// Whether `show` finds no mismatch. Mismatches that it finds are not recorded.
+    fn finds_no_mismatch(&mut self, show: impl FnOnce(&mut Self)) -> bool {
+        let before = std::mem::take(&mut self.mismatches);
         show(self);
-        std::mem::replace(&mut self.gaps, before).is_empty()
+        std::mem::replace(&mut self.mismatches, before).is_empty()
     }
 
     /// Whether a keyword means the same on both sides when it is written the same.
@@ -99,11 +100,11 @@ impl<'a> Inclusion<'a> {
     pub(super) fn within(&mut self, set: ValueSet<'a>, wide: &'a Value) {
         let map = match wide {
             Value::Bool(true) => return,
-            Value::Object(map) if map.keys().all(|it| is_annotation(it)) => return,
+            Value::Object(map) if map.keys().all(|keyword| is_annotation(keyword)) => return,
             Value::Object(map) => Some(map),
             _ => None,
         };
-        if set.single().is_some_and(|it| are_equally_written(it, wide))
+        if set.single().is_some_and(|schema| are_equally_written(schema, wide))
             && self.has_equal_meaning(wide)
         {
             return;
@@ -114,7 +115,11 @@ impl<'a> Inclusion<'a> {
             return;
         }
         let here = (set.key(), std::ptr::from_ref(wide) as usize, self.path.0.len());
-        let before = self.open.iter().rev().find(|it| (&it.0, it.1) == (&here.0, here.1));
+        let before = self
+            .open
+            .iter()
+            .rev()
+            .find(|statement| (&statement.0, statement.1) == (&here.0, here.1));
         if let Some((_, _, depth)) = before {
             if *depth == here.2 {
                 self.undecided("it refers to itself and says nothing else");
@@ -124,8 +129,8 @@ impl<'a> Inclusion<'a> {
         let Some(set) = set.flatten(self.narrow_in) else { return };
         let Some(map) = map else {
             let nothing = wide == &Value::Bool(false);
-            let other = || Gap::Undecided(format!("{wide} is no schema"));
-            self.gap(if nothing { Gap::Nothing } else { other() });
+            let other = || Mismatch::Undecided(format!("{wide} is no schema"));
+            self.mismatch(if nothing { Mismatch::Nothing } else { other() });
             return;
         };
         self.open.push(here);
@@ -139,7 +144,7 @@ impl<'a> Inclusion<'a> {
             return;
         }
         if let Some(sets) = set.choices() {
-            sets.into_iter().for_each(|it| self.within(it, wide));
+            sets.into_iter().for_each(|set| self.within(set, wide));
             return;
         }
         let mut groups = set.types.groups();
@@ -148,16 +153,18 @@ impl<'a> Inclusion<'a> {
             self.keywords(set, map);
         } else {
             let all = first.into_iter().chain(groups);
-            all.for_each(|it| self.within(set.with_types(it), wide));
+            all.for_each(|types| self.within(set.with_types(types), wide));
         }
     }
 
     /// Compares the values one by one, because the set has no others.
     fn values(&mut self, set: &ValueSet<'a>, values: &[Value], are_listed: bool, wide: &'a Value) {
         let mut lost = Vec::new();
-        for value in values.iter().filter(|it| TypeSet::of(it).within(set.types)) {
-            let is_in =
-                set.parts.iter().all(|it| self.narrow_in.accepts(it.written, value) != Some(false));
+        for value in values.iter().filter(|value| TypeSet::of(value).within(set.types)) {
+            let is_in = set
+                .parts
+                .iter()
+                .all(|part| self.narrow_in.accepts(part.written, value) != Some(false));
             match self.wide_in.accepts(wide, value).filter(|_| is_in) {
                 Some(false) => lost.push(value.clone()),
                 None if is_in => {
@@ -170,18 +177,18 @@ impl<'a> Inclusion<'a> {
             return;
         }
         let types =
-            ValueSet::new([wide]).flatten(self.wide_in).map_or(TypeSet::NONE, |it| it.types);
+            ValueSet::new([wide]).flatten(self.wide_in).map_or(TypeSet::NONE, |set| set.types);
         if are_listed || set.types.within(types) {
-            self.gap(Gap::Values(lost));
+            self.mismatch(Mismatch::Values(lost));
         } else {
-            self.gap(Gap::Types { narrow: set.types, wide: types });
+            self.mismatch(Mismatch::Types { narrow: set.types, wide: types });
         }
     }
 
     /// Compares by keywords. All values of the set are of one kind, and the set is no list of values and no choice.
     fn keywords(&mut self, set: &ValueSet<'a>, wide: &'a JsonObject) {
         if let Some(reference) = wide.get("$ref") {
-            match reference.as_str().and_then(|it| self.wide_in.resolve(it)) {
+            match reference.as_str().and_then(|reference| self.wide_in.resolve(reference)) {
                 Some(meaning) => self.within(set.clone(), meaning),
                 None => self.undecided(format!("{reference} refers to nothing here")),
             }
@@ -200,7 +207,7 @@ impl<'a> Inclusion<'a> {
                 Some(types) if set.types.within(types) => {}
                 Some(types) => {
                     // Statements about other types do not matter any more.
-                    self.gap(Gap::Types { narrow: set.types, wide: types });
+                    self.mismatch(Mismatch::Types { narrow: set.types, wide: types });
                     return;
                 }
                 None => self.undecided(format!("{said} is no type")),
@@ -208,7 +215,7 @@ impl<'a> Inclusion<'a> {
         }
         let listed = wide.get("enum").and_then(Value::as_array).cloned();
         if let Some(values) = listed.or_else(|| Some(vec![wide.get("const")?.clone()])) {
-            self.gap(Gap::Listed { narrow: set.types, wide: values });
+            self.mismatch(Mismatch::Listed { narrow: set.types, wide: values });
             return;
         }
         match set.types {
@@ -224,11 +231,12 @@ impl<'a> Inclusion<'a> {
     fn alternatives(&mut self, set: &ValueSet<'a>, branches: &'a [Value], only_one: bool) {
         let mut twice = false;
         for (at, branch) in branches.iter().enumerate() {
-            if !self.finds_no_gap(|it| it.within(set.clone(), branch)) {
+            if !self.finds_no_mismatch(|inclusion| inclusion.within(set.clone(), branch)) {
                 continue;
             }
-            let others = branches.iter().enumerate().filter(|it| it.0 != at);
-            if !only_one || others.map(|it| it.1).all(|it| self.is_disjoint(set, it)) {
+            let others = branches.iter().enumerate().filter(|branch| branch.0 != at);
+            if !only_one || others.map(|branch| branch.1).all(|other| self.is_disjoint(set, other))
+            {
                 return;
             }
             twice = true;
@@ -237,28 +245,30 @@ impl<'a> Inclusion<'a> {
             self.undecided("more than one alternative of its `oneOf` may hold");
             return;
         }
-        let near: Vec<_> = branches.iter().filter(|it| !self.is_disjoint(set, it)).collect();
+        let near: Vec<_> =
+            branches.iter().filter(|branch| !self.is_disjoint(set, branch)).collect();
         if let [one] = near.as_slice() {
             self.within(set.clone(), one);
             return;
         }
         if let Some(tag) = alternative_tag(set, self.narrow_in) {
-            let is_same = |it: &&'a Value| {
-                alternative_tag(&ValueSet::new([*it]), self.wide_in).as_ref() == Some(&tag)
+            let is_same = |branch: &&'a Value| {
+                alternative_tag(&ValueSet::new([*branch]), self.wide_in).as_ref() == Some(&tag)
             };
             match branches.iter().find(is_same) {
                 Some(same) => self.within(set.clone(), same),
-                None => self.gap(Gap::Alternative(tag)),
+                None => self.mismatch(Mismatch::Alternative(tag)),
             }
             return;
         }
-        let of =
-            |it| ValueSet::new([it]).flatten(self.wide_in).map_or(TypeSet::NONE, |it| it.types);
+        let of = |branch| {
+            ValueSet::new([branch]).flatten(self.wide_in).map_or(TypeSet::NONE, |set| set.types)
+        };
         let types = branches.iter().map(of).fold(TypeSet::NONE, TypeSet::or);
         if set.types.within(types) {
             self.undecided("no single alternative takes all of it");
         } else {
-            self.gap(Gap::Types { narrow: set.types, wide: types });
+            self.mismatch(Mismatch::Types { narrow: set.types, wide: types });
         }
     }
 
@@ -273,8 +283,9 @@ impl<'a> Inclusion<'a> {
             if is_annotation(keyword) || KNOWN.contains(&keyword.as_str()) {
                 continue;
             }
-            let is_said = set.said(keyword).any(|it| have_equal_meaning(keyword, it, said))
-                && self.has_equal_meaning(said);
+            let is_said =
+                set.keyword_values(keyword).any(|value| have_equal_meaning(keyword, value, said))
+                    && self.has_equal_meaning(said);
             let rules_out = || {
                 let other = ValueSet::new([said]);
                 keyword == "not"
@@ -322,7 +333,7 @@ static KNOWN: [&str; 30] = [
 ];
 
 fn have_the_same_definitions(a: SchemaDocument<'_>, b: SchemaDocument<'_>) -> bool {
-    a.definitions().into_iter().zip(b.definitions()).all(|it| match it {
+    a.definitions().into_iter().zip(b.definitions()).all(|both| match both {
         (Some(a), Some(b)) => have_equal_meaning("$defs", a, b),
         (a, b) => a == b,
     })

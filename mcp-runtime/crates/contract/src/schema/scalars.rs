@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    difference::Gap,
+    difference::Mismatch,
     inclusion::Inclusion,
     set::ValueSet,
     value::{JsonNumber, TypeSet},
@@ -23,7 +23,7 @@ static WIDTHS: [(&str, i128, i128); 8] = [
 ];
 
 fn width(format: &Value) -> Option<(JsonNumber, JsonNumber)> {
-    let found = WIDTHS.iter().find(|it| format == it.0)?;
+    let found = WIDTHS.iter().find(|width| format == width.0)?;
     Some((JsonNumber::Whole(found.1), JsonNumber::Whole(found.2)))
 }
 
@@ -54,11 +54,11 @@ impl<'a> Inclusion<'a> {
                 reaches(bound_of(set, end), (bound, is_exclusive), end, set.types)
             });
             if !holds {
-                self.keyword_gap(set, keyword, said);
+                self.keyword_mismatch(set, keyword, said);
             }
         }
         if let Some(said) = wide.get("format")
-            && !set.said("format").any(|it| it == said)
+            && !set.keyword_values("format").any(|value| value == said)
         {
             let holds = match width(said) {
                 Some((least, most)) => {
@@ -74,22 +74,24 @@ impl<'a> Inclusion<'a> {
                         set.types,
                     )
                 }
-                None => said == "double" && set.said("format").any(|it| it == "float"),
+                None => {
+                    said == "double" && set.keyword_values("format").any(|value| value == "float")
+                }
             };
             if !holds {
-                self.keyword_gap(set, "format", said);
+                self.keyword_mismatch(set, "format", said);
             }
         }
         if let Some(said) = wide.get("multipleOf") {
-            let is_multiple = |it: &Value| {
-                it == said
-                    || JsonNumber::of(it)
+            let is_multiple = |value: &Value| {
+                value == said
+                    || JsonNumber::of(value)
                         .zip(JsonNumber::of(said))
-                        .is_some_and(|(it, unit)| it.is_multiple_of(unit) == Some(true))
+                        .is_some_and(|(number, unit)| number.is_multiple_of(unit) == Some(true))
             };
             let all_are = *said == json!(1) && set.types == TypeSet::INTEGER;
-            if !all_are && !set.said("multipleOf").any(is_multiple) {
-                self.keyword_gap(set, "multipleOf", said);
+            if !all_are && !set.keyword_values("multipleOf").any(is_multiple) {
+                self.keyword_mismatch(set, "multipleOf", said);
             }
         }
     }
@@ -103,11 +105,11 @@ impl<'a> Inclusion<'a> {
         known: Option<usize>,
     ) {
         let Some(said) = wide.get(keyword) else { return };
-        let numbers = set.said(keyword).filter_map(JsonNumber::of);
+        let numbers = set.keyword_values(keyword).filter_map(JsonNumber::of);
         let mut all = numbers.chain(known.map(JsonNumber::whole));
         let holds = JsonNumber::of(said).is_some_and(|bound| {
-            let at_least = |it: JsonNumber| it.cmp(bound).is_ge();
-            let at_most = |it: JsonNumber| it.cmp(bound).is_le();
+            let at_least = |number: JsonNumber| number.cmp(bound).is_ge();
+            let at_most = |number: JsonNumber| number.cmp(bound).is_le();
             if keyword.starts_with("min") {
                 bound.cmp(JsonNumber::whole(0)).is_le() || all.any(at_least)
             } else {
@@ -115,22 +117,26 @@ impl<'a> Inclusion<'a> {
             }
         });
         if !holds {
-            self.keyword_gap(set, keyword, said);
+            self.keyword_mismatch(set, keyword, said);
         }
     }
 
     /// Compares a keyword that is compatible only with an equal one.
     fn equal_keyword(&mut self, set: &ValueSet<'a>, wide: &'a JsonObject, keyword: &str) {
         if let Some(said) = wide.get(keyword)
-            && !set.said(keyword).any(|it| it == said)
+            && !set.keyword_values(keyword).any(|value| value == said)
         {
-            self.keyword_gap(set, keyword, said);
+            self.keyword_mismatch(set, keyword, said);
         }
     }
 
-    pub(super) fn keyword_gap(&mut self, set: &ValueSet<'a>, keyword: &str, wide: &Value) {
-        let narrow = set.said(keyword).next().cloned();
-        self.gap(Gap::Keyword { keyword: keyword.to_owned(), narrow, wide: wide.clone() });
+    pub(super) fn keyword_mismatch(&mut self, set: &ValueSet<'a>, keyword: &str, wide: &Value) {
+        let narrow = set.keyword_values(keyword).next().cloned();
+        self.mismatch(Mismatch::Keyword {
+            keyword: keyword.to_owned(),
+            narrow,
+            wide: wide.clone(),
+        });
     }
 }
 
@@ -142,17 +148,19 @@ fn bound_of(set: &ValueSet<'_>, end: BoundEnd) -> Option<(JsonNumber, bool)> {
         BoundEnd::Upper => ("maximum", "exclusiveMaximum"),
     };
     let said = |keyword, is_exclusive| {
-        set.said(keyword).filter_map(JsonNumber::of).map(move |it| (it, is_exclusive))
+        set.keyword_values(keyword)
+            .filter_map(JsonNumber::of)
+            .map(move |number| (number, is_exclusive))
     };
     let widths = set
-        .said("format")
+        .keyword_values("format")
         .filter_map(width)
         .map(|(least, most)| (if end == BoundEnd::Lower { least } else { most }, false));
     let all = said(inclusive, false).chain(said(exclusive, true)).chain(widths);
-    let whole = all.map(|(it, is_exclusive)| match (is_whole, end) {
-        (true, BoundEnd::Lower) => it.up(is_exclusive),
-        (true, BoundEnd::Upper) => it.down(is_exclusive),
-        (false, _) => (it, is_exclusive),
+    let whole = all.map(|(number, is_exclusive)| match (is_whole, end) {
+        (true, BoundEnd::Lower) => number.up(is_exclusive),
+        (true, BoundEnd::Upper) => number.down(is_exclusive),
+        (false, _) => (number, is_exclusive),
     });
     whole.max_by(|a, b| {
         let ordering = a.0.cmp(b.0);

@@ -32,7 +32,7 @@ impl<'a> ValueSet<'a> {
     /// Creates the set of all values that every one of the schemas accepts.
     pub(super) fn new(schemas: impl IntoIterator<Item = &'a Value>) -> Self {
         let mut set = Self { parts: Vec::new(), types: TypeSet::ALL, is_empty: false };
-        schemas.into_iter().for_each(|it| set.add(it));
+        schemas.into_iter().for_each(|schema| set.add(schema));
         set
     }
 
@@ -40,7 +40,7 @@ impl<'a> ValueSet<'a> {
     fn add(&mut self, schema: &'a Value) {
         match schema {
             Value::Bool(false) => self.is_empty = true,
-            Value::Object(map) if !self.parts.iter().any(|it| std::ptr::eq(it.schema, map)) => {
+            Value::Object(map) if !self.parts.iter().any(|part| std::ptr::eq(part.schema, map)) => {
                 self.parts.push(SetPart {
                     schema: map,
                     written: schema,
@@ -65,8 +65,8 @@ impl<'a> ValueSet<'a> {
     }
 
     pub(super) fn key(&self) -> SetKey {
-        let one = |it: &SetPart<'a>| {
-            (std::ptr::from_ref(it.schema) as usize, it.any_chosen, it.one_chosen)
+        let one = |part: &SetPart<'a>| {
+            (std::ptr::from_ref(part.schema) as usize, part.any_chosen, part.one_chosen)
         };
         let mut parts: Vec<_> = self.parts.iter().map(one).collect();
         parts.sort_unstable();
@@ -78,16 +78,18 @@ impl<'a> ValueSet<'a> {
         let mut at = 0;
         while let Some(part) = self.parts.get(at) {
             let schema = part.schema;
-            let meaning =
-                schema.get("$ref").and_then(Value::as_str).and_then(|it| document.resolve(it));
-            meaning.into_iter().for_each(|it| self.add(it));
+            let meaning = schema
+                .get("$ref")
+                .and_then(Value::as_str)
+                .and_then(|reference| document.resolve(reference));
+            meaning.into_iter().for_each(|schema| self.add(schema));
             let all = schema.get("allOf").and_then(Value::as_array);
-            all.into_iter().flatten().for_each(|it| self.add(it));
+            all.into_iter().flatten().for_each(|schema| self.add(schema));
             let types = schema.get("type").and_then(TypeSet::parse).unwrap_or(TypeSet::ALL);
             self.types = self.types.and(types);
             at += 1;
         }
-        Some(self).filter(|it| !it.is_empty && !it.types.is_empty())
+        Some(self).filter(|set| !set.is_empty && !set.types.is_empty())
     }
 
     /// Divides the set by its first choice that has not been made. Returns `None` if there is no such choice.
@@ -118,16 +120,16 @@ impl<'a> ValueSet<'a> {
     }
 
     /// Returns the values that the parts give to a keyword.
-    pub(super) fn said(&self, keyword: &str) -> impl Iterator<Item = &'a Value> {
-        self.parts.iter().filter_map(move |it| it.schema.get(keyword))
+    pub(super) fn keyword_values(&self, keyword: &str) -> impl Iterator<Item = &'a Value> {
+        self.parts.iter().filter_map(move |part| part.schema.get(keyword))
     }
 
     /// Returns all values if they are listed, or if the types have no others. The flag is `true` if they are listed.
     pub(super) fn values(&self) -> Option<(Vec<Value>, bool)> {
-        if let Some(Value::Array(values)) = self.said("enum").next() {
+        if let Some(Value::Array(values)) = self.keyword_values("enum").next() {
             return Some((values.clone(), true));
         }
-        if let Some(value) = self.said("const").next() {
+        if let Some(value) = self.keyword_values("const").next() {
             return Some((vec![value.clone()], true));
         }
         match self.types {
@@ -138,20 +140,27 @@ impl<'a> ValueSet<'a> {
     }
 
     pub(super) fn requires(&self, name: &str) -> bool {
-        self.said("required").filter_map(Value::as_array).flatten().any(|it| it == name)
+        self.keyword_values("required")
+            .filter_map(Value::as_array)
+            .flatten()
+            .any(|required| required == name)
     }
 
     /// Returns the schemas of a member.
     pub(super) fn member(&self, name: &str) -> Vec<&'a Value> {
-        self.said("properties").filter_map(|it| it.get(name)).collect()
+        self.keyword_values("properties").filter_map(|properties| properties.get(name)).collect()
     }
 
     /// Whether no value of the set has this member.
     pub(super) fn rules_out(&self, name: &str) -> bool {
-        self.parts.iter().any(|it| {
-            it.schema.get("additionalProperties") == Some(&Value::Bool(false))
-                && !it.schema.contains_key("patternProperties")
-                && it.schema.get("properties").and_then(|it| it.get(name)).is_none()
+        self.parts.iter().any(|part| {
+            part.schema.get("additionalProperties") == Some(&Value::Bool(false))
+                && !part.schema.contains_key("patternProperties")
+                && part
+                    .schema
+                    .get("properties")
+                    .and_then(|properties| properties.get(name))
+                    .is_none()
         })
     }
 }
@@ -170,7 +179,7 @@ pub(super) fn are_disjoint<'a>(
     }
     let none_in = |values: &[Value], set: &ValueSet<'a>, document: SchemaDocument<'a>| {
         values.iter().all(|value| {
-            set.parts.iter().any(|it| document.accepts(it.written, value) == Some(false))
+            set.parts.iter().any(|part| document.accepts(part.written, value) == Some(false))
         })
     };
     if a.values().is_some_and(|(values, _)| none_in(&values, &b, in_b))
@@ -182,7 +191,7 @@ pub(super) fn are_disjoint<'a>(
         return false;
     }
     let required = |set: &ValueSet<'a>| -> Vec<&'a str> {
-        let lists = set.said("required").filter_map(Value::as_array);
+        let lists = set.keyword_values("required").filter_map(Value::as_array);
         lists.flatten().filter_map(Value::as_str).collect()
     };
     required(&a).into_iter().chain(required(&b)).any(|name| {
@@ -218,7 +227,7 @@ pub(super) fn alternative_tag<'a>(
 ) -> Option<AlternativeTag> {
     let set = set.clone().flatten(document)?;
     let required: Vec<&'a str> = set
-        .said("required")
+        .keyword_values("required")
         .filter_map(Value::as_array)
         .flatten()
         .filter_map(Value::as_str)
@@ -231,8 +240,11 @@ pub(super) fn alternative_tag<'a>(
             return Some(AlternativeTag::Value((*name).to_owned(), value.clone()));
         }
     }
-    let declared: Vec<&String> =
-        set.said("properties").filter_map(Value::as_object).flat_map(|it| it.keys()).collect();
+    let declared: Vec<&String> = set
+        .keyword_values("properties")
+        .filter_map(Value::as_object)
+        .flat_map(|properties| properties.keys())
+        .collect();
     match (declared.as_slice(), required.as_slice()) {
         ([only], [name]) if only == name => Some(AlternativeTag::Member((*only).clone())),
         _ => None,

@@ -4,17 +4,20 @@ use super::{SchemaUse, ValuePath, compare, difference::SchemaFinding};
 use crate::change::ChangeClass;
 
 /// Returns the findings as `class path: text`.
-fn told(side: SchemaUse, old: &Value, new: &Value) -> Vec<String> {
-    let findings = compare(side, old, new);
-    let one = |it: SchemaFinding| {
-        let class = match it.class {
+fn told(usage: SchemaUse, old: &Value, new: &Value) -> Vec<String> {
+    let findings = compare(usage, old, new);
+    let one = |finding: SchemaFinding| {
+        let class = match finding.class {
             ChangeClass::Breaking => "breaking",
             ChangeClass::Additive => "additive",
             ChangeClass::Cosmetic => "cosmetic",
         };
-        let path =
-            if it.path == ValuePath::default() { String::new() } else { format!(" {}", it.path) };
-        format!("{class}{path}: {}", it.text)
+        let path = if finding.path == ValuePath::default() {
+            String::new()
+        } else {
+            format!(" {}", finding.path)
+        };
+        format!("{class}{path}: {}", finding.text)
     };
     findings.into_iter().map(one).collect()
 }
@@ -26,9 +29,9 @@ fn check(old: Value, new: Value, argument: &[&str], result: &[&str]) {
     assert_eq!(told(SchemaUse::Result, &old, &new), result, "as a result");
     // No difference is lost on the way back: a change that narrows in one direction widens in the other.
     assert!(!compare(SchemaUse::Arguments, &new, &old).is_empty());
-    for side in [SchemaUse::Arguments, SchemaUse::Result] {
-        assert_eq!(compare(side, &old, &old), []);
-        assert_eq!(compare(side, &new, &new), []);
+    for usage in [SchemaUse::Arguments, SchemaUse::Result] {
+        assert_eq!(compare(usage, &old, &old), []);
+        assert_eq!(compare(usage, &new, &new), []);
     }
 }
 
@@ -471,18 +474,22 @@ fn choices() {
     assert!(
         compare(SchemaUse::Arguments, &old, &new)
             .iter()
-            .all(|it| it.class == ChangeClass::Additive)
+            .all(|finding| finding.class == ChangeClass::Additive)
     );
     assert!(
-        compare(SchemaUse::Result, &old, &new).iter().any(|it| it.class == ChangeClass::Breaking)
+        compare(SchemaUse::Result, &old, &new)
+            .iter()
+            .any(|finding| finding.class == ChangeClass::Breaking)
     );
     assert!(
         compare(SchemaUse::Arguments, &new, &old)
             .iter()
-            .any(|it| it.class == ChangeClass::Breaking)
+            .any(|finding| finding.class == ChangeClass::Breaking)
     );
     assert!(
-        compare(SchemaUse::Result, &new, &old).iter().all(|it| it.class == ChangeClass::Additive)
+        compare(SchemaUse::Result, &new, &old)
+            .iter()
+            .all(|finding| finding.class == ChangeClass::Additive)
     );
     // Two alternatives of a `oneOf` must not hold at once.
     check(
@@ -570,11 +577,12 @@ fn a_change_that_cannot_be_judged_is_breaking() {
 fn schemas_without_an_end_are_compared_all_the_same() {
     // The definition refers only to itself.
     let empty = |name: &str| json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": format!("#/$defs/{name}")}}});
-    for side in [SchemaUse::Arguments, SchemaUse::Result] {
-        assert!(!compare(side, &empty("A"), &json!({"type": "string"})).is_empty());
-        let found = compare(side, &json!({"type": "string"}), &empty("A"));
+    for usage in [SchemaUse::Arguments, SchemaUse::Result] {
+        assert!(!compare(usage, &empty("A"), &json!({"type": "string"})).is_empty());
+        let found = compare(usage, &json!({"type": "string"}), &empty("A"));
         assert!(
-            found.iter().any(|it| it.class == ChangeClass::Breaking) || side == SchemaUse::Result
+            found.iter().any(|finding| finding.class == ChangeClass::Breaking)
+                || usage == SchemaUse::Result
         );
     }
     // Choices that refer to themselves twice double at each step.
@@ -590,13 +598,13 @@ fn schemas_without_an_end_are_compared_all_the_same() {
         })
     };
     let found = compare(SchemaUse::Arguments, &doubling("string"), &doubling("integer"));
-    assert!(found.iter().any(|it| it.class == ChangeClass::Breaking));
+    assert!(found.iter().any(|finding| finding.class == ChangeClass::Breaking));
     let deep = (0..200)
         .fold(json!({"type": "number"}), |inner, _| json!({"type": "array", "items": inner}));
     let other = (0..200)
         .fold(json!({"type": "integer"}), |inner, _| json!({"type": "array", "items": inner}));
     let found = compare(SchemaUse::Arguments, &deep, &other);
-    assert!(found.iter().any(|it| it.class == ChangeClass::Breaking));
+    assert!(found.iter().any(|finding| finding.class == ChangeClass::Breaking));
 }
 
 #[test]
@@ -710,16 +718,16 @@ fn a_change_that_rejects_a_huge_number_is_breaking() {
     {
         let findings = compare(SchemaUse::Arguments, &narrow, &json!({"type": "boolean"}));
         assert!(
-            findings.iter().any(|it| it.class == ChangeClass::Breaking),
+            findings.iter().any(|finding| finding.class == ChangeClass::Breaking),
             "{narrow}: {findings:?}"
         );
     }
     // A rounded number may be a multiple of ten or not.
     let tens = json!({"const": 1e30, "multipleOf": 10});
     let findings = compare(SchemaUse::Arguments, &tens, &json!({"type": "boolean"}));
-    assert!(findings.iter().any(|it| it.class == ChangeClass::Breaking), "{findings:?}");
+    assert!(findings.iter().any(|finding| finding.class == ChangeClass::Breaking), "{findings:?}");
     let exclusive = json!({"type": "integer", "exclusiveMinimum": 1e300});
     let inclusive = json!({"type": "integer", "minimum": 1e300});
     let findings = compare(SchemaUse::Arguments, &inclusive, &exclusive);
-    assert!(findings.iter().any(|it| it.class == ChangeClass::Breaking), "{findings:?}");
+    assert!(findings.iter().any(|finding| finding.class == ChangeClass::Breaking), "{findings:?}");
 }

@@ -37,14 +37,14 @@ impl TypeSet {
             Value::String(name) => Self::named(name),
             Value::Array(names) => names
                 .iter()
-                .map(|it| it.as_str().and_then(Self::named))
-                .try_fold(Self::NONE, |all, it| Some(all.or(it?))),
+                .map(|name| name.as_str().and_then(Self::named))
+                .try_fold(Self::NONE, |all, types| Some(all.or(types?))),
             _ => None,
         }
     }
 
     fn named(name: &str) -> Option<Self> {
-        NAMES.iter().find(|it| it.0 == name).map(|it| Self(it.1))
+        NAMES.iter().find(|named| named.0 == name).map(|named| Self(named.1))
     }
 
     pub(super) fn of(value: &Value) -> Self {
@@ -52,7 +52,9 @@ impl TypeSet {
             Value::Null => Self::NULL,
             Value::Bool(_) => Self::BOOLEAN,
             // `1.0` is an integer (JSON Schema Core, 4.2.3).
-            Value::Number(it) if it.as_f64().is_some_and(|it| it.fract() != 0.0) => Self::FRACTION,
+            Value::Number(number) if number.as_f64().is_some_and(|float| float.fract() != 0.0) => {
+                Self::FRACTION
+            }
             Value::Number(_) => Self::INTEGER,
             Value::String(_) => Self::STRING,
             Value::Array(_) => Self::ARRAY,
@@ -80,7 +82,7 @@ impl TypeSet {
     pub(super) fn groups(self) -> impl Iterator<Item = Self> {
         let groups =
             [Self::NULL, Self::BOOLEAN, Self::NUMBER, Self::STRING, Self::ARRAY, Self::OBJECT];
-        groups.into_iter().map(move |it| it.and(self)).filter(|it| !it.is_empty())
+        groups.into_iter().map(move |group| group.and(self)).filter(|group| !group.is_empty())
     }
 }
 
@@ -146,16 +148,16 @@ impl JsonNumber {
     /// Returns the integer that the number is compared as, if there is one.
     fn as_whole(self) -> Option<i128> {
         match self {
-            Self::Whole(it) => Some(it),
-            Self::Rounded(it) if it.abs() < LARGEST => Some(it as i128),
+            Self::Whole(number) => Some(number),
+            Self::Rounded(number) if number.abs() < LARGEST => Some(number as i128),
             Self::Rounded(_) | Self::Fraction(_) => None,
         }
     }
 
     fn as_float(self) -> f64 {
         match self {
-            Self::Whole(it) => it as f64,
-            Self::Rounded(it) | Self::Fraction(it) => it,
+            Self::Whole(number) => number as f64,
+            Self::Rounded(number) | Self::Fraction(number) => number,
         }
     }
 
@@ -170,8 +172,8 @@ impl JsonNumber {
     /// Returns this lower bound for whole numbers: the smallest number, and whether the bound excludes the number itself.
     pub(super) fn up(self, is_exclusive: bool) -> (Self, bool) {
         match (self, self.as_whole()) {
-            (Self::Fraction(it), _) => (Self::float(it.ceil()), false),
-            (_, Some(it)) if is_exclusive => (Self::Whole(it.saturating_add(1)), false),
+            (Self::Fraction(number), _) => (Self::float(number.ceil()), false),
+            (_, Some(number)) if is_exclusive => (Self::Whole(number.saturating_add(1)), false),
             _ => (self, is_exclusive),
         }
     }
@@ -179,8 +181,8 @@ impl JsonNumber {
     /// Returns this upper bound for whole numbers: the largest number, and whether the bound excludes the number itself.
     pub(super) fn down(self, is_exclusive: bool) -> (Self, bool) {
         match (self, self.as_whole()) {
-            (Self::Fraction(it), _) => (Self::float(it.floor()), false),
-            (_, Some(it)) if is_exclusive => (Self::Whole(it.saturating_sub(1)), false),
+            (Self::Fraction(number), _) => (Self::float(number.floor()), false),
+            (_, Some(number)) if is_exclusive => (Self::Whole(number.saturating_sub(1)), false),
             _ => (self, is_exclusive),
         }
     }
@@ -188,7 +190,7 @@ impl JsonNumber {
     /// Whether the number is a multiple of `unit`. `None` if rounding would decide.
     pub(super) fn is_multiple_of(self, unit: Self) -> Option<bool> {
         match (self, unit) {
-            (Self::Whole(it), Self::Whole(unit)) if unit > 0 => Some(it % unit == 0),
+            (Self::Whole(number), Self::Whole(unit)) if unit > 0 => Some(number % unit == 0),
             (Self::Rounded(_), Self::Whole(1)) => Some(true),
             (Self::Fraction(_), Self::Whole(1)) => Some(false),
             _ => None,
@@ -208,7 +210,8 @@ pub(super) fn are_equal(a: &Value, b: &Value) -> bool {
         }
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len()
-                && a.iter().all(|(name, it)| b.get(name).is_some_and(|other| are_equal(it, other)))
+                && a.iter()
+                    .all(|(name, value)| b.get(name).is_some_and(|other| are_equal(value, other)))
         }
         _ => a == b,
     }
@@ -227,22 +230,22 @@ mod tests {
             let number = 10f64.powi(exponent);
             json!(if is_negative { -number } else { number })
         });
-        let near_rounding = (0..8u64).prop_map(|it| json!(9_007_199_254_740_990 + it));
+        let near_rounding = (0..8u64).prop_map(|above| json!(9_007_199_254_740_990 + above));
         prop_oneof![
-            any::<i64>().prop_map(|it| json!(it)),
-            any::<u64>().prop_map(|it| json!(it)),
+            any::<i64>().prop_map(|number| json!(number)),
+            any::<u64>().prop_map(|number| json!(number)),
             any::<f64>()
-                .prop_filter("JSON has no other", |it| it.is_finite())
-                .prop_map(|it| json!(it)),
-            (-20i64..20).prop_map(|it| json!(it as f64 / 4.0)),
+                .prop_filter("JSON has no other", |number| number.is_finite())
+                .prop_map(|number| json!(number)),
+            (-20i64..20).prop_map(|number| json!(number as f64 / 4.0)),
             near_rounding.clone(),
-            near_rounding.prop_map(|it| json!(it.as_f64())),
+            near_rounding.prop_map(|number| json!(number.as_f64())),
             large,
         ]
     }
 
     fn is_whole(number: &Value) -> bool {
-        number.as_f64().is_some_and(|it| it.fract() == 0.0)
+        number.as_f64().is_some_and(|number| number.fract() == 0.0)
     }
 
     proptest! {
@@ -251,25 +254,25 @@ mod tests {
         /// Whole numbers are multiples of one, and no others are.
         #[test]
         fn exactly_the_whole_numbers_are_multiples_of_one(number in numbers()) {
-            let found = JsonNumber::of(&number).and_then(|it| it.is_multiple_of(JsonNumber::Whole(1)));
+            let found = JsonNumber::of(&number).and_then(|number| number.is_multiple_of(JsonNumber::Whole(1)));
             prop_assert_eq!(found, Some(is_whole(&number)), "{}", number);
         }
 
         /// The remainder decides for a number with all of its digits. For other numbers the answer is unknown.
         #[test]
         fn a_multiple_is_known_only_of_numbers_with_all_digits(number in numbers(), unit in 2..1000i64) {
-            let found = JsonNumber::of(&number).and_then(|it| it.is_multiple_of(JsonNumber::Whole(unit.into())));
+            let found = JsonNumber::of(&number).and_then(|number| number.is_multiple_of(JsonNumber::Whole(unit.into())));
             let exact = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
             if let Some(exact) = exact {
                 prop_assert_eq!(found, Some(exact % i128::from(unit) == 0));
-            } else if number.as_f64().is_some_and(|it| it.abs() >= FIRST_ROUNDED) {
+            } else if number.as_f64().is_some_and(|number| number.abs() >= FIRST_ROUNDED) {
                 prop_assert_eq!(found, None, "{}", number);
             }
         }
 
         #[test]
         fn numbers_have_a_total_order(a in numbers(), b in numbers(), c in numbers()) {
-            let of = |it: &Value| JsonNumber::of(it).expect("a number");
+            let of = |value: &Value| JsonNumber::of(value).expect("a number");
             let (a, b, c) = (of(&a), of(&b), of(&c));
             prop_assert_eq!(a.cmp(b), b.cmp(a).reverse());
             prop_assert_eq!(a.cmp(a), Ordering::Equal);
@@ -282,7 +285,7 @@ mod tests {
         #[test]
         fn a_bound_of_whole_numbers_allows_the_same(bound in numbers(), number in numbers(), is_exclusive in any::<bool>()) {
             prop_assume!(is_whole(&number));
-            let of = |it: &Value| JsonNumber::of(it).expect("a number");
+            let of = |value: &Value| JsonNumber::of(value).expect("a number");
             let (bound, number) = (of(&bound), of(&number));
             let allows = |(bound, is_exclusive): (JsonNumber, bool), wrong: Ordering| {
                 let ordering = number.cmp(bound);
