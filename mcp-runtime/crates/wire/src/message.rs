@@ -378,6 +378,7 @@ pub fn request(
 }
 
 /// Begins a message with the member that all messages have.
+#[inline]
 fn begin_message(out: &mut Vec<u8>) -> ObjectWriter<'_> {
     let mut message = ObjectWriter::begin(out);
     message.word("jsonrpc", "2.0");

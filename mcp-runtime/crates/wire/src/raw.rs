@@ -44,6 +44,7 @@ impl<'a> Raw<'a> {
     }
 
     /// Returns the value at the beginning of a valid text.
+    #[inline]
     pub fn first_of(text: &'a str) -> Self {
         Raw(&text[..end_of_value(text.as_bytes(), 0)])
     }
@@ -96,6 +97,7 @@ impl<'a> Raw<'a> {
     }
 
     /// Returns the text that a string stands for. The text is borrowed unless the string has escapes.
+    #[inline]
     pub fn string(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
         let plain = plain_until(inner.as_bytes(), 0);
