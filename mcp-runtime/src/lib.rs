@@ -99,7 +99,6 @@ mod call;
 mod catalog;
 #[cfg(feature = "stdio")]
 mod cli;
-mod collect;
 mod contract;
 mod dispatch;
 mod error;
@@ -109,7 +108,6 @@ mod item;
 mod limits;
 mod model;
 mod observe;
-mod percent;
 mod protocol;
 mod random;
 #[allow(missing_docs, reason = "public only for generated code")]
@@ -117,13 +115,14 @@ mod registry;
 mod schema;
 #[cfg(feature = "sqlite")]
 mod store;
-mod suggest;
 mod task;
 pub mod testing;
 mod transport;
 mod unavailable;
 mod unwind;
-mod wire;
+
+// Helpers that the comparison of contracts needs, too. They live in its crate, which knows nothing of this one.
+use mcp_runtime_contract::{collect, percent, suggest};
 
 // If a feature is off, the compiler shows the line of its `cfg` beside the name that it cannot find.
 #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth

@@ -3,11 +3,13 @@
 
 use std::{env, fs, path::Path};
 
+use mcp_runtime_contract::Published;
+
 use super::exit::{CommandError, CommandOutput};
 use crate::{
     builder::Builder,
     catalog::{Entry, Snapshot, ToolEntry},
-    contract::Published,
+    contract,
     model::ListKind,
     schema::{SchemaProfile, constant::short},
 };
@@ -16,7 +18,7 @@ use crate::{
 pub(super) fn print(builder: Builder) -> Result<CommandOutput, CommandError> {
     let server = builder.build().map_err(CommandError::failure)?;
     let snapshot = server.catalog.snapshot();
-    let text = Published::of(&server.identity, &snapshot).manifest.text();
+    let text = contract::published(&server.identity, &snapshot).manifest.text();
     Ok(CommandOutput { aside: makers(&snapshot), ..text.into() })
 }
 
@@ -105,7 +107,7 @@ pub(super) fn compare(
     let report = published.against(&lock).map_err(|problem| {
         CommandError::failure(format!("{shown}: {problem}\n`{}` writes it again", regenerate(file)))
     })?;
-    let text = report.told(&shown.to_string(), &regenerate(file));
+    let text = report.text(&shown.to_string(), &regenerate(file));
     let end = if report.breaks() {
         Err(CommandError::failure(format!("what {shown} promises is not kept")))
     } else if strict && !report.is_empty() {
@@ -120,7 +122,7 @@ pub(super) fn compare(
 
 fn published(builder: Builder) -> Result<Published, CommandError> {
     let server = builder.build().map_err(CommandError::failure)?;
-    Ok(Published::of(&server.identity, &server.catalog.snapshot()))
+    Ok(contract::published(&server.identity, &server.catalog.snapshot()))
 }
 
 /// The command that writes the lock file, with the program name of this invocation.

@@ -1,5 +1,6 @@
 //! What a server lists, and the texts that the commands print of it.
 
+use mcp_runtime_wire::Raw;
 use serde_json::{Value, json};
 
 use crate::{
@@ -7,7 +8,6 @@ use crate::{
     catalog::{Entry, Snapshot},
     model::ListKind,
     testing::{Client, ReadContents, RpcError},
-    wire::Raw,
 };
 
 /// All lists of a server. A list it does not have is empty.

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use mcp_runtime_wire::Raw;
+
 use super::{Dispatched, Dispatcher, Pending, Reference, texts};
 use crate::{
     call::context::Caller,
@@ -8,7 +10,6 @@ use crate::{
     error::{Error, Kind, shown},
     item::Completer,
     model::{Answer, Completion, Done, ListKind},
-    wire::Raw,
 };
 
 impl Dispatcher {

@@ -19,8 +19,6 @@ pub(crate) mod output;
 mod pattern;
 mod range;
 mod sampling;
-#[cfg(test)]
-pub(crate) mod validator;
 
 pub(crate) use constraint::{Constraints, Kind};
 pub use held::{Data, Held, Whole};

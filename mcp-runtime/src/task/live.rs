@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::Raw;
 use tokio::sync::{Notify, oneshot};
 
 pub(crate) use self::waiter::Waiter;
@@ -18,7 +19,6 @@ use crate::{
     model::{
         Answer, ClientInfo, Done, Instant, Question, TaskEnd, TaskState, TaskView, ToolResult,
     },
-    wire::Raw,
 };
 
 /// A call that runs as a task of this process, or may become one.

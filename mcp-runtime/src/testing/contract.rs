@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{builder::Builder, contract::Published};
+use crate::{builder::Builder, contract};
 
 /// Environment variable that selects the mode: `update` or `strict`.
 const VARIABLE: &str = "MCP_LOCK";
@@ -122,7 +122,7 @@ fn compare(builder: Builder, file: &Path, mode: &str) -> Result<String, String> 
     let (identity, snapshot) = builder.published().map_err(|error| {
         format!("{error}\n(`assert_contract!(server())` takes the server that `main` runs)")
     })?;
-    let published = Published::of(&identity, &snapshot);
+    let published = contract::published(&identity, &snapshot);
     let shown = file.display();
     match mode {
         "update" => {
@@ -143,7 +143,7 @@ fn compare(builder: Builder, file: &Path, mode: &str) -> Result<String, String> 
     let report = published
         .against(&lock)
         .map_err(|problem| format!("{shown}: {problem}\n`{regenerate}` writes it again"))?;
-    let told = report.told(&shown.to_string(), &regenerate);
+    let told = report.text(&shown.to_string(), &regenerate);
     let fails = report.breaks() || mode == "strict" && !report.is_empty();
     if fails { Err(told) } else { Ok(told) }
 }

@@ -7,12 +7,13 @@ use std::{
     task::{self, Poll},
 };
 
+use mcp_runtime_wire::Raw;
+
 use super::{Context, once::waits_for_an_answer};
 use crate::{
     call::extract::{Form, read_form},
     error::{Error, Kind, Result, Unanswered},
     model::{Action, Question, Root, Sampled, Sampling, action, content, page, read_roots},
-    wire::Raw,
 };
 
 /// A question to the client. The future resolves to the answer.

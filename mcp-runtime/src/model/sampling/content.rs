@@ -1,12 +1,10 @@
+use mcp_runtime_wire::{JsonKind, Raw};
 use serde_json::Map;
 
 use super::{Sampled, ToolUse};
-use crate::{
-    model::{
-        Annotations, Audio, Image, Meta, Role, Text,
-        content::{Data, Extras},
-    },
-    wire::{Kind, Raw},
+use crate::model::{
+    Annotations, Audio, Image, Meta, Role, Text,
+    content::{Data, Extras},
 };
 
 /// A block of the answer of the client's model ([`Sampled::content`]).
@@ -92,7 +90,7 @@ pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
             last_modified: last_modified.and_then(Raw::string).map(Into::into),
         },
         meta: meta
-            .filter(|it| it.kind() == Kind::Object)
+            .filter(|it| it.kind() == JsonKind::Object)
             .and_then(|it| serde_json::from_str::<Map<_, _>>(it.as_str()).ok())
             .map(Meta),
     };

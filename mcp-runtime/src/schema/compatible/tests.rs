@@ -1,8 +1,8 @@
+use mcp_runtime_contract::validator::accepts;
 use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::super::validator::accepts;
 use super::rules::{RULES, Rule};
 use super::{Side, compatible, compatible_result, full, rewrite, rewrite_by};
 

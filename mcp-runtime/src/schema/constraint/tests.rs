@@ -1,8 +1,8 @@
+use mcp_runtime_contract::validator::accepts;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::pattern::{CompiledPattern, is_portable};
-use super::super::validator::accepts;
 use super::super::{Map, Range};
 use super::{Constraints, Kind};
 

@@ -1,0 +1,148 @@
+//! Differences between two manifests, and the report about them.
+
+use std::{
+    collections::HashMap,
+    fmt::{self, Write as _},
+};
+
+use crate::place::SourcePlace;
+
+/// Effect of a change on clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ChangeClass {
+    /// A client that worked before fails now, or receives a value that it was not promised.
+    Breaking,
+    /// The server offers more than before.
+    Additive,
+    /// Only words changed.
+    Cosmetic,
+}
+
+/// Difference between two manifests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ContractChange {
+    pub(crate) class: ChangeClass,
+    /// Place in the sources.
+    pub(crate) place: SourcePlace,
+    /// Part that has changed, as in "tool `add`: argument `b`".
+    pub(crate) subject: String,
+    /// Description of the change, as in "must be given now".
+    pub(crate) text: String,
+    /// Way to avoid the break.
+    pub(crate) advice: Option<String>,
+    /// Key that the same difference of the same type shares in all places.
+    pub(crate) type_key: Option<String>,
+}
+
+impl ContractChange {
+    /// Returns the text for a further place of the same difference.
+    fn as_further_place(&self) -> String {
+        match &self.place {
+            SourcePlace::Nowhere => self.subject.clone(),
+            place => format!("{} ({place})", self.subject),
+        }
+    }
+
+    fn is_same_difference_as(&self, other: &Self) -> bool {
+        let same = self.class == other.class && self.text == other.text;
+        same && self.advice == other.advice
+            && self.type_key.is_some()
+            && self.type_key == other.type_key
+    }
+}
+
+impl fmt::Display for ContractChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            SourcePlace::Nowhere => {}
+            place => write!(f, "{place}: ")?,
+        }
+        write!(f, "{} {}", self.subject, self.text)
+    }
+}
+
+/// All differences between a manifest that was committed and what is published now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContractReport {
+    changes: Vec<ContractChange>,
+}
+
+impl ContractReport {
+    pub(crate) fn new(mut changes: Vec<ContractChange>) -> Self {
+        // The sort is stable, so the changes of one line stay in the order in which they were found.
+        changes.sort_by(|a, b| (a.class, &a.place).cmp(&(b.class, &b.place)));
+        Self { changes }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn changes(&self) -> &[ContractChange] {
+        &self.changes
+    }
+
+    /// Whether a change breaks clients.
+    pub fn breaks(&self) -> bool {
+        self.changes.iter().any(|change| change.class == ChangeClass::Breaking)
+    }
+
+    /// Whether the lock contains all that is published, and nothing else.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Returns the report as text. `regenerate` is the command that writes the lock again.
+    pub fn text(&self, file: &str, regenerate: &str) -> String {
+        if self.is_empty() {
+            return format!("{file}: what is published is what was promised\n");
+        }
+        let mut text = String::new();
+        for class in [ChangeClass::Breaking, ChangeClass::Additive, ChangeClass::Cosmetic] {
+            let told = group_by_type(self.changes.iter().filter(|change| change.class == class));
+            if told.is_empty() {
+                continue;
+            }
+            let count = told.len();
+            let changes = if count == 1 { "change" } else { "changes" };
+            let what = match class {
+                ChangeClass::Breaking => "breaking",
+                ChangeClass::Additive => "additive",
+                ChangeClass::Cosmetic => "cosmetic",
+            };
+            let _ = writeln!(text, "{count} {what} {changes}");
+            for (change, others) in told {
+                let _ = writeln!(text, "  {change}");
+                if !others.is_empty() {
+                    let others: Vec<_> =
+                        others.into_iter().map(ContractChange::as_further_place).collect();
+                    let _ = writeln!(text, "      also {}", others.join(", "));
+                }
+                if let Some(advice) = &change.advice {
+                    let _ = writeln!(text, "      {advice}");
+                }
+            }
+        }
+        let _ = match self.breaks() {
+            true => writeln!(text, "If clients may break, write {file} again: `{regenerate}`"),
+            false => writeln!(text, "Nothing breaks. Write {file} again: `{regenerate}`"),
+        };
+        text
+    }
+}
+
+/// Groups the changes that are one difference in several places. Returns the first change of each group with the others.
+fn group_by_type<'a>(
+    all: impl Iterator<Item = &'a ContractChange>,
+) -> Vec<(&'a ContractChange, Vec<&'a ContractChange>)> {
+    let mut told: Vec<(&ContractChange, Vec<&ContractChange>)> = Vec::new();
+    let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
+    for change in all {
+        let group = groups.entry(change.type_key.as_deref().unwrap_or_default()).or_default();
+        match group.iter().find(|at| told[**at].0.is_same_difference_as(change)) {
+            Some(at) => told[*at].1.push(change),
+            None => {
+                group.extend(change.type_key.is_some().then_some(told.len()));
+                told.push((change, Vec::new()));
+            }
+        }
+    }
+    told
+}

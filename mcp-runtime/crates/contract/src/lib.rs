@@ -1,0 +1,73 @@
+//! Contract of a server: compares what it published when its lock file was written with what it publishes now, and finds the differences
+//! that break clients.
+//!
+//! A part of [mcp-runtime](https://docs.rs/mcp-runtime), released together with it: its names may change in any release. The crate knows
+//! nothing of a running server. mcp-runtime makes the [`Manifest`] of one.
+//!
+//! `schema` prints a [`Manifest`], users commit it, and [`Published::against`] compares it with the server of today. Each difference is
+//! breaking, additive or cosmetic (`ChangeClass`), and has a place in the sources. A difference that cannot be decided counts as
+//! breaking.
+//!
+//! A manifest holds what a client of the newest revision sees, without the server's version and in an order of its own. It also holds facts
+//! that clients meet although the lists of that revision do not contain them:
+//!
+//! - `execution.taskSupport`;
+//! - `asks`: the capabilities that an item needs of the client;
+//! - `scopes`: the scopes that an item needs of the caller (policies cannot be compared);
+//! - `completes`: the arguments that an item completes;
+//! - `subscribe`: whether a resource can be subscribed to.
+//!
+//! | part | breaking | additive | cosmetic |
+//! |---|---|---|---|
+//! | tools and prompts (by name), resources (by URI), templates (by URI template) | gone; gone while a similar one is new, which is reported as a new name | new | title, description, icons, size, annotations of a resource, a resource's name |
+//! | description of the server | | | all of it, including its name |
+//! | an argument | gone, under another name, or new and required | new and optional | title, description, examples |
+//! | type of an argument | a value that was accepted is not shown to be accepted | more values are accepted | the order of an `enum`, another spelling |
+//! | whether an argument is required | required now | not required any more | |
+//! | default of an argument | another default, or none any more | a default where there was none | |
+//! | header of an argument (`x-mcp-header`) | any change: old clients are rejected, or routers miss the header | | its case |
+//! | result | output schema gone; a value is possible that was not promised; a member is gone | an output schema; more is promised; a member is new | descriptions, defaults |
+//! | hints | a promise is taken back: `readOnlyHint`, not `destructiveHint`, `idempotentHint`, not `openWorldHint`, each with its default | a promise | the same promises, written differently |
+//! | `execution.taskSupport` | any other change | from `forbidden` or `required` to `optional` | |
+//! | `asks`, `scopes` | needs more of its client or caller | needs less | |
+//! | `completes`, `subscribe`, `mimeType`, `_meta` | taken back or changed | new | |
+//! | arguments of prompts | as for tools | | their order |
+//! | order of lists and arguments, version of the server, lines of code | | | not compared: no lock contains them |
+//!
+//! **Schemas** (`schema`) are compared by the values they accept. For arguments, the new schema must accept every value that the old one
+//! accepts; for results the reverse. Two cases have rules of their own:
+//!
+//! - An object is assumed to have no undeclared members unless it has `additionalProperties`. So a new optional member of an open struct
+//!   breaks nothing. Arguments that excluded nothing and now reject undeclared members do break.
+//! - A declared member that is gone breaks on both sides, although an open struct would accept it.
+//!
+//! Keywords that cannot be compared (`not`, `if`, `patternProperties`, another `pattern`, …) are compatible only if they are equal. A
+//! schema in which only words have changed is always compatible. Only published facts are compared: `i32` and `i64` are both `integer` to
+//! clients, unless a `range` says more.
+//!
+//! **Each difference once.** A difference in a type that several items take or return is one difference (`schema::type_key`). The report
+//! shows it at its first place and lists the other places, each with its line. A hint that implies others is one difference too.
+//!
+//! The modules [`collect`], [`percent`] and [`suggest`] are helpers that mcp-runtime uses, too.
+
+mod change;
+pub mod collect;
+mod comparison;
+mod item;
+mod manifest;
+pub mod percent;
+mod place;
+mod schema;
+pub mod suggest;
+#[cfg(any(test, feature = "validator"))]
+pub mod validator;
+
+pub use self::{
+    change::ContractReport,
+    comparison::Published,
+    manifest::{ItemKind, JsonObject, Manifest},
+    place::{ItemPlace, SourcePlace, SourcePlaces},
+};
+
+#[cfg(test)]
+mod tests;

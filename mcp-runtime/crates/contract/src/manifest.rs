@@ -1,0 +1,255 @@
+//! Everything that a server publishes, and the lock file that holds it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Members of a JSON object.
+pub type JsonObject = serde_json::Map<String, Value>;
+
+/// Version of the lock format. It changes when older locks can no longer be read as before.
+pub(crate) const FORMAT: u64 = 1;
+
+/// Kind of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ItemKind {
+    /// A tool, known by its name.
+    Tool,
+    /// A resource, known by its URI.
+    Resource,
+    /// A resource template, known by its URI template.
+    Template,
+    /// A prompt, known by its name.
+    Prompt,
+}
+
+impl ItemKind {
+    /// All kinds, in the order of the lists.
+    pub const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Template, Self::Prompt];
+
+    /// Returns the member of the manifest that lists items of this kind.
+    pub(crate) fn list(self) -> &'static str {
+        match self {
+            Self::Tool => "tools",
+            Self::Resource => "resources",
+            Self::Template => "resourceTemplates",
+            Self::Prompt => "prompts",
+        }
+    }
+
+    /// Returns the member that identifies an item of this kind.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Tool | Self::Prompt => "name",
+            Self::Resource => "uri",
+            Self::Template => "uriTemplate",
+        }
+    }
+
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Resource => "resource",
+            Self::Template => "template",
+            Self::Prompt => "prompt",
+        }
+    }
+}
+
+/// Items of one kind, by the member that identifies them.
+pub(crate) type ItemList = BTreeMap<String, JsonObject>;
+
+/// Everything that a server publishes now, or published when its lock was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    /// Description of the server. Its version is left out, because it changes without any other change.
+    pub(crate) server: JsonObject,
+    pub(crate) lists: BTreeMap<ItemKind, ItemList>,
+}
+
+impl Manifest {
+    /// Creates a manifest without items. `server` describes the server.
+    pub fn new(mut server: JsonObject) -> Self {
+        server.remove("version");
+        Self { server, lists: ItemKind::ALL.map(|kind| (kind, ItemList::new())).into() }
+    }
+
+    /// Adds an item. `key` is the member that identifies it.
+    pub fn add(&mut self, kind: ItemKind, key: &str, mut item: JsonObject) {
+        for schema in ["inputSchema", "outputSchema"] {
+            if let Some(schema) = item.get_mut(schema) {
+                sort_unordered(schema);
+            }
+        }
+        self.lists.entry(kind).or_default().insert(key.to_owned(), item);
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.server.get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub(crate) fn list(&self, kind: ItemKind) -> &ItemList {
+        static NONE: ItemList = ItemList::new();
+        self.lists.get(&kind).unwrap_or(&NONE)
+    }
+
+    /// Returns the text of a lock file. It is sorted, has one member a line, and is always the same for the same server.
+    pub fn text(&self) -> String {
+        let mut all = JsonObject::new();
+        all.insert("format".to_owned(), FORMAT.into());
+        all.insert("server".to_owned(), self.server.clone().into());
+        for kind in ItemKind::ALL {
+            let list = self.list(kind).values().cloned().map(Value::Object);
+            all.insert(kind.list().to_owned(), list.collect::<Vec<_>>().into());
+        }
+        pretty(&all.into())
+    }
+
+    /// Reads the text of a lock file.
+    ///
+    /// # Errors
+    /// Returns the problem with the text, in words for the user.
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+            return Err("it is UTF-16, as `>` writes it in Windows PowerShell; a lock is UTF-8: \
+                        write it with `cmd`, or with `MCP_LOCK=update`"
+                .to_owned());
+        }
+        let text = str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
+        if text.trim().is_empty() {
+            return Err("it is empty".to_owned());
+        }
+        if let Some(line) = line_of_conflict(text) {
+            return Err(format!("a merge left its marks in line {line}; no need to merge it"));
+        }
+        let all: Value = serde_json::from_str(text).map_err(|error| match error.is_eof() {
+            true => format!("it ends in the middle, in line {}", error.line()),
+            false => format!("it is no JSON: {error}"),
+        })?;
+        let Value::Object(all) = all else {
+            return Err("it is no manifest: a lock is a JSON object".to_owned());
+        };
+        parse(all)
+    }
+}
+
+/// Returns the number of the first line with a conflict marker of a merge. No line of a lock begins with such a marker.
+fn line_of_conflict(text: &str) -> Option<usize> {
+    let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
+    let at = text.lines().position(|line| marks.iter().any(|mark| line.starts_with(mark)))?;
+    Some(at + 1)
+}
+
+fn parse(mut all: JsonObject) -> Result<Manifest, String> {
+    match all.remove("format") {
+        Some(format) if format == FORMAT => {}
+        Some(format) if format.as_u64().is_some_and(|format| format > FORMAT) => {
+            return Err(format!(
+                "a newer mcp-runtime has written it: it is of format {format}, and this one reads {FORMAT}"
+            ));
+        }
+        Some(format) => return Err(format!("it is of format {format}, and not {FORMAT}")),
+        None if all.contains_key("tools") => {
+            return Err(
+                "it is a manifest, but none that `schema` prints: it has no `format`".to_owned()
+            );
+        }
+        None => return Err("it is no manifest: it has no `format`".to_owned()),
+    }
+    let server = match all.remove("server") {
+        Some(Value::Object(server)) if server.get("name").is_some_and(Value::is_string) => server,
+        _ => return Err("it does not say whose it is: `server` has no `name`".to_owned()),
+    };
+    let mut lists = BTreeMap::new();
+    for kind in ItemKind::ALL {
+        let Some(Value::Array(items)) = all.remove(kind.list()) else {
+            return Err(format!("it has no list `{}`", kind.list()));
+        };
+        let mut list = ItemList::new();
+        for item in items {
+            let Value::Object(item) = item else {
+                return Err(format!(
+                    "in `{}` there is {item}, which is no {}",
+                    kind.list(),
+                    kind.noun()
+                ));
+            };
+            let Some(key) = item.get(kind.key()).and_then(Value::as_str).map(str::to_owned) else {
+                return Err(format!("a {} has no `{}`", kind.noun(), kind.key()));
+            };
+            if list.insert(key.clone(), item).is_some() {
+                return Err(format!(
+                    "it has two {}s `{key}`, as when it is merged by hand",
+                    kind.noun()
+                ));
+            }
+        }
+        lists.insert(kind, list);
+    }
+    match all.keys().next() {
+        Some(other) => Err(format!("it has a member `{other}`, which is in no lock")),
+        None => Ok(Manifest { server, lists }),
+    }
+}
+
+/// Formats a value with its members sorted by name and one member a line, so that a change of one member is a change of one line.
+fn pretty(value: &Value) -> String {
+    let mut text = String::new();
+    write(&mut text, value, 0);
+    text.push('\n');
+    text
+}
+
+fn write(text: &mut String, value: &Value, depth: usize) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            let mut members: Vec<_> = map.iter().collect();
+            members.sort_unstable_by_key(|member| member.0);
+            text.push('{');
+            for (at, (name, value)) in members.into_iter().enumerate() {
+                next_line(text, at > 0, depth + 1);
+                text.push_str(&Value::from(name.as_str()).to_string());
+                text.push_str(": ");
+                write(text, value, depth + 1);
+            }
+            next_line(text, false, depth);
+            text.push('}');
+        }
+        Value::Array(list) if !list.is_empty() => {
+            text.push('[');
+            for (at, value) in list.iter().enumerate() {
+                next_line(text, at > 0, depth + 1);
+                write(text, value, depth + 1);
+            }
+            next_line(text, false, depth);
+            text.push(']');
+        }
+        other => text.push_str(&other.to_string()),
+    }
+}
+
+fn next_line(text: &mut String, after_another: bool, depth: usize) {
+    text.push_str(if after_another { ",\n" } else { "\n" });
+    text.push_str(&"  ".repeat(depth));
+}
+
+/// Sorts the parts of a schema that have no order: `required`, and a `type` that is a list. So parameters can change places.
+fn sort_unordered(schema: &mut Value) {
+    let Value::Object(map) = schema else { return };
+    for (keyword, said) in map {
+        match (keyword.as_str(), said) {
+            ("required" | "type", Value::Array(names)) => {
+                names.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+            }
+            (
+                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+                Value::Object(schemas),
+            ) => schemas.values_mut().for_each(sort_unordered),
+            // Values of these keywords are no schemas.
+            ("const" | "default" | "enum" | "examples", _) => {}
+            (_, Value::Array(schemas)) => schemas.iter_mut().for_each(sort_unordered),
+            (_, other) => sort_unordered(other),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Differences between two schemas: a mismatch of the values that they accept, and the finding that it becomes in a report.
+
+use std::fmt::{self, Write as _};
+
+use serde_json::Value;
+
+use super::{set::AlternativeTag, value::TypeSet};
+use crate::change::ChangeClass;
+
+/// Use of a schema: who sends the values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SchemaUse {
+    /// Clients send the values: all that was accepted must still be accepted.
+    Arguments,
+    /// The server sends the values: all that it sends must have been promised.
+    Result,
+}
+
+/// Remedy for a difference that breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Remedy {
+    None,
+    KeepOldName(String),
+    KeepArgument,
+    KeepMember,
+    MakeOptional,
+    LeaveOpen,
+    AcceptBoth,
+    KeepPromise,
+    KeepDefault,
+    KeepHeader,
+}
+
+/// Difference between two schemas.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SchemaFinding {
+    pub(crate) class: ChangeClass,
+    pub(crate) path: ValuePath,
+    pub(crate) text: String,
+    pub(crate) remedy: Remedy,
+}
+
+/// Step into a value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum PathStep {
+    Member(String),
+    /// Any element of a list.
+    Element,
+    /// Element of a tuple.
+    Place(usize),
+    /// Members without a declared name.
+    Others,
+    /// Definition, which may be used in several places.
+    Definition(String),
+}
+
+/// Path to a place in a value: `trip.stops[].name`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ValuePath(pub(super) Vec<PathStep>);
+
+impl ValuePath {
+    /// Returns the argument that contains the place.
+    pub(crate) fn argument(&self) -> Option<&str> {
+        match self.0.first() {
+            Some(PathStep::Member(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether the place is an argument itself, and not inside of one.
+    pub(crate) fn is_argument(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    pub(super) fn parent(&self) -> &[PathStep] {
+        self.0.split_last().map_or(&[], |split| split.1)
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        match self.0.last() {
+            Some(PathStep::Member(name)) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ValuePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, step) in self.0.iter().enumerate() {
+            match step {
+                PathStep::Member(name) if at == 0 => f.write_str(name)?,
+                PathStep::Member(name) => write!(f, ".{name}")?,
+                PathStep::Element => f.write_str("[]")?,
+                PathStep::Place(index) => write!(f, "[{index}]")?,
+                PathStep::Others => f.write_str("{}")?,
+                PathStep::Definition(name) => write!(f, "({name})")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reason why not all values of the narrower schema are values of the wider one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Mismatch {
+    Types {
+        narrow: TypeSet,
+        wide: TypeSet,
+    },
+    /// Values that only the narrower schema lists.
+    Values(Vec<Value>),
+    /// The wider schema lists its values, and the narrower one does not.
+    Listed {
+        narrow: TypeSet,
+        wide: Vec<Value>,
+    },
+    /// A bound, a length, a pattern or a format.
+    Keyword {
+        keyword: String,
+        narrow: Option<Value>,
+        wide: Value,
+    },
+    /// The wider schema requires the member, which is optional in the narrower one.
+    Required,
+    /// The wider schema requires the member, and the narrower one does not mention it.
+    NewRequired,
+    /// Only the narrower schema declares the member. With `closed`, the wider schema accepts no other members than its own.
+    Undeclared {
+        closed: bool,
+        schema: Value,
+    },
+    /// The narrower schema has members without a declared name, and the wider schema accepts none.
+    Others,
+    /// The narrower schema does not exclude undeclared members, and the wider schema does.
+    Closed,
+    /// Alternative that only the narrower schema has.
+    Alternative(AlternativeTag),
+    /// The wider schema accepts nothing.
+    Nothing,
+    /// Difference that cannot be decided.
+    Undecided(String),
+}
+
+/// Context for the text of a mismatch: which schema is the old one, and what the values are.
+#[derive(Clone, Copy)]
+pub(super) struct MismatchContext {
+    /// Whether the narrower schema is the old one.
+    pub(super) forward: bool,
+    pub(super) is_argument: bool,
+}
+
+impl Mismatch {
+    pub(super) fn text(&self, context: MismatchContext) -> String {
+        let MismatchContext { forward, is_argument } = context;
+        let was_is = |narrow: &dyn fmt::Display, wide: &dyn fmt::Display| {
+            if forward {
+                format!("was {narrow}, is {wide}")
+            } else {
+                format!("was {wide}, is {narrow}")
+            }
+        };
+        match self {
+            // An `Option` is a type and `null`.
+            Self::Types { narrow: TypeSet::NULL, wide } if forward => {
+                format!("may not be null any more, only {wide}")
+            }
+            Self::Types { narrow: TypeSet::NULL, wide } => {
+                format!("may be null now, not only {wide}")
+            }
+            Self::Types { narrow, wide } => was_is(narrow, wide),
+            Self::Values(values) => {
+                let value = if values.len() == 1 { "value" } else { "values" };
+                match forward {
+                    true => format!("has lost the {value} {}", listed(values)),
+                    false => format!("has the new {value} {}", listed(values)),
+                }
+            }
+            Self::Listed { narrow, wide } => {
+                was_is(narrow, &format_args!("one of {}", listed(wide)))
+            }
+            Self::Keyword { keyword, narrow, wide } => {
+                let (was, is) = match forward {
+                    true => (narrow.as_ref(), Some(wide)),
+                    false => (Some(wide), narrow.as_ref()),
+                };
+                match (was, is) {
+                    (None, Some(is)) => format!("has a `{keyword}` of {is} now"),
+                    (Some(was), None) => format!("has no `{keyword}` any more, it was {was}"),
+                    (Some(was), Some(is)) => format!("has a `{keyword}` of {is}, it was {was}"),
+                    (None, None) => format!("has another `{keyword}`"),
+                }
+            }
+            Self::Required => match (forward, is_argument) {
+                (true, true) => "must be given now",
+                (true, false) => "is always there now",
+                (false, true) => "may be left out now",
+                (false, false) => "may be missing now",
+            }
+            .to_owned(),
+            Self::NewRequired => match (forward, is_argument) {
+                (true, true) => "is new and must be given",
+                (true, false) => "is new and always there",
+                (false, _) => "is gone",
+            }
+            .to_owned(),
+            Self::Undeclared { .. } if forward => "is gone".to_owned(),
+            Self::Undeclared { closed: true, .. } if !is_argument => {
+                "is new, and other members had been ruled out".to_owned()
+            }
+            Self::Undeclared { .. } => "is new".to_owned(),
+            Self::Others if forward => {
+                "has no members any more but those that are named".to_owned()
+            }
+            Self::Others => "may have other members now than those that are named".to_owned(),
+            Self::Closed if forward => "refuses members that are not declared now".to_owned(),
+            Self::Closed => "takes members that are not declared, too".to_owned(),
+            Self::Alternative(tag) if forward => format!("has lost the alternative {tag}"),
+            Self::Alternative(tag) => format!("has the new alternative {tag}"),
+            Self::Nothing if forward => "has no possible value any more".to_owned(),
+            Self::Nothing => "had no possible value".to_owned(),
+            Self::Undecided(what) => match (forward, is_argument) {
+                (true, true) => {
+                    format!("cannot be shown to accept what was accepted before: {what}")
+                }
+                (false, false) => {
+                    format!("cannot be shown to be what was promised before: {what}")
+                }
+                _ => format!("is described differently: {what}"),
+            },
+        }
+    }
+}
+
+/// Formats the values as a list, each in backticks. A long list is cut after the first values, and the number of the others follows.
+fn listed(values: &[Value]) -> String {
+    const MOST: usize = 8;
+    let mut text = String::new();
+    for (at, value) in values.iter().take(MOST).enumerate() {
+        text.push_str(if at > 0 { ", " } else { "" });
+        let _ = write!(text, "`{value}`");
+    }
+    if values.len() > MOST {
+        let _ = write!(text, " and {} more", values.len() - MOST);
+    }
+    text
+}

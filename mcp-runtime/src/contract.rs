@@ -1,0 +1,165 @@
+//! Manifest of a running server, for the comparison with its lock file. The crate `mcp-runtime-contract` compares.
+
+use mcp_runtime_contract::{
+    ItemKind, ItemPlace, JsonObject, Manifest, Published, SourcePlace, SourcePlaces,
+};
+use serde_json::json;
+
+use crate::{
+    builder::Identity,
+    catalog::{Entry, Snapshot},
+    collect::collect_by_insert,
+    item::ArgDef,
+    model::ListKind,
+    protocol,
+};
+
+/// Returns everything that a server publishes, and the places of its items in the sources.
+pub(crate) fn published(identity: &Identity, snapshot: &Snapshot) -> Published {
+    let mut manifest = Manifest::new(server(identity));
+    let mut places = SourcePlaces::default();
+    for kind in ItemKind::ALL {
+        for entry in snapshot.list(list_kind(kind)) {
+            places.add(kind, entry.key(), place(entry));
+            manifest.add(kind, entry.key(), item(entry));
+        }
+    }
+    Published { manifest, places }
+}
+
+fn list_kind(kind: ItemKind) -> ListKind {
+    match kind {
+        ItemKind::Tool => ListKind::Tools,
+        ItemKind::Resource => ListKind::Resources,
+        ItemKind::Template => ListKind::Templates,
+        ItemKind::Prompt => ListKind::Prompts,
+    }
+}
+
+fn server(identity: &Identity) -> JsonObject {
+    let mut server = object(&protocol::presented(identity));
+    if let Some(instructions) = &identity.instructions {
+        server.insert("instructions".to_owned(), instructions.as_str().into());
+    }
+    server
+}
+
+/// Returns an entry as the newest revision lists it, with the facts that such a list has no place for.
+fn item(entry: &Entry) -> JsonObject {
+    let mut item = object(&protocol::listed(entry));
+    if let Some(task) = entry.task() {
+        let support = if task.required { "required" } else { "optional" };
+        item.insert("execution".to_owned(), json!({ "taskSupport": support }));
+    }
+    let asks: Vec<&str> = entry.asks.names().collect();
+    let completes = entry.arguments().iter().filter(|argument| argument.can_complete());
+    let completes: Vec<&str> = completes.map(|argument| &*argument.name).collect();
+    let scopes: Vec<&str> = entry.scopes().collect();
+    for (member, mut names) in [("asks", asks), ("completes", completes), ("scopes", scopes)] {
+        if !names.is_empty() {
+            names.sort_unstable();
+            item.insert(member.to_owned(), names.into());
+        }
+    }
+    if entry.resource().is_some_and(|resource| resource.subscribe) {
+        item.insert("subscribe".to_owned(), true.into());
+    }
+    item
+}
+
+fn object(text: &[u8]) -> JsonObject {
+    // This crate has written the text, so it is valid JSON.
+    serde_json::from_slice(text).unwrap_or_default()
+}
+
+/// Returns the places of an item and of its arguments in the sources.
+fn place(entry: &Entry) -> ItemPlace {
+    let place = match entry.origin {
+        Some(origin) => SourcePlace::Line(origin.file, origin.line),
+        None => SourcePlace::Nowhere,
+    };
+    // Generated functions have parameters without a line.
+    let known = entry.parameters.iter().copied().filter(|parameter| parameter.line > 0);
+    let (own, spread): (Vec<&'static ArgDef>, Vec<&'static ArgDef>) =
+        known.partition(|parameter| entry.names.own.iter().any(|name| name == parameter.name));
+    let others = match spread.as_slice() {
+        [one] => Some(one.line),
+        _ => None,
+    };
+    let arguments = own.into_iter().map(|parameter| (parameter.name, parameter.line));
+    ItemPlace { place, arguments: collect_by_insert(arguments), others }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_macros::tool;
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::{
+        call::extract::{Args, Params},
+        item::ItemDef,
+        registry,
+    };
+
+    #[cfg(feature = "auth")]
+    #[test]
+    fn the_manifest_publishes_the_scopes_that_an_item_requires() {
+        use crate::{
+            call::context::Context,
+            catalog::{Item as _, Tool},
+        };
+
+        let tool = || Tool::new("write").handler(async |_: Context| "");
+        let published = |tool: Tool| item(&tool.into_entry().expect("a good tool").0);
+        let scopes = published(tool().scopes(["notes:write", "notes:read"]));
+        assert_eq!(scopes["scopes"], json!(["notes:read", "notes:write"]));
+        assert!(published(tool().auth(|_, _| true)).get("scopes").is_none());
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its names count")]
+    struct Trip {
+        from: String,
+    }
+
+    #[tool(crate = crate, group = "places")]
+    fn go(times: u8, trip: Args<Trip>) -> u8 {
+        drop(trip);
+        times
+    }
+
+    fn def() -> &'static ItemDef {
+        registry::all().find(|def| def.group == Some("places")).expect("the tool")
+    }
+
+    /// Checks the lines of the arguments of `go` if its parameters are in `lines`.
+    fn check(lines: [u32; 2], times: u32, from: u32, gone: u32) {
+        let mut params = Params::default();
+        (def().params)(&mut params);
+        let mut entry = Entry::of(def(), params).expect("an entry");
+        entry.judge().expect("a schema");
+        let moved = entry.parameters.iter().zip(lines).map(|(parameter, line)| {
+            let def: &'static ArgDef = Box::leak(Box::new(ArgDef::new(parameter.name).line(line)));
+            def
+        });
+        entry.parameters = moved.collect();
+        let mut places = SourcePlaces::default();
+        places.add(ItemKind::Tool, "go", place(&entry));
+        let file = def().origin.file;
+        for (name, line) in [("times", times), ("from", from), ("gone", gone)] {
+            let place = places.argument(ItemKind::Tool, "go", name);
+            assert_eq!(place, SourcePlace::Line(file, line), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_argument_is_where_its_parameter_is() {
+        let item = def().origin.line;
+        check([0, 0], item, item, item);
+        check([70, 0], 70, item, item);
+        // An argument without a parameter may have been in the type that contains the others.
+        check([70, 71], 70, 71, 71);
+    }
+}
