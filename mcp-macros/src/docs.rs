@@ -18,7 +18,7 @@ pub(crate) enum DocPart<'a> {
 /// Reads the documentation from `attrs`. Returns `None` without documentation, or if all lines are blank.
 pub(crate) fn read(attrs: &[Attribute]) -> Option<Doc<'_>> {
     let mut parts = Vec::new();
-    for attr in attrs.iter().filter(|it| it.path().is_ident("doc")) {
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("doc")) {
         // `#[doc(hidden)]` and similar attributes are lists, and no text.
         let Meta::NameValue(pair) = &attr.meta else { continue };
         match &pair.value {
@@ -28,7 +28,7 @@ pub(crate) fn read(attrs: &[Attribute]) -> Option<Doc<'_>> {
             expr => parts.push(DocPart::Expr(expr)),
         }
     }
-    if parts.iter().any(|it| matches!(it, DocPart::Expr(_))) {
+    if parts.iter().any(|part| matches!(part, DocPart::Expr(_))) {
         return Some(Doc::Parts(parts));
     }
     let mut lines: Vec<String> = Vec::new();
@@ -45,7 +45,10 @@ pub(crate) fn read(attrs: &[Attribute]) -> Option<Doc<'_>> {
 fn lines(text: &str) -> impl Iterator<Item = String> + '_ {
     let block = text.contains('\n');
     let starred = block
-        && text.lines().skip(1).all(|it| it.trim_start().starts_with('*') || it.trim().is_empty());
+        && text
+            .lines()
+            .skip(1)
+            .all(|line| line.trim_start().starts_with('*') || line.trim().is_empty());
     text.split('\n').enumerate().map(move |(index, line)| {
         let line = line.trim_end();
         let line = if starred && index > 0 {
@@ -58,7 +61,7 @@ fn lines(text: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 fn trim(lines: &[String]) -> String {
-    let full = |it: &String| !it.trim().is_empty();
+    let full = |text: &String| !text.trim().is_empty();
     let Some(first) = lines.iter().position(full) else { return String::new() };
     let last = lines.iter().rposition(full).unwrap_or(first);
     lines[first..=last].join("\n")
@@ -74,7 +77,7 @@ mod tests {
         read(&attrs).map(|doc| match doc {
             Doc::Text(text) => text,
             Doc::Parts(parts) => {
-                let part = |it: &DocPart<'_>| match it {
+                let part = |part: &DocPart<'_>| match part {
                     DocPart::Line(line) => line.clone(),
                     DocPart::Expr(_) => "<expr>".to_owned(),
                 };

@@ -95,14 +95,16 @@ pub(crate) fn handlers(attr: TokenStream, tokens: TokenStream) -> TokenStream {
         }
     };
     check::handlers(&block, &errors);
-    let items: Vec<Item<'_>> =
-        block.marked().filter_map(|it| method(it, &block.self_ty, &keys, &errors)).collect();
+    let items: Vec<Item<'_>> = block
+        .marked()
+        .filter_map(|marked| method(marked, &block.self_ty, &keys, &errors))
+        .collect();
     check::shared(&keys, &block, &items, &errors);
     check::duplicates(&items, &errors);
     let mut all = block.plain();
     match errors.finish() {
         Ok(()) => {
-            let items = items.iter().filter(|it| !check::refused_by_rustc(it));
+            let items = items.iter().filter(|item| !check::refused_by_rustc(item));
             all.extend(items.map(expand::item::item));
         }
         Err(errors) => {
@@ -161,7 +163,8 @@ pub(crate) fn items(tokens: TokenStream) -> TokenStream {
         Punctuated::<Expr, Token![,]>::parse_terminated(input)
     };
     let found = errors.keep(read.parse2(tokens)).unwrap_or_default();
-    let paths: Vec<ExprPath> = found.into_iter().filter_map(|it| errors.keep(path(it))).collect();
+    let paths: Vec<ExprPath> =
+        found.into_iter().filter_map(|expr| errors.keep(path(expr))).collect();
     let root = expand::root(keys.crate_path.as_ref());
     in_expression(errors, expand::server::items(&root, &paths))
 }
@@ -202,7 +205,7 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     }
     all.extend(expand::data::data(&root, &derives));
     let mut item = syn::parse2::<syn::Item>(tokens.clone());
-    match item.as_mut().ok().and_then(|it| expand::data::promised(&root, it)) {
+    match item.as_mut().ok().and_then(|item| expand::data::promised(&root, item)) {
         Some(promises) if !promises.is_empty() => {
             all.extend(item.map(ToTokens::into_token_stream));
             all.extend(promises);
@@ -221,8 +224,8 @@ pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
         without_bounds(item);
     }
     let shape = item.as_ref().and_then(SchemaType::read);
-    let mut all = shape.map(|it| expand::schema::schema(&it)).unwrap_or_default();
-    all.extend(item.filter(borrows).and_then(|it| expand::schema::borrows(&it)));
+    let mut all = shape.map(|shape| expand::schema::schema(&shape)).unwrap_or_default();
+    all.extend(item.filter(borrows).and_then(|item| expand::schema::borrows(&item)));
     with_errors(all, errors)
 }
 
@@ -231,15 +234,15 @@ pub(crate) fn prelude_derive(name: &'static str, tokens: TokenStream) -> TokenSt
     let errors = Errors::new();
     let item = syn::parse2::<DeriveInput>(tokens);
     errors.at(Span::call_site(), prelude_message(name, item.as_ref().ok()));
-    let stand_in = item.ok().map(|it| expand::data::stand_in(name, &it));
+    let stand_in = item.ok().map(|item| expand::data::stand_in(name, &item));
     with_errors(stand_in.unwrap_or_default(), errors)
 }
 
 /// Names the attribute that derives the trait, and the way to have this derive alone.
 fn prelude_message(name: &str, item: Option<&DeriveInput>) -> String {
-    let attrs = item.into_iter().flat_map(|it| &it.attrs);
-    let words = attrs.filter_map(|it| Some(it.path().segments.last()?.ident.to_string()));
-    if let Some(word) = words.into_iter().find(|it| it == "data" || it == "form") {
+    let attrs = item.into_iter().flat_map(|item| &item.attrs);
+    let words = attrs.filter_map(|attr| Some(attr.path().segments.last()?.ident.to_string()));
+    if let Some(word) = words.into_iter().find(|word| word == "data" || word == "form") {
         return format!("#[{word}] derives `{name}` already: remove it here");
     }
     let (module, command) = match name {
@@ -259,7 +262,7 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let derives = derives(tables::FORM.owner, &tokens, &errors);
     let tokens = without_doubled(tokens);
     let item = errors.keep(syn::parse2::<syn::Item>(tokens.clone()));
-    let form = item.as_ref().and_then(|it| Form::read(it, keys, &errors));
+    let form = item.as_ref().and_then(|item| Form::read(item, keys, &errors));
     if let Some(form) = &form {
         check::form(form, &errors);
     }
@@ -279,7 +282,7 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
         (Err(errors), form, _) => {
             all.extend(without_form_helpers(tokens));
             all.extend(errors);
-            all.extend(form.and_then(|it| expand::form::unfinished(&root, &it)));
+            all.extend(form.and_then(|form| expand::form::unfinished(&root, &form)));
         }
     }
     all

@@ -47,20 +47,20 @@ impl Template {
         if parser.problems.is_empty() {
             return Ok(Self { uri: uri.clone(), segments: parser.segments });
         }
-        parser.problems.sort_by_key(|it| it.at);
-        let error = |it: &Problem| syn::Error::new(uri.span(), it.render(&text));
+        parser.problems.sort_by_key(|problem| problem.at);
+        let error = |problem: &Problem| syn::Error::new(uri.span(), problem.render(&text));
         Err(parser.problems.iter().map(error).collect())
     }
 
     pub(crate) fn variables(&self) -> impl Iterator<Item = &Variable> {
-        self.segments.iter().filter_map(|it| match it {
+        self.segments.iter().filter_map(|segment| match segment {
             Segment::Variable(variable) => Some(variable),
             Segment::Literal(_) => None,
         })
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<&Variable> {
-        self.variables().find(|it| it.name == name)
+        self.variables().find(|variable| variable.name == name)
     }
 }
 
@@ -73,7 +73,8 @@ struct Problem {
 impl Problem {
     /// Returns the message, the template and a caret. Control characters would move the caret, so they are shown as `?`.
     fn render(&self, text: &str) -> String {
-        let shown: String = text.chars().map(|it| if it.is_control() { '?' } else { it }).collect();
+        let shown: String =
+            text.chars().map(|char| if char.is_control() { '?' } else { char }).collect();
         let column = text.get(..self.at).unwrap_or(text).chars().count();
         format!("{}\n  {shown}\n  {:column$}^", self.message, "")
     }
@@ -89,7 +90,7 @@ impl Parser<'_> {
     fn run(&mut self) {
         self.check_scheme();
         let mut at = 0;
-        while let Some(rest) = self.text.get(at..).filter(|it| !it.is_empty()) {
+        while let Some(rest) = self.text.get(at..).filter(|text| !text.is_empty()) {
             if rest.starts_with('{') {
                 let Some(length) = rest.find('}') else {
                     return self.problem(at, "this `{` is never closed");
@@ -112,9 +113,9 @@ impl Parser<'_> {
     /// Checks the scheme (RFC 3986, section 3.1).
     fn check_scheme(&mut self) {
         let scheme = self.text.split_once(':').map(|(scheme, _)| scheme);
-        let valid = |it: &str| {
-            it.starts_with(|it: char| it.is_ascii_alphabetic())
-                && it.bytes().all(|it| it.is_ascii_alphanumeric() || b"+-.".contains(&it))
+        let valid = |text: &str| {
+            text.starts_with(|value: char| value.is_ascii_alphabetic())
+                && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
         };
         if !scheme.is_some_and(valid) {
             self.problem(0, "the URI starts with a scheme of its own, such as `users://`");
@@ -134,7 +135,7 @@ impl Parser<'_> {
                 self.problem(at, "this `}` closes nothing");
             } else if char == '%' {
                 let code = text.get(offset + 1..offset + 3);
-                if !code.is_some_and(|it| it.bytes().all(|it| it.is_ascii_hexdigit())) {
+                if !code.is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit())) {
                     self.problem(
                         at,
                         "`%` is followed by two hexadecimal digits; `%` itself is `%25`",
@@ -146,8 +147,8 @@ impl Parser<'_> {
                 said = offset + name.len() + 2;
                 self.problem(at, format!("a variable is written in braces: `{{{name}}}`"));
             } else if !is_uri_char(char) {
-                let begin = text[..offset].rfind('/').map_or(0, |it| it + 1);
-                said = text[offset..].find('/').map_or(text.len(), |it| offset + it);
+                let begin = text[..offset].rfind('/').map_or(0, |rfind| rfind + 1);
+                said = text[offset..].find('/').map_or(text.len(), |text| offset + text);
                 let segment: String = text[begin..said].chars().map(encoded).collect();
                 self.problem(at, format!("{char:?} is not allowed in a URI: write `{segment}`"));
             }
@@ -195,7 +196,8 @@ impl Parser<'_> {
 
     fn variable(&mut self, at: usize, written: &str, kind: VariableKind) {
         if let Some(colon) = written.find(':') {
-            let message = if written[colon + 1..].starts_with(|it: char| it.is_ascii_digit()) {
+            let message = if written[colon + 1..].starts_with(|value: char| value.is_ascii_digit())
+            {
                 "a prefix such as `{x:3}` is not supported: write `{x}`".to_owned()
             } else {
                 format!(
@@ -218,12 +220,14 @@ impl Parser<'_> {
         if explode && kind != VariableKind::Path {
             return self.problem(at + name.len(), "`*` is supported in `{/x*}` only");
         }
-        let allowed = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '.';
-        if let Some(wrong) = name.find(|it| !allowed(it)) {
+        let allowed = |value: char| value.is_ascii_alphanumeric() || value == '_' || value == '.';
+        if let Some(wrong) = name.find(|name| !allowed(name)) {
             return self.problem(at + wrong, "a variable's name is letters, digits, `_` and `.`");
         }
-        let twice =
-            self.segments.iter().any(|it| matches!(it, Segment::Variable(it) if it.name == name));
+        let twice = self
+            .segments
+            .iter()
+            .any(|segment| matches!(segment, Segment::Variable(variable) if variable.name == name));
         if twice {
             return self.problem(
                 at,
@@ -245,10 +249,9 @@ impl Parser<'_> {
             return self.problem(at, "nothing but `{&…}` can follow a query");
         }
         let asked = queried
-            || self
-                .segments
-                .iter()
-                .any(|it| matches!(it, Segment::Literal(it) if it.contains('?')));
+            || self.segments.iter().any(
+                |segment| matches!(segment, Segment::Literal(literal) if literal.contains('?')),
+            );
         if kind == QueryMore && !asked {
             return self.problem(at, "`{&…}` continues a query: begin it with `{?…}`");
         }
@@ -281,7 +284,7 @@ impl Parser<'_> {
 /// Returns the correct spelling of a variable that is written in the syntax of another framework.
 fn borrowed_from_elsewhere(written: &str) -> Option<String> {
     let name = written.trim_matches(['*', '?', ' ']);
-    if name.is_empty() || !name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_') {
+    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
         None
     } else if written.trim() == name && written != name {
         Some(format!("write `{{{name}}}`"))
@@ -305,7 +308,7 @@ fn encoded(char: char) -> String {
         return char.to_string();
     }
     let mut buffer = [0; 4];
-    char.encode_utf8(&mut buffer).bytes().map(|it| format!("%{it:02X}")).collect()
+    char.encode_utf8(&mut buffer).bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
 #[cfg(test)]

@@ -7,10 +7,15 @@ fn read(uri: &str) -> Result<Template, Vec<syn::Error>> {
 
 fn shape(uri: &str) -> String {
     let template = read(uri).unwrap_or_else(|errors| panic!("{uri}: {}", errors[0]));
-    let segment = |it: &Segment| match it {
+    let segment = |segment: &Segment| match segment {
         Segment::Literal(text) => text.clone(),
-        Segment::Variable(it) => {
-            format!("<{:?} {}{}>", it.kind, it.name, if it.explode { "*" } else { "" })
+        Segment::Variable(variable) => {
+            format!(
+                "<{:?} {}{}>",
+                variable.kind,
+                variable.name,
+                if variable.explode { "*" } else { "" }
+            )
         }
     };
     template.segments.iter().map(segment).collect()

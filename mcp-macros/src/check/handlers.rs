@@ -17,11 +17,12 @@ pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
     }
     for param in &block.generics.params {
         let (span, reason) = match param {
-            GenericParam::Lifetime(it) => {
-                (it.lifetime.span(), "borrows nothing: write `'static`, as in `impl Type<'static>`")
-            }
-            GenericParam::Type(it) => (it.ident.span(), CONCRETE),
-            GenericParam::Const(it) => (it.ident.span(), CONCRETE),
+            GenericParam::Lifetime(lifetime) => (
+                lifetime.lifetime.span(),
+                "borrows nothing: write `'static`, as in `impl Type<'static>`",
+            ),
+            GenericParam::Type(ty) => (ty.ident.span(), CONCRETE),
+            GenericParam::Const(constant) => (constant.ident.span(), CONCRETE),
         };
         errors.at(span, format!("the state of a server lives as long as it and {reason}"));
     }
@@ -47,7 +48,7 @@ pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], err
     let useless = |key: Option<&Ident>, is_own: &dyn Fn(&ItemKeys) -> bool| {
         let Some(key) = key else { return };
         let name = key.to_string();
-        if !items.iter().any(|it| it.can_take(&name) || is_own(&it.keys)) {
+        if !items.iter().any(|item| item.can_take(&name) || is_own(&item.keys)) {
             let message = format!(
                 "no item of this block can have `{name}`, so it has no effect here: remove it"
             );
@@ -56,30 +57,30 @@ pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], err
     };
     macro_rules! useless {
         ($($key:ident)*) => {$(
-            useless(keys.$key.as_ref().map(|it| &it.key), &|it| it.$key.is_some());
+            useless(keys.$key.as_ref().map(|key| &key.key), &|own| own.$key.is_some());
         )*};
     }
     useless! {
         blocking read_only destructive idempotent open_world timeout rate concurrency scopes auth task order mime_type cache
         subscribe audience priority strict lenient schema
     }
-    useless(keys.icon.first().map(|it| &it.key), &|it| !it.icon.is_empty());
+    useless(keys.icon.first().map(|icon| &icon.key), &|own| !own.icon.is_empty());
 }
 
 /// Reports two items of one name. Items in different groups never conflict. Items with `cfg` are not checked, because they may exclude each
 /// other.
 pub(crate) fn duplicates(items: &[Item<'_>], errors: &Errors) {
     let mut seen = HashMap::new();
-    for item in items.iter().filter(|it| it.kind != Kind::Completion) {
-        if item.function.attrs.iter().any(|it| it.path().is_ident("cfg")) {
+    for item in items.iter().filter(|item| item.kind != Kind::Completion) {
+        if item.function.attrs.iter().any(|attr| attr.path().is_ident("cfg")) {
             continue;
         }
-        let uri = item.template.as_ref().map(|it| &it.uri);
+        let uri = item.template.as_ref().map(|template| &template.uri);
         if item.kind == Kind::Resource && uri.is_none() {
             continue;
         }
-        let (key, span) = uri.map_or_else(|| item.name(), |it| (it.value(), it.span()));
-        let group = item.keys.group.as_ref().map(|it| it.value.0.value());
+        let (key, span) = uri.map_or_else(|| item.name(), |uri| (uri.value(), uri.span()));
+        let group = item.keys.group.as_ref().map(|group| group.value.0.value());
         let function = &item.function.sig.ident;
         if let Some(first) = seen.insert((item.kind.word(), key.clone(), group), function) {
             let fix = if uri.is_some() {

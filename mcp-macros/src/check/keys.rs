@@ -31,12 +31,12 @@ pub(super) fn contradictions(keys: &ItemKeys, errors: &Errors) -> bool {
 /// Rejects names of tools that some clients or models do not accept (rule TOOLS-02).
 fn name(item: &Item<'_>, errors: &Errors) {
     let (name, span) = item.name();
-    let allowed = |it: u8| it.is_ascii_alphanumeric() || b"_-.".contains(&it);
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     if item.kind == Kind::Tool && !(name.bytes().all(allowed) && (1..=128).contains(&name.len())) {
         let plain: String = name
             .trim()
             .chars()
-            .map(|it| if it.is_ascii() && allowed(it as u8) { it } else { '_' })
+            .map(|char| if char.is_ascii() && allowed(char as u8) { char } else { '_' })
             .collect();
         let fix = if item.keys.name.is_none() {
             "; give it one with `#[tool(name = \"…\")]`".to_owned()
@@ -118,14 +118,14 @@ fn task(item: &Item<'_>, errors: &Errors) {
 fn useless(item: &Item<'_>, errors: &Errors) {
     let keys = &item.keys;
     if let Some(size) = &keys.size
-        && item.template.as_ref().is_some_and(|it| it.variables().next().is_some())
+        && item.template.as_ref().is_some_and(|template| template.variables().next().is_some())
     {
         let message = "a template stands for many resources, whose sizes differ: remove `size`";
         errors.at(size.span(), message);
     }
     let guarded = keys.scopes.as_ref().map(Given::span).or(keys.auth.as_ref().map(Given::span));
     if let (Some(_), Some(cache)) = (guarded, &keys.cache)
-        && let Some(public) = cache.value.public.as_ref().filter(|it| it.value.0)
+        && let Some(public) = cache.value.public.as_ref().filter(|public| public.value.0)
     {
         let message = "what is not for everybody no cache may give to everybody: remove `public`";
         errors.at(public.span(), message);

@@ -22,7 +22,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     for param in &item.params {
         if !names.insert(param.name()) && are_certain {
             let span =
-                param.keys.name.as_ref().map_or_else(|| param.span(), |it| it.value.0.span());
+                param.keys.name.as_ref().map_or_else(|| param.span(), |name| name.value.0.span());
             let name = param.name();
             errors.at(span, format!("another parameter is called `{name}` already: give one of them another name, as in `#[arg(name = \"…\")]`"));
         }
@@ -57,8 +57,9 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
 /// Rejects `cfg` and `cfg_attr`, because generated code names every parameter. Returns whether there is any. Several parameters with `cfg`
 /// give one error, since the fix is the same: a second function.
 fn configured(item: &Item<'_>, errors: &Errors) -> bool {
-    let attrs = item.params.iter().flat_map(|it| it.attrs);
-    let conditional = |it: &&Attribute| it.path().is_ident("cfg") || it.path().is_ident("cfg_attr");
+    let attrs = item.params.iter().flat_map(|param| param.attrs);
+    let conditional =
+        |attr: &&Attribute| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr");
     let Some(attr) = attrs.into_iter().find(conditional) else { return false };
     let fix = match &attr.meta {
         Meta::List(list) if attr.path().is_ident("cfg") => {
@@ -74,8 +75,14 @@ fn configured(item: &Item<'_>, errors: &Errors) -> bool {
 
 /// Returns the place of the first attribute that configures an argument.
 fn helper(param: &Param<'_>) -> Option<Span> {
-    let ours = |it: &Ident| ["arg", "complete", "serde", "schemars"].iter().any(|word| it == word);
-    param.attrs.iter().filter_map(|it| it.path().get_ident()).find(|it| ours(it)).map(Ident::span)
+    let ours =
+        |ident: &Ident| ["arg", "complete", "serde", "schemars"].iter().any(|word| ident == word);
+    param
+        .attrs
+        .iter()
+        .filter_map(|attr| attr.path().get_ident())
+        .find(|ident| ours(ident))
+        .map(Ident::span)
 }
 
 fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
@@ -96,13 +103,13 @@ fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
         errors.at(header.span(), "`header` is for the parameters of tools: remove it");
     }
     let only_name = [
-        keys.title.as_ref().map(|it| &it.key),
-        keys.description.as_ref().map(|it| &it.key),
-        keys.default.as_ref().map(|it| &it.key),
-        keys.range.as_ref().map(|it| &it.key),
-        keys.len.as_ref().map(|it| &it.key),
-        keys.pattern.as_ref().map(|it| &it.key),
-        keys.example.as_ref().map(|it| &it.key),
+        keys.title.as_ref().map(|title| &title.key),
+        keys.description.as_ref().map(|description| &description.key),
+        keys.default.as_ref().map(|default| &default.key),
+        keys.range.as_ref().map(|range| &range.key),
+        keys.len.as_ref().map(|len| &len.key),
+        keys.pattern.as_ref().map(|pattern| &pattern.key),
+        keys.example.as_ref().map(|example| &example.key),
     ];
     if item.kind == Kind::Completion {
         for key in only_name.into_iter().flatten() {
@@ -135,17 +142,19 @@ fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
         }
         return;
     }
-    param.spread.iter().for_each(|it| misspelt(it, errors));
+    param.spread.iter().for_each(|attr| misspelt(attr, errors));
     if let Some(default) = &param.keys.default {
         errors.at(default.span(), "this parameter is read by serde: write `#[serde(default)]`");
     }
     let owned = match strip_groups(ty) {
-        Type::Reference(it) if it.mutability.is_none() && is_borrowed_argument(&it.elem) => {
-            &it.elem
+        Type::Reference(reference)
+            if reference.mutability.is_none() && is_borrowed_argument(&reference.elem) =>
+        {
+            &reference.elem
         }
         ty => ty,
     };
-    let borrows = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if matches!(it.as_char(), '&' | '\''));
+    let borrows = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if matches!(punct.as_char(), '&' | '\''));
     if let Some(span) = find(&owned.to_token_stream(), &borrows) {
         errors.at(span, format!("a parameter with `{word}` attributes owns its value: write `String`, `Vec<T>` or `T`"));
     }
@@ -168,7 +177,7 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
         return;
     }
     let keys = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-    for key in keys.iter().flatten().filter_map(|it| it.path().get_ident()) {
+    for key in keys.iter().flatten().filter_map(|key| key.path().get_ident()) {
         let word = key.to_string();
         // `borrow`, `getter` and keys that contain `serializ` are valid in serde too.
         let known = KEYS.contains(&word.as_str()) || ["borrow", "getter"].contains(&word.as_str());
@@ -184,7 +193,9 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
 
 /// Whether a parameter has the type `str` or `[T]` itself. rustc reports that with a fix, and generated code would only repeat the error.
 pub(crate) fn refused_by_rustc(item: &Item<'_>) -> bool {
-    item.params.iter().any(|it| matches!(it.place, Place::Typed(_, ty) if is_borrowed_argument(ty)))
+    item.params
+        .iter()
+        .any(|param| matches!(param.place, Place::Typed(_, ty) if is_borrowed_argument(ty)))
 }
 
 /// Checks literal values of an argument (defaults, examples, proposals) against the bounds of the same argument.
@@ -194,7 +205,7 @@ fn values(keys: &ArgKeys, errors: &Errors) {
     {
         let problems = match value {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => of_text(keys, &text.value()),
-            value => Bound::read(value).map(|it| of_number(keys, it)).unwrap_or_default(),
+            value => Bound::read(value).map(|number| of_number(keys, number)).unwrap_or_default(),
         };
         report(&problems, "default", value, errors);
     }
@@ -215,7 +226,7 @@ fn values(keys: &ArgKeys, errors: &Errors) {
             let text = value.value();
             let mut problems = of_text(keys, &text);
             // Arguments of prompts are text, even if their type is a number.
-            problems.extend(number(&text).into_iter().flat_map(|it| of_number(keys, it)));
+            problems.extend(number(&text).into_iter().flat_map(|number| of_number(keys, number)));
             report(&problems, "proposal", value, errors);
         }
     }
@@ -232,20 +243,24 @@ fn number(text: &str) -> Option<Bound> {
 }
 
 fn of_number(keys: &ArgKeys, number: Bound) -> Vec<String> {
-    let range = keys.range.as_ref().map(|it| &it.value).filter(|it| !it.contains(number));
-    let problem = |it| format!("is not in `range({it})`: write one that is, or widen the range");
+    let range =
+        keys.range.as_ref().map(|range| &range.value).filter(|range| !range.contains(number));
+    let problem =
+        |range| format!("is not in `range({range})`: write one that is, or widen the range");
     range.map(problem).into_iter().collect()
 }
 
 fn of_text(keys: &ArgKeys, text: &str) -> Vec<String> {
-    let counted = keys.len.as_ref().and_then(|it| miscounted(&it.value, text));
-    let length = counted.map(|it| format!("has {it}: write one that fits, or change `len`"));
-    let pattern = keys.pattern.as_ref().filter(|it| !it.value.matches(text)).map(|it| {
-        let pattern = it.value.0.value();
-        format!(
-            "does not match its pattern `{pattern}`: write one that does, or change the pattern"
-        )
-    });
+    let counted = keys.len.as_ref().and_then(|len| miscounted(&len.value, text));
+    let length =
+        counted.map(|counted| format!("has {counted}: write one that fits, or change `len`"));
+    let pattern =
+        keys.pattern.as_ref().filter(|pattern| !pattern.value.matches(text)).map(|given| {
+            let pattern = given.value.0.value();
+            format!(
+                "does not match its pattern `{pattern}`: write one that does, or change the pattern"
+            )
+        });
     length.into_iter().chain(pattern).collect()
 }
 
@@ -267,12 +282,12 @@ pub(super) fn variables(item: &Item<'_>, errors: &Errors) {
     let names: Vec<String> = item
         .params
         .iter()
-        .filter(|it| matches!(it.place, Place::Typed(..)))
+        .filter(|param| matches!(param.place, Place::Typed(..)))
         .map(Param::name)
         .collect();
     let free: Vec<&str> =
-        names.iter().map(String::as_str).filter(|it| template.variable(it).is_none()).collect();
-    for variable in template.variables().filter(|it| !names.contains(&it.name)) {
+        names.iter().map(String::as_str).filter(|name| template.variable(name).is_none()).collect();
+    for variable in template.variables().filter(|variable| !names.contains(&variable.name)) {
         let name = &variable.name;
         let hint = match suggest(name, &free).or_else(|| of_same_word(name, &free)) {
             Some(found) => format!(
@@ -289,8 +304,8 @@ pub(super) fn variables(item: &Item<'_>, errors: &Errors) {
 
 /// Returns the only parameter whose name contains the variable's name as a word, or the other way round: `user_id` for `id`.
 fn of_same_word<'a>(name: &str, free: &[&'a str]) -> Option<&'a str> {
-    let has = |name: &str, word: &str| name.split('_').any(|it| it == word);
-    let mut found = free.iter().filter(|it| has(it, name) || has(name, it));
+    let has = |name: &str, word: &str| name.split('_').any(|part| part == word);
+    let mut found = free.iter().filter(|param| has(param, name) || has(name, param));
     found.next().filter(|_| found.next().is_none()).copied()
 }
 
@@ -299,7 +314,7 @@ fn example(name: &str) -> String {
     if syn::parse_str::<syn::Ident>(name).is_ok() {
         format!("{name}: String")
     } else {
-        let ident: String = name.chars().map(|it| if it == '.' { '_' } else { it }).collect();
+        let ident: String = name.chars().map(|char| if char == '.' { '_' } else { char }).collect();
         format!("#[arg(name = \"{name}\")] {ident}: String")
     }
 }

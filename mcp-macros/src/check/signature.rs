@@ -62,7 +62,9 @@ fn lent(reference: &TypeReference, errors: &Errors) {
         };
         let message = format!("a list that a client sends owns its items: write `&[{owned}]`");
         errors.push(syn::Error::new_spanned(reference, message));
-    } else if let Some(lifetime) = reference.lifetime.as_ref().filter(|it| it.ident == "static") {
+    } else if let Some(lifetime) =
+        reference.lifetime.as_ref().filter(|lifetime| lifetime.ident == "static")
+    {
         errors.at(lifetime.span(), "a parameter is lent for the call: remove `'static`");
     }
 }
@@ -73,16 +75,18 @@ fn owned(path: &TypePath, errors: &Errors) {
         ["Vec", "VecDeque", "HashSet", "BTreeSet", "HashMap", "BTreeMap", "Box"];
     let Some(last) = path.path.segments.last() else { return };
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return };
-    let collection = COLLECTIONS.iter().any(|it| last.ident == it);
+    let collection = COLLECTIONS.iter().any(|collection| last.ident == collection);
     for argument in &arguments.args {
         match argument {
             GenericArgument::Type(Type::Path(path)) => owned(path, errors),
-            GenericArgument::Type(Type::Reference(it)) if collection && it.mutability.is_none() => {
+            GenericArgument::Type(Type::Reference(reference))
+                if collection && reference.mutability.is_none() =>
+            {
                 let message = format!(
                     "what is in a `{}` that a client sends is owned by it: write `String` for `&str`, `T` for `&T`",
                     last.ident
                 );
-                errors.push(syn::Error::new_spanned(it, message));
+                errors.push(syn::Error::new_spanned(reference, message));
             }
             _ => {}
         }
@@ -94,7 +98,9 @@ fn alone(item: &Item<'_>, errors: &Errors) {
     // A method still has the attribute that is read here; a free function has lost it.
     let skipped = usize::from(item.owner.is_some());
     for attr in &item.function.attrs {
-        if let Some(word) = attr.path().get_ident().filter(|it| *it == "arg" || *it == "complete") {
+        if let Some(word) =
+            attr.path().get_ident().filter(|ident| *ident == "arg" || *ident == "complete")
+        {
             let message =
                 format!("#[{word}] belongs on a parameter: write it before the parameter's name");
             errors.at(word.span(), message);
@@ -136,11 +142,12 @@ fn generics(item: &Item<'_>, errors: &Errors) {
     for param in &item.function.sig.generics.params {
         let (span, noun, fix) = match param {
             GenericParam::Lifetime(_) => continue,
-            GenericParam::Type(it) => (it.ident.span(), "type", "write a concrete type".to_owned()),
-            GenericParam::Const(it) => {
-                let name = it.ident.to_string().to_lowercase();
-                let fix = format!("take the value as a parameter, `{name}: {}`", written(&it.ty));
-                (it.ident.span(), "const", fix)
+            GenericParam::Type(ty) => (ty.ident.span(), "type", "write a concrete type".to_owned()),
+            GenericParam::Const(constant) => {
+                let name = constant.ident.to_string().to_lowercase();
+                let fix =
+                    format!("take the value as a parameter, `{name}: {}`", written(&constant.ty));
+                (constant.ident.span(), "const", fix)
             }
         };
         let message = format!("a {what} has one schema, so it has no {noun} parameters: {fix}");
@@ -149,7 +156,7 @@ fn generics(item: &Item<'_>, errors: &Errors) {
 }
 
 fn no_impl_trait(ty: &TokenStream, noun: &str, errors: &Errors) {
-    let is_impl = |token: &TokenTree| matches!(token, TokenTree::Ident(it) if it == "impl");
+    let is_impl = |token: &TokenTree| matches!(token, TokenTree::Ident(ident) if ident == "impl");
     if let Some(span) = find(ty, &is_impl) {
         errors.at(
             span,
@@ -161,12 +168,12 @@ fn no_impl_trait(ty: &TokenStream, noun: &str, errors: &Errors) {
 /// Returns the output of a future type: `impl Future<Output = T>`, `Pin<Box<dyn Future<Output = T>>>`, `BoxFuture<T>`.
 fn awaited(ty: &Type) -> Option<&Type> {
     let bounds = match strip_groups(ty) {
-        Type::ImplTrait(it) => &it.bounds,
-        Type::TraitObject(it) => &it.bounds,
-        Type::Path(it) => {
-            let last = it.path.segments.last()?;
+        Type::ImplTrait(bound) => &bound.bounds,
+        Type::TraitObject(object) => &object.bounds,
+        Type::Path(path) => {
+            let last = path.path.segments.last()?;
             let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-            let inner = arguments.args.iter().rev().find_map(|it| match it {
+            let inner = arguments.args.iter().rev().find_map(|arg| match arg {
                 GenericArgument::Type(ty) => Some(ty),
                 _ => None,
             })?;
@@ -182,9 +189,9 @@ fn awaited(ty: &Type) -> Option<&Type> {
         let TypeParamBound::Trait(bound) = bound else { return None };
         let last = bound.path.segments.last()?;
         let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-        arguments.args.iter().find_map(|it| match it {
-            GenericArgument::AssocType(it) if last.ident == "Future" && it.ident == "Output" => {
-                Some(&it.ty)
+        arguments.args.iter().find_map(|arg| match arg {
+            GenericArgument::AssocType(ty) if last.ident == "Future" && ty.ident == "Output" => {
+                Some(&ty.ty)
             }
             _ => None,
         })
@@ -193,7 +200,8 @@ fn awaited(ty: &Type) -> Option<&Type> {
 
 fn receiver(item: &Item<'_>, errors: &Errors) {
     let Some(receiver) = item.function.sig.receiver() else {
-        let of_self = |token: &TokenTree| matches!(token, TokenTree::Ident(it) if it == "Self");
+        let of_self =
+            |token: &TokenTree| matches!(token, TokenTree::Ident(ident) if ident == "Self");
         if item.owner.is_none()
             && let Some(span) = find(&item.function.sig.to_token_stream(), &of_self)
         {
@@ -204,7 +212,7 @@ fn receiver(item: &Item<'_>, errors: &Errors) {
     if item.owner.is_none() {
         errors.at(receiver.self_token.span(), outside_handlers(item.kind));
     } else if !is_shared(receiver) {
-        let is_mut = |token: &TokenTree| matches!(token, TokenTree::Ident(it) if it == "mut");
+        let is_mut = |token: &TokenTree| matches!(token, TokenTree::Ident(ident) if ident == "mut");
         let inside = if find(&receiver.to_token_stream(), &is_mut).is_some() {
             ", and keep what changes in a `std::sync::Mutex` (`*self.count.lock().unwrap() += 1`) or an atomic"
         } else {
@@ -220,10 +228,9 @@ fn is_shared(receiver: &Receiver) -> bool {
         ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
         // `self: &Self` is the long form of `&self`.
         ReceiverKind::Typed(_, ty) => {
-            let Type::Reference(it) = strip_groups(ty) else { return false };
-            let is_self =
-                matches!(strip_groups(&it.elem), Type::Path(it) if it.path.is_ident("Self"));
-            it.mutability.is_none() && is_self
+            let Type::Reference(reference) = strip_groups(ty) else { return false };
+            let is_self = matches!(strip_groups(&reference.elem), Type::Path(path) if path.path.is_ident("Self"));
+            reference.mutability.is_none() && is_self
         }
         _ => false,
     }

@@ -40,10 +40,10 @@ pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
             } else if named.is_empty() {
                 errors.at(form.ident.span(), "a form without fields asks nothing: to ask for consent, write one field, `ok: bool`");
             }
-            named.iter().for_each(|it| field(it, errors));
+            named.iter().for_each(|named| field(named, errors));
             // A form with generic parameters has an error already.
             let held = named.iter().filter(|_| form.generics.params.is_empty());
-            for span in held.filter_map(|it| first_reference(it.ty)) {
+            for span in held.filter_map(|held| first_reference(held.ty)) {
                 errors.at(
                     span,
                     "a field of a form is what somebody answered, and owns it: write `String` for `&str`",
@@ -61,7 +61,7 @@ pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
             {
                 errors.at(key.span(), "`enum_names` says how titles are told, and no variant has one: write doc comments, or `#[arg(title = \"…\")]`");
             }
-            variants.iter().for_each(|it| variant(it, errors));
+            variants.iter().for_each(|chosen| variant(chosen, errors));
         }
     }
 }
@@ -81,14 +81,15 @@ fn field(field: &Named<'_>, errors: &Errors) {
     if let Some(default) = default
         && let DefaultValue(Some(value)) = &default.value
     {
-        let len = field.keys.len.as_ref().map(|it| &it.value);
-        let outside = |it: &Range| Bound::read(value).is_ok_and(|number| !it.contains(number));
-        if range.is_some_and(|it| outside(&it.value)) {
+        let len = field.keys.len.as_ref().map(|len| &len.value);
+        let outside =
+            |range: &Range| Bound::read(value).is_ok_and(|number| !range.contains(number));
+        if range.is_some_and(|range| outside(&range.value)) {
             let message =
                 "this default is no answer that the field takes: write one that is in its `range`";
             errors.at(value.span(), message);
         }
-        if let Some(count) = len.and_then(|it| unmeasured(it, value)) {
+        if let Some(count) = len.and_then(|len| unmeasured(len, value)) {
             let message = format!(
                 "this default is no answer that the field takes: it has {count} characters, so write another, or another `len`"
             );
@@ -101,7 +102,7 @@ fn field(field: &Named<'_>, errors: &Errors) {
 fn unmeasured(len: &Len, value: &Expr) -> Option<usize> {
     let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else { return None };
     let count = text.value().chars().count();
-    let fits = len.min.is_none_or(|it| count >= it) && len.max.is_none_or(|it| count <= it);
+    let fits = len.min.is_none_or(|min| count >= min) && len.max.is_none_or(|max| count <= max);
     (!fits).then_some(count)
 }
 
@@ -140,7 +141,7 @@ fn container(attrs: &[Attribute], known: &[&str], errors: &Errors) {
 
 /// Rejects keys of serde that are not in `known`. They would change how the answer is read, and then it would not match the form.
 fn serde(attrs: &[Attribute], known: &[&str], what: &str, errors: &Errors) {
-    for attr in attrs.iter().filter(|it| it.path().is_ident("serde")) {
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
         let metas = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
         // serde itself reports an attribute that does not parse.
         for meta in metas.into_iter().flatten() {
@@ -173,7 +174,7 @@ fn reason(word: &str, what: &str, known: &[&str]) -> String {
             )
         }
         _ => {
-            let known: Vec<String> = known.iter().map(|it| format!("`{it}`")).collect();
+            let known: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
             format!(
                 "`{word}` would change what is read, and then it is not what was asked for: {what} takes of serde only {}",
                 known.join(", ")
@@ -185,27 +186,27 @@ fn reason(word: &str, what: &str, known: &[&str]) -> String {
 /// Reports unions and mistakes in `#[mcp]`. Anything else that the derive does not understand is left to schemars, which ignores `#[mcp]`.
 pub(crate) fn schema(item: &Item, errors: &Errors) {
     match item {
-        Item::Struct(it) => {
-            own(&it.attrs, errors);
-            inside(&it.fields, errors);
+        Item::Struct(item) => {
+            own(&item.attrs, errors);
+            inside(&item.fields, errors);
         }
-        Item::Enum(it) => {
-            own(&it.attrs, errors);
-            for variant in &it.variants {
+        Item::Enum(item) => {
+            own(&item.attrs, errors);
+            for variant in &item.variants {
                 misplaced(&variant.attrs, errors);
                 inside(&variant.fields, errors);
             }
         }
-        Item::Union(it) => {
+        Item::Union(item) => {
             let message = "#[derive(Schema)] belongs on a `struct` or an `enum`: write one of them";
-            errors.at(it.union_token.span(), message);
+            errors.at(item.union_token.span(), message);
         }
         _ => {}
     }
 }
 
 fn ours(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    attrs.iter().filter(|it| it.path().is_ident("mcp"))
+    attrs.iter().filter(|attr| attr.path().is_ident("mcp"))
 }
 
 fn own(attrs: &[Attribute], errors: &Errors) {
@@ -227,7 +228,7 @@ fn own(attrs: &[Attribute], errors: &Errors) {
 }
 
 fn inside(fields: &Fields, errors: &Errors) {
-    fields.iter().for_each(|it| misplaced(&it.attrs, errors));
+    fields.iter().for_each(|field| misplaced(&field.attrs, errors));
 }
 
 fn misplaced(attrs: &[Attribute], errors: &Errors) {

@@ -33,7 +33,9 @@ pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStrea
 /// Returns the place of the first segment of a path, which is mostly the part that rustc cannot find.
 fn place(ty: &Type) -> Span {
     match ty {
-        Type::Path(it) => it.path.segments.first().map_or_else(here, |it| it.ident.span()),
+        Type::Path(path) => {
+            path.path.segments.first().map_or_else(here, |segment| segment.ident.span())
+        }
         _ => here(),
     }
 }
@@ -42,15 +44,15 @@ fn place(ty: &Type) -> Span {
 pub(crate) fn data(root: &TokenStream, derives: &[Derive]) -> TokenStream {
     let paths = derives.iter().map(|derive| {
         let name = Ident::new(derive.name, here());
-        let module = derive.module.map(|it| {
-            let module = Ident::new(it, here());
+        let module = derive.module.map(|name| {
+            let module = Ident::new(name, here());
             quote_spanned!(here()=> #module::)
         });
         quote_spanned!(here()=> #root::__private::#module #name)
     });
     let (serde, schemars) = (reexport(root, "serde"), reexport(root, "schemars"));
     let own = root_text(root);
-    let of = |module: Option<&str>| derives.iter().any(|it| it.module == module);
+    let of = |module: Option<&str>| derives.iter().any(|derive| derive.module == module);
     let serde = of(Some("serde")).then(|| quote_spanned!(here()=> #[serde(crate = #serde)]));
     let schemars =
         of(Some("schemars")).then(|| quote_spanned!(here()=> #[schemars(crate = #schemars)]));

@@ -43,7 +43,7 @@ pub(super) fn definition(item: &Item<'_>) -> TokenStream {
             }
         }
         Kind::Resource => {
-            let uri = item.template.as_ref().map(|it| &it.uri);
+            let uri = item.template.as_ref().map(|template| &template.uri);
             let segments = item.template.as_ref().map(segments);
             quote_spanned! {here()=>
                 __mcp::ItemDef::resource(#name, #uri, #segments, #origin, #identity, __params, __run)
@@ -57,8 +57,11 @@ pub(super) fn definition(item: &Item<'_>) -> TokenStream {
         }
     };
     let keys = &item.keys;
-    let described = description(keys.description.as_ref().map(|it| &it.value), item.doc.as_ref())
-        .map(|it| quote_spanned!(here()=> .description(#it)));
+    let described = description(
+        keys.description.as_ref().map(|description| &description.value),
+        item.doc.as_ref(),
+    )
+    .map(|description| quote_spanned!(here()=> .description(#description)));
     let (shown, behaviour, content) = (shown(keys), behaviour(keys, owner.as_ref()), content(keys));
     let schemas = setters(item);
     quote_spanned!(here()=> #made #described #shown #behaviour #content #schemas)
@@ -83,25 +86,25 @@ fn line(item: &Item<'_>) -> TokenStream {
 
 /// Generates the setters for lists and users: title, icons, group, order, metadata.
 fn shown(keys: &ItemKeys) -> TokenStream {
-    let title = keys.title.as_ref().map(|it| {
-        let title = text(&it.value);
+    let title = keys.title.as_ref().map(|given| {
+        let title = text(&given.value);
         quote_spanned!(here()=> .title(#title))
     });
     let icons = (!keys.icon.is_empty()).then(|| {
         let door = quote_spanned!(here()=> __mcp);
-        let icons = keys.icon.iter().map(|it| icon(&it.value, &door));
+        let icons = keys.icon.iter().map(|given| icon(&given.value, &door));
         quote_spanned!(here()=> .icons(&[#(#icons),*]))
     });
-    let group = keys.group.as_ref().map(|it| {
-        let group = &it.value.0;
+    let group = keys.group.as_ref().map(|given| {
+        let group = &given.value.0;
         quote_spanned!(here()=> .group(#group))
     });
-    let order = keys.order.as_ref().map(|it| {
-        let order = Literal::i32_unsuffixed(it.value.0);
+    let order = keys.order.as_ref().map(|given| {
+        let order = Literal::i32_unsuffixed(given.value.0);
         quote_spanned!(here()=> .order(#order))
     });
-    let meta = keys.meta.as_ref().map(|it| {
-        let entries = it.value.0.iter().map(|(key, json)| quote_spanned!(here()=> (#key, #json)));
+    let meta = keys.meta.as_ref().map(|meta| {
+        let entries = meta.value.0.iter().map(|(key, json)| quote_spanned!(here()=> (#key, #json)));
         quote_spanned!(here()=> .meta(&[#(#entries),*]))
     });
     quote_spanned!(here()=> #title #icons #group #order #meta)
@@ -111,8 +114,8 @@ fn shown(keys: &ItemKeys) -> TokenStream {
 fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     let hint = |name: &str, flag: &Option<Given<Flag>>| {
         let name = Ident::new(name, here());
-        flag.as_ref().map(|it| {
-            let value = it.value.0;
+        flag.as_ref().map(|flag| {
+            let value = flag.value.0;
             quote_spanned!(here()=> .#name(#value))
         })
     };
@@ -124,32 +127,39 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         hint("subscribe", &keys.subscribe),
         hint("single_use", &keys.single_use),
     ];
-    let timeout = keys.timeout.as_ref().map(|it| {
-        let duration = duration(it.value.0);
+    let timeout = keys.timeout.as_ref().map(|timeout| {
+        let duration = duration(timeout.value.0);
         quote_spanned!(here()=> .timeout(#duration))
     });
-    let rate = keys.rate.as_ref().map(|it| rate(&it.value));
-    let concurrency = keys.concurrency.as_ref().map(|it| {
-        let count = Literal::u32_unsuffixed(it.value.0);
+    let rate = keys.rate.as_ref().map(|given| rate(&given.value));
+    let concurrency = keys.concurrency.as_ref().map(|concurrency| {
+        let count = Literal::u32_unsuffixed(concurrency.value.0);
         quote_spanned!(here()=> .concurrency(#count))
     });
     let rights = rights(keys, owner);
-    let asks = keys.asks.as_ref().map(|it| {
-        let names = it.value.0.iter().map(|it| Ident::new(&it.to_string(), here()));
+    let asks = keys.asks.as_ref().map(|ask| {
+        let names =
+            ask.value.0.iter().map(|capability| Ident::new(&capability.to_string(), here()));
         quote_spanned!(here()=> .asks(__mcp::Asks::new() #(.#names())*))
     });
-    let task = keys.task.as_ref().map(|it| task(&it.value));
-    let lenient =
-        keys.lenient.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .lenient()));
-    let strict =
-        keys.strict.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .strict()));
-    let profile = keys.schema.as_ref().map(|it| {
-        let name = if it.value == SchemaForm::Full { "Full" } else { "Compatible" };
+    let task = keys.task.as_ref().map(|given| task(&given.value));
+    let lenient = keys
+        .lenient
+        .as_ref()
+        .filter(|lenient| lenient.value.0)
+        .map(|_| quote_spanned!(here()=> .lenient()));
+    let strict = keys
+        .strict
+        .as_ref()
+        .filter(|strict| strict.value.0)
+        .map(|_| quote_spanned!(here()=> .strict()));
+    let profile = keys.schema.as_ref().map(|schema| {
+        let name = if schema.value == SchemaForm::Full { "Full" } else { "Compatible" };
         let profile = Ident::new(name, here());
         quote_spanned!(here()=> .profile(__mcp::SchemaProfile::#profile))
     });
-    let input = keys.input_schema.as_ref().map(|it| {
-        let expr = outside(it.value.0.to_token_stream(), owner);
+    let input = keys.input_schema.as_ref().map(|input_schema| {
+        let expr = outside(input_schema.value.0.to_token_stream(), owner);
         quote_spanned!(here()=> .input_schema(|| __mcp::input_schema(#expr)))
     });
     quote_spanned!(here()=> #(#hints)* #timeout #rate #concurrency #rights #asks #task #lenient #strict #profile #input)
@@ -158,14 +168,14 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
 /// Generates the setters for rights, with macros of the runtime. Without the feature `auth`, these macros give an error, which is located
 /// at the key.
 fn rights(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
-    let scopes = keys.scopes.as_ref().map(|it| {
-        let (span, scopes) = (at(it.span()), &it.value.0);
+    let scopes = keys.scopes.as_ref().map(|scope| {
+        let (span, scopes) = (at(scope.span()), &scope.value.0);
         let made = quote_spanned!(span=> __mcp::scopes!(#(#scopes),*));
         quote_spanned!(here()=> .scopes(#made))
     });
-    let policy = keys.auth.as_ref().map(|it| {
-        let policy = outside(it.value.0.to_token_stream(), owner);
-        let made = quote_spanned!(at(it.span())=> __mcp::policy!(#policy));
+    let policy = keys.auth.as_ref().map(|auth| {
+        let policy = outside(auth.value.0.to_token_stream(), owner);
+        let made = quote_spanned!(at(auth.span())=> __mcp::policy!(#policy));
         quote_spanned!(here()=> .policy(#made))
     });
     quote_spanned!(here()=> #scopes #policy)
@@ -178,8 +188,8 @@ fn rate(rate: &Rate) -> TokenStream {
         Unit::Hour => "per_hour",
     };
     let (name, count) = (Ident::new(name, here()), Literal::u32_unsuffixed(rate.count));
-    let burst = rate.keys.burst.as_ref().map(|it| {
-        let burst = Literal::u32_unsuffixed(it.value.0);
+    let burst = rate.keys.burst.as_ref().map(|given| {
+        let burst = Literal::u32_unsuffixed(given.value.0);
         quote_spanned!(here()=> .burst(#burst))
     });
     quote_spanned!(here()=> .rate(__mcp::Rate::#name(#count) #burst))
@@ -188,12 +198,12 @@ fn rate(rate: &Rate) -> TokenStream {
 fn task(task: &Task) -> TokenStream {
     let flag = |name: &str, flag: &Option<Given<Flag>>| {
         let name = Ident::new(name, here());
-        flag.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .#name()))
+        flag.as_ref().filter(|flag| flag.value.0).map(|_| quote_spanned!(here()=> .#name()))
     };
     let time = |name: &str, time: &Option<Given<Duration>>| {
         let name = Ident::new(name, here());
-        time.as_ref().map(|it| {
-            let duration = duration(it.value.0);
+        time.as_ref().map(|time| {
+            let duration = duration(time.value.0);
             quote_spanned!(here()=> .#name(#duration))
         })
     };
@@ -204,20 +214,20 @@ fn task(task: &Task) -> TokenStream {
 
 /// Generates the setters for the content of a resource.
 fn content(keys: &ItemKeys) -> TokenStream {
-    let mime_type = keys.mime_type.as_ref().map(|it| {
-        let text = &it.value.0;
+    let mime_type = keys.mime_type.as_ref().map(|mime_type| {
+        let text = &mime_type.value.0;
         quote_spanned!(here()=> .mime_type(#text))
     });
-    let size = keys.size.as_ref().map(|it| {
-        let bytes = Literal::u64_unsuffixed(it.value.0);
+    let size = keys.size.as_ref().map(|size| {
+        let bytes = Literal::u64_unsuffixed(size.value.0);
         quote_spanned!(here()=> .size(#bytes))
     });
-    let audience = keys.audience.as_ref().map(|it| audience(&it.value));
-    let priority = keys.priority.as_ref().map(|it| {
-        let priority = Literal::f64_unsuffixed(it.value.0);
+    let audience = keys.audience.as_ref().map(|given| audience(&given.value));
+    let priority = keys.priority.as_ref().map(|given| {
+        let priority = Literal::f64_unsuffixed(given.value.0);
         quote_spanned!(here()=> .priority(#priority))
     });
-    let cache = keys.cache.as_ref().map(|it| cache(&it.value));
+    let cache = keys.cache.as_ref().map(|given| cache(&given.value));
     quote_spanned!(here()=> #mime_type #size #audience #priority #cache)
 }
 
@@ -230,10 +240,13 @@ fn audience(audience: &Audience) -> TokenStream {
 }
 
 fn cache(cache: &Cache) -> TokenStream {
-    let public =
-        cache.public.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .public()));
-    let ttl = cache.ttl.as_ref().map(|it| {
-        let duration = duration(it.value.0);
+    let public = cache
+        .public
+        .as_ref()
+        .filter(|public| public.value.0)
+        .map(|_| quote_spanned!(here()=> .public()));
+    let ttl = cache.ttl.as_ref().map(|ttl| {
+        let duration = duration(ttl.value.0);
         quote_spanned!(here()=> .ttl(#duration))
     });
     quote_spanned!(here()=> .cache(__mcp::CachePolicy::new() #public #ttl))
@@ -246,7 +259,7 @@ fn duration(millis: u64) -> TokenStream {
 
 /// Returns the form of schemas that the compiler has to make, or `None` if it makes none.
 fn schema_form(item: &Item<'_>) -> Option<SchemaForm> {
-    let form = item.keys.schema.as_ref().map_or(SchemaForm::Compatible, |it| it.value);
+    let form = item.keys.schema.as_ref().map_or(SchemaForm::Compatible, |schema| schema.value);
     (item.kind == Kind::Tool && form != SchemaForm::Full).then_some(form)
 }
 
@@ -263,7 +276,7 @@ pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenSt
     let form = schema_form(item)?;
     let is_demanded = form == SchemaForm::Static;
     let input = has_input(item).then(|| {
-        let properties = fields.iter().filter_map(|it| it.property(is_demanded));
+        let properties = fields.iter().filter_map(|field| field.property(is_demanded));
         quote_spanned! {here()=>
             static __INPUT: __mcp::InputSchema =
                 __mcp::InputSchema::new(&[#(#properties),*]);

@@ -52,7 +52,9 @@ pub(crate) fn unfinished(root: &TokenStream, form: &Form<'_>) -> Option<TokenStr
     let ident = form.ident;
     // A form that borrows has an error already, and the impl would add a second one.
     let borrows = match &form.shape {
-        FormShape::Struct { named, .. } => named.iter().any(|it| first_reference(it.ty).is_some()),
+        FormShape::Struct { named, .. } => {
+            named.iter().any(|named| first_reference(named.ty).is_some())
+        }
         FormShape::Enum(_) => false,
     };
     if borrows || !form.generics.params.is_empty() {
@@ -74,7 +76,7 @@ pub(crate) fn unfinished(root: &TokenStream, form: &Form<'_>) -> Option<TokenStr
 }
 
 fn constant(root: &TokenStream, form: &Form<'_>, body: &TokenStream) -> TokenStream {
-    let cfgs = form.attrs.iter().filter(|it| it.path().is_ident("cfg"));
+    let cfgs = form.attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
     quote_spanned! {here()=>
         #(#cfgs)*
         const _: () = {
@@ -86,21 +88,24 @@ fn constant(root: &TokenStream, form: &Form<'_>, body: &TokenStream) -> TokenStr
 
 fn field(field: &Named<'_>) -> TokenStream {
     let (ty, keys) = (field.ty, &field.keys);
-    let title = keys.title.as_ref().map(|it| {
-        let title = text(&it.value);
+    let title = keys.title.as_ref().map(|given| {
+        let title = text(&given.value);
         quote_spanned!(here()=> .title(#title))
     });
-    let described = description(keys.description.as_ref().map(|it| &it.value), field.doc.as_ref())
-        .map(|it| quote_spanned!(here()=> .description(#it)));
-    let range = keys.range.as_ref().map(|it| range(at(it.span()), &it.value));
-    let count = |it: Option<usize>| option(it.map(Literal::usize_unsuffixed));
-    let len = keys.len.as_ref().map(|it| {
-        let (span, least, most) = (at(it.span()), count(it.value.min), count(it.value.max));
+    let described = description(
+        keys.description.as_ref().map(|description| &description.value),
+        field.doc.as_ref(),
+    )
+    .map(|description| quote_spanned!(here()=> .description(#description)));
+    let range = keys.range.as_ref().map(|given| range(at(given.span()), &given.value));
+    let count = |count: Option<usize>| option(count.map(Literal::usize_unsuffixed));
+    let len = keys.len.as_ref().map(|len| {
+        let (span, least, most) = (at(len.span()), count(len.value.min), count(len.value.max));
         quote_spanned!(span=> .len(#least, #most))
     });
-    let format = keys.format.as_ref().map(|it| {
-        let span = at(it.span());
-        let name = match it.value {
+    let format = keys.format.as_ref().map(|format| {
+        let span = at(format.span());
+        let name = match format.value {
             Format::Email => "Email",
             Format::Uri => "Uri",
             Format::Date => "Date",
@@ -109,9 +114,9 @@ fn field(field: &Named<'_>) -> TokenStream {
         let name = syn::Ident::new(name, here());
         quote_spanned!(span=> .format(__mcp::TextFormat::#name))
     });
-    let default = keys.default.as_ref().map(|it| {
-        let span = at(it.span());
-        let made = match &it.value {
+    let default = keys.default.as_ref().map(|default| {
+        let span = at(default.span());
+        let made = match &default.value {
             DefaultValue(None) => quote_spanned!(span=> __mcp::from_default()),
             DefaultValue(Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. }))) => {
                 quote_spanned!(at(text.span())=> __mcp::from_text(#text))
@@ -126,14 +131,15 @@ fn field(field: &Named<'_>) -> TokenStream {
 
 /// Generates the range as one call, so that a field whose type has no range gives one error.
 fn range(span: Span, range: &Range) -> TokenStream {
-    let float = |it: &Bound| matches!(it, Bound::Float(_));
+    let float = |bound: &Bound| matches!(bound, Bound::Float(_));
     if range.start.as_ref().is_some_and(float) || range.end.as_ref().is_some_and(float) {
-        let bound = |it: Option<Bound>| option(it.map(|it| Literal::f64_unsuffixed(it.float())));
+        let bound =
+            |bound: Option<Bound>| option(bound.map(|end| Literal::f64_unsuffixed(end.float())));
         let (least, most) = (bound(range.start), bound(range.end));
         return quote_spanned!(span=> .range_float(#least, #most));
     }
-    let bound = |it: Option<Bound>| match it {
-        Some(Bound::Int(it)) => option(Some(Literal::i128_unsuffixed(it))),
+    let bound = |bound: Option<Bound>| match bound {
+        Some(Bound::Int(int)) => option(Some(Literal::i128_unsuffixed(int))),
         _ => option(None),
     };
     let (least, most) = (bound(range.start), bound(range.end));
@@ -148,7 +154,7 @@ fn option(value: Option<Literal>) -> TokenStream {
 }
 
 fn title(chosen: &Chosen<'_>) -> TokenStream {
-    let title = chosen.keys.title.as_ref().map(|it| text(&it.value));
+    let title = chosen.keys.title.as_ref().map(|title| text(&title.value));
     match title.or_else(|| chosen.doc.as_ref().map(heading)) {
         Some(title) => quote_spanned!(here()=> ::core::option::Option::Some(#title)),
         None => quote_spanned!(here()=> ::core::option::Option::None),
@@ -158,16 +164,17 @@ fn title(chosen: &Chosen<'_>) -> TokenStream {
 /// Returns the first paragraph on one line, or the whole expression if the text is not known here.
 fn heading(text: &Doc<'_>) -> TokenStream {
     let Doc::Text(text) = text else { return doc(text) };
-    let lines: Vec<&str> = text.lines().map(str::trim).take_while(|it| !it.is_empty()).collect();
+    let lines: Vec<&str> =
+        text.lines().map(str::trim).take_while(|text| !text.is_empty()).collect();
     let line = lines.join(" ");
     quote_spanned!(here()=> #line)
 }
 
 /// Returns the struct with these attributes in place of ours.
 pub(crate) fn item(mut item: Item, form: &Form<'_>) -> TokenStream {
-    if let (Item::Struct(it), FormShape::Struct { named, .. }) = (&mut item, &form.shape) {
-        for (field, named) in it.fields.iter_mut().zip(named) {
-            field.attrs.retain(|it| !it.path().is_ident("arg"));
+    if let (Item::Struct(item), FormShape::Struct { named, .. }) = (&mut item, &form.shape) {
+        for (field, named) in item.fields.iter_mut().zip(named) {
+            field.attrs.retain(|attr| !attr.path().is_ident("arg"));
             field.attrs.extend(attributes(form.ident, named, field.ident.as_ref()));
         }
     }
@@ -199,7 +206,9 @@ fn attributes(owner: &syn::Ident, named: &Named<'_>, ident: Option<&Ident>) -> V
         attributes.push(parse_quote!(#[schemars(#(#said),*)]));
     }
     match (&keys.default, ident) {
-        (Some(it), _) if it.value.0.is_none() => attributes.push(parse_quote!(#[serde(default)])),
+        (Some(default), _) if default.value.0.is_none() => {
+            attributes.push(parse_quote!(#[serde(default)]))
+        }
         (Some(_), Some(ident)) if literal(named).is_some() => {
             let path = format!("{owner}::{}", function(ident));
             attributes.push(parse_quote!(#[serde(default = #path)]));
@@ -244,8 +253,9 @@ fn literal(named: &Named<'_>) -> Option<TokenStream> {
     const WHOLE: [&str; 10] =
         ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
     match lit {
-        Lit::Int(it) if it.suffix().is_empty() && WHOLE.contains(&ty.as_str()) => {}
-        Lit::Float(it) if it.suffix().is_empty() && ["f32", "f64"].contains(&ty.as_str()) => {}
+        Lit::Int(int) if int.suffix().is_empty() && WHOLE.contains(&ty.as_str()) => {}
+        Lit::Float(float) if float.suffix().is_empty() && ["f32", "f64"].contains(&ty.as_str()) => {
+        }
         Lit::Bool(_) if ty == "bool" => {}
         Lit::Str(text) if ty == "String" => {
             return Some(quote_spanned!(here()=> ::core::convert::Into::into(#text)));

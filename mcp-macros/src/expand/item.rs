@@ -17,7 +17,7 @@ pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     let probes = item.kind == Kind::Tool || !fields.is_empty();
     let probing = probes.then(|| quote_spanned!(here()=> use __mcp::param::*;));
     let args = args(&fields);
-    let spreads = fields.iter().filter_map(|it| it.spread(&root));
+    let spreads = fields.iter().filter_map(|field| field.spread(&root));
     let params = params(item, &fields);
     let call = call(item, &fields);
     let definition = definition(item);
@@ -60,8 +60,8 @@ fn params(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
 }
 
 fn call(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
-    let handles = fields.iter().map(|it| {
-        let (name, handle) = (it.handle_name(), it.handle());
+    let handles = fields.iter().map(|field| {
+        let (name, handle) = (field.handle_name(), field.handle());
         quote_spanned!(here()=> let #name = #handle;)
     });
     let reads = fields.iter().map(Field::read);
@@ -103,7 +103,7 @@ fn run(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
         Mode::Async => quote_spanned!(span=> &__cx),
         Mode::InPlace | Mode::Blocking => quote_spanned!(span=> __cx),
     };
-    let args = fields.iter().map(|it| it.pass(&context));
+    let args = fields.iter().map(|field| field.pass(&context));
     let called = quote_spanned!(span=> #target(#(#args),*));
     match mode {
         Mode::Async => {

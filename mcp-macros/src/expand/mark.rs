@@ -46,18 +46,22 @@ fn constant(name: &Ident) -> Ident {
 
 /// Generates the identity of the function that `path` names. It compiles only if the function has a mark, and needs `__mcp` in scope.
 pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
-    let Some((last, before)) =
-        path.segments.iter().collect::<Vec<_>>().split_last().map(|it| (*it.0, it.1.to_vec()))
+    let Some((last, before)) = path
+        .segments
+        .iter()
+        .collect::<Vec<_>>()
+        .split_last()
+        .map(|parts| (*parts.0, parts.1.to_vec()))
     else {
         return TokenStream::new();
     };
     let span = at(last.ident.span());
-    let is_method = before.last().is_some_and(|it| is_type(it));
+    let is_method = before.last().is_some_and(|segment| is_type(segment));
     if is_method {
         let mut mark = path.clone();
         let name = constant(&last.ident);
-        if let Some(it) = mark.segments.last_mut() {
-            it.ident = located(&name, span);
+        if let Some(segment) = mark.segments.last_mut() {
+            segment.ident = located(&name, span);
         }
         let (path, mark) = (outside(quote!(#path), owner), outside(quote!(#mark), owner));
         return quote_spanned! {span=> {

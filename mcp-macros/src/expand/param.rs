@@ -113,7 +113,7 @@ impl Field<'_> {
             .attrs
             .iter()
             .map(syn::Attribute::path)
-            .any(|it| it.is_ident("arg") || it.is_ident("complete"))
+            .any(|path| path.is_ident("arg") || path.is_ident("complete"))
     }
 
     fn arg(&self) -> TokenStream {
@@ -217,7 +217,8 @@ impl Field<'_> {
                 quote_spanned!(here()=> __mcp::Literal::Text(#text))
             }
             Some(Expr::Path(path)) if path.path.segments.len() > 1 => {
-                let variant = path.path.segments.last().map(|it| it.ident.unraw().to_string());
+                let variant =
+                    path.path.segments.last().map(|segment| segment.ident.unraw().to_string());
                 quote_spanned!(here()=> __mcp::Literal::Variant(#variant))
             }
             Some(expr) => match json_literal.parse2(expr.to_token_stream()) {
@@ -258,7 +259,7 @@ impl Field<'_> {
             (self.holder(), located(ident, self.span()), outside(owned, owner.as_ref()));
         let (serde, schemars) = (reexport(root, "serde"), reexport(root, "schemars"));
         let root = root_text(root);
-        let docs = self.param.attrs.iter().filter(|it| it.path().is_ident("doc"));
+        let docs = self.param.attrs.iter().filter(|attr| attr.path().is_ident("doc"));
         let attrs = &self.param.spread;
         Some(quote_spanned! {here()=>
             #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema, __mcp::Schema)]
@@ -278,16 +279,19 @@ impl Field<'_> {
         let name = self.param.name();
         let owner = self.item.owner.map(quote::ToTokens::to_token_stream);
         let keys = &self.param.keys;
-        let title = keys.title.as_ref().map(|it| {
-            let title = text(&it.value);
+        let title = keys.title.as_ref().map(|given| {
+            let title = text(&given.value);
             quote_spanned!(here()=> .title(#title))
         });
-        let described =
-            description(keys.description.as_ref().map(|it| &it.value), self.param.doc.as_ref())
-                .map(|it| quote_spanned!(here()=> .description(#it)));
+        let described = description(
+            keys.description.as_ref().map(|description| &description.value),
+            self.param.doc.as_ref(),
+        )
+        .map(|description| quote_spanned!(here()=> .description(#description)));
         let constraints = constraints(keys);
-        let complete = keys.complete.as_ref().map(|it| completer(&it.value, owner.as_ref()));
-        let default = self.literal().map(|it| quote_spanned!(here()=> .default(#it)));
+        let complete =
+            keys.complete.as_ref().map(|complete| completer(&complete.value, owner.as_ref()));
+        let default = self.literal().map(|literal| quote_spanned!(here()=> .default(#literal)));
         let line = line(self.param.span());
         quote_spanned!(here()=> __mcp::ArgDef::new(#name) #title #described #constraints #default #complete #line)
     }
@@ -305,7 +309,9 @@ fn line(span: Span) -> Option<TokenStream> {
 /// Returns the target of `&str` and `&[T]`, which are lent from an owned value.
 fn borrowed(ty: &Type) -> Option<&Type> {
     match strip_groups(ty) {
-        Type::Reference(it) if is_borrowed_argument(&it.elem) => Some(strip_groups(&it.elem)),
+        Type::Reference(reference) if is_borrowed_argument(&reference.elem) => {
+            Some(strip_groups(&reference.elem))
+        }
         _ => None,
     }
 }
@@ -317,10 +323,10 @@ fn located(ident: &Ident, span: Span) -> Ident {
 }
 
 fn constraints(keys: &ArgKeys) -> TokenStream {
-    let range = keys.range.as_ref().map(|it| range(&it.value));
-    let len = keys.len.as_ref().map(|it| len(&it.value));
-    let pattern = keys.pattern.as_ref().map(|it| {
-        let text = &it.value.0;
+    let range = keys.range.as_ref().map(|given| range(&given.value));
+    let len = keys.len.as_ref().map(|given| len(&given.value));
+    let pattern = keys.pattern.as_ref().map(|pattern| {
+        let text = &pattern.value.0;
         quote_spanned! {here()=>
             .pattern(#text, {
                 static __REGEX: __mcp::CompiledPattern = __mcp::CompiledPattern::new();
@@ -328,20 +334,20 @@ fn constraints(keys: &ArgKeys) -> TokenStream {
             })
         }
     });
-    let example = keys.example.as_ref().map(|it| {
-        let json = &it.value.json;
+    let example = keys.example.as_ref().map(|example| {
+        let json = &example.value.json;
         quote_spanned!(here()=> .example(#json))
     });
-    let header = keys.header.as_ref().map(|it| {
-        let name = &it.value.0;
+    let header = keys.header.as_ref().map(|header| {
+        let name = &header.value.0;
         quote_spanned!(here()=> .header(#name))
     });
     quote_spanned!(here()=> #range #len #pattern #example #header)
 }
 
 fn range(range: &Range) -> TokenStream {
-    let start = range.start.map(|it| bound("min", it));
-    let end = range.end.map(|it| bound(if range.inclusive { "max" } else { "below" }, it));
+    let start = range.start.map(|start| bound("min", start));
+    let end = range.end.map(|end| bound(if range.inclusive { "max" } else { "below" }, end));
     quote_spanned!(here()=> .range(__mcp::Range::new() #start #end))
 }
 
@@ -367,11 +373,11 @@ fn bound(side: &str, bound: Bound) -> TokenStream {
 }
 
 fn len(len: &Len) -> TokenStream {
-    let count = |it: Option<usize>| {
-        it.map_or_else(
+    let count = |length: Option<usize>| {
+        length.map_or_else(
             || quote_spanned!(here()=> ::core::option::Option::None),
-            |it| {
-                let count = Literal::usize_unsuffixed(it);
+            |length| {
+                let count = Literal::usize_unsuffixed(length);
                 quote_spanned!(here()=> ::core::option::Option::Some(#count))
             },
         )

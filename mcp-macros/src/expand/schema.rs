@@ -29,12 +29,12 @@ pub(crate) fn schema(shape: &SchemaType<'_>) -> TokenStream {
 /// Generates the impl of `Borrows` for a type that borrows from serde's input, which an argument cannot do.
 pub(crate) fn borrows(item: &Item) -> Option<TokenStream> {
     let (attrs, ident, generics) = match item {
-        Item::Struct(it) => (&it.attrs, &it.ident, &it.generics),
-        Item::Enum(it) => (&it.attrs, &it.ident, &it.generics),
+        Item::Struct(item) => (&item.attrs, &item.ident, &item.generics),
+        Item::Enum(item) => (&item.attrs, &item.ident, &item.generics),
         _ => return None,
     };
     let root = root_path(attrs)
-        .map_or_else(|| quote_spanned!(here()=> ::mcp_runtime), |it| it.to_token_stream());
+        .map_or_else(|| quote_spanned!(here()=> ::mcp_runtime), |path| path.to_token_stream());
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     Some(quote_spanned! {here()=>
         impl #impl_generics #root::__private::Borrows for #ident #ty_generics #where_clause {}
@@ -47,9 +47,9 @@ fn impls(shape: &SchemaType<'_>) -> TokenStream {
     let lifetimes = shape.generics.lifetimes();
     if shape.generics.type_params().next().is_some() {
         // A generic type adds no depth. The types in it have depths of their own.
-        let params = shape.generics.params.iter().map(|it| match it {
-            GenericParam::Type(it) => {
-                let (ident, bounds) = (&it.ident, &it.bounds);
+        let params = shape.generics.params.iter().map(|param| match param {
+            GenericParam::Type(ty) => {
+                let (ident, bounds) = (&ty.ident, &ty.bounds);
                 quote_spanned!(here()=> #ident: __mcp::Schema<__D> + #bounds)
             }
             other => other.to_token_stream(),
@@ -77,7 +77,7 @@ fn impls(shape: &SchemaType<'_>) -> TokenStream {
 fn node(shape: &SchemaType<'_>) -> TokenStream {
     let described = described(shape.description.as_ref());
     let node = match &shape.body {
-        SchemaBody::Part(it) => part(it),
+        SchemaBody::Part(json_part) => part(json_part),
         SchemaBody::Newtype(ty) => {
             let known = known(ty);
             quote_spanned!(at(ty.span())=> #known.newtype())
@@ -91,9 +91,9 @@ fn node(shape: &SchemaType<'_>) -> TokenStream {
             quote_spanned!(here()=> __mcp::Node::names(&[#(#names),*], #default))
         }
         SchemaBody::OneOf(branches) => {
-            let branches = branches.iter().map(|it| {
+            let branches = branches.iter().map(|branch| {
                 let (node, description) =
-                    (part(&it.part), self::described(it.description.as_ref()));
+                    (part(&branch.part), self::described(branch.description.as_ref()));
                 quote_spanned!(here()=> __mcp::Branch::new(#node) #description)
             });
             quote_spanned!(here()=> __mcp::Node::one_of(&[#(#branches),*]))
@@ -107,11 +107,12 @@ fn part(part: &JsonPart<'_>) -> TokenStream {
         JsonPart::Null => quote_spanned!(here()=> __mcp::Node::null()),
         JsonPart::Type(ty) => known(ty),
         JsonPart::Tuple(types) => {
-            let parts = types.iter().map(|it| known(it));
+            let parts = types.iter().map(|ty| known(ty));
             quote_spanned!(here()=> __mcp::Node::tuple(&[#(#parts),*]))
         }
         JsonPart::Names(names) => {
-            let names = names.iter().map(|it| quote_spanned!(here()=> __mcp::Name::new(#it, #it)));
+            let names =
+                names.iter().map(|name| quote_spanned!(here()=> __mcp::Name::new(#name, #name)));
             quote_spanned! {here()=>
                 __mcp::Node::names(&[#(#names),*], ::core::option::Option::None)
             }
@@ -132,11 +133,11 @@ fn object(object: &JsonObject<'_>) -> TokenStream {
     let closed = object.is_closed.then(|| quote_spanned!(here()=> .closed()));
     let mut sorted: Vec<&JsonMember<'_>> = object.members.iter().collect();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
-    let declared = object.members.iter().map(|it| {
-        let place = sorted.iter().position(|other| other.name == it.name);
+    let declared = object.members.iter().map(|member| {
+        let place = sorted.iter().position(|other| other.name == member.name);
         Literal::usize_unsuffixed(place.unwrap_or_default())
     });
-    let sorted = sorted.iter().map(|it| member(it));
+    let sorted = sorted.iter().map(|sorted| member(sorted));
     quote_spanned! {here()=>
         __mcp::Node::object(&__mcp::Object::new(&[#(#sorted),*], &[#(#declared),*]) #closed)
     }
@@ -149,13 +150,13 @@ fn name(name: &VariantName) -> TokenStream {
 }
 
 fn described(text: Option<&String>) -> Option<TokenStream> {
-    text.map(|it| quote_spanned!(here()=> .description(#it)))
+    text.map(|text| quote_spanned!(here()=> .description(#text)))
 }
 
 fn member(member: &JsonMember<'_>) -> TokenStream {
     let (name, node) = (&member.name, part(&member.part));
     let described = described(member.description.as_ref());
-    let titled = member.title.as_ref().map(|it| quote_spanned!(here()=> .title(#it)));
+    let titled = member.title.as_ref().map(|title| quote_spanned!(here()=> .title(#title)));
     let defaulted = member.is_defaulted.then(|| match member.part {
         JsonPart::Type(ty) if !is_std(ty) => quote_spanned! {at(ty.span())=>
             .defaulted().written(__mcp::Serialized::<#ty>::IS)
@@ -188,9 +189,11 @@ fn is_std(ty: &Type) -> bool {
         return false;
     };
     match &ident.arguments {
-        PathArguments::None => PLAIN.iter().any(|it| ident.ident == it),
-        PathArguments::AngleBracketed(inside) if AROUND.iter().any(|it| ident.ident == it) => {
-            inside.args.iter().all(|it| matches!(it, GenericArgument::Type(ty) if is_std(ty)))
+        PathArguments::None => PLAIN.iter().any(|plain| ident.ident == plain),
+        PathArguments::AngleBracketed(inside)
+            if AROUND.iter().any(|around| ident.ident == around) =>
+        {
+            inside.args.iter().all(|arg| matches!(arg, GenericArgument::Type(ty) if is_std(ty)))
         }
         _ => false,
     }

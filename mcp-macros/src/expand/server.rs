@@ -11,10 +11,11 @@ use syn::ext::IdentExt as _;
 pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
     let root = root(keys.crate_path.as_ref());
     let door = quote_spanned!(here()=> #root::__private);
-    let crates = keys.with.as_ref().map(|it| it.value.0.as_slice()).unwrap_or_default();
+    let crates = keys.with.as_ref().map(|with| with.value.0.as_slice()).unwrap_or_default();
     // The import is a glob, because rustc gives advice on a missing crate only if something in the crate is imported.
     let linked = (!crates.is_empty()).then(|| {
-        let uses = crates.iter().map(|it| quote_spanned!(at(it.span())=> use #it::*;));
+        let uses =
+            crates.iter().map(|package| quote_spanned!(at(package.span())=> use #package::*;));
         quote_spanned!(here()=> #[allow(unused_imports)] const _: () = { #(#uses)* };)
     });
     let with = keys.with.as_ref().map(|_| {
@@ -33,12 +34,12 @@ pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
         let (name, text) = (Ident::new(name, here()), text(&key.as_ref()?.value));
         Some(quote_spanned!(here()=> .#name(#text)))
     });
-    let icons = keys.icon.iter().map(|it| {
-        let icon = icon(&it.value, &door);
+    let icons = keys.icon.iter().map(|given| {
+        let icon = icon(&given.value, &door);
         quote_spanned!(here()=> .icon(#icon))
     });
-    let max_result = keys.max_result.as_ref().map(|it| {
-        let bytes = match &it.value {
+    let max_result = keys.max_result.as_ref().map(|max_result| {
+        let bytes = match &max_result.value {
             SizeExpr::Bytes(bytes) => Literal::u64_suffixed(*bytes).to_token_stream(),
             SizeExpr::Expr(expr) => expr.to_token_stream(),
         };
@@ -65,7 +66,7 @@ pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
 pub(crate) fn items(root: &TokenStream, paths: &[ExprPath]) -> TokenStream {
     let door = quote_spanned!(here()=> #root::__private);
     let named = paths.iter().map(|path| {
-        let name = path.path.segments.last().map(|it| it.ident.unraw().to_string());
+        let name = path.path.segments.last().map(|segment| segment.ident.unraw().to_string());
         quote_spanned!(here()=> #door::named(#name, #door::identity(&#path)))
     });
     quote_spanned!(here()=> #door::items(&[#(#named),*]))

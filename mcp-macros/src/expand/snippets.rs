@@ -19,7 +19,10 @@ pub(super) fn at(place: Span) -> Span {
 
 /// Returns the path in `crate = path`, or `::mcp_runtime` by default.
 pub(crate) fn root(path: Option<&Given<CratePath>>) -> TokenStream {
-    path.map_or_else(|| quote_spanned!(here()=> ::mcp_runtime), |it| it.value.0.to_token_stream())
+    path.map_or_else(
+        || quote_spanned!(here()=> ::mcp_runtime),
+        |path| path.value.0.to_token_stream(),
+    )
 }
 
 /// Returns the path as text.
@@ -68,12 +71,12 @@ pub(super) fn description(key: Option<&Text>, docs: Option<&Doc<'_>>) -> Option<
 /// Generates an icon. `private` is the path of the runtime's module `__private`, because the code may be where `__mcp` is not in scope.
 pub(super) fn icon(icon: &Icon, private: &TokenStream) -> TokenStream {
     let src = &icon.src;
-    let mime_type = icon.keys.mime_type.as_ref().map(|it| {
-        let text = &it.value.0;
+    let mime_type = icon.keys.mime_type.as_ref().map(|mime_type| {
+        let text = &mime_type.value.0;
         quote_spanned!(here()=> .mime_type(#text))
     });
-    let sizes = icon.keys.sizes.as_ref().map(|it| {
-        let sizes = &it.value.0;
+    let sizes = icon.keys.sizes.as_ref().map(|size| {
+        let sizes = &size.value.0;
         quote_spanned!(here()=> .sizes(&[#(#sizes),*]))
     });
     quote_spanned!(here()=> #private::Icon::new(#src) #mime_type #sizes)

@@ -87,8 +87,8 @@ fn found(name: &Ident, module: &TokenStream, alias: &str, span: Span) -> TokenSt
 /// function may be, which needs an `allow`: a crate that forbids this `allow` cannot register such a function.
 pub(super) fn inherited(item: &Item<'_>) -> TokenStream {
     let attrs = &item.function.attrs;
-    let cfgs = attrs.iter().filter(|it| it.path().is_ident("cfg"));
-    let deprecated = attrs.iter().any(|it| it.path().is_ident("deprecated"));
+    let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
+    let deprecated = attrs.iter().any(|attr| attr.path().is_ident("deprecated"));
     let allow = deprecated.then(|| quote_spanned!(here()=> #[allow(deprecated)]));
     quote_spanned!(here()=> #(#cfgs)* #allow)
 }

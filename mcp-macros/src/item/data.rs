@@ -53,14 +53,15 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
     let doubled: Vec<Ident> = attrs
         .iter()
         .flat_map(derived)
-        .filter_map(|path| path.segments.last().map(|it| it.ident.clone()))
+        .filter_map(|path| path.segments.last().map(|segment| segment.ident.clone()))
         .filter(is_derived)
         .collect();
     if let [first, rest @ ..] = doubled.as_slice() {
         // The user's derives are not emitted: their crate may be no dependency, and a second impl would conflict with ours.
-        let names = rest.iter().fold(format!("`{first}`"), |names, it| format!("{names}, `{it}`"));
-        let it = if rest.is_empty() { "it" } else { "them" };
-        errors.at(first.span(), format!("{owner} derives {names} already: remove {it} here"));
+        let names =
+            rest.iter().fold(format!("`{first}`"), |names, rest| format!("{names}, `{rest}`"));
+        let pronoun = if rest.is_empty() { "it" } else { "them" };
+        errors.at(first.span(), format!("{owner} derives {names} already: remove {pronoun} here"));
     }
     DERIVES.to_vec()
 }
@@ -69,7 +70,8 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
 pub(crate) fn without_doubled(item: TokenStream) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     for token in item {
-        let is_attribute = matches!(kept.last(), Some(TokenTree::Punct(it)) if it.as_char() == '#');
+        let is_attribute =
+            matches!(kept.last(), Some(TokenTree::Punct(punct)) if punct.as_char() == '#');
         match token {
             TokenTree::Group(group) if is_attribute && is_derive(&group) => {
                 kept.push(
@@ -91,7 +93,8 @@ fn undoubled(token: TokenTree) -> TokenTree {
     let TokenTree::Group(group) = token else { return token };
     let read = Punctuated::<Path, Token![,]>::parse_terminated;
     let Ok(paths) = read.parse2(group.stream()) else { return group.into() };
-    let is_kept = |path: &&Path| !path.segments.last().is_some_and(|it| is_derived(&it.ident));
+    let is_kept =
+        |path: &&Path| !path.segments.last().is_some_and(|segment| is_derived(&segment.ident));
     let kept: Punctuated<&Path, Token![,]> = paths.iter().filter(is_kept).collect();
     if kept.len() == paths.len() {
         group.into()
@@ -101,7 +104,7 @@ fn undoubled(token: TokenTree) -> TokenTree {
 }
 
 fn is_derived(word: &Ident) -> bool {
-    DERIVES.iter().any(|it| word == it.name)
+    DERIVES.iter().any(|derive| word == derive.name)
 }
 
 /// Returns the place of the attribute if it is a second `#[data]` or `#[form]` on the item.
@@ -115,7 +118,7 @@ fn derived(attr: &Attribute) -> Vec<Path> {
         return Vec::new();
     }
     let paths = attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated);
-    paths.map(|it| it.into_iter().collect()).unwrap_or_default()
+    paths.map(|paths| paths.into_iter().collect()).unwrap_or_default()
 }
 
 /// A field, and the types in it that certainly need a JSON form of their own. Common types of std and types of earlier fields are left out.
@@ -135,19 +138,20 @@ pub(crate) fn data_fields(item: &mut Item) -> Option<(Ident, Vec<DataField<'_>>)
     }
     let owner = ident.clone();
     let mut known = HashSet::new();
-    let found = fields(item).filter(|it| is_documented_at_most(&it.attrs)).map(move |field| {
-        let mut types = Vec::new();
-        leaves(&field.ty, &mut types);
-        types.retain(|it| known.insert(it.to_token_stream().to_string()));
-        DataField { field, types }
-    });
-    Some((owner, found.filter(|it| !it.types.is_empty()).collect()))
+    let found =
+        fields(item).filter(|field| is_documented_at_most(&field.attrs)).map(move |field| {
+            let mut types = Vec::new();
+            leaves(&field.ty, &mut types);
+            types.retain(|ty| known.insert(ty.to_token_stream().to_string()));
+            DataField { field, types }
+        });
+    Some((owner, found.filter(|field| !field.types.is_empty()).collect()))
 }
 
 /// Removes attributes that only set bounds for derives. In a type without generics, bounds have no effect on the schema.
 pub(crate) fn without_bounds(item: &mut Item) {
     if head(item).is_some_and(|(_, _, generics)| is_free(generics)) {
-        fields(item).for_each(|it| it.attrs.retain(|attr| keys(attr) != ["bound"]));
+        fields(item).for_each(|field| field.attrs.retain(|attr| keys(attr) != ["bound"]));
     }
 }
 
@@ -155,8 +159,10 @@ pub(crate) fn without_bounds(item: &mut Item) {
 pub(crate) fn borrows(item: &Item) -> bool {
     let is_lent = head(item).is_some_and(|(.., generics)| generics.lifetimes().next().is_some());
     let mut all: Box<dyn Iterator<Item = &Field>> = match item {
-        Item::Struct(it) => Box::new(it.fields.iter()),
-        Item::Enum(it) => Box::new(it.variants.iter().flat_map(|it| it.fields.iter())),
+        Item::Struct(item) => Box::new(item.fields.iter()),
+        Item::Enum(item) => {
+            Box::new(item.variants.iter().flat_map(|variant| variant.fields.iter()))
+        }
         _ => return false,
     };
     is_lent
@@ -164,19 +170,19 @@ pub(crate) fn borrows(item: &Item) -> bool {
             let keys: Vec<String> = field.attrs.iter().flat_map(keys).collect();
             let is_read = !keys
                 .iter()
-                .any(|it| it == "skip" || it == "skip_deserializing" || it.ends_with("with"));
-            is_read && (keys.iter().any(|it| it == "borrow") || is_reference(&field.ty))
+                .any(|key| key == "skip" || key == "skip_deserializing" || key.ends_with("with"));
+            is_read && (keys.iter().any(|key| key == "borrow") || is_reference(&field.ty))
         })
 }
 
 fn is_reference(ty: &Type) -> bool {
     match strip_groups(ty) {
         Type::Reference(_) => true,
-        Type::Path(it) => it.path.segments.last().is_some_and(|last| match &last.arguments {
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| match &last.arguments {
             PathArguments::AngleBracketed(inside) if last.ident == "Option" => inside
                 .args
                 .iter()
-                .any(|it| matches!(it, GenericArgument::Type(ty) if is_reference(ty))),
+                .any(|arg| matches!(arg, GenericArgument::Type(ty) if is_reference(ty))),
             _ => false,
         }),
         _ => false,
@@ -185,8 +191,8 @@ fn is_reference(ty: &Type) -> bool {
 
 fn head(item: &Item) -> Option<(&[Attribute], &Ident, &Generics)> {
     match item {
-        Item::Struct(it) => Some((&it.attrs, &it.ident, &it.generics)),
-        Item::Enum(it) => Some((&it.attrs, &it.ident, &it.generics)),
+        Item::Struct(item) => Some((&item.attrs, &item.ident, &item.generics)),
+        Item::Enum(item) => Some((&item.attrs, &item.ident, &item.generics)),
         _ => None,
     }
 }
@@ -198,10 +204,11 @@ fn is_free(generics: &Generics) -> bool {
 /// Returns the fields of a struct or an enum. Fields of variants with attributes other than doc comments are left out.
 fn fields(item: &mut Item) -> Box<dyn Iterator<Item = &mut Field> + '_> {
     match item {
-        Item::Struct(it) => Box::new(it.fields.iter_mut()),
-        Item::Enum(it) => {
-            let plain = it.variants.iter_mut().filter(|it| is_documented_at_most(&it.attrs));
-            Box::new(plain.flat_map(|it| it.fields.iter_mut()))
+        Item::Struct(item) => Box::new(item.fields.iter_mut()),
+        Item::Enum(item) => {
+            let plain =
+                item.variants.iter_mut().filter(|variant| is_documented_at_most(&variant.attrs));
+            Box::new(plain.flat_map(|variant| variant.fields.iter_mut()))
         }
         _ => Box::new(std::iter::empty()),
     }
@@ -229,7 +236,7 @@ fn are_plain(attrs: &[Attribute]) -> bool {
         let is_told = path.is_ident("serde") || path.is_ident("schemars");
         let keys = keys(attr);
         !path.is_ident("cfg_attr")
-            && (!is_told || !keys.is_empty() && keys.iter().all(|it| KEYS.contains(&it.as_str())))
+            && (!is_told || !keys.is_empty() && keys.iter().all(|key| KEYS.contains(&key.as_str())))
     })
 }
 
@@ -239,12 +246,12 @@ fn keys(attr: &Attribute) -> Vec<String> {
         return Vec::new();
     }
     let keys = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-    keys.map(|it| it.iter().map(|key| key.path().to_token_stream().to_string()).collect())
+    keys.map(|metas| metas.iter().map(|key| key.path().to_token_stream().to_string()).collect())
         .unwrap_or_default()
 }
 
 fn is_documented_at_most(attrs: &[Attribute]) -> bool {
-    attrs.iter().all(|it| it.path().is_ident("doc"))
+    attrs.iter().all(|attr| attr.path().is_ident("doc"))
 }
 
 /// Collects the types that need a JSON form of their own. Of arrays, tuples, lists and maps these are the elements and values.
@@ -253,11 +260,11 @@ fn leaves(ty: &Type, types: &mut Vec<Type>) {
     const MAPS: [&str; 2] = ["BTreeMap", "HashMap"];
     let ty = strip_groups(ty);
     match ty {
-        Type::Array(it) => leaves(&it.elem, types),
-        Type::Tuple(it) => it.elems.iter().for_each(|it| leaves(it, types)),
+        Type::Array(array) => leaves(&array.elem, types),
+        Type::Tuple(tuple) => tuple.elems.iter().for_each(|elem| leaves(elem, types)),
         Type::Path(path) if path.qself.is_none() => {
             let Some(last) = path.path.segments.last() else { return };
-            let is = |names: &[&str]| names.iter().any(|it| last.ident == it);
+            let is = |names: &[&str]| names.iter().any(|name| last.ident == name);
             match &last.arguments {
                 PathArguments::AngleBracketed(inside) if is(&LISTS) || is(&MAPS) => {
                     let held = inside.args.iter().nth(usize::from(is(&MAPS)));
@@ -283,9 +290,11 @@ const PLAIN: [&str; 19] = [
 /// Whether generated code can write an impl for the type: it borrows nothing, and all of it is written out.
 fn can_be_promised(ty: &Type) -> bool {
     let unusable = |token: &TokenTree| match token {
-        TokenTree::Punct(it) => matches!(it.as_char(), '\'' | '&' | '!'),
+        TokenTree::Punct(punct) => matches!(punct.as_char(), '\'' | '&' | '!'),
         // serde takes bounds as text, and text loses the crate that a `$crate` token stands for.
-        TokenTree::Ident(it) => ["Self", "dyn", "impl", "_", "$crate"].contains(&&*it.to_string()),
+        TokenTree::Ident(ident) => {
+            ["Self", "dyn", "impl", "_", "$crate"].contains(&&*ident.to_string())
+        }
         _ => false,
     };
     find(&ty.to_token_stream(), &unusable).is_none()

@@ -47,8 +47,8 @@ impl<'a> Form<'a> {
     /// Reads a struct or an enum. Returns `None` for any other item, which is reported elsewhere.
     pub(crate) fn read(item: &'a Item, keys: ItemKeys, errors: &Errors) -> Option<Self> {
         match item {
-            Item::Struct(it) => {
-                let named = it.fields.iter().filter(|field| field.ident.is_some());
+            Item::Struct(item) => {
+                let named = item.fields.iter().filter(|field| field.ident.is_some());
                 let named = named.map(|field| Named {
                     ty: &field.ty,
                     attrs: &field.attrs,
@@ -56,21 +56,21 @@ impl<'a> Form<'a> {
                     doc: docs::read(&field.attrs),
                 });
                 let shape = FormShape::Struct {
-                    keyword: it.struct_token,
-                    fields: &it.fields,
+                    keyword: item.struct_token,
+                    fields: &item.fields,
                     named: named.collect(),
                 };
-                let (ident, attrs, generics) = (&it.ident, &it.attrs, &it.generics);
+                let (ident, attrs, generics) = (&item.ident, &item.attrs, &item.generics);
                 Some(Self { keys, ident, attrs, generics, shape })
             }
-            Item::Enum(it) => {
-                let variants = it.variants.iter().map(|variant| Chosen {
+            Item::Enum(item) => {
+                let variants = item.variants.iter().map(|variant| Chosen {
                     variant,
                     keys: read_keys(&variant.attrs, &tables::FORM_VARIANT, "title = \"…\"", errors),
                     doc: docs::read(&variant.attrs),
                 });
                 let shape = FormShape::Enum(variants.collect());
-                let (ident, attrs, generics) = (&it.ident, &it.attrs, &it.generics);
+                let (ident, attrs, generics) = (&item.ident, &item.attrs, &item.generics);
                 Some(Self { keys, ident, attrs, generics, shape })
             }
             _ => None,
@@ -79,13 +79,13 @@ impl<'a> Form<'a> {
 
     /// Whether the titles of variants go into `enumNames`.
     pub(crate) fn enum_names(&self) -> bool {
-        self.keys.enum_names.as_ref().is_some_and(|it| it.value.0)
+        self.keys.enum_names.as_ref().is_some_and(|enum_name| enum_name.value.0)
     }
 }
 
 fn read_keys(attrs: &[Attribute], table: &Table, example: &str, errors: &Errors) -> ArgKeys {
     let mut keys = ArgKeys::default();
-    for attr in attrs.iter().filter(|it| it.path().is_ident("arg")) {
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("arg")) {
         read_arg(&mut keys, attr, table, example, errors);
     }
     keys

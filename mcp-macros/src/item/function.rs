@@ -46,8 +46,8 @@ impl Kind {
     /// Returns the kind for the path of an attribute: `tool`, or `mcp_runtime::tool`.
     pub(crate) fn of_path(path: &[String]) -> Option<Self> {
         let (last, before) = path.split_last()?;
-        let ours = before.is_empty() || before.first().is_some_and(|it| it == "mcp_runtime");
-        Self::ALL.into_iter().find(|it| ours && it.word() == last)
+        let ours = before.is_empty() || before.first().is_some_and(|first| first == "mcp_runtime");
+        Self::ALL.into_iter().find(|kind| ours && kind.word() == last)
     }
 }
 
@@ -80,7 +80,7 @@ impl Function {
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (Kind, Span)> {
         self.attrs.iter().filter_map(|attr| {
             let path: Vec<String> =
-                attr.path().segments.iter().map(|it| it.ident.to_string()).collect();
+                attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
             let span = attr.path().segments.last()?.ident.span();
             Kind::of_path(&path).map(|kind| (kind, span))
         })
@@ -108,14 +108,16 @@ pub(crate) fn keyword(tokens: &TokenStream) -> Option<(&'static str, Span)> {
     for token in tokens.clone() {
         match token {
             TokenTree::Ident(ident) if ident == "fn" => return None,
-            TokenTree::Ident(ident) => match KEYWORDS.into_iter().find(|it| ident == it) {
-                Some("const") => constant = Some(("const", ident.span())),
-                Some(word) => return Some((word, ident.span())),
-                None if constant.is_some() && ident != "unsafe" && ident != "async" => {
-                    return constant;
+            TokenTree::Ident(ident) => {
+                match KEYWORDS.into_iter().find(|keyword| ident == keyword) {
+                    Some("const") => constant = Some(("const", ident.span())),
+                    Some(word) => return Some((word, ident.span())),
+                    None if constant.is_some() && ident != "unsafe" && ident != "async" => {
+                        return constant;
+                    }
+                    None => {}
                 }
-                None => {}
-            },
+            }
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => return constant,
             _ => {}
         }
@@ -125,8 +127,8 @@ pub(crate) fn keyword(tokens: &TokenStream) -> Option<(&'static str, Span)> {
 
 /// Returns the place for an error about an item of the wrong kind: its keyword, `fn` included, otherwise its first token.
 pub(crate) fn keyword_span(tokens: &TokenStream) -> Span {
-    let is_fn = |token: &TokenTree| matches!(token, TokenTree::Ident(it) if it == "fn");
+    let is_fn = |token: &TokenTree| matches!(token, TokenTree::Ident(ident) if ident == "fn");
     let function = tokens.clone().into_iter().find(is_fn);
-    let place = function.or_else(|| tokens.clone().into_iter().next()).map(|it| it.span());
+    let place = function.or_else(|| tokens.clone().into_iter().next()).map(|token| token.span());
     keyword(tokens).map(|(_, span)| span).or(place).unwrap_or_else(Span::call_site)
 }

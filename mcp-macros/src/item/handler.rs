@@ -91,7 +91,12 @@ impl<'a> Item<'a> {
             keys,
             doc: docs::read(&function.attrs),
             template,
-            params: function.sig.inputs.iter().filter_map(|it| Param::read(it, errors)).collect(),
+            params: function
+                .sig
+                .inputs
+                .iter()
+                .filter_map(|input| Param::read(input, errors))
+                .collect(),
         }
     }
 
@@ -119,7 +124,7 @@ impl<'a> Item<'a> {
 
     /// Whether this item, with its own keys, can take the key from its block.
     pub(crate) fn can_take(&self, key: &str) -> bool {
-        let is_set = |flag: &Option<Given<Flag>>| flag.as_ref().is_some_and(|it| it.value.0);
+        let is_set = |flag: &Option<Given<Flag>>| flag.as_ref().is_some_and(|flag| flag.value.0);
         self.kind.table().names.contains(&key)
             && match key {
                 "blocking" => self.function.sig.asyncness.is_none(),
@@ -137,14 +142,14 @@ impl<'a> Item<'a> {
         let ident = &self.function.sig.ident;
         self.keys.name.as_ref().map_or_else(
             || (ident.unraw().to_string(), ident.span()),
-            |it| (it.value.0.value(), it.value.0.span()),
+            |name| (name.value.0.value(), name.value.0.span()),
         )
     }
 
     pub(crate) fn mode(&self) -> Mode {
         if self.function.sig.asyncness.is_some() {
             Mode::Async
-        } else if self.keys.blocking.as_ref().is_some_and(|it| it.value.0) {
+        } else if self.keys.blocking.as_ref().is_some_and(|blocking| blocking.value.0) {
             Mode::Blocking
         } else {
             Mode::InPlace
@@ -160,7 +165,7 @@ impl<'a> Item<'a> {
             Kind::Prompt => Role::Text,
             Kind::Completion => Role::Completion,
             Kind::Resource => {
-                let variable = |it: &Template| it.variable(&param.name()).is_some();
+                let variable = |template: &Template| template.variable(&param.name()).is_some();
                 if self.template.as_ref().is_some_and(variable) { Role::Text } else { Role::Server }
             }
         }
@@ -172,7 +177,7 @@ fn read_template(input: ParseStream<'_>, name: &Ident, errors: &Errors) -> Optio
     match keys::read_first(input) {
         Ok(Some(uri)) => {
             let template = Template::read(&uri);
-            template.map_err(|found| found.into_iter().for_each(|it| errors.push(it))).ok()
+            template.map_err(|found| found.into_iter().for_each(|error| errors.push(error))).ok()
         }
         Ok(None) => {
             match uri_as_key(input) {
@@ -201,8 +206,8 @@ fn read_template(input: ParseStream<'_>, name: &Ident, errors: &Errors) -> Optio
 /// Skips a constant or a macro call, which cannot be a key, and the comma after it. Returns whether there was one.
 fn skip_expression(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
-    let is_constant = ahead.parse::<Ident>().is_ok_and(|it| {
-        it.to_string().starts_with(char::is_uppercase)
+    let is_constant = ahead.parse::<Ident>().is_ok_and(|word| {
+        word.to_string().starts_with(char::is_uppercase)
             || ahead.peek(Token![!])
             || ahead.peek(Token![::])
     });
@@ -271,7 +276,7 @@ impl<'a> Param<'a> {
 
 fn plain_name(pat: &Pat) -> syn::Result<&Ident> {
     match pat {
-        Pat::Ident(it) if it.by_ref.is_none() && it.subpat.is_none() => Ok(&it.ident),
+        Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => Ok(&ident.ident),
         Pat::Wild(_) => Err(syn::Error::new_spanned(
             pat,
             "give the parameter a plain name, which is what clients see, or remove it",

@@ -51,7 +51,7 @@ impl ImplBlock {
         let braces = match header.pop() {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => group,
             other => {
-                let span = other.map_or_else(proc_macro2::Span::call_site, |it| it.span());
+                let span = other.map_or_else(proc_macro2::Span::call_site, |token| token.span());
                 return Err(syn::Error::new(span, "expected an impl block: `impl Type { … }`"));
             }
         };
@@ -79,7 +79,7 @@ impl ImplBlock {
 
     /// Whether the block has macro calls, which may expand to more methods.
     pub(crate) fn has_macros(&self) -> bool {
-        self.members.iter().any(|it| matches!(it, BlockMember::Macro(_)))
+        self.members.iter().any(|member| matches!(member, BlockMember::Macro(_)))
     }
 
     /// Returns the block as the user wrote it, without our attributes.
@@ -165,7 +165,7 @@ fn member(input: ParseStream<'_>) -> syn::Result<BlockMember> {
     let hidden = attrs.iter().find_map(hidden);
     let marked = attrs.into_iter().find_map(|attr| {
         let path: Vec<String> =
-            attr.path().segments.iter().map(|it| it.ident.to_string()).collect();
+            attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
         Kind::of_path(&path).map(|kind| (kind, attr))
     });
     let mut tokens = TokenStream::new();
@@ -189,10 +189,11 @@ fn member(input: ParseStream<'_>) -> syn::Result<BlockMember> {
 
 /// Reads `#[cfg_attr(condition, tool)]`. Returns `None` for any other attribute.
 fn hidden(attr: &Attribute) -> Option<Hidden> {
-    let list = attr.meta.require_list().ok().filter(|it| it.path.is_ident("cfg_attr"))?;
-    let is_comma = |it: &TokenTree| matches!(it, TokenTree::Punct(it) if it.as_char() == ',');
+    let list = attr.meta.require_list().ok().filter(|list| list.path.is_ident("cfg_attr"))?;
+    let is_comma =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
     let mut tokens = list.tokens.clone().into_iter();
-    let condition = tokens.by_ref().take_while(|it| !is_comma(it)).collect();
+    let condition = tokens.by_ref().take_while(|token| !is_comma(token)).collect();
     let kind = Kind::of_path(&path_of(&tokens.collect()))?;
     Some(Hidden { kind, span: attr.path().span(), condition })
 }
@@ -201,8 +202,8 @@ fn hidden(attr: &Attribute) -> Option<Hidden> {
 fn is_macro(tokens: &TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     tokens.windows(2).any(
-        |pair| matches!(pair, [TokenTree::Ident(_), TokenTree::Punct(it)] if it.as_char() == '!'),
-    ) && !tokens.iter().any(|it| matches!(it, TokenTree::Ident(it) if it == "fn"))
+        |pair| matches!(pair, [TokenTree::Ident(_), TokenTree::Punct(punct)] if punct.as_char() == '!'),
+    ) && !tokens.iter().any(|token| matches!(token, TokenTree::Ident(ident) if ident == "fn"))
 }
 
 /// Skips a member that is not a function: to its first braces, or to the `;` of a constant or a type.

@@ -97,7 +97,7 @@ const VARIANT: &[&str] = &["rename", "rename_all", "alias"];
 /// Returns the path in `#[mcp(crate = "…")]`.
 pub(crate) fn root(attrs: &[Attribute]) -> Option<Path> {
     let ours: Vec<Attribute> =
-        attrs.iter().filter(|it| it.path().is_ident("mcp")).cloned().collect();
+        attrs.iter().filter(|attr| attr.path().is_ident("mcp")).cloned().collect();
     Attrs::read(&ours)?.root
 }
 
@@ -134,9 +134,9 @@ impl<'a> SchemaType<'a> {
 
     fn of_enum(item: &'a ItemEnum) -> Option<Self> {
         let attrs = Attrs::read(&item.attrs)?;
-        let mut fields = item.variants.iter().map(|it| &it.fields);
+        let mut fields = item.variants.iter().map(|variant| &variant.fields);
         if !attrs.are_only(ENUM)
-            || !fields.all(|it| can_be_constant(it, &item.ident, &item.generics))
+            || !fields.all(|field| can_be_constant(field, &item.ident, &item.generics))
         {
             return None;
         }
@@ -163,7 +163,7 @@ impl<'a> SchemaType<'a> {
 impl<'a> JsonObject<'a> {
     /// Returns `None` if two members have the same name.
     fn new(members: Vec<JsonMember<'a>>, is_closed: bool) -> Option<Self> {
-        let mut names: Vec<_> = members.iter().map(|it| &it.name).collect();
+        let mut names: Vec<_> = members.iter().map(|member| &member.name).collect();
         names.sort();
         names.dedup();
         (names.len() == members.len()).then_some(Self { members, is_closed })
@@ -189,7 +189,7 @@ fn members(
     fields: &Punctuated<Field, Token![,]>,
     rename_all: Option<Rename>,
 ) -> Option<Vec<JsonMember<'_>>> {
-    let members = fields.iter().map(|it| member(it, rename_all)).collect::<Option<Vec<_>>>();
+    let members = fields.iter().map(|field| member(field, rename_all)).collect::<Option<Vec<_>>>();
     Some(members?.into_iter().flatten().collect())
 }
 
@@ -203,11 +203,11 @@ fn member(field: &Field, rename_all: Option<Rename>) -> Option<Option<JsonMember
         return None;
     }
     let ident = field.ident.as_ref()?.unraw().to_string();
-    let renamed = rename_all.map_or_else(|| ident.clone(), |it| it.field(&ident));
+    let renamed = rename_all.map_or_else(|| ident.clone(), |rename_all| rename_all.field(&ident));
     Some(Some(JsonMember {
         name: attrs.rename.unwrap_or(renamed),
         part: JsonPart::Type(&field.ty),
-        title: attrs.title.filter(|it| !it.is_empty()),
+        title: attrs.title.filter(|title| !title.is_empty()),
         description: attrs.doc,
         is_defaulted: attrs.is_defaulted,
         is_skipped: attrs.skip.is_some(),
@@ -217,16 +217,16 @@ fn member(field: &Field, rename_all: Option<Rename>) -> Option<Option<JsonMember
 
 /// Returns the types of fields without names, of which there must be at least one. Returns `None` if a field has attributes.
 fn plain(fields: &Punctuated<Field, Token![,]>) -> Option<Vec<&Type>> {
-    let is_plain = !fields.is_empty() && fields.iter().all(|it| it.attrs.is_empty());
-    is_plain.then(|| fields.iter().map(|it| &it.ty).collect())
+    let is_plain = !fields.is_empty() && fields.iter().all(|field| field.attrs.is_empty());
+    is_plain.then(|| fields.iter().map(|field| &field.ty).collect())
 }
 
 /// Whether a constant can describe the fields of a type. A type that contains itself would make it endless. A generic type adds no depth,
 /// so two generic types that contain each other would be endless too: its fields may use no generic types except those of std.
 fn can_be_constant(fields: &Fields, ident: &Ident, generics: &Generics) -> bool {
     let is_generic = generics.type_params().next().is_some();
-    fields.iter().all(|it| {
-        let ty = it.ty.to_token_stream();
+    fields.iter().all(|field| {
+        let ty = field.ty.to_token_stream();
         !mentions(&ty, ident) && (!is_generic || !has_foreign_generics(ty))
     })
 }
@@ -258,13 +258,13 @@ fn has_foreign_generics(tokens: TokenStream) -> bool {
         "Bound",
     ];
     let mut is_foreign = false;
-    tokens.into_iter().any(|it| match it {
-        TokenTree::Ident(it) => {
-            is_foreign = !STD.iter().any(|name| it == name);
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => {
+            is_foreign = !STD.iter().any(|name| ident == name);
             false
         }
         TokenTree::Group(group) => has_foreign_generics(group.stream()),
-        TokenTree::Punct(it) => match it.as_char() {
+        TokenTree::Punct(punct) => match punct.as_char() {
             '<' => is_foreign,
             ':' => false,
             _ => {
@@ -278,8 +278,8 @@ fn has_foreign_generics(tokens: TokenStream) -> bool {
 
 /// Whether the tokens of a field's type name the type itself.
 fn mentions(tokens: &TokenStream, ident: &Ident) -> bool {
-    tokens.clone().into_iter().any(|it| match it {
-        TokenTree::Ident(it) => it == *ident || it == "Self",
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(other) => other == *ident || other == "Self",
         TokenTree::Group(group) => mentions(&group.stream(), ident),
         TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     })
@@ -302,7 +302,7 @@ fn enum_body<'a>(
 ) -> Option<SchemaBody<'a>> {
     let tagging = attrs.tagging()?;
     let variants: Vec<_> =
-        variants.iter().map(|it| Variant::read(it, attrs)).collect::<Option<_>>()?;
+        variants.iter().map(|variant| Variant::read(variant, attrs)).collect::<Option<_>>()?;
     if variants.is_empty() {
         return None;
     }
@@ -313,8 +313,8 @@ fn enum_body<'a>(
     let mut others = variants;
     if let Tagging::External = tagging {
         // schemars collects the unit variants without documentation in one list, and puts it first.
-        let is_name = |it: &mut Variant<'_>| it.is_unit() && it.attrs.doc.is_none();
-        let names: Vec<_> = others.extract_if(.., is_name).map(|it| it.name).collect();
+        let is_name = |variant: &mut Variant<'_>| variant.is_unit() && variant.attrs.doc.is_none();
+        let names: Vec<_> = others.extract_if(.., is_name).map(|variant| variant.name).collect();
         if !names.is_empty() {
             branches.push(Branch { part: JsonPart::Names(names), description: None });
         }
@@ -334,21 +334,24 @@ fn names(mut variants: Vec<Variant<'_>>) -> Option<SchemaBody<'_>> {
         return None;
     }
     // schemars lists a name that two variants share once or twice, depending on their documentation.
-    let mut distinct: Vec<_> = variants.iter().map(|it| &it.name).collect();
+    let mut distinct: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
     distinct.sort();
-    if distinct.windows(2).any(|it| it[0] == it[1]) {
+    if distinct.windows(2).any(|pair| pair[0] == pair[1]) {
         return None;
     }
-    let is_default = |it: &&Variant<'_>| {
-        it.syntax.attrs.iter().any(|attribute| attribute.path().is_ident("default"))
+    let is_default = |variant: &&Variant<'_>| {
+        variant.syntax.attrs.iter().any(|attribute| attribute.path().is_ident("default"))
     };
-    let default = variants.iter().find(is_default).map(|it| it.ident.clone());
+    let default = variants.iter().find(is_default).map(|variant| variant.ident.clone());
     // schemars lists the variants without documentation first.
-    variants.sort_by_key(|it| it.attrs.doc.is_some());
-    let names = variants.into_iter().map(|it| VariantName {
-        variant: it.ident,
-        name: it.name,
-        description: it.attrs.doc.map(|it| it.split_whitespace().collect::<Vec<_>>().join(" ")),
+    variants.sort_by_key(|variant| variant.attrs.doc.is_some());
+    let names = variants.into_iter().map(|variant| VariantName {
+        variant: variant.ident,
+        name: variant.name,
+        description: variant
+            .attrs
+            .doc
+            .map(|doc| doc.split_whitespace().collect::<Vec<_>>().join(" ")),
     });
     Some(SchemaBody::Names { names: names.collect(), default })
 }
@@ -361,7 +364,9 @@ impl<'a> Variant<'a> {
         }
         attrs.rename_all = attrs.rename_all.or(container.rename_all_fields);
         let ident = syntax.ident.unraw().to_string();
-        let renamed = container.rename_all.map_or_else(|| ident.clone(), |it| it.variant(&ident));
+        let renamed = container
+            .rename_all
+            .map_or_else(|| ident.clone(), |rename_all| rename_all.variant(&ident));
         let name = attrs.rename.take().unwrap_or(renamed);
         Some(Self { ident, name, attrs, syntax, is_closed: container.is_closed })
     }

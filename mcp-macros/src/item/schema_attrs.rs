@@ -46,7 +46,7 @@ impl Attrs {
                 attr.parse_nested_meta(|meta| read.key(&meta)).ok()?;
             } else if path.is_ident("schemars") {
                 attr.parse_nested_meta(|meta| read.schemars_key(&meta)).ok()?;
-            } else if ["deprecated", "validate", "garde"].iter().any(|it| path.is_ident(it)) {
+            } else if ["deprecated", "validate", "garde"].iter().any(|name| path.is_ident(name)) {
                 return None;
             }
         }
@@ -75,7 +75,7 @@ impl Attrs {
 
     fn key(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
         let key = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
-        let text = || meta.value()?.parse::<LitStr>().map(|it| it.value());
+        let text = || meta.value()?.parse::<LitStr>().map(|text| text.value());
         let rule = || Rename::read(&text()?).ok_or_else(|| meta.error(""));
         match key.as_str() {
             // The path of serde does not matter for the schema.
@@ -100,7 +100,7 @@ impl Attrs {
 
     /// Whether no other keys are set.
     pub(super) fn are_only(&self, keys: &[&str]) -> bool {
-        self.keys.iter().all(|it| keys.contains(&it.as_str()))
+        self.keys.iter().all(|key| keys.contains(&key.as_str()))
     }
 
     /// Whether `skip_serializing_if` is known to leave out nothing but the default of a defaulted field.
@@ -115,7 +115,7 @@ impl Attrs {
             "BTreeSet::is_empty",
             "HashSet::is_empty",
         ];
-        !self.is_defaulted || self.skip.as_deref().is_none_or(|it| EMPTY.contains(&it))
+        !self.is_defaulted || self.skip.as_deref().is_none_or(|skip| EMPTY.contains(&skip))
     }
 
     /// Returns the representation of the enum, or `None` if the keys contradict each other.
@@ -135,7 +135,7 @@ impl Attrs {
 /// Returns the documentation as schemars reads it. The outer `None` means that it is not plain text.
 fn doc(attrs: &[Attribute]) -> Option<Option<String>> {
     let mut text = String::new();
-    for (index, attr) in attrs.iter().filter(|it| it.path().is_ident("doc")).enumerate() {
+    for (index, attr) in attrs.iter().filter(|attr| attr.path().is_ident("doc")).enumerate() {
         let Meta::NameValue(pair) = &attr.meta else { return None };
         let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = &pair.value else { return None };
         if index > 0 {

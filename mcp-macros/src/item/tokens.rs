@@ -61,7 +61,7 @@ pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
     });
     let mut parts: Vec<&[TokenTree]> = parts.collect();
     // A trailing comma leaves an empty part behind it.
-    parts.pop_if(|it| it.is_empty());
+    parts.pop_if(|part| part.is_empty());
     if !parts.into_iter().any(has_no_type) {
         return None;
     }
@@ -77,8 +77,9 @@ pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
 }
 
 fn has_no_type(param: &[TokenTree]) -> bool {
-    let is_self = param.iter().any(|it| matches!(it, TokenTree::Ident(word) if word == "self"));
-    let is_typed = param.iter().any(|it| is_punct(it, ':'));
+    let is_self =
+        param.iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "self"));
+    let is_typed = param.iter().any(|token| is_punct(token, ':'));
     let is_open = match param.last() {
         // A type can end with `>`, with `!` (the never type) or with `+`. A `..` is left to syn.
         Some(TokenTree::Punct(punct)) => !matches!(punct.as_char(), '>' | '!' | '+' | '.'),
@@ -180,8 +181,7 @@ fn rewrite(tokens: TokenStream, owner: Option<&TokenStream>, bound: &[String]) -
             }
             TokenTree::Ident(ident) if ident == "Self" && owner.is_some() => {
                 let owner = relocated(owner.cloned().unwrap_or_default(), ident.span());
-                let is_path =
-                    matches!(tokens.peek(), Some(TokenTree::Punct(it)) if it.as_char() == ':');
+                let is_path = matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
                 new.extend(if is_path { angled(owner, ident.span()) } else { owner });
             }
             TokenTree::Group(group) => {
@@ -217,7 +217,7 @@ fn collect_bound(tokens: &TokenStream, bound: &mut Vec<String>) {
     let mut quoted = false;
     for token in tokens.clone() {
         let (is_for, is_quote) =
-            (matches!(&token, TokenTree::Ident(it) if it == "for"), is_punct(&token, '\''));
+            (matches!(&token, TokenTree::Ident(ident) if ident == "for"), is_punct(&token, '\''));
         match &token {
             TokenTree::Ident(ident) if binding && quoted => bound.push(ident.to_string()),
             TokenTree::Punct(punct) if punct.as_char() == '<' && after_for => binding = true,
@@ -231,7 +231,7 @@ fn collect_bound(tokens: &TokenStream, bound: &mut Vec<String>) {
 }
 
 fn is_punct(token: &TokenTree, char: char) -> bool {
-    matches!(token, TokenTree::Punct(it) if it.as_char() == char)
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == char)
 }
 
 /// Returns the span of the first token that `wanted` picks, at any depth.
@@ -271,7 +271,7 @@ pub(crate) fn written(tokens: &impl ToTokens) -> String {
 pub(crate) fn is_borrowed_argument(ty: &Type) -> bool {
     match strip_groups(ty) {
         Type::Slice(_) => true,
-        Type::Path(it) => it.qself.is_none() && it.path.is_ident("str"),
+        Type::Path(path) => path.qself.is_none() && path.path.is_ident("str"),
         _ => false,
     }
 }
@@ -287,6 +287,7 @@ pub(crate) fn strip_groups(ty: &Type) -> &Type {
 
 /// Returns the place of the first reference in a type.
 pub(crate) fn first_reference(ty: &Type) -> Option<Span> {
-    let is_reference = |it: &TokenTree| matches!(it, TokenTree::Punct(it) if it.as_char() == '&');
+    let is_reference =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '&');
     find(&ty.to_token_stream(), &is_reference)
 }

@@ -19,7 +19,7 @@ impl Value for DefaultValue {
         if input.is_empty() || input.peek(Token![,]) {
             return Ok(Self(None));
         }
-        assigned::<Self, _>(key, input, |input| input.parse().map(|it| Self(Some(it))))
+        assigned::<Self, _>(key, input, |input| input.parse().map(|value| Self(Some(value))))
     }
 }
 
@@ -61,12 +61,12 @@ impl Value for HeaderName {
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
         let text = literal::<Self>(key, input)?;
         let name = text.value();
-        let token = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
+        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if name.is_empty() || !name.bytes().all(token) {
             let plain: String = name
                 .trim()
                 .chars()
-                .map(|it| if u8::try_from(it).is_ok_and(token) { it } else { '-' })
+                .map(|char| if u8::try_from(char).is_ok_and(token) { char } else { '-' })
                 .collect();
             let fix = if plain.is_empty() { String::new() } else { format!(": write {plain:?}") };
             let message =
@@ -158,7 +158,7 @@ impl Completer {
                 return Err(input.error(mixed));
             }
             let value = input.parse::<LitStr>()?;
-            if values.iter().any(|it| it.value() == value.value()) {
+            if values.iter().any(|entry| entry.value() == value.value()) {
                 return Err(syn::Error::new(value.span(), "this value is listed twice: keep one"));
             }
             values.push(value);

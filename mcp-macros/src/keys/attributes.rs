@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn every_table_names_keys_that_exist() {
         fn check<K: Keys>(tables: &[Table]) {
-            for name in tables.iter().flat_map(|it| it.names) {
+            for name in tables.iter().flat_map(|table| table.names) {
                 assert!(K::NAMES.contains(name), "{name}");
             }
         }

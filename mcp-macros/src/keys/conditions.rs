@@ -73,7 +73,7 @@ fn often(text: &LitStr) -> syn::Result<(u32, Unit)> {
         }),
         None => {
             let number = said.trim();
-            let is_number = !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit());
+            let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
             let count = if is_number { number } else { "10" };
             wrong(format!(
                 "a rate is a whole number of calls and the time they are for: write \"{count}/s\", \"{count}/m\" or \"{count}/h\""
@@ -85,7 +85,7 @@ fn often(text: &LitStr) -> syn::Result<(u32, Unit)> {
 /// Splits a rate into its number and its unit. The number is `None` if it does not fit into a `u32`.
 fn parts(text: &str) -> Option<(Option<u32>, &str)> {
     let (count, unit) = text.split_once('/')?;
-    let is_number = !count.is_empty() && count.bytes().all(|it| it.is_ascii_digit());
+    let is_number = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| (count.parse().ok(), unit))
 }
 
@@ -137,7 +137,7 @@ impl Value for Scopes {
             while !input.is_empty() {
                 let scope: LitStr = input.parse().map_err(|_| usage::<Self>(key))?;
                 let text = scope.value();
-                if scopes.iter().any(|it| it.value() == text) {
+                if scopes.iter().any(|scope| scope.value() == text) {
                     errors.at(scope.span(), "this scope is listed twice: keep one");
                 } else if let Some(problem) = problem(&text) {
                     errors.at(scope.span(), problem);
@@ -154,8 +154,9 @@ impl Value for Scopes {
 
 /// Returns why no token could grant this scope (RFC 6749, section 3.3), or `None` for a valid scope.
 fn problem(scope: &str) -> Option<String> {
-    let is_scope = |it: &str| {
-        !it.is_empty() && it.bytes().all(|it| it.is_ascii_graphic() && !b"\"\\".contains(&it))
+    let is_scope = |text: &str| {
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
     };
     let words: Vec<&str> = scope.split_whitespace().collect();
     if scope == "offline_access" {
@@ -169,8 +170,8 @@ fn problem(scope: &str) -> Option<String> {
     }
     let fix = if words.is_empty() {
         ": write the name of one, or remove it".to_owned()
-    } else if words.iter().all(|it| is_scope(it)) {
-        let words: Vec<String> = words.iter().map(|it| format!("{it:?}")).collect();
+    } else if words.iter().all(|word| is_scope(word)) {
+        let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
         format!(": write {}", words.join(", "))
     } else {
         ", as authorization servers know them: write another".to_owned()
@@ -189,7 +190,7 @@ impl Value for Policy {
         parenthesized::<Self, _>(key, input, |input| {
             let start = input.span();
             match Expr::parse(input)? {
-                it @ (Expr::Path(_) | Expr::Closure(_)) => Ok(Self(it)),
+                expr @ (Expr::Path(_) | Expr::Closure(_)) => Ok(Self(expr)),
                 Expr::Call(_) => {
                     Err(syn::Error::new(start, "name the function without calling it"))
                 }
@@ -252,7 +253,7 @@ mod tests {
     fn a_rate_is_a_number_and_a_time() {
         fn check(text: &str, expected: Result<(u32, Unit), &str>) {
             let read = often(&LitStr::new(text, proc_macro2::Span::call_site()));
-            let read = read.map_err(|it| it.to_string());
+            let read = read.map_err(|error| error.to_string());
             match (read, expected) {
                 (Ok(read), expected) => assert_eq!(Ok(read), expected, "{text}"),
                 (Err(said), Err(part)) => assert!(said.contains(part), "{text}: {said}"),

@@ -165,10 +165,10 @@ pub(crate) fn read_one<K: Keys>(
 
 fn unknown(name: &str, table: &Table) -> String {
     let owner = table.owner;
-    if let Some((_, reason)) = table.refused.iter().find(|(it, _)| *it == name) {
+    if let Some((_, reason)) = table.refused.iter().find(|(refused, _)| *refused == name) {
         return format!("`{name}` is no key of {}: {reason}", table.owner);
     }
-    let elsewhere = ALL.iter().find(|it| it.names.contains(&name));
+    let elsewhere = ALL.iter().find(|other| other.names.contains(&name));
     // A key of another attribute is no misspelling: `task` on a prompt is not `asks`. Inside `icon(…)` a misspelling is more likely.
     let near =
         suggest(name, table.names).filter(|_| elsewhere.is_none() || !owner.starts_with("#["));

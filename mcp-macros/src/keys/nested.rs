@@ -58,7 +58,7 @@ impl Value for Sizes {
         parenthesized::<Self, _>(key, input, |input| {
             let sizes = Punctuated::<LitStr, Token![,]>::parse_terminated(input);
             let sizes: Vec<LitStr> = sizes.map_err(|_| usage::<Self>(key))?.into_iter().collect();
-            if let Some(wrong) = sizes.iter().find(|it| !is_size(&it.value())) {
+            if let Some(wrong) = sizes.iter().find(|size| !is_size(&size.value())) {
                 return Err(syn::Error::new(wrong.span(), "a size is \"WIDTHxHEIGHT\" or \"any\""));
             }
             Ok(Self(sizes))
@@ -67,7 +67,7 @@ impl Value for Sizes {
 }
 
 fn is_size(text: &str) -> bool {
-    let number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text == "any" || text.split_once('x').is_some_and(|(a, b)| number(a) && number(b))
 }
 
@@ -116,7 +116,7 @@ impl Value for Metadata {
                 if name.is_empty() {
                     return Err(syn::Error::new(span, "a metadata key must not be empty"));
                 }
-                if entries.iter().any(|(it, _)| *it == name) {
+                if entries.iter().any(|(entry, _)| *entry == name) {
                     return Err(syn::Error::new(
                         span,
                         format!("`{name}` is given twice: keep one"),

@@ -138,7 +138,7 @@ impl Value for Priority {
             } else {
                 None
             };
-            number.filter(|it| (0.0..=1.0).contains(it)).map(Self).ok_or(wrong)
+            number.filter(|number| (0.0..=1.0).contains(number)).map(Self).ok_or(wrong)
         })
     }
 }
@@ -149,7 +149,7 @@ pub(crate) struct Pattern(pub(crate) LitStr);
 
 impl Pattern {
     pub(crate) fn matches(&self, text: &str) -> bool {
-        regex_lite::Regex::new(&self.0.value()).is_ok_and(|it| it.is_match(text))
+        regex_lite::Regex::new(&self.0.value()).is_ok_and(|regex| regex.is_match(text))
     }
 }
 
@@ -186,7 +186,7 @@ impl Bound {
             (Self::Int(start), Self::Int(end)) => Some(start.cmp(&end)),
             _ => self.float().partial_cmp(&end.float()),
         };
-        order.is_none_or(|it| if inclusive { it.is_gt() } else { it.is_ge() })
+        order.is_none_or(|order| if inclusive { order.is_gt() } else { order.is_ge() })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "only compared")]
@@ -208,8 +208,8 @@ pub(crate) struct Range {
 
 impl Range {
     pub(crate) fn contains(&self, number: Bound) -> bool {
-        let is_below = self.start.is_some_and(|it| it.leaves_nothing(number, true));
-        let is_above = self.end.is_some_and(|it| number.leaves_nothing(it, self.inclusive));
+        let is_below = self.start.is_some_and(|start| start.leaves_nothing(number, true));
+        let is_above = self.end.is_some_and(|end| number.leaves_nothing(end, self.inclusive));
         !is_below && !is_above
     }
 }
@@ -227,7 +227,7 @@ impl fmt::Display for Bound {
 /// Writes the range as the user wrote it.
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bound = |it: Option<Bound>| it.map(|it| it.to_string()).unwrap_or_default();
+        let bound = |bound: Option<Bound>| bound.map(|value| value.to_string()).unwrap_or_default();
         let dots = if self.inclusive { "..=" } else { ".." };
         write!(f, "{}{dots}{}", bound(self.start), bound(self.end))
     }
@@ -286,7 +286,11 @@ fn bound(expr: &Expr) -> syn::Result<Bound> {
         }
         Lit::Float(float) => {
             let text = format!("{minus}{}", float.base10_digits());
-            text.parse().ok().filter(|it: &f64| it.is_finite()).map(Bound::Float).ok_or_else(wrong)
+            text.parse()
+                .ok()
+                .filter(|number: &f64| number.is_finite())
+                .map(Bound::Float)
+                .ok_or_else(wrong)
         }
         _ => Err(wrong()),
     }
@@ -309,8 +313,8 @@ impl Value for Len {
             Bound::Float(_) => None,
         };
         let wrong = || syn::Error::new(key.span(), "a length is a whole number, 0 or more");
-        let min = range.start.map(|it| count(it).ok_or_else(wrong)).transpose()?;
-        let max = range.end.map(|it| count(it).ok_or_else(wrong)).transpose()?;
+        let min = range.start.map(|start| count(start).ok_or_else(wrong)).transpose()?;
+        let max = range.end.map(|end| count(end).ok_or_else(wrong)).transpose()?;
         let max = match max {
             Some(end) if !range.inclusive => Some(end.checked_sub(1).ok_or_else(wrong)?),
             max => max,

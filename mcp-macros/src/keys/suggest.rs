@@ -22,21 +22,21 @@ const SYNONYMS: [(&str, &str); 13] = [
 /// The protocol's own spelling (`readOnlyHint`, `mimeType`) finds our key for it.
 pub(crate) fn suggest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let plain = plain(word);
-    let synonym = SYNONYMS.iter().find(|(it, _)| *it == plain).map(|(_, key)| *key);
-    if let Some(found) = candidates.iter().find(|it| Some(**it) == synonym) {
+    let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == plain).map(|(_, key)| *key);
+    if let Some(found) = candidates.iter().find(|candidate| Some(**candidate) == synonym) {
         return Some(found);
     }
-    let near = |it: &&str| {
-        let distance = strsim::damerau_levenshtein(&plain, it);
-        let abbreviated = plain.len() >= 3 && it.starts_with(&plain);
-        let allowed = 1 + plain.len().min(it.len()) / 4;
-        if abbreviated { Some(0) } else { Some(distance).filter(|it| *it <= allowed) }
+    let near = |text: &&str| {
+        let distance = strsim::damerau_levenshtein(&plain, text);
+        let abbreviated = plain.len() >= 3 && text.starts_with(&plain);
+        let allowed = 1 + plain.len().min(text.len()) / 4;
+        if abbreviated { Some(0) } else { Some(distance).filter(|value| *value <= allowed) }
     };
     candidates
         .iter()
-        .filter_map(|it| near(it).map(|distance| (distance, *it)))
+        .filter_map(|candidate| near(candidate).map(|distance| (distance, *candidate)))
         .min_by_key(|(distance, _)| *distance)
-        .map(|(_, it)| it)
+        .map(|(_, distance)| distance)
 }
 
 /// Converts `readOnlyHint` and `read-only` to `read_only`.
@@ -46,7 +46,10 @@ fn plain(word: &str) -> String {
         if char.is_uppercase() && !plain.is_empty() {
             plain.push('_');
         }
-        plain.extend(char.to_lowercase().map(|it| if it == '-' { '_' } else { it }));
+        plain.extend(
+            char.to_lowercase()
+                .map(|to_lowercase| if to_lowercase == '-' { '_' } else { to_lowercase }),
+        );
     }
     plain.strip_suffix("_hint").map(str::to_owned).unwrap_or(plain)
 }

@@ -11,7 +11,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// Expands the first attribute of an item, or `server!(…)`, or `items![…]`.
 fn expand(source: &str) -> TokenStream {
     let tokens: Vec<TokenTree> = source.parse::<TokenStream>().unwrap().into_iter().collect();
-    let ours = |it: &TokenTree| match it {
+    let ours = |token: &TokenTree| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
             let path = path_of(&group.stream());
             let entry = Entry::of(path.last()?)?;
@@ -51,7 +51,7 @@ impl Entry {
             "data" => Some(Self::Data),
             "form" => Some(Self::Form),
             "derive" => Some(Self::Schema),
-            word => Kind::ALL.into_iter().find(|it| it.word() == word).map(Self::Function),
+            word => Kind::ALL.into_iter().find(|all| all.word() == word).map(Self::Function),
         }
     }
 

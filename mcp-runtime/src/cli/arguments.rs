@@ -14,10 +14,10 @@ pub(super) fn find<'a>(
     name: &str,
     what: &str,
 ) -> Result<&'a Value, CommandError> {
-    if let Some(found) = list.iter().find(|it| member(it, key) == name) {
+    if let Some(found) = list.iter().find(|item| member(item, key) == name) {
         return Ok(found);
     }
-    let names = || list.iter().map(|it| member(it, key));
+    let names = || list.iter().map(|item| member(item, key));
     Err(CommandError::usage(match nearest(name, names()) {
         Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
         None if list.is_empty() => format!("unknown {what} `{name}`: this server has none"),
@@ -37,7 +37,7 @@ pub(super) fn for_tool(
     let properties = &tool["inputSchema"]["properties"];
     let known: Vec<&str> = properties
         .as_object()
-        .map(|it| it.keys().map(String::as_str).collect())
+        .map(|property| property.keys().map(String::as_str).collect())
         .unwrap_or_default();
     let required = tool["inputSchema"]["required"].as_array().into_iter().flatten();
     let required = required.filter_map(Value::as_str).collect();
@@ -52,9 +52,9 @@ pub(super) fn for_tool(
 
 pub(super) fn for_prompt(prompt: &Value, given: &[String]) -> Result<Value, CommandError> {
     let list = prompt["arguments"].as_array().map_or(&[][..], Vec::as_slice);
-    let known: Vec<&str> = list.iter().map(|it| member(it, "name")).collect();
-    let required = list.iter().filter(|it| it["required"] == true);
-    let required = required.map(|it| member(it, "name")).collect();
+    let known: Vec<&str> = list.iter().map(|argument| member(argument, "name")).collect();
+    let required = list.iter().filter(|argument| argument["required"] == true);
+    let required = required.map(|argument| member(argument, "name")).collect();
     let pairs = pairs(given, &known, required, || show::usage_of_prompt(prompt))?;
     let pairs = pairs.into_iter().map(|(name, text)| (name.to_owned(), text.into()));
     Ok(Value::Object(collect_by_insert(pairs)))
@@ -67,10 +67,10 @@ fn pairs<'a>(
     usage: impl Fn() -> String,
 ) -> Result<Vec<(&'a str, &'a str)>, CommandError> {
     let mut pairs = Vec::new();
-    for it in given {
-        let Some((name, text)) = it.split_once('=') else {
+    for word in given {
+        let Some((name, text)) = word.split_once('=') else {
             return Err(CommandError::usage(format!(
-                "`{it}` is not NAME=VALUE\nusage: {}",
+                "`{word}` is not NAME=VALUE\nusage: {}",
                 usage()
             )));
         };
@@ -84,12 +84,13 @@ fn pairs<'a>(
                 usage()
             )));
         }
-        required.retain(|it| *it != name);
+        required.retain(|required| *required != name);
         pairs.push((name, text));
     }
     if !required.is_empty() {
         let are = if required.len() == 1 { "is" } else { "are" };
-        let missing: Vec<String> = required.iter().map(|it| format!("`{it}`")).collect();
+        let missing: Vec<String> =
+            required.iter().map(|required| format!("`{required}`")).collect();
         let missing = missing.join(" and ");
         return Err(CommandError::usage(format!("{missing} {are} missing\nusage: {}", usage())));
     }
@@ -99,8 +100,8 @@ fn pairs<'a>(
 /// Returns an option, or a word that is none, as the user wrote it.
 pub(super) fn option_name(argument: &lexopt::Arg<'_>) -> String {
     match argument {
-        lexopt::Arg::Long(it) => format!("--{it}"),
-        lexopt::Arg::Short(it) => format!("-{it}"),
-        lexopt::Arg::Value(it) => it.to_string_lossy().into_owned(),
+        lexopt::Arg::Long(long) => format!("--{long}"),
+        lexopt::Arg::Short(short) => format!("-{short}"),
+        lexopt::Arg::Value(value) => value.to_string_lossy().into_owned(),
     }
 }

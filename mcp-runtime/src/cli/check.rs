@@ -69,7 +69,7 @@ pub(super) async fn run(
     let published = CheckedServer::of(builder).await?;
     let groups = look(&published);
     let text = report(&published, &groups);
-    let count: usize = groups.iter().map(|it| it.findings.len()).sum();
+    let count: usize = groups.iter().map(|group| group.findings.len()).sum();
     let end = match count {
         0 if published.incomplete.is_none() => Ok(()),
         _ if !options.strict => Ok(()),
@@ -126,8 +126,11 @@ fn counts(published: &CheckedServer) -> String {
         (everything.templates.len(), "template"),
         (everything.prompts.len(), "prompt"),
     ];
-    let counts: Vec<String> =
-        lists.into_iter().filter(|it| it.0 > 0).map(|(count, noun)| counted(count, noun)).collect();
+    let counts: Vec<String> = lists
+        .into_iter()
+        .filter(|list| list.0 > 0)
+        .map(|(count, noun)| counted(count, noun))
+        .collect();
     if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") }
 }
 
@@ -145,8 +148,8 @@ fn biggest(size: &ListSizes) -> String {
 }
 
 fn verdict(groups: &[FindingGroup]) -> String {
-    let all = || groups.iter().flat_map(|it| &it.findings);
-    let errors = all().filter(|it| it.severity == Severity::Error).count();
+    let all = || groups.iter().flat_map(|group| &group.findings);
+    let errors = all().filter(|finding| finding.severity == Severity::Error).count();
     let warnings = all().count() - errors;
     match (errors, warnings) {
         (0, 0) => "No client is known to mind any of it.".to_owned(),

@@ -130,7 +130,7 @@ impl Builder {
                     let text = text
                         .into_string()
                         .map_err(|text| CommandError::usage(format!("{text:?} is not UTF-8")))?;
-                    if !names().any(|it| it == text) && http.take_address(&text) {
+                    if !names().any(|name| name == text) && http.take_address(&text) {
                         continue;
                     }
                     texts.push(text);
@@ -138,8 +138,8 @@ impl Builder {
                     let rest = parser
                         .raw_args()
                         .map_err(|error| CommandError::usage(error.to_string()))?;
-                    for it in rest {
-                        texts.push(it.into_string().map_err(|text| {
+                    for word in rest {
+                        texts.push(word.into_string().map_err(|text| {
                             CommandError::usage(format!("{text:?} is not UTF-8"))
                         })?);
                     }
@@ -158,12 +158,12 @@ impl Builder {
                 )));
             }
         }
-        let asks = texts.first().is_some_and(|it| matches!(&**it, "call" | "read" | "get"));
+        let asks = texts.first().is_some_and(|text| matches!(&**text, "call" | "read" | "get"));
         let answers =
             if asks { QuestionAnswers::take(&mut texts)? } else { QuestionAnswers::default() };
         let (command, rest) =
             texts.split_first().ok_or_else(|| CommandError::usage("no command; see `help`"))?;
-        let asks_for_help = rest.first().is_some_and(|it| it == "--help" || it == "-h");
+        let asks_for_help = rest.first().is_some_and(|rest| rest == "--help" || rest == "-h");
         match (command.as_str(), rest) {
             ("list" | "call" | "read" | "get" | "schema" | "check" | "help" | "version", _)
                 if asks_for_help =>
@@ -183,8 +183,8 @@ impl Builder {
                 Err(CommandError::usage(format!("`{command}` takes no argument; see `help`")))
             }
             ("call" | "get" | "read", []) => {
-                let usage = COMMANDS.iter().find(|it| it.0.starts_with(command.as_str()));
-                let usage = usage.map_or(command.as_str(), |it| it.0);
+                let usage = COMMANDS.iter().find(|listed| listed.0.starts_with(command.as_str()));
+                let usage = usage.map_or(command.as_str(), |usage| usage.0);
                 Err(CommandError::usage(format!(
                     "`{command}` needs an argument: `{usage}`; see `list`"
                 )))
@@ -269,14 +269,14 @@ fn print(text: &str) {
 
 /// Names of all commands.
 fn names() -> impl Iterator<Item = &'static str> {
-    COMMANDS.iter().filter_map(|it| it.0.split(' ').next())
+    COMMANDS.iter().filter_map(|command| command.0.split(' ').next())
 }
 
 fn unknown_option(given: &str) -> CommandError {
     if given == "--answer" {
         return CommandError::usage("`--answer` goes behind `call`, `read` or `get`; see `help`");
     }
-    let options = http::OPTIONS.iter().filter_map(|it| it.0.split(' ').next());
+    let options = http::OPTIONS.iter().filter_map(|option| option.0.split(' ').next());
     match nearest(given, options.chain(["--help", "--version"])) {
         Some(near) => {
             CommandError::usage(format!("unknown option `{given}`; did you mean `{near}`?"))

@@ -34,8 +34,8 @@ pub(super) static OPTIONS: [(&str, &str); 6] = [
 
 impl HttpOptions {
     pub(super) fn knows(option: &str) -> bool {
-        let mut names = OPTIONS.iter().filter_map(|it| it.0.split(' ').next());
-        names.any(|it| it.strip_prefix("--") == Some(option))
+        let mut names = OPTIONS.iter().filter_map(|option| option.0.split(' ').next());
+        names.any(|name| name.strip_prefix("--") == Some(option))
     }
 
     /// Stores a known option and its value.
@@ -46,26 +46,30 @@ impl HttpOptions {
     pub(super) fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), CommandError> {
         if option == "http" {
             self.wanted = true;
-            let given = parser.optional_value().map(|it| it.to_string_lossy().into_owned());
+            let given = parser.optional_value().map(|text| text.to_string_lossy().into_owned());
             self.address = given.or_else(|| self.address.take());
             return Ok(());
         }
         self.stray.get_or_insert_with(|| option.to_owned());
         if option == "legacy-sse" {
-            self.settings.push(Box::new(|it| it.legacy_sse(true)));
+            self.settings.push(Box::new(|builder| builder.legacy_sse(true)));
             return Ok(());
         }
         let value = parser.value().map_err(|error| CommandError::usage(error.to_string()))?;
         let value = value
             .into_string()
-            .map_err(|it| CommandError::usage(format!("`--{option}`: {it:?} is not UTF-8")))?;
+            .map_err(|text| CommandError::usage(format!("`--{option}`: {text:?} is not UTF-8")))?;
         let (problem, setting): (_, Setting) = match option {
-            "allow-host" => (host_problem(&value), Box::new(move |it| it.allow_host(&value))),
-            "allow-origin" => (origin_problem(&value), Box::new(move |it| it.allow_origin(&value))),
-            "trust-proxy" => {
-                (Network::parse(&value).err(), Box::new(move |it| it.trust_proxy(&value)))
+            "allow-host" => {
+                (host_problem(&value), Box::new(move |builder| builder.allow_host(&value)))
             }
-            _ => (path_problem(&value), Box::new(move |it| it.path(value))),
+            "allow-origin" => {
+                (origin_problem(&value), Box::new(move |builder| builder.allow_origin(&value)))
+            }
+            "trust-proxy" => {
+                (Network::parse(&value).err(), Box::new(move |builder| builder.trust_proxy(&value)))
+            }
+            _ => (path_problem(&value), Box::new(move |builder| builder.path(value))),
         };
         if let Some(problem) = problem {
             return Err(CommandError::usage(format!("`--{option}`: {problem}")));
@@ -120,11 +124,12 @@ pub(super) struct HttpLaunch {
 
 impl HttpLaunch {
     pub(super) fn run(self, builder: Builder) -> Result<(), CommandError> {
-        let builder = self.settings.into_iter().fold(builder, |it, set| set(it));
+        let builder = self.settings.into_iter().fold(builder, |builder, set| set(builder));
         #[cfg(feature = "http")]
         {
             use crate::transport::http;
-            let address = self.address.map_or(http::DEFAULT.to_owned(), |it| http::address(&it));
+            let address =
+                self.address.map_or(http::DEFAULT.to_owned(), |address| http::address(&address));
             http::run(builder, &address)
                 .map_err(|error| CommandError::failure(format!("{address}: {error}")))
         }

@@ -26,12 +26,12 @@ pub(super) fn print(builder: Builder) -> Result<CommandOutput, CommandError> {
 fn makers(snapshot: &Snapshot) -> String {
     let tools = snapshot.list(ListKind::Tools);
     let mut text = String::new();
-    let width = tools.iter().map(|it| it.name.chars().count()).max().unwrap_or_default();
+    let width = tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or_default();
     let mut is_all_known = true;
     for entry in tools {
         let schemas = schemas(entry);
         text.push_str(&format!("  {:width$}  {schemas:28}  {}\n", entry.name, entry.place()));
-        for reason in entry.tool().into_iter().flat_map(|it| reasons(entry, it)) {
+        for reason in entry.tool().into_iter().flat_map(|tool| reasons(entry, tool)) {
             is_all_known &= !(reason.starts_with("input: ") || reason.starts_with("output: "));
             text.push_str(&format!("    {reason}\n"));
         }
@@ -65,7 +65,7 @@ fn schemas(entry: &Entry) -> String {
 fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
     let schemas = tool.schemas();
     let lazy_input = !tool.given && !schemas.input.is_static;
-    let lazy_output = schemas.output.is_some_and(|it| !it.made.is_static);
+    let lazy_output = schemas.output.is_some_and(|output| !output.made.is_static);
     if !lazy_input && !lazy_output {
         return Vec::new();
     }
@@ -80,7 +80,7 @@ fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
     }
     let mut reasons = Vec::new();
     if let Some(input) = tool.constant.input.filter(|_| lazy_input) {
-        reasons.extend(input.gaps().into_iter().map(|it| format!("input: {it}")));
+        reasons.extend(input.gaps().into_iter().map(|gap| format!("input: {gap}")));
     }
     if let Some(output) = tool.output.filter(|_| lazy_output) {
         let name = short((output.name)());

@@ -23,7 +23,7 @@ impl Person {
             Some(url) => {
                 say(&format!("  {url}\n"));
                 let goes = self.line("Go there? [y/N] ").await;
-                goes.and_then(|it| yes_or_no(&it)).filter(|it| *it).map(|_| None)
+                goes.and_then(|line| yes_or_no(&line)).filter(|is_yes| *is_yes).map(|_| None)
             }
             None => self.fill_in(&params["requestedSchema"]).await.map(Some),
         };
@@ -39,9 +39,16 @@ impl Person {
         say("  (Ctrl-D declines)\n");
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let all = schema["properties"].as_object().into_iter().flatten().map(|it| it.0.as_str());
-        let optional = all.filter(|it| !required.contains(it));
-        let names = required.iter().map(|it| (*it, true)).chain(optional.map(|it| (it, false)));
+        let all = schema["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|property| property.0.as_str());
+        let optional = all.filter(|name| !required.contains(name));
+        let names = required
+            .iter()
+            .map(|required| (*required, true))
+            .chain(optional.map(|optional| (optional, false)));
         let mut content = Map::new();
         for (name, is_required) in names.collect::<Vec<_>>() {
             let property = &schema["properties"][name];
@@ -126,9 +133,9 @@ fn read(text: &str, property: &Value, is_required: bool) -> Result<Option<Value>
     let choices = choices(property);
     let choice = |text: &str| {
         let text = text.trim();
-        let fits = |it: &&(String, String)| it.0 == text || it.1.eq_ignore_ascii_case(text);
-        let found = choices.iter().find(fits).map(|it| json!(it.0));
-        let all = || choices.iter().map(|it| it.0.as_str()).collect::<Vec<_>>().join(", ");
+        let fits = |pair: &&(String, String)| pair.0 == text || pair.1.eq_ignore_ascii_case(text);
+        let found = choices.iter().find(fits).map(|choice| json!(choice.0));
+        let all = || choices.iter().map(|choice| choice.0.as_str()).collect::<Vec<_>>().join(", ");
         found.ok_or_else(|| format!("`{text}` is none of {}", all()))
     };
     let value = match kind {
@@ -157,13 +164,15 @@ pub(super) fn choices(property: &Value) -> Vec<(String, String)> {
     let of = if property["type"] == "array" { &property["items"] } else { property };
     if let Some(values) = of["enum"].as_array() {
         let names = of["enumNames"].as_array();
-        let title = |at: usize| names.and_then(|it| it.get(at)).and_then(Value::as_str);
+        let title = |at: usize| names.and_then(|names| names.get(at)).and_then(Value::as_str);
         let values = values.iter().filter_map(Value::as_str).enumerate();
         return values
-            .map(|(at, it)| (it.to_owned(), title(at).unwrap_or(it).to_owned()))
+            .map(|(at, value)| (value.to_owned(), title(at).unwrap_or(value).to_owned()))
             .collect();
     }
     let titled = of["oneOf"].as_array().or_else(|| of["anyOf"].as_array());
     let titled = titled.into_iter().flatten();
-    titled.map(|it| (member(it, "const").to_owned(), member(it, "title").to_owned())).collect()
+    titled
+        .map(|choice| (member(choice, "const").to_owned(), member(choice, "title").to_owned()))
+        .collect()
 }

@@ -57,7 +57,7 @@ impl QuestionAnswers {
                     continue;
                 }
             };
-            let pair = pair.as_deref().and_then(|it| it.split_once('='));
+            let pair = pair.as_deref().and_then(|pair| pair.split_once('='));
             let (key, json) =
                 pair.ok_or_else(|| CommandError::usage("`--answer` takes KEY=JSON; see `help`"))?;
             answers.keys.push(key.to_owned());
@@ -133,7 +133,7 @@ impl QuestionAnswers {
     /// Returns the error for a question without an answer. It says how to answer.
     fn unanswered(&self, key: &str, params: &Value) -> String {
         let message = member(params, "message");
-        if self.keys.iter().any(|it| it == key) {
+        if self.keys.iter().any(|given| given == key) {
             return format!("`{key}` is asked again after its `--answer`: {message}");
         }
         let hint = match nearest(key, self.given.keys().map(String::as_str)) {
@@ -181,7 +181,7 @@ fn example(params: &Value) -> Value {
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let all = schema["properties"].as_object().into_iter().flatten();
     if names.is_empty() {
-        names.extend(all.map(|it| it.0.as_str()));
+        names.extend(all.map(|property| property.0.as_str()));
     }
     let example = |name: &str| {
         let property = &schema["properties"][name];
@@ -197,14 +197,16 @@ fn example(params: &Value) -> Value {
             _ => json!("…"),
         }
     };
-    collect_by_insert::<Map<_, _>, _>(names.into_iter().map(|it| (it.to_owned(), example(it))))
-        .into()
+    collect_by_insert::<Map<_, _>, _>(
+        names.into_iter().map(|name| (name.to_owned(), example(name))),
+    )
+    .into()
 }
 
 /// Whether the server rejected a call because the tool runs as a task only. The handler has not run in that case.
 fn needs_task(error: &RpcError) -> bool {
     let data = error.data.as_ref();
-    data.is_some_and(|it| !it["requiredCapabilities"]["extensions"][TASKS].is_null())
+    data.is_some_and(|data| !data["requiredCapabilities"]["extensions"][TASKS].is_null())
 }
 
 /// Polls a task until it has ended, and answers its questions.

@@ -55,7 +55,7 @@ pub(super) fn help(
     }
     page.push_str("\nWithout arguments it serves a client on stdin and stdout.\n\n");
     let all = || commands.iter().chain(options);
-    let width = all().map(|it| it.0.chars().count()).max().unwrap_or_default();
+    let width = all().map(|line| line.0.chars().count()).max().unwrap_or_default();
     for (at, (command, what)) in all().enumerate() {
         let gap = if at == commands.len() { "\n" } else { "" };
         page.push_str(&format!("{gap}  {command:width$}  {what}\n"));
@@ -73,28 +73,29 @@ pub(super) fn list(identity: &Identity, everything: &ServerLists, snapshot: &Sna
             &everything.tools,
             usage_of_tool as fn(&Value, &Snapshot) -> String,
         ),
-        ("resources", ListKind::Resources, &everything.resources, |it, _| {
-            member(it, "uri").to_owned()
+        ("resources", ListKind::Resources, &everything.resources, |resource, _| {
+            member(resource, "uri").to_owned()
         }),
-        ("templates", ListKind::Templates, &everything.templates, |it, _| {
-            member(it, "uriTemplate").to_owned()
+        ("templates", ListKind::Templates, &everything.templates, |template, _| {
+            member(template, "uriTemplate").to_owned()
         }),
-        ("prompts", ListKind::Prompts, &everything.prompts, |it, _| usage_of_prompt(it)),
+        ("prompts", ListKind::Prompts, &everything.prompts, |prompt, _| usage_of_prompt(prompt)),
     ] {
         if list.is_empty() {
             continue;
         }
         page.push_str(&format!("\n{title}\n"));
-        let usages: Vec<String> = list.iter().map(|it| usage(it, snapshot)).collect();
-        let width = usages.iter().map(|it| it.chars().count()).max().unwrap_or_default().min(72);
+        let usages: Vec<String> = list.iter().map(|item| usage(item, snapshot)).collect();
+        let width =
+            usages.iter().map(|usage| usage.chars().count()).max().unwrap_or_default().min(72);
         for (item, usage) in list.iter().zip(usages) {
             let description = member(item, "description").lines().next().unwrap_or_default();
             // A long usage has a line of its own, so that the descriptions stay in one column.
             let is_long = usage.chars().count() > width;
             let usage = if is_long { format!("{usage}\n  {:width$}", "") } else { usage };
-            let key = ["uriTemplate", "uri", "name"].into_iter().find(|it| item[*it].is_string());
+            let key = ["uriTemplate", "uri", "name"].into_iter().find(|key| item[*key].is_string());
             let entry = snapshot.find(kind, member(item, key.unwrap_or_default()));
-            let mark = entry.map(|it| mark(it)).unwrap_or_default();
+            let mark = entry.map(|entry| mark(entry)).unwrap_or_default();
             page.push_str(format!("  {usage:width$}  {description}").trim_end());
             page.push_str(&mark);
             page.push('\n');
@@ -105,7 +106,7 @@ pub(super) fn list(identity: &Identity, everything: &ServerLists, snapshot: &Sna
 
 /// Returns the capabilities that the client needs and the scopes that the caller needs: ` (task; asks elicitation; needs notes:write)`.
 fn mark(entry: &Entry) -> String {
-    let task = entry.task().map(|it| if it.required { "task required" } else { "task" });
+    let task = entry.task().map(|task| if task.required { "task required" } else { "task" });
     let list = |verb: &str, names: Vec<&str>| {
         (!names.is_empty()).then(|| format!("{verb} {}", names.join(", ")))
     };
@@ -119,12 +120,13 @@ fn mark(entry: &Entry) -> String {
 /// sorts its members.
 pub(super) fn usage_of_tool(tool: &Value, snapshot: &Snapshot) -> String {
     let schema = &tool["inputSchema"];
-    let is_required =
-        |name: &str| schema["required"].as_array().is_some_and(|it| it.iter().any(|it| it == name));
+    let is_required = |name: &str| {
+        schema["required"].as_array().is_some_and(|names| names.iter().any(|other| other == name))
+    };
     let mut usage = member(tool, "name").to_owned();
     let entry = snapshot.find(ListKind::Tools, &usage);
-    let properties = entry.and_then(|it| it.tool()).and_then(|it| {
-        let [properties] = Raw::trusted(&it.schemas().input.text).pick(["properties"]);
+    let properties = entry.and_then(|entry| entry.tool()).and_then(|tool| {
+        let [properties] = Raw::trusted(&tool.schemas().input.text).pick(["properties"]);
         properties
     });
     for (name, _) in properties.into_iter().flat_map(Raw::members) {
@@ -168,16 +170,22 @@ pub(super) fn usage_of_prompt(prompt: &Value) -> String {
 }
 
 pub(super) fn messages(messages: &[Value]) -> String {
-    let one = |it: &Value| {
-        format!("[{}]\n{}", member(it, "role"), content(std::slice::from_ref(&it["content"])))
+    let one = |message: &Value| {
+        format!(
+            "[{}]\n{}",
+            member(message, "role"),
+            content(std::slice::from_ref(&message["content"]))
+        )
     };
     messages.iter().map(one).collect()
 }
 
 pub(super) fn contents(contents: &[ReadContents]) -> String {
-    let one = |it: &ReadContents| match &it.text {
+    let one = |contents: &ReadContents| match &contents.text {
         Some(text) => format!("{text}\n"),
-        None => format!("[{} at {}]\n", it.mime_type.as_deref().unwrap_or("bytes"), it.uri),
+        None => {
+            format!("[{} at {}]\n", contents.mime_type.as_deref().unwrap_or("bytes"), contents.uri)
+        }
     };
     contents.iter().map(one).collect()
 }

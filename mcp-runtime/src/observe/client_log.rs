@@ -79,9 +79,9 @@ struct WantedLevels;
 fn wanted() -> LevelFilter {
     match logging::wanted() {
         None => LevelFilter::OFF,
-        Some(it) if it <= Level::Debug as u8 => LevelFilter::TRACE,
-        Some(it) if it <= Level::Notice as u8 => LevelFilter::INFO,
-        Some(it) if it <= Level::Warning as u8 => LevelFilter::WARN,
+        Some(wanted) if wanted <= Level::Debug as u8 => LevelFilter::TRACE,
+        Some(wanted) if wanted <= Level::Notice as u8 => LevelFilter::INFO,
+        Some(wanted) if wanted <= Level::Warning as u8 => LevelFilter::WARN,
         Some(_) => LevelFilter::ERROR,
     }
 }
@@ -199,7 +199,7 @@ pub(crate) fn install() {
         Registry, filter::Targets, fmt::layer, layer::SubscriberExt as _, registry,
     };
 
-    let filter = std::env::var("RUST_LOG").ok().and_then(|it| it.parse::<Targets>().ok());
+    let filter = std::env::var("RUST_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
     let filter = filter.unwrap_or_else(|| Targets::new().with_default(TracingLevel::INFO));
     let on_stderr = Filter::<Registry>::max_level_hint(&filter).unwrap_or(LevelFilter::TRACE);
     let subscriber = super::lazy_subscriber::LazySubscriber::new(

@@ -234,7 +234,7 @@ impl Client {
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if the server does not answer within ten seconds.
     pub async fn wait(&mut self, ongoing: Ongoing) -> Result<Value, RpcError> {
-        self.pump_until(|it| it.responses.contains_key(&ongoing.0)).await;
+        self.pump_until(|client| client.responses.contains_key(&ongoing.0)).await;
         let silence = || {
             Err(RpcError { code: 0, message: "the server did not answer".to_owned(), data: None })
         };
@@ -254,7 +254,7 @@ impl Client {
     /// Returns the next notification from the server, or `None` if none comes within `patience`.
     pub async fn notification(&mut self, patience: Duration) -> Option<Value> {
         let before = std::mem::replace(&mut self.patience, patience);
-        self.pump_until(|it| !it.notifications.is_empty()).await;
+        self.pump_until(|client| !client.notifications.is_empty()).await;
         self.patience = before;
         self.notifications.pop_front()
     }
@@ -388,9 +388,9 @@ impl Client {
         let (Some(answer), Some(questions)) = (&mut self.responder.0, questions.as_object()) else {
             return Map::new();
         };
-        let answer = |(key, it): (&String, &Value)| {
-            let method = it["method"].as_str().unwrap_or_default();
-            (key.clone(), answer(method, &it["params"]))
+        let answer = |(key, question): (&String, &Value)| {
+            let method = question["method"].as_str().unwrap_or_default();
+            (key.clone(), answer(method, &question["params"]))
         };
         collect_by_insert(questions.iter().map(answer))
     }
@@ -410,9 +410,9 @@ impl Client {
         let questions = result["inputRequests"].as_object()?;
         let questions: Vec<String> = questions
             .iter()
-            .map(|(key, it)| match it["params"]["message"].as_str() {
+            .map(|(key, question)| match question["params"]["message"].as_str() {
                 Some(message) => format!("`{key}`: {message}"),
-                None => format!("`{key}` ({})", it["method"].as_str().unwrap_or_default()),
+                None => format!("`{key}` ({})", question["method"].as_str().unwrap_or_default()),
             })
             .collect();
         let message =
@@ -436,7 +436,7 @@ pub(crate) fn next_round(params: &Value, result: &Value, answers: Map<String, Va
     next["inputResponses"] = answers.into();
     match result.get("requestState") {
         Some(state) => next["requestState"] = state.clone(),
-        None => next.as_object_mut().map(|it| it.remove("requestState")).map_or((), drop),
+        None => next.as_object_mut().map(|params| params.remove("requestState")).map_or((), drop),
     }
     next
 }

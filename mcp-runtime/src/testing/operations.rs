@@ -148,12 +148,13 @@ impl Client {
     /// Returns the server's error response.
     pub async fn listen(&mut self, filter: Value) -> Result<Ongoing, RpcError> {
         let ongoing = self.start("subscriptions/listen", json!({ "notifications": filter }));
-        let acknowledges = |it: &Value| {
-            it["method"] == "notifications/subscriptions/acknowledged"
-                && it["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == ongoing.0
+        let acknowledges = |message: &Value| {
+            message["method"] == "notifications/subscriptions/acknowledged"
+                && message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == ongoing.0
         };
-        self.pump_until(|it| {
-            it.notifications.iter().any(acknowledges) || it.responses.contains_key(&ongoing.0)
+        self.pump_until(|client| {
+            client.notifications.iter().any(acknowledges)
+                || client.responses.contains_key(&ongoing.0)
         })
         .await;
         match self.responses.remove(&ongoing.0) {

@@ -45,7 +45,8 @@ pub struct Called {
 impl Called {
     /// All text blocks, joined by newlines.
     pub fn text(&self) -> String {
-        let texts: Vec<_> = self.content.iter().filter_map(|it| it["text"].as_str()).collect();
+        let texts: Vec<_> =
+            self.content.iter().filter_map(|content| content["text"].as_str()).collect();
         texts.join("\n")
     }
 }
@@ -77,8 +78,11 @@ pub struct Prompted {
 impl Prompted {
     /// The texts of all messages, joined by newlines.
     pub fn text(&self) -> String {
-        let texts: Vec<_> =
-            self.messages.iter().filter_map(|it| it["content"]["text"].as_str()).collect();
+        let texts: Vec<_> = self
+            .messages
+            .iter()
+            .filter_map(|message| message["content"]["text"].as_str())
+            .collect();
         texts.join("\n")
     }
 }

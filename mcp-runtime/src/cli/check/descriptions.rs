@@ -14,7 +14,11 @@ const LONG: usize = 1024;
 const CUT_OFF: usize = 2048;
 
 pub(super) fn long_instructions(published: &CheckedServer) -> Vec<Problem> {
-    let length = published.identity.instructions.as_deref().map_or(0, |it| it.chars().count());
+    let length = published
+        .identity
+        .instructions
+        .as_deref()
+        .map_or(0, |instructions| instructions.chars().count());
     if length <= CUT_OFF {
         return Vec::new();
     }
@@ -99,7 +103,7 @@ pub(super) fn undocumented_arguments(tool: &CheckedItem<'_>) -> Vec<Problem> {
         DescriptionWalk { root, seen: BTreeSet::new(), silent: Vec::new(), has_fields: false };
     walk.inside(root, "", false);
     let Some(subject) = subject(&walk.silent) else { return Vec::new() };
-    let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
+    let is_given = tool.entry.and_then(|entry| entry.tool()).is_some_and(|tool| tool.given);
     let fix = match (is_given, walk.has_fields) {
         (true, _) => "a `description` for each in `input_schema = …`",
         (false, false) => "a doc comment above each of these parameters or fields",
@@ -114,12 +118,13 @@ pub(super) fn undocumented_arguments(tool: &CheckedItem<'_>) -> Vec<Problem> {
 /// Finds undocumented arguments of a prompt. Arguments with completion are left out, because the suggestions show the user what to fill in.
 pub(super) fn undocumented_prompt_arguments(prompt: &CheckedItem<'_>) -> Vec<Problem> {
     let known = prompt.entry.map(Entry::arguments).unwrap_or_default();
-    let is_completed = |name: &str| known.iter().any(|it| it.name == name && it.can_complete());
+    let is_completed =
+        |name: &str| known.iter().any(|known| known.name == name && known.can_complete());
     let arguments = prompt.value["arguments"].as_array().into_iter().flatten();
     let silent: Vec<String> = arguments
-        .filter(|it| is_blank(it))
-        .map(|it| member(it, "name").to_owned())
-        .filter(|it| !is_completed(it))
+        .filter(|argument| is_blank(argument))
+        .map(|argument| member(argument, "name").to_owned())
+        .filter(|name| !is_completed(name))
         .collect();
     let Some(subject) = subject(&silent) else { return Vec::new() };
     let what =
@@ -133,7 +138,7 @@ pub(super) fn undocumented_prompt_arguments(prompt: &CheckedItem<'_>) -> Vec<Pro
 
 /// Returns the subject of the finding, such as: the arguments `a`, `order.items[].sku` have. Returns `None` if `silent` is empty.
 fn subject(silent: &[String]) -> Option<String> {
-    let named: Vec<String> = silent.iter().take(MOST).map(|it| format!("`{it}`")).collect();
+    let named: Vec<String> = silent.iter().take(MOST).map(|silent| format!("`{silent}`")).collect();
     let more = match silent.len().saturating_sub(MOST) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -174,11 +179,11 @@ impl<'a> DescriptionWalk<'a> {
             }
         }
         let members = schema["properties"].as_object().into_iter().flatten();
-        let mut names: Vec<&str> = members.clone().map(|it| it.0.as_str()).collect();
+        let mut names: Vec<&str> = members.clone().map(|member| member.0.as_str()).collect();
         names.sort_unstable();
         let is_argument = place.is_empty();
         let is_of_std = !is_argument && OF_STD.contains(&&*names);
-        let is_alone = members.clone().filter(|it| !is_constant(it.1)).count() == 1;
+        let is_alone = members.clone().filter(|member| !is_constant(member.1)).count() == 1;
         for (name, member) in members {
             let place = if is_argument { name.clone() } else { format!("{place}.{name}") };
             let needs_none = is_of_std || is_told && is_alone || is_constant(member);
@@ -204,15 +209,19 @@ impl<'a> DescriptionWalk<'a> {
 
     /// Whether a member or its type has a description. The type is what the member refers to, or its only alternative to `null`.
     fn is_described(&self, schema: &Value) -> bool {
-        if !is_blank(schema) || self.definition(schema).is_some_and(|it| !is_blank(it)) {
+        if !is_blank(schema)
+            || self.definition(schema).is_some_and(|definition| !is_blank(definition))
+        {
             return true;
         }
-        let branches =
-            ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|it| schema[it].as_array());
-        let mut types = branches.flatten().filter(|it| it["type"] != "null");
+        let branches = ["anyOf", "oneOf", "allOf"]
+            .into_iter()
+            .filter_map(|keyword| schema[keyword].as_array());
+        let mut types = branches.flatten().filter(|branch| branch["type"] != "null");
         match (types.next(), types.next()) {
             (Some(one), None) => {
-                !is_blank(one) || self.definition(one).is_some_and(|it| !is_blank(it))
+                !is_blank(one)
+                    || self.definition(one).is_some_and(|definition| !is_blank(definition))
             }
             _ => false,
         }
@@ -221,25 +230,25 @@ impl<'a> DescriptionWalk<'a> {
 
 /// Whether only one value is possible, as for the tag of an enum.
 fn is_constant(schema: &Value) -> bool {
-    !schema["const"].is_null() || schema["enum"].as_array().is_some_and(|it| it.len() == 1)
+    !schema["const"].is_null() || schema["enum"].as_array().is_some_and(|values| values.len() == 1)
 }
 
 /// Finds arguments that are or hold objects, and whose description leaves out the name of a field. Fields of fields are not looked at: the
 /// description of the outer field names them.
 pub(super) fn unnamed_fields(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let root = &tool.value["inputSchema"];
-    let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
+    let is_given = tool.entry.and_then(|entry| entry.tool()).is_some_and(|tool| tool.given);
     let mut problems = Vec::new();
     for (name, schema) in tool.arguments() {
         let mut fields = Vec::new();
         collect_fields(schema, root, 0, &mut fields);
         let described = member(schema, "description");
         // An argument without a description has a finding of its own.
-        fields.retain(|it| !described.is_empty() && !is_named(described, it));
+        fields.retain(|field| !described.is_empty() && !is_named(described, field));
         if fields.is_empty() {
             continue;
         }
-        let fields: Vec<_> = fields.iter().map(|it| format!("`{it}`")).collect();
+        let fields: Vec<_> = fields.iter().map(|field| format!("`{field}`")).collect();
         let what = format!(
             "the argument `{name}` holds objects: LlamaIndex shows models none of their fields"
         );
@@ -251,7 +260,7 @@ pub(super) fn unnamed_fields(tool: &CheckedItem<'_>) -> Vec<Problem> {
 
 /// Whether a description contains the name as a whole word.
 fn is_named(description: &str, name: &str) -> bool {
-    description.split(|it: char| !(it.is_alphanumeric() || it == '_')).any(|it| it == name)
+    description.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|part| part == name)
 }
 
 fn collect_fields<'a>(schema: &'a Value, root: &'a Value, depth: u8, found: &mut Vec<&'a str>) {
@@ -259,7 +268,8 @@ fn collect_fields<'a>(schema: &'a Value, root: &'a Value, depth: u8, found: &mut
     if depth > 16 || !schema.is_object() {
         return;
     }
-    let names = schema["properties"].as_object().into_iter().flatten().map(|it| it.0.as_str());
+    let names =
+        schema["properties"].as_object().into_iter().flatten().map(|property| property.0.as_str());
     for name in names {
         if !found.contains(&name) {
             found.push(name);
@@ -273,7 +283,8 @@ fn collect_fields<'a>(schema: &'a Value, root: &'a Value, depth: u8, found: &mut
             collect_fields(branch, root, depth + 1, found);
         }
     }
-    let reference = schema["$ref"].as_str().and_then(|it| root.pointer(it.strip_prefix('#')?));
+    let reference =
+        schema["$ref"].as_str().and_then(|reference| root.pointer(reference.strip_prefix('#')?));
     if let Some(definition) = reference {
         collect_fields(definition, root, depth + 1, found);
     }

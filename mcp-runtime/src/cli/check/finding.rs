@@ -47,12 +47,12 @@ impl CheckedServer {
         lists.into_iter().flat_map(move |(list, kind, key, values)| {
             values.iter().map(move |value| {
                 let key = member(value, key);
-                let entry = self.snapshot.as_ref().and_then(|it| it.find(list, key));
+                let entry = self.snapshot.as_ref().and_then(|snapshot| snapshot.find(list, key));
                 CheckedItem {
                     kind,
                     key,
                     value,
-                    entry: entry.map(|it| &**it),
+                    entry: entry.map(|entry| &**entry),
                     server: &self.identity.name,
                 }
             })
@@ -73,13 +73,13 @@ pub(super) struct CheckedItem<'a> {
 impl CheckedItem<'_> {
     /// Returns the heading of the item's findings: its kind, its key and its place in the source.
     pub(super) fn title(&self) -> String {
-        let place = self.entry.map(|it| format!(", {}", it.place())).unwrap_or_default();
+        let place = self.entry.map(|entry| format!(", {}", entry.place())).unwrap_or_default();
         format!("{} `{}`{place}", self.kind, self.key)
     }
 
     /// Whether the item was added while the server runs, as a `Tool` or `Prompt` and not with an attribute.
     pub(super) fn is_added(&self) -> bool {
-        self.entry.is_some_and(|it| it.origin.is_none())
+        self.entry.is_some_and(|entry| entry.origin.is_none())
     }
 
     /// The names and schemas of a tool's arguments.

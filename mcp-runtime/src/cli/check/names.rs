@@ -126,7 +126,7 @@ pub(super) fn alike(published: &CheckedServer) -> Vec<Problem> {
 
 pub(super) fn alike_but_for_case(published: &CheckedServer) -> Vec<Problem> {
     let why = "differ only in capitals, which people and models mix up";
-    folded(published, |it| underscores(it).to_lowercase(), underscores, why)
+    folded(published, |name| underscores(name).to_lowercase(), underscores, why)
 }
 
 /// Reserved words of Python.
@@ -206,8 +206,8 @@ static OTHERS: [(&str, &str); 12] = [
 ];
 
 fn replacement(name: &str) -> String {
-    let known = OTHERS.iter().find(|it| it.0 == name);
-    known.map_or_else(|| format!("{name}_value"), |it| it.1.to_owned())
+    let known = OTHERS.iter().find(|other| other.0 == name);
+    known.map_or_else(|| format!("{name}_value"), |known| known.1.to_owned())
 }
 
 /// Returns what goes wrong in clients with a name, if the name is reserved.
@@ -231,7 +231,7 @@ fn consequence(name: &str) -> Option<&'static str> {
 pub(super) fn reserved(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let mut found = Vec::new();
     collect_reserved(&tool.value["inputSchema"], "", &mut found);
-    let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
+    let is_given = tool.entry.and_then(|entry| entry.tool()).is_some_and(|tool| tool.given);
     let problem = |(place, name): (String, &str)| {
         let why = consequence(name)?;
         let other = replacement(name);
@@ -256,7 +256,7 @@ fn collect_reserved<'a>(schema: &'a Value, place: &str, found: &mut Vec<(String,
     }
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
         let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
-        let is_new = !found.iter().any(|it| it.0 == place);
+        let is_new = !found.iter().any(|found| found.0 == place);
         if consequence(name).is_some() && is_new {
             found.push((place.clone(), name));
         }

@@ -227,7 +227,7 @@ pub(super) fn look(published: &CheckedServer) -> Vec<FindingGroup> {
     let mut server = Vec::new();
     for rule in RULES {
         if let Look::Server(find) = rule.look {
-            server.extend(find(published).into_iter().map(|it| rule.finding(it)));
+            server.extend(find(published).into_iter().map(|problem| rule.finding(problem)));
         }
     }
     let title = format!("server `{}`", published.identity.name);
@@ -236,10 +236,10 @@ pub(super) fn look(published: &CheckedServer) -> Vec<FindingGroup> {
         let mut findings: Vec<CheckFinding> =
             RULES.iter().flat_map(|rule| rule.about(&item)).collect();
         // The sort is stable: findings of one severity stay in the order of the table.
-        findings.sort_by_key(|it| it.severity);
+        findings.sort_by_key(|finding| finding.severity);
         groups.push(FindingGroup { title: item.title(), findings });
     }
-    groups.retain(|it| !it.findings.is_empty());
+    groups.retain(|group| !group.findings.is_empty());
     groups
 }
 
@@ -251,7 +251,7 @@ impl CheckRule {
     pub(super) fn about(&self, item: &CheckedItem<'_>) -> Vec<CheckFinding> {
         match self.look {
             Look::Item(kinds, find) if kinds.contains(&item.kind) => {
-                find(item).into_iter().map(|it| self.finding(it)).collect()
+                find(item).into_iter().map(|problem| self.finding(problem)).collect()
             }
             Look::Schemas if item.kind == "tool" => schemas::findings(item),
             _ => Vec::new(),
@@ -261,7 +261,7 @@ impl CheckRule {
 
 /// Finds tools that run only as tasks. A client without tasks lists such a tool, but the server rejects its calls.
 fn required_task(tool: &CheckedItem<'_>) -> Vec<Problem> {
-    if !tool.entry.and_then(Entry::task).is_some_and(|it| it.required) {
+    if !tool.entry.and_then(Entry::task).is_some_and(|task| task.required) {
         return Vec::new();
     }
     let what = "it runs as a task only: clients without tasks list it and cannot call it";

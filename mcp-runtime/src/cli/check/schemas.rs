@@ -19,13 +19,13 @@ pub(super) fn findings(tool: &CheckedItem<'_>) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
     for (side, key) in [(Side::Argument, "inputSchema"), (Side::Result, "outputSchema")] {
         let Some(schema) = tool.value.get(key) else { continue };
-        for it in complaints(schema, side) {
-            let where_ = place(side, &it.place);
+        for complaint in complaints(schema, side) {
+            let where_ = place(side, &complaint.place);
             findings.push(CheckFinding {
-                rule: it.rule,
-                severity: if it.refused { Severity::Error } else { Severity::Warning },
-                problem: Problem::new(format!("{where_} {}", it.says), fix(tool, side)),
-                because: it.because,
+                rule: complaint.rule,
+                severity: if complaint.refused { Severity::Error } else { Severity::Warning },
+                problem: Problem::new(format!("{where_} {}", complaint.says), fix(tool, side)),
+                because: complaint.because,
             });
         }
     }
@@ -43,12 +43,12 @@ fn place(side: Side, place: &str) -> String {
 
 /// Returns what the author can change.
 fn fix(tool: &CheckedItem<'_>, side: Side) -> String {
-    match tool.entry.and_then(|it| it.tool()) {
-        Some(it) if it.given && side == Side::Argument => {
+    match tool.entry.and_then(|entry| entry.tool()) {
+        Some(tool) if tool.given && side == Side::Argument => {
             "write it otherwise in `input_schema = …`".to_owned()
         }
-        Some(it) if it.profile() == SchemaProfile::Full => {
-            format!("{}: that mends it", less(it, tool.is_added()))
+        Some(full) if full.profile() == SchemaProfile::Full => {
+            format!("{}: that mends it", less(full, tool.is_added()))
         }
         _ => "another type, or `#[schemars(…)]` on it that says it otherwise".to_owned(),
     }
@@ -93,12 +93,13 @@ pub(super) fn foreign(tool: &CheckedItem<'_>) -> Vec<Problem> {
     };
     let found = foreign_keywords(&tool.value["inputSchema"]).into_iter();
     // `allOf` at the root is a finding of `choice_at_the_root`.
-    found.filter(|it| !(it.0 == "allOf" && it.1.is_empty())).map(problem).collect()
+    found.filter(|found| !(found.0 == "allOf" && found.1.is_empty())).map(problem).collect()
 }
 
 pub(super) fn choice_at_the_root(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let schema = &tool.value["inputSchema"];
-    let Some(keyword) = ["anyOf", "oneOf", "allOf"].into_iter().find(|it| !schema[*it].is_null())
+    let Some(keyword) =
+        ["anyOf", "oneOf", "allOf"].into_iter().find(|keyword| !schema[*keyword].is_null())
     else {
         return Vec::new();
     };
@@ -119,7 +120,9 @@ pub(super) fn required_but_unknown(tool: &CheckedItem<'_>) -> Vec<Problem> {
         let has_some = schema["properties"].is_object();
         let required = schema["required"].as_array().filter(|_| has_some).into_iter().flatten();
         names.extend(
-            required.filter_map(Value::as_str).filter(|it| schema["properties"][*it].is_null()),
+            required
+                .filter_map(Value::as_str)
+                .filter(|required| schema["properties"][*required].is_null()),
         );
         match schema {
             Value::Object(map) => open.extend(map.values()),
@@ -140,8 +143,9 @@ pub(super) fn required_but_unknown(tool: &CheckedItem<'_>) -> Vec<Problem> {
 
 /// Finds references that are left in the compatible form. That form inlines references unless the result would be too large.
 pub(super) fn too_large(tool: &CheckedItem<'_>) -> Vec<Problem> {
-    let entry = tool.entry.and_then(|it| it.tool());
-    let is_ours = entry.is_some_and(|it| !it.given && it.profile() == SchemaProfile::Compatible);
+    let entry = tool.entry.and_then(|entry| entry.tool());
+    let is_ours =
+        entry.is_some_and(|entry| !entry.given && entry.profile() == SchemaProfile::Compatible);
     let mut problems = Vec::new();
     for key in ["inputSchema", "outputSchema"] {
         if is_ours && tool.value[key].to_string().contains("\"$ref\"") {

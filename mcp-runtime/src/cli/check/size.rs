@@ -61,11 +61,11 @@ impl ListSizes {
         let everything = &published.everything;
         let lists =
             [&everything.tools, &everything.resources, &everything.templates, &everything.prompts];
-        let manifest = lists.into_iter().flatten().map(|it| it.to_string().len()).sum();
+        let manifest = lists.into_iter().flatten().map(|list| list.to_string().len()).sum();
         let mut tools: Vec<_> = everything
             .tools
             .iter()
-            .map(|it| (member(it, "name").to_owned(), told(it).to_string().len()))
+            .map(|tool| (member(tool, "name").to_owned(), told(tool).to_string().len()))
             .collect();
         tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         Self { manifest, tools }
@@ -74,7 +74,7 @@ impl ListSizes {
     /// Estimates the number of tokens: one for each 3.5 bytes of the tools' JSON, as in modelcontextprotocol/python-sdk#3391, where 49
     /// tools of 43,710 bytes were about 12,600 tokens.
     pub(super) fn tokens(&self) -> usize {
-        self.tools.iter().map(|it| it.1).sum::<usize>() * 2 / 7
+        self.tools.iter().map(|tool| tool.1).sum::<usize>() * 2 / 7
     }
 }
 

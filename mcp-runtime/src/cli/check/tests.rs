@@ -57,7 +57,7 @@ fn with(pointer: &str, value: Value) -> CheckedServer {
 }
 
 fn many(count: usize) -> CheckedServer {
-    tools((0..count).map(|it| tool(&format!("tool_{it}"))))
+    tools((0..count).map(|count| tool(&format!("tool_{count}"))))
 }
 
 fn instructions(length: usize) -> CheckedServer {
@@ -148,19 +148,19 @@ fn cases() -> Vec<(&'static str, CheckedServer, CheckedServer)> {
         ("schemas", with("/inputSchema/properties/a/format", "uint8".into()), server()),
         (
             "no media type",
-            named(|it| &mut it.resources, json!({ "uri": "notes://today", "name": "today" })),
+            named(|lists| &mut lists.resources, json!({ "uri": "notes://today", "name": "today" })),
             server(),
         ),
         (
             "prompt name",
-            named(|it| &mut it.prompts, json!({ "name": "my prompt" })),
-            named(|it| &mut it.prompts, json!({ "name": "my-prompt" })),
+            named(|lists| &mut lists.prompts, json!({ "name": "my prompt" })),
+            named(|lists| &mut lists.prompts, json!({ "name": "my-prompt" })),
         ),
         (
             "undocumented prompt argument",
-            named(|it| &mut it.prompts, review(&json!([{ "name": "code" }]))),
+            named(|lists| &mut lists.prompts, review(&json!([{ "name": "code" }]))),
             named(
-                |it| &mut it.prompts,
+                |lists| &mut lists.prompts,
                 review(&json!([{ "name": "code", "description": "What to review" }])),
             ),
         ),
@@ -179,7 +179,7 @@ fn review(arguments: &Value) -> Value {
 }
 
 fn rules_found(published: &CheckedServer) -> Vec<&'static str> {
-    look(published).iter().flat_map(|it| &it.findings).map(|it| it.rule).collect()
+    look(published).iter().flat_map(|group| &group.findings).map(|finding| finding.rule).collect()
 }
 
 #[test]
@@ -197,10 +197,10 @@ fn each_rule_has_a_case_and_a_reason() {
     for rule in RULES {
         // Cases of these rules need a catalog entry, so they have tests of their own.
         let elsewhere = ["too large to be spelled out", "task only"].contains(&rule.name);
-        assert!(elsewhere || cases().iter().any(|it| it.0 == rule.name), "{}", rule.name);
-        let is_thread = |it: &&str| {
-            it.split_once('#').is_some_and(|(repository, number)| {
-                repository.contains('/') && number.bytes().all(|it| it.is_ascii_digit())
+        assert!(elsewhere || cases().iter().any(|case| case.0 == rule.name), "{}", rule.name);
+        let is_thread = |text: &&str| {
+            text.split_once('#').is_some_and(|(repository, number)| {
+                repository.contains('/') && number.bytes().all(|byte| byte.is_ascii_digit())
             })
         };
         assert!(rule.because.iter().all(is_thread), "{}", rule.name);
@@ -227,7 +227,7 @@ fn a_schema_that_is_too_large_to_spell_out_is_reported() {
     let found = |value: &Value| -> Vec<&'static str> {
         let item =
             CheckedItem { kind: "tool", key: "add", value, entry: Some(&entry), server: "adder" };
-        RULES.iter().flat_map(|it| it.about(&item)).map(|it| it.rule).collect()
+        RULES.iter().flat_map(|rule| rule.about(&item)).map(|finding| finding.rule).collect()
     };
     assert_eq!(found(&wrong), ["too large to be spelled out"]);
     assert_eq!(found(&tool("add")), [""; 0]);
@@ -235,9 +235,9 @@ fn a_schema_that_is_too_large_to_spell_out_is_reported() {
 
 /// The findings of one rule, as they are printed.
 fn found_by(rule: &str, published: &CheckedServer) -> Vec<String> {
-    let findings = look(published).into_iter().flat_map(|it| it.findings);
-    let of_rule = findings.filter(|it| it.rule == rule);
-    of_rule.map(|it| format!("{} | {}", it.problem.what, it.problem.fix)).collect()
+    let findings = look(published).into_iter().flat_map(|group| group.findings);
+    let of_rule = findings.filter(|finding| finding.rule == rule);
+    of_rule.map(|finding| format!("{} | {}", finding.problem.what, finding.problem.fix)).collect()
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn the_end_of_a_comment_is_found_in_each_description() {
     let found = found_by("end of a comment", &published);
     let expected = ["its description has `*/`", "the description of the argument `a` has `*/`"];
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found.iter().zip(expected).all(|it| it.0.starts_with(it.1)), "{found:?}");
+    assert!(found.iter().zip(expected).all(|pair| pair.0.starts_with(pair.1)), "{found:?}");
 }
 
 #[test]
@@ -292,8 +292,8 @@ fn a_tool_that_runs_as_a_task_only_is_found() {
         };
         RULES
             .iter()
-            .flat_map(|it| it.about(&item))
-            .map(|it| format!("{}: {}", it.rule, it.problem.what))
+            .flat_map(|rule| rule.about(&item))
+            .map(|finding| format!("{}: {}", finding.rule, finding.problem.what))
             .collect()
     };
     let expected =
@@ -335,10 +335,12 @@ fn check_undocumented(a: Value, definitions: Value, expected: Option<&str>) {
     tool["inputSchema"]["$defs"] = definitions;
     let published = tools([tool]);
     let groups = look(&published);
-    let found = groups.iter().flat_map(|it| &it.findings);
+    let found = groups.iter().flat_map(|group| &group.findings);
     let said: Vec<&str> = found
-        .filter(|it| it.rule == "undocumented argument")
-        .map(|it| it.problem.what.strip_suffix(" no description: models guess").expect("the end"))
+        .filter(|found| found.rule == "undocumented argument")
+        .map(|found| {
+            found.problem.what.strip_suffix(" no description: models guess").expect("the end")
+        })
         .collect();
     assert_eq!(said, expected.into_iter().collect::<Vec<_>>());
 }
@@ -359,8 +361,9 @@ fn fields_need_words_as_arguments_do() {
     check_undocumented(map, none(), Some("the arguments `a`, `a{}.x` have"));
     let pair = json!({ "type": "array", "description": "Two", "prefixItems": [told(json!({ "x": silent() })), silent()] });
     check_undocumented(pair, none(), Some("the argument `a[].x` has"));
-    let many: crate::schema::Map = (10..30).map(|it| (format!("f{it}"), silent())).collect();
-    let first: Vec<_> = (10..22).map(|it| format!("`a.f{it}`")).collect();
+    let many: crate::schema::Map =
+        (10..30).map(|number| (format!("f{number}"), silent())).collect();
+    let first: Vec<_> = (10..22).map(|number| format!("`a.f{number}`")).collect();
     let expected = format!("the arguments {} and 8 more have", first.join(", "));
     check_undocumented(told(many.into()), none(), Some(&expected));
 }
@@ -395,7 +398,7 @@ fn a_field_may_be_documented_by_the_description_of_its_type() {
 #[test]
 fn prompts_are_filled_in_by_people() {
     let arguments = json!([{ "name": "code" }, { "name": "style", "description": " " }]);
-    let published = named(|it| &mut it.prompts, review(&arguments));
+    let published = named(|lists| &mut lists.prompts, review(&arguments));
     let text = report(&published, &look(&published));
     let expected = "the arguments `code`, `style` have no description: whoever fills in the prompt sees no more than a name\n    fix: a doc comment";
     assert!(text.contains(expected), "{text}");
@@ -417,7 +420,7 @@ fn check_less(own: Option<SchemaProfile>, of_server: SchemaProfile, expected: &s
     let item =
         CheckedItem { kind: "tool", key: "add", value: &value, entry: Some(&entry), server: "x" };
     let findings = super::schemas::findings(&item);
-    assert!(findings.iter().all(|it| it.problem.fix.starts_with(expected)), "{expected}");
+    assert!(findings.iter().all(|finding| finding.problem.fix.starts_with(expected)), "{expected}");
     assert!(!findings.is_empty(), "{expected}");
 }
 
@@ -449,7 +452,7 @@ fn findings_of_one_item_stand_together() {
     wrong["inputSchema"]["properties"]["a"] = json!({ "type": "integer" });
     let published = tools([tool("add"), wrong]);
     let text = report(&published, &look(&published));
-    let lines: Vec<&str> = text.lines().filter(|it| !it.starts_with("    ")).collect();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("    ")).collect();
     assert_eq!(
         lines[..4],
         [
@@ -471,8 +474,8 @@ fn findings_of_one_item_stand_together() {
 #[test]
 fn the_command_line_is_read() {
     let read = |given: &[&str]| {
-        let given: Vec<String> = given.iter().map(|it| (*it).to_owned()).collect();
-        Options::read(&given).map_err(|it| it.text)
+        let given: Vec<String> = given.iter().map(|given| (*given).to_owned()).collect();
+        Options::read(&given).map_err(|error| error.text)
     };
     assert_eq!(read(&[]), Ok(Options::default()));
     let both = Options { strict: true, against: Some("mcp.lock.json".into()) };
