@@ -1,3 +1,5 @@
+//! Content of messages, results and resources.
+
 use std::borrow::Cow;
 
 use base64::{
@@ -5,7 +7,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 
-use super::{Meta, resource::ResourceContents};
+use super::Meta;
 
 /// Author of a message, or intended recipient of a piece of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -294,6 +296,105 @@ impl Embedded {
     /// Embeds bytes at this URI.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self::new(ResourceContents::blob(uri, bytes))
+    }
+}
+
+/// Part of a resource: a text or bytes, at a URI. An empty URI stands for the URI that is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceContents {
+    pub(crate) uri: String,
+    pub(crate) mime_type: Option<String>,
+    /// Media type if neither the contents nor the resource have one.
+    pub(crate) usual: &'static str,
+    pub(crate) body: Body,
+    pub(crate) meta: Option<Meta>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Body {
+    Text(String),
+    Blob(Data),
+}
+
+impl ResourceContents {
+    /// Creates contents from a text.
+    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::of(uri.into(), "text/plain", Body::Text(text.into()))
+    }
+
+    /// Creates contents from bytes.
+    pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self::of(uri.into(), "application/octet-stream", Body::Blob(Data::Bytes(bytes.into())))
+    }
+
+    pub(crate) fn of(uri: String, usual: &'static str, body: Body) -> Self {
+        Self { uri, mime_type: None, usual, body, meta: None }
+    }
+
+    /// Sets the media type. The default is the media type of the resource.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets the `_meta` (2025-06-18 and later).
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// Returns the media type, or the most general one if there is none: a prompt must not leave it out (rule PROMPT-04).
+    pub(crate) fn media_type(&self) -> &str {
+        self.mime_type.as_deref().unwrap_or(self.usual)
+    }
+}
+
+/// Bytes as the contents of a resource, at the URI that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blob {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) mime_type: Option<String>,
+}
+
+impl Blob {
+    /// Wraps these bytes.
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+        Self { bytes: bytes.into(), mime_type: None }
+    }
+
+    /// Sets the media type. The default is the media type of the resource.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+}
+
+/// A message of a prompt.
+///
+/// ```
+/// use mcp_runtime::Message;
+///
+/// let chat = [Message::user("What is 40 + 2?"), Message::assistant("42")];
+/// # let _ = chat;
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    pub(crate) role: Role,
+    pub(crate) content: Content,
+}
+
+impl Message {
+    /// Creates a message of the user.
+    pub fn user(content: impl Into<Content>) -> Self {
+        Self { role: Role::User, content: content.into() }
+    }
+
+    /// Creates a message of the model.
+    pub fn assistant(content: impl Into<Content>) -> Self {
+        Self { role: Role::Assistant, content: content.into() }
     }
 }
 

@@ -24,7 +24,7 @@ impl Meta {
     /// for the protocol.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
-        if let Err(reason) = check_key(key) {
+        if let Err(reason) = check_meta_key(key) {
             panic!("`{key}` cannot be a `_meta` key: {reason}");
         }
         self.0.insert(key.to_owned(), value.into());
@@ -44,7 +44,7 @@ impl Meta {
 
 /// Checks a key: an optional prefix of dotted labels, then a name. Prefixes whose second label is `mcp` or `modelcontextprotocol` belong to
 /// the protocol (rules RPC-15 and RPC-16).
-pub(crate) fn check_key(key: &str) -> Result<(), &'static str> {
+pub(crate) fn check_meta_key(key: &str) -> Result<(), &'static str> {
     let (prefix, name) =
         key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     if let Some(prefix) = prefix {
@@ -76,17 +76,17 @@ pub(crate) fn check_key(key: &str) -> Result<(), &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::check_key;
+    use super::check_meta_key;
 
     #[test]
     fn keys_follow_the_specification() {
         for good in ["progressToken", "example.com/x", "com.example.mcp/x", "a-b.c/x_y.z", "x"] {
-            assert_eq!(check_key(good), Ok(()), "{good}");
+            assert_eq!(check_meta_key(good), Ok(()), "{good}");
         }
         for bad in
             ["io.modelcontextprotocol/x", "dev.mcp/x", "1a/x", "a..b/x", "x y", "-x", "x-", "a/b/c"]
         {
-            assert!(check_key(bad).is_err(), "{bad}");
+            assert!(check_meta_key(bad).is_err(), "{bad}");
         }
     }
 }

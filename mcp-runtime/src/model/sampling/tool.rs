@@ -1,6 +1,9 @@
+//! Tools for the client's model: their definitions, and the uses that the model asks for.
+
+use std::fmt::Display;
+
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::object_text;
 use crate::{
     error::shown,
     wire::{Kind, Raw},
@@ -133,6 +136,15 @@ impl ToolUse {
         };
         let meta = meta.filter(|it| it.kind() == Kind::Object).map(|it| it.as_str().into());
         Ok(Self { id: text(id, "id")?, name: text(name, "name")?, input: Ok(input.into()), meta })
+    }
+}
+
+/// Serializes `value`, which must become a JSON object.
+pub(super) fn object_text(value: &impl Serialize, what: impl Display) -> Result<Box<str>, String> {
+    match serde_json::to_string(value) {
+        Ok(text) if text.starts_with('{') => Ok(text.into_boxed_str()),
+        Ok(_) => Err(format!("{what} must be a JSON object")),
+        Err(error) => Err(format!("{what} cannot be written as JSON: {error}")),
     }
 }
 
