@@ -48,7 +48,7 @@ impl Definitions {
 
     /// Returns the name that `reference` points to, if it is one of these definitions.
     pub(super) fn name(&self, reference: &str) -> Option<&str> {
-        let name = target(reference)?;
+        let name = definition_name(reference)?;
         self.all.get_key_value(&*name).map(|(name, _)| name.as_str())
     }
 
@@ -157,7 +157,7 @@ pub(super) fn object(schema: Value) -> Map {
 }
 
 /// Returns the name of the definition that a reference points to: `#/$defs/A~1B` is `A/B`.
-pub(super) fn target(reference: &str) -> Option<Cow<'_, str>> {
+pub(super) fn definition_name(reference: &str) -> Option<Cow<'_, str>> {
     let pointer =
         reference.strip_prefix("#/$defs/").or_else(|| reference.strip_prefix("#/definitions/"))?;
     if pointer.contains('/') {
@@ -243,7 +243,7 @@ pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
             ("additionalProperties", Value::Bool(false), over) => *over = Value::Bool(false),
             (bound, base, over) => {
                 if let Some(ordering) = tighter_is(bound)
-                    && compare(&base, over) == Some(ordering)
+                    && compare_numbers(&base, over) == Some(ordering)
                 {
                     *over = base;
                 }
@@ -302,7 +302,7 @@ pub(super) fn tighter_is(keyword: &str) -> Option<std::cmp::Ordering> {
 }
 
 /// Orders two JSON numbers.
-pub(super) fn compare(a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
+pub(super) fn compare_numbers(a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
     fn whole(number: &Value) -> Option<i128> {
         number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
     }

@@ -29,15 +29,15 @@ impl HeaderArgument {
 /// Returns the arguments with a header, and what is wrong with invalid headers: a client drops the whole tool for one of these (rule
 /// HDR-07).
 pub(crate) fn arguments(schema: Raw<'_>) -> (Vec<HeaderArgument>, Vec<String>) {
-    let mut walk = Walk::default();
+    let mut search = HeaderSearch::default();
     if schema.as_str().contains(KEYWORD) {
-        walk.schema(schema, true);
+        search.schema(schema, true);
     }
-    (walk.found, walk.problems)
+    (search.found, search.problems)
 }
 
 #[derive(Default)]
-struct Walk {
+struct HeaderSearch {
     path: Vec<Box<str>>,
     found: Vec<HeaderArgument>,
     /// Name of the header in lower case, and the argument that has it.
@@ -45,7 +45,7 @@ struct Walk {
     problems: Vec<String>,
 }
 
-impl Walk {
+impl HeaderSearch {
     /// `plain` is true while only `properties` lead to this schema.
     fn schema(&mut self, schema: Raw<'_>, plain: bool) {
         for (keyword, value) in schema.members() {

@@ -116,7 +116,8 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input = Some(Box::new(|profile| schema::input_of::<T>(profile).map(Into::into)));
+        self.input =
+            Some(Box::new(|profile| schema::input_schema_of::<T>(profile).map(Into::into)));
         self.handler = Some(Arc::new(move |mut call| {
             let arguments = crate::call::extract::spread_arguments::<T>(&mut call);
             let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };

@@ -2,13 +2,16 @@ use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::super::validator::accepts;
-use super::rules::{RULES, Rule};
-use super::{Side, compatible, compatible_result, full, rewrite, rewrite_by};
+use super::{
+    compatible, compatible_result, full,
+    rewrite::{rewrite, rewrite_by},
+    rules::{RULES, RewriteRule},
+};
+use crate::schema::{SchemaSide, definitions::object, validator::accepts};
 
-const ARGUMENT: &[Side] = &[Side::Argument];
-const RESULT: &[Side] = &[Side::Result];
-const BOTH: &[Side] = &[Side::Argument, Side::Result];
+const ARGUMENT: &[SchemaSide] = &[SchemaSide::Argument];
+const RESULT: &[SchemaSide] = &[SchemaSide::Result];
+const BOTH: &[SchemaSide] = &[SchemaSide::Argument, SchemaSide::Result];
 
 fn any_argument() -> Value {
     let mut all = any_member()["anyOf"].take();
@@ -31,8 +34,8 @@ fn any_result() -> Value {
     ])
 }
 
-/// Rule, sides, schema as schemars or a user wrote it, published schema.
-fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
+/// RewriteRule, sides, schema as schemars or a user wrote it, published schema.
+fn cases() -> Vec<(&'static str, &'static [SchemaSide], Value, Value)> {
     vec![
         (
             "nullable",
@@ -522,7 +525,7 @@ fn every_rule_has_a_reason() {
 #[test]
 fn every_rule_has_a_case_that_fails_without_it() {
     for (at, rule) in RULES.iter().enumerate() {
-        let others: Vec<Rule> =
+        let others: Vec<RewriteRule> =
             RULES.iter().enumerate().filter(|it| it.0 != at).map(|it| it.1.clone()).collect();
         let is_missed = cases().into_iter().filter(|it| it.0 == rule.name).any(
             |(_, sides, schema, expected)| {
@@ -677,7 +680,7 @@ fn schemas() -> impl Strategy<Value = Value> {
         ]
     })
     .prop_map(|schema| {
-        let mut schema = super::object(schema);
+        let mut schema = object(schema);
         schema.insert(
             "$defs".into(),
             json!({

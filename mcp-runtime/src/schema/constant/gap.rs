@@ -1,7 +1,7 @@
 //! Explanations for authors why schemars makes a schema at run time.
 
 use super::{
-    MOST_NODES,
+    facts::MOST_NODES,
     node::{Member, Node, What},
 };
 

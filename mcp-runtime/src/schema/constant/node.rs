@@ -1,22 +1,9 @@
 //! Descriptions of types in constants.
 
-use super::{alike::equal, depth::Depth, value::Ask};
+use schemars::SchemaGenerator;
+use serde_json::Value;
 
-/// A type whose schema constants can describe. `D` is how many structs deep the schema may still go, which ends the recursion in types that
-/// contain themselves.
-///
-/// Implemented for std's types and by `#[derive(Schema)]`.
-#[diagnostic::on_unimplemented(
-    message = "the compiler does not know the schema of `{Self}`",
-    label = "its schema is made at run time",
-    note = "put `#[data]` or `#[derive(Schema)]` on the type, with nothing but serde's plain attributes in it"
-)]
-pub trait Schema<D: Depth> {
-    const NODE: Node;
-
-    /// The node at a static address.
-    const AT: &'static Node = &Self::NODE;
-}
+use super::text::equal;
 
 /// The schema of a type, with other facts about the type.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +11,7 @@ pub struct Node {
     pub(super) what: What,
     /// Doc comment of the type.
     pub(super) description: Option<&'static str>,
-    pub(super) default: Written,
+    pub(super) default: DefaultForm,
     /// Whether the type is one of std, so that its `Default` is the empty value.
     pub(super) is_std: bool,
 }
@@ -78,7 +65,7 @@ pub(crate) enum What {
 
 /// How a default of the type is written as JSON. The types are those of `extract::probe::json::primitive_json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum DefaultForm {
     Never,
     Boolean,
     Integer,
@@ -92,7 +79,7 @@ pub(super) enum Written {
     Name,
 }
 
-impl Written {
+impl DefaultForm {
     /// Marks `node`, a list of this type, as a `List` if the type itself can be written.
     pub(super) const fn listed(self, node: Node) -> Node {
         match self {
@@ -172,7 +159,7 @@ pub struct Member {
     pub(super) skipped: bool,
     /// Whether the member is required even as an option, as in a variant.
     pub(super) always: bool,
-    pub(super) lazy: Option<Ask>,
+    pub(super) lazy: Option<AskSchemars>,
 }
 
 impl Member {
@@ -233,11 +220,21 @@ impl Member {
 
     /// Sets how schemars is asked for the type if no constant describes it.
     #[must_use]
-    pub const fn or(mut self, lazy: Ask) -> Self {
+    pub const fn or(mut self, lazy: AskSchemars) -> Self {
         self.lazy = Some(lazy);
         self
     }
 }
+
+/// Answer of schemars about a member's type.
+#[derive(Debug)]
+pub struct SchemarsAnswer {
+    pub(crate) schema: Value,
+    pub(crate) is_optional: bool,
+}
+
+/// Asks schemars for a type; `None` if schemars does not know it.
+pub(crate) type AskSchemars = fn(&mut SchemaGenerator) -> Option<SchemarsAnswer>;
 
 /// A variant of an enum with data, as it is serialized. All variants without data or documentation share a branch.
 #[derive(Clone, Copy, Debug)]
@@ -267,10 +264,10 @@ impl Node {
     pub(super) const TOO_DEEP: Self = Self::of(What::TooDeep);
 
     pub(crate) const fn of(what: What) -> Self {
-        Self { what, description: None, default: Written::Never, is_std: true }
+        Self { what, description: None, default: DefaultForm::Never, is_std: true }
     }
 
-    pub(super) const fn written(mut self, default: Written) -> Self {
+    pub(super) const fn written(mut self, default: DefaultForm) -> Self {
         self.default = default;
         self
     }
@@ -285,7 +282,7 @@ impl Node {
 
     /// `default` is the variant with `#[default]`.
     pub const fn names(names: &'static [Name], default: Option<&'static str>) -> Self {
-        Self::own(What::Names { names, default }).written(Written::Name)
+        Self::own(What::Names { names, default }).written(DefaultForm::Name)
     }
 
     pub const fn null() -> Self {
@@ -325,7 +322,7 @@ impl Node {
 
     /// The node as a part of another type, whose defaults are not written.
     pub(super) const fn elsewhere(mut self) -> Self {
-        self.default = Written::Never;
+        self.default = DefaultForm::Never;
         self
     }
 

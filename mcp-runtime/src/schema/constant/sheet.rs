@@ -1,25 +1,16 @@
 //! Writes a node as text. The keywords are collected first and then written in alphabetical order, which is the order of serde_json's
 //! objects.
 
-mod choice;
-mod description;
-mod lengths;
-mod members;
-mod object;
-
-use choice::{Choice, only};
-use lengths::Lengths;
-use members::Members;
-
 use super::{
-    alike::{are_alike, is_first},
-    node::{Name, Node, Object, What},
-    notes::{Default, Notes},
-    write::Out,
+    description::Description,
+    facts::{are_alike, is_first},
+    node::{Branch, Name, Node, Object, What},
+    notes::{Notes, SchemaDefault},
+    text::{KeywordWriter, Out, is_before},
 };
 use crate::schema::{
-    Constraints, Edge, Kind,
-    compatible::{Side, format},
+    Constraints, SchemaKind, SchemaSide, compatible::sentences::is_published_format, header,
+    range::Edge,
 };
 
 /// Keywords of a schema before they are written.
@@ -33,7 +24,7 @@ struct Sheet {
     object: Option<&'static Object>,
     tag: Option<(&'static str, &'static str)>,
     names: &'static [Name],
-    choice: Choice,
+    choice: SheetChoice,
     description: Option<&'static str>,
     format: Option<&'static str>,
     least: Edge,
@@ -44,15 +35,52 @@ struct Sheet {
     pattern: Option<&'static str>,
 }
 
-pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: Side, notes: &Notes<'_>) {
+/// A choice between schemas: `anyOf`.
+#[derive(Clone, Copy)]
+enum SheetChoice {
+    None,
+    OrNull(&'static Node),
+    Any,
+    Of(&'static [Branch]),
+}
+
+/// Bounds for the lengths of texts, lists and objects.
+#[derive(Clone, Copy)]
+struct Lengths {
+    least: Option<usize>,
+    most: Option<usize>,
+}
+
+impl Lengths {
+    const NONE: Self = Self { least: None, most: None };
+
+    /// Returns the tighter bounds of both.
+    const fn tighter(self, other: Self) -> Self {
+        let (a, b) = (self, other);
+        Self {
+            least: match (a.least, b.least) {
+                (Some(a), Some(b)) => Some(if a > b { a } else { b }),
+                (Some(it), None) | (None, Some(it)) => Some(it),
+                (None, None) => None,
+            },
+            most: match (a.most, b.most) {
+                (Some(a), Some(b)) => Some(if a < b { a } else { b }),
+                (Some(it), None) | (None, Some(it)) => Some(it),
+                (None, None) => None,
+            },
+        }
+    }
+}
+
+pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: SchemaSide, notes: &Notes<'_>) {
     if let What::Optional(inner) = node.what
-        && (matches!(side, Side::Argument) || inner.takes_null())
+        && (matches!(side, SchemaSide::Argument) || inner.takes_null())
     {
         return write(out, inner, side, notes);
     }
     // The rule about `null` does the same: it replaces a choice by its only branch beside `null`.
-    if let (What::OneOf(branches), Side::Argument) = (node.what, side)
-        && let Some(only) = only(branches)
+    if let (What::OneOf(branches), SchemaSide::Argument) = (node.what, side)
+        && let Some(only) = only_branch(branches)
     {
         let description = match (notes.description, node.description) {
             (Some(text), _) | (None, Some(text)) => Some(text),
@@ -73,11 +101,11 @@ pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: Side, notes: &No
 /// Writes the root of a result. It says `object` if every result is one, because clients look for that word.
 pub(crate) const fn write_root(out: &mut Out<'_>, node: &Node) {
     if !node.is_json_object() {
-        return write(out, node, Side::Result, &Notes::NONE);
+        return write(out, node, SchemaSide::Result, &Notes::NONE);
     }
     let mut sheet = Sheet::of(node);
     sheet.kind = Some("object");
-    sheet.write(out, Side::Result, &Notes::NONE);
+    sheet.write(out, SchemaSide::Result, &Notes::NONE);
 }
 
 impl Sheet {
@@ -90,7 +118,7 @@ impl Sheet {
         object: None,
         tag: None,
         names: &[],
-        choice: Choice::None,
+        choice: SheetChoice::None,
         description: None,
         format: None,
         least: Edge::None,
@@ -102,68 +130,53 @@ impl Sheet {
     };
 
     const fn of(node: &Node) -> Self {
-        let mut it = Self::NEW;
-        it.description = node.description;
+        let mut sheet = Self::NEW;
+        sheet.kind = node.type_keyword();
+        sheet.description = node.description;
         match node.what {
-            What::Boolean => it.kind = Some("boolean"),
-            What::Null => it.kind = Some("null"),
-            What::Number => it.kind = Some("number"),
+            What::Boolean | What::Null | What::Number => {}
             What::Integer { least, most } => {
-                it.kind = Some("integer");
-                it.least = Edge::at(least);
-                it.most = Edge::at(most);
+                sheet.least = Edge::at(least);
+                sheet.most = Edge::at(most);
             }
             What::Text { format, least, most } => {
-                it.kind = Some("string");
-                it.format = format;
-                it.characters = Lengths { least, most };
+                sheet.format = format;
+                sheet.characters = Lengths { least, most };
             }
-            What::Names { names, .. } => {
-                it.kind = Some("string");
-                it.names = names;
-            }
+            What::Names { names, .. } => sheet.names = names,
             What::Array { items, least, most, unique } => {
-                it.kind = Some("array");
-                it.elements = Some(items);
-                it.items = Lengths { least, most };
-                it.unique = unique;
+                sheet.elements = Some(items);
+                sheet.items = Lengths { least, most };
+                sheet.unique = unique;
             }
             What::Tuple(parts) => {
-                it.kind = Some("array");
-                it.parts = Some(parts);
-                it.items = Lengths { least: Some(parts.len()), most: Some(parts.len()) };
+                sheet.parts = Some(parts);
+                sheet.items = Lengths { least: Some(parts.len()), most: Some(parts.len()) };
             }
-            What::Map(values) => {
-                it.kind = Some("object");
-                it.values = Some(values);
-            }
-            What::Object(object) => {
-                it.kind = Some("object");
-                it.object = Some(object);
-            }
+            What::Map(values) => sheet.values = Some(values),
+            What::Object(object) => sheet.object = Some(object),
             What::Tagged { tag, name, object } => {
-                it.kind = Some("object");
-                it.object = Some(object);
-                it.tag = Some((tag, name));
+                sheet.object = Some(object);
+                sheet.tag = Some((tag, name));
             }
-            What::Optional(inner) => it.choice = Choice::OrNull(inner),
-            What::Any | What::Unknown(_) | What::TooDeep => it.choice = Choice::Any,
-            What::OneOf(branches) => it.choice = Choice::Of(branches),
+            What::Optional(inner) => sheet.choice = SheetChoice::OrNull(inner),
+            What::Any | What::Unknown(_) | What::TooDeep => sheet.choice = SheetChoice::Any,
+            What::OneOf(branches) => sheet.choice = SheetChoice::Of(branches),
         }
-        it
+        sheet
     }
 
     /// Adds constraints. The tighter bounds stay, as in [`Constraints::apply`].
-    const fn constrain(&mut self, kind: Kind, constraints: &Constraints) {
+    const fn constrain(&mut self, kind: SchemaKind, constraints: &Constraints) {
         let lengths = constraints.len();
         let lengths = Lengths { least: lengths.0, most: lengths.1 };
         match kind {
-            Kind::String => self.characters = self.characters.tighter(lengths),
-            Kind::Array => self.items = self.items.tighter(lengths),
-            Kind::Object => self.entries = self.entries.tighter(lengths),
-            Kind::Integer | Kind::Number => {
+            SchemaKind::String => self.characters = self.characters.tighter(lengths),
+            SchemaKind::Array => self.items = self.items.tighter(lengths),
+            SchemaKind::Object => self.entries = self.entries.tighter(lengths),
+            SchemaKind::Integer | SchemaKind::Number => {
                 if let Some(range) = constraints.range() {
-                    let whole = matches!(kind, Kind::Integer);
+                    let whole = matches!(kind, SchemaKind::Integer);
                     let (least, most) = range.edges(whole);
                     self.least = self.least.greater(least);
                     self.most = self.most.smaller(most);
@@ -174,20 +187,29 @@ impl Sheet {
         self.pattern = constraints.published_pattern();
     }
 
-    const fn write(&self, out: &mut Out<'_>, side: Side, notes: &Notes<'_>) {
-        let mut object = Members::new();
-        let in_words = matches!(side, Side::Argument) && !notes.in_keywords;
+    const fn write(&self, out: &mut Out<'_>, side: SchemaSide, notes: &Notes<'_>) {
+        let mut object = KeywordWriter::new();
+        let in_words = matches!(side, SchemaSide::Argument) && !notes.in_keywords;
         out.push("{");
         self.additional(out, &mut object, side);
         self.choice.write(out, &mut object, side);
         match notes.default {
-            Default::Null if matches!(side, Side::Argument) => {}
-            Default::Null => object.raw(out, "default", "null"),
-            Default::Json(json) => object.raw(out, "default", json),
-            Default::Text(text) => object.text(out, "default", text),
-            Default::None | Default::Unknown => {}
+            SchemaDefault::Null if matches!(side, SchemaSide::Argument) => {}
+            SchemaDefault::Null => object.raw(out, "default", "null"),
+            SchemaDefault::Json(json) => object.raw(out, "default", json),
+            SchemaDefault::Text(text) => object.text(out, "default", text),
+            SchemaDefault::None | SchemaDefault::Unknown => {}
         }
-        self.described(out, &mut object, in_words, notes.example);
+        let description = Description {
+            text: self.description,
+            names: self.names,
+            format: self.format,
+            parts: self.parts,
+            unique: self.unique,
+            example: notes.example,
+            in_words,
+        };
+        description.write(out, &mut object);
         if !self.names.is_empty() {
             object.key(out, "enum");
             out.push("[");
@@ -209,7 +231,7 @@ impl Sheet {
             out.push("]");
         }
         if let Some(name) = self.format
-            && (notes.in_keywords || format::is_published(name, side))
+            && (notes.in_keywords || is_published_format(name, side))
         {
             object.text(out, "format", name);
         }
@@ -217,11 +239,11 @@ impl Sheet {
         object.number(out, "maxItems", self.items.most);
         object.number(out, "maxLength", self.characters.most);
         object.number(out, "maxProperties", self.entries.most);
-        object.edge(out, "maximum", self.most);
+        write_edge(out, &mut object, "maximum", self.most);
         object.number(out, "minItems", self.items.least);
         object.number(out, "minLength", self.characters.least);
         object.number(out, "minProperties", self.entries.least);
-        object.edge(out, "minimum", self.least);
+        write_edge(out, &mut object, "minimum", self.least);
         if let Some(pattern) = self.pattern {
             object.text(out, "pattern", pattern);
         }
@@ -252,18 +274,18 @@ impl Sheet {
             object.raw(out, "uniqueItems", "true");
         }
         if let Some(header) = notes.header {
-            object.text(out, crate::schema::header::KEYWORD, header);
+            object.text(out, header::KEYWORD, header);
         }
         out.push("}");
     }
 
-    const fn additional(&self, out: &mut Out<'_>, object: &mut Members, side: Side) {
+    const fn additional(&self, out: &mut Out<'_>, object: &mut KeywordWriter, side: SchemaSide) {
         match self.values {
             // A newtype around `Value` has a name for schemars, so it is spelled out below.
             Some(values) if values.is_anything() => {
-                if let Side::Argument = side {
+                if let SchemaSide::Argument = side {
                     object.key(out, "additionalProperties");
-                    choice::any_member(out);
+                    any_member(out);
                 }
             }
             Some(values) => {
@@ -274,7 +296,13 @@ impl Sheet {
         }
     }
 
-    const fn items(&self, out: &mut Out<'_>, object: &mut Members, side: Side, in_words: bool) {
+    const fn items(
+        &self,
+        out: &mut Out<'_>,
+        object: &mut KeywordWriter,
+        side: SchemaSide,
+        in_words: bool,
+    ) {
         match (self.parts, self.elements) {
             (Some(parts), _) if in_words => {
                 object.key(out, "items");
@@ -299,5 +327,194 @@ impl Sheet {
             }
             _ => {}
         }
+    }
+}
+
+const fn write_edge(out: &mut Out<'_>, object: &mut KeywordWriter, key: &str, edge: Edge) {
+    match edge {
+        Edge::None | Edge::Unwritable => {}
+        Edge::Int(number) => {
+            object.key(out, key);
+            out.integer(number);
+        }
+        Edge::Json(json) => object.raw(out, key, json),
+    }
+}
+
+/// Scalar branches of a schema for any JSON, as [`any_value`](crate::schema::compatible) makes them.
+const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"}"#;
+
+/// Writes the schema of a member of an object that takes any members, as an argument.
+const fn any_member(out: &mut Out<'_>) {
+    out.push(r#"{"anyOf":["#);
+    out.push(SCALARS);
+    out.push(r#",{"type":"object"},"#);
+    any_list(out);
+    out.push("]}");
+}
+
+/// Writes the schema of a list that takes anything, as an argument.
+const fn any_list(out: &mut Out<'_>) {
+    out.push(r#"{"items":{"anyOf":["#);
+    out.push(SCALARS);
+    out.push(r#",{"type":"object"}]},"type":"array"}"#);
+}
+
+/// Returns the only branch that is not `null`; `None` if there are several.
+const fn only_branch(branches: &'static [Branch]) -> Option<&'static Branch> {
+    let mut only = None;
+    let mut i = 0;
+    while i < branches.len() {
+        if !branches[i].node.is_null() {
+            if only.is_some() {
+                return None;
+            }
+            only = Some(&branches[i]);
+        }
+        i += 1;
+    }
+    only
+}
+
+const fn are_null(branches: &[Branch]) -> bool {
+    let mut i = 0;
+    while i < branches.len() && branches[i].node.is_null() {
+        i += 1;
+    }
+    i == branches.len()
+}
+
+impl SheetChoice {
+    const fn write(&self, out: &mut Out<'_>, object: &mut KeywordWriter, side: SchemaSide) {
+        match *self {
+            Self::None => return,
+            Self::OrNull(inner) => {
+                object.key(out, "anyOf");
+                out.push("[");
+                write(out, inner, side, &Notes::NONE);
+                out.push(r#",{"type":"null"}"#);
+            }
+            Self::Any => {
+                object.key(out, "anyOf");
+                out.push("[");
+                out.push(SCALARS);
+                match side {
+                    SchemaSide::Argument => {
+                        out.push(r#",{"additionalProperties":"#);
+                        any_member(out);
+                        out.push(r#","type":"object"},"#);
+                        any_list(out);
+                    }
+                    SchemaSide::Result => {
+                        out.push(r#",{"type":"object"},{"type":"array"},{"type":"null"}"#);
+                    }
+                }
+            }
+            Self::Of(branches) => {
+                object.key(out, "anyOf");
+                out.push("[");
+                let mut first = true;
+                let mut i = 0;
+                let skips_null = matches!(side, SchemaSide::Argument) && !are_null(branches);
+                while i < branches.len() {
+                    if skips_null && branches[i].node.is_null() {
+                        i += 1;
+                        continue;
+                    }
+                    out.comma(&mut first);
+                    let notes = Notes { description: branches[i].description, ..Notes::NONE };
+                    write(out, &branches[i].node, side, &notes);
+                    i += 1;
+                }
+            }
+        }
+        out.push("]");
+    }
+}
+
+impl Node {
+    /// Writes the members of a struct into another object.
+    pub(crate) const fn write_members(&self, out: &mut Out<'_>, first: &mut bool) {
+        if let What::Object(object) = self.what {
+            object.write_members(out, first, SchemaSide::Argument, None);
+        }
+    }
+}
+
+impl Object {
+    /// Writes the members sorted by name, with the tag of a variant among them.
+    const fn write_members(
+        &self,
+        out: &mut Out<'_>,
+        first: &mut bool,
+        side: SchemaSide,
+        mut tag: Option<(&str, &str)>,
+    ) {
+        let mut i = 0;
+        while i <= self.members.len() {
+            if let Some((key, name)) = tag
+                && (i == self.members.len() || is_before(key, self.members[i].name))
+            {
+                tag = None;
+                out.comma(first);
+                out.string(key);
+                out.push(r#":{"enum":["#);
+                out.string(name);
+                out.push(r#"],"type":"string"}"#);
+            }
+            if i < self.members.len() {
+                let member = &self.members[i];
+                out.comma(first);
+                out.string(member.name);
+                out.push(":");
+                write(out, &member.node, side, &member.notes());
+            }
+            i += 1;
+        }
+    }
+
+    const fn properties(
+        &self,
+        out: &mut Out<'_>,
+        object: &mut KeywordWriter,
+        side: SchemaSide,
+        tag: Option<(&str, &str)>,
+    ) {
+        if !self.members.is_empty() || tag.is_some() {
+            object.key(out, "properties");
+            out.push("{");
+            self.write_members(out, &mut true, side, tag);
+            out.push("}");
+        }
+        let mut first = true;
+        let mut i = 0;
+        while i < self.declared.len() {
+            let member = &self.members[self.declared[i]];
+            if member.is_required(side) {
+                self.required(out, object, &mut first, member.name);
+            }
+            i += 1;
+        }
+        if let Some((key, _)) = tag {
+            self.required(out, object, &mut first, key);
+        }
+        if !first {
+            out.push("]");
+        }
+    }
+
+    const fn required(
+        &self,
+        out: &mut Out<'_>,
+        object: &mut KeywordWriter,
+        first: &mut bool,
+        name: &str,
+    ) {
+        if *first {
+            object.key(out, "required");
+            out.push("[");
+        }
+        out.comma(first);
+        out.string(name);
     }
 }

@@ -6,7 +6,7 @@ use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
 use crate::schema::constant::{
-    Asked, Branch, Literal, Member, Name, Node, Object, Schema, Top, What,
+    Branch, Literal, Member, Name, Node, Object, Schema, SchemarsAnswer, Top, What,
 };
 
 #[derive(Clone, Debug)]
@@ -66,9 +66,9 @@ pub(super) fn leaked(text: &str) -> &'static str {
     String::leak(text.to_owned())
 }
 
-pub(super) fn lazy(generator: &mut SchemaGenerator) -> Option<Asked> {
+pub(super) fn lazy(generator: &mut SchemaGenerator) -> Option<SchemarsAnswer> {
     let schema = generator.subschema_for::<NonZeroI64>().to_value();
-    Some(Asked { schema, is_optional: false })
+    Some(SchemarsAnswer { schema, is_optional: false })
 }
 
 impl Leaf {

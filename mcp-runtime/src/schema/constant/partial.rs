@@ -7,23 +7,27 @@ use serde_json::{Value, json};
 
 use super::{
     facts::MOST_NODES,
-    node::{Member, Node, Object, What},
-    notes::{Default, Notes},
+    node::{Member, Node, Object, SchemarsAnswer, What},
+    notes::{Notes, SchemaDefault},
     sheet,
-    write::Out,
+    text::Out,
 };
-use crate::schema::{Map, compatible::Side, definitions::object};
+use crate::schema::{Map, SchemaSide, definitions::object};
 
 /// Returns `None` if schemars must describe the whole type. Types that contain themselves are such a case: schemars knows where to cut them
 /// off.
-pub(crate) fn value(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
+pub(crate) fn partial_schema(
+    node: &Node,
+    side: SchemaSide,
+    generator: &mut SchemaGenerator,
+) -> Option<Value> {
     if node.room_after(MOST_NODES) == 0 {
         return None;
     }
     part(node, side, generator)
 }
 
-fn part(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
+fn part(node: &Node, side: SchemaSide, generator: &mut SchemaGenerator) -> Option<Value> {
     if node.is_constant() {
         return Some(constant(node, side, &Notes { in_keywords: true, ..Notes::NONE }));
     }
@@ -82,7 +86,7 @@ fn part(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Valu
     Some(value)
 }
 
-fn struct_value(it: &Object, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
+fn struct_value(it: &Object, side: SchemaSide, generator: &mut SchemaGenerator) -> Option<Value> {
     let mut properties = Map::new();
     let mut optional = Vec::new();
     for member in it.members {
@@ -106,7 +110,7 @@ fn struct_value(it: &Object, side: Side, generator: &mut SchemaGenerator) -> Opt
 /// Returns the schema of a member, and whether schemars alone knows that the member is optional in an argument.
 fn member_value(
     member: &Member,
-    side: Side,
+    side: SchemaSide,
     generator: &mut SchemaGenerator,
 ) -> Option<(Value, bool)> {
     let notes = member.notes();
@@ -121,16 +125,16 @@ fn member_value(
         Some(value) => value,
         None => {
             let asked = member.lazy?(generator)?;
-            is_optional = side == Side::Argument && !member.always && asked.is_optional;
+            is_optional = side == SchemaSide::Argument && !member.always && asked.is_optional;
             asked.schema
         }
     };
     describe(&mut made, member.description);
     let default = match notes.default {
-        Default::Null => Some(Value::Null),
-        Default::Json(json) => serde_json::from_str(json).ok(),
-        Default::Text(text) => Some(text.into()),
-        Default::None | Default::Unknown => None,
+        SchemaDefault::Null => Some(Value::Null),
+        SchemaDefault::Json(json) => serde_json::from_str(json).ok(),
+        SchemaDefault::Text(text) => Some(text.into()),
+        SchemaDefault::None | SchemaDefault::Unknown => None,
     };
     let mut map = object(made);
     map.extend(default.map(|it| ("default".to_owned(), it)));
@@ -140,13 +144,13 @@ fn member_value(
 }
 
 /// Returns the compatible form, which the rules leave unchanged when it passes through them again.
-fn constant(node: &Node, side: Side, notes: &Notes<'_>) -> Value {
+fn constant(node: &Node, side: SchemaSide, notes: &Notes<'_>) -> Value {
     let mut text = vec![0; len(node, side, notes)];
     sheet::write(&mut Out::new(&mut text), node, side, notes);
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-fn len(node: &Node, side: Side, notes: &Notes<'_>) -> usize {
+fn len(node: &Node, side: SchemaSide, notes: &Notes<'_>) -> usize {
     let mut out = Out::new(&mut []);
     sheet::write(&mut out, node, side, notes);
     out.len()
@@ -159,16 +163,6 @@ fn describe(schema: &mut Value, description: Option<&str>) {
         *schema = map.into();
     }
 }
-
-/// Answer of schemars about a member's type.
-#[derive(Debug)]
-pub struct Asked {
-    pub(crate) schema: Value,
-    pub(crate) is_optional: bool,
-}
-
-/// Asks schemars for a type; `None` if schemars does not know it.
-pub(crate) type Ask = fn(&mut SchemaGenerator) -> Option<Asked>;
 
 /// A type that schemars is asked about.
 #[derive(Debug)]
@@ -186,19 +180,19 @@ struct Holder<T> {
 }
 
 pub trait LazyLevel {
-    fn ask(&self, generator: &mut SchemaGenerator) -> Option<Asked>;
+    fn ask(&self, generator: &mut SchemaGenerator) -> Option<SchemarsAnswer>;
 }
 impl<T: JsonSchema> LazyLevel for &OfSchemars<T> {
-    fn ask(&self, generator: &mut SchemaGenerator) -> Option<Asked> {
+    fn ask(&self, generator: &mut SchemaGenerator) -> Option<SchemarsAnswer> {
         let mut holder = Holder::<T>::json_schema(generator).to_value();
         let schema = holder["properties"]["it"].take();
-        Some(Asked { schema, is_optional: holder.get("required").is_none() })
+        Some(SchemarsAnswer { schema, is_optional: holder.get("required").is_none() })
     }
 }
 
 /// Fallback for a type that is not known to be `JsonSchema`, as in a generic struct. schemars is then asked for the type that contains it.
 pub trait UnfitLazyLevel {
-    fn ask(&self, _: &mut SchemaGenerator) -> Option<Asked> {
+    fn ask(&self, _: &mut SchemaGenerator) -> Option<SchemarsAnswer> {
         None
     }
 }

@@ -26,8 +26,8 @@ use std::{
 use std::sync::atomic::{AtomicI64, AtomicU64};
 
 use super::{
-    depth::Depth,
-    node::{Branch, Member, Name, Node, Object, Schema, What, Written},
+    node::{Branch, DefaultForm, Member, Name, Node, Object, What},
+    schema::{Depth, Schema},
 };
 
 macro_rules! known {
@@ -48,7 +48,7 @@ const fn integer(least: Option<i128>, most: Option<i128>) -> Node {
 }
 
 const fn number(single: bool) -> Node {
-    Node::of(What::Number).written(Written::Float { single })
+    Node::of(What::Number).written(DefaultForm::Float { single })
 }
 
 const DURATION: Object = Object::new(
@@ -81,22 +81,22 @@ const SYSTEM_TIME: Object = Object::new(
 );
 
 known! {
-    bool = Node::of(What::Boolean).written(Written::Boolean);
-    i8 = integer(Some(-128), Some(127)).written(Written::Integer);
-    i16 = integer(Some(-32_768), Some(32_767)).written(Written::Integer);
-    i32 i64 isize = integer(None, None).written(Written::Integer);
+    bool = Node::of(What::Boolean).written(DefaultForm::Boolean);
+    i8 = integer(Some(-128), Some(127)).written(DefaultForm::Integer);
+    i16 = integer(Some(-32_768), Some(32_767)).written(DefaultForm::Integer);
+    i32 i64 isize = integer(None, None).written(DefaultForm::Integer);
     i128 = integer(None, None);
-    u8 = integer(Some(0), Some(255)).written(Written::Integer);
-    u16 = integer(Some(0), Some(65_535)).written(Written::Integer);
-    u32 u64 usize = integer(Some(0), None).written(Written::Integer);
+    u8 = integer(Some(0), Some(255)).written(DefaultForm::Integer);
+    u16 = integer(Some(0), Some(65_535)).written(DefaultForm::Integer);
+    u32 u64 usize = integer(Some(0), None).written(DefaultForm::Integer);
     u128 = integer(Some(0), None);
     num::NonZeroU8 = integer(Some(1), Some(255));
     num::NonZeroU16 = integer(Some(1), Some(65_535));
     num::NonZeroU32 num::NonZeroU64 num::NonZeroU128 num::NonZeroUsize = integer(Some(1), None);
     f32 = number(true);
     f64 = number(false);
-    str String = text(None).written(Written::Text);
-    PathBuf = text(None).written(Written::Text);
+    str String = text(None).written(DefaultForm::Text);
+    PathBuf = text(None).written(DefaultForm::Text);
     Path SocketAddr SocketAddrV4 SocketAddrV6 = text(None);
     IpAddr = text(Some("ip"));
     Ipv4Addr = text(Some("ipv4"));
