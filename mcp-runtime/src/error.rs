@@ -199,13 +199,13 @@ impl From<Error> for Unanswered {
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
-    while let Some(it) = cause {
-        let more = it.to_string();
+    while let Some(error) = cause {
+        let more = error.to_string();
         if !text.contains(&more) {
             text.push_str(": ");
             text.push_str(&more);
         }
-        cause = it.source();
+        cause = error.source();
     }
     text
 }
@@ -260,7 +260,8 @@ impl fmt::Display for BuildError {
             [one] => f.write_str(one),
             many => {
                 write!(f, "the server cannot start, for {} reasons:", many.len())?;
-                many.iter().try_for_each(|it| write!(f, "\n- {}", it.replace('\n', "\n  ")))
+                many.iter()
+                    .try_for_each(|problem| write!(f, "\n- {}", problem.replace('\n', "\n  ")))
             }
         }
     }

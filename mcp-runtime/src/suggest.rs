@@ -16,14 +16,14 @@ const MOST: usize = 1000;
 #[cold]
 pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = Letters::of(wrong);
-    let likely = names.filter(|it| letters.may_be_near(it)).take(MOST);
-    let near = likely.filter_map(|it| slips(it, wrong).map(|slips| (slips, it)));
-    near.min_by_key(|it| it.0).map(|it| it.1)
+    let likely = names.filter(|name| letters.may_be_near(name)).take(MOST);
+    let near = likely.filter_map(|name| slips(name, wrong).map(|slips| (slips, name)));
+    near.min_by_key(|(slips, _)| *slips).map(|(_, name)| name)
 }
 
 /// Returns the number of slips between two names, or `None` if the names are too different.
 fn slips(a: &str, b: &str) -> Option<usize> {
-    let plain = |it: &str| it.chars().map(plain_char).collect::<String>();
+    let plain = |name: &str| name.chars().map(plain_char).collect::<String>();
     let (a, b) = (plain(a), plain(b));
     let count = strsim::osa_distance(&a, &b);
     is_near(count, a.chars().count(), b.chars().count()).then_some(count)

@@ -19,11 +19,11 @@ impl ClientInfo {
     /// Whether the client declared this capability, such as `sampling` or `elicitation.url`.
     pub fn can(&self, capability: &str) -> bool {
         let mut names = capability.split('.');
-        let mut found = names.next().and_then(|it| self.capabilities.0.get(it));
+        let mut found = names.next().and_then(|name| self.capabilities.0.get(name));
         for name in names {
-            found = found.and_then(|it| it.get(name));
+            found = found.and_then(|found| found.get(name));
         }
-        found.is_some_and(|it| !it.is_null())
+        found.is_some_and(|found| !found.is_null())
     }
 
     /// Whether the client declared this extension of the protocol, such as `io.modelcontextprotocol/tasks`.
@@ -33,7 +33,9 @@ impl ClientInfo {
     /// ```
     pub fn has_extension(&self, id: &str) -> bool {
         let extensions = self.capabilities.0.get("extensions");
-        extensions.and_then(|it| it.get(id)).is_some_and(|it| !it.is_null())
+        extensions
+            .and_then(|extensions| extensions.get(id))
+            .is_some_and(|extension| !extension.is_null())
     }
 
     /// Whether the client can show a form to its user (`elicitation`, client/elicitation). A bare `elicitation: {}` means this too. A
@@ -157,7 +159,7 @@ impl Asks {
             (self.sampling, "sampling", "{}"),
             (self.roots, "roots", "{}"),
         ];
-        all.into_iter().filter(|it| it.0).map(|(_, name, json)| (name, json))
+        all.into_iter().filter(|(is_asked, ..)| *is_asked).map(|(_, name, json)| (name, json))
     }
 }
 
@@ -210,7 +212,7 @@ impl Level {
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|level| level.name() == name)
     }
 }
 

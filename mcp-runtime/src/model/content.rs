@@ -27,7 +27,7 @@ impl Role {
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        [Self::User, Self::Assistant].into_iter().find(|it| it.name() == name)
+        [Self::User, Self::Assistant].into_iter().find(|role| role.name() == name)
     }
 }
 
@@ -121,8 +121,8 @@ macro_rules! annotated {
         }
 
         impl From<$ty> for Content {
-            fn from(it: $ty) -> Self {
-                Self::$ty(it)
+            fn from(content: $ty) -> Self {
+                Self::$ty(content)
             }
         }
     )*};

@@ -85,7 +85,7 @@ impl Choices {
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.all.iter().map(|it| it.value)
+        self.all.iter().map(|choice| choice.value)
     }
 
     pub(crate) fn titles(&self) -> impl Iterator<Item = &'static str> + '_ {
@@ -94,7 +94,7 @@ impl Choices {
 
     /// Whether any value has a title.
     pub(crate) fn is_titled(&self) -> bool {
-        self.all.iter().any(|it| it.title.is_some())
+        self.all.iter().any(|choice| choice.title.is_some())
     }
 }
 
@@ -117,7 +117,8 @@ impl FieldKind {
                 *most = most.iter().copied().chain(highest).min();
             }
             Self::Number { least, most } => {
-                (*least, *most) = (lowest.map(|it| it as f64), highest.map(|it| it as f64));
+                (*least, *most) =
+                    (lowest.map(|bound| bound as f64), highest.map(|bound| bound as f64));
             }
             _ => {}
         }
@@ -153,7 +154,8 @@ impl FormSchema {
         let schema = Self { fields };
         if cfg!(debug_assertions) {
             for field in &schema.fields {
-                let wrong = field.default.as_deref().and_then(|it| field.problem_of_default(it));
+                let wrong =
+                    field.default.as_deref().and_then(|json| field.problem_of_default(json));
                 assert!(wrong.is_none(), "the form's default of {}", wrong.unwrap_or_default());
             }
         }
@@ -206,8 +208,8 @@ impl FormSchema {
     fn given<'a>(&self, content: Raw<'a>) -> Vec<Option<Raw<'a>>> {
         let mut given = vec![None; self.fields.len()];
         for (name, value) in content.members() {
-            if let Some(at) = self.fields.iter().position(|it| it.name == name) {
-                given[at] = Some(value).filter(|it| !it.is_null());
+            if let Some(at) = self.fields.iter().position(|field| field.name == name) {
+                given[at] = Some(value).filter(|value| !value.is_null());
             }
         }
         given
@@ -230,9 +232,11 @@ impl FieldKind {
         match self {
             Self::Text { least, most, format } => {
                 let Some(text) = value.string() else { return Some(mismatch(value, "a text")) };
-                let wrong = format.filter(|it| !it.fits(&text));
+                let wrong = format.filter(|format| !format.fits(&text));
                 length_problem(text.chars().count(), "character", *least, *most).or_else(|| {
-                    wrong.map(|it| format!("{} is not {}", brief_value(value), it.expected()))
+                    wrong.map(|format| {
+                        format!("{} is not {}", brief_value(value), format.expected())
+                    })
                 })
             }
             Self::Integer { least, most } => match number(value).and_then(integer) {
@@ -240,7 +244,7 @@ impl FieldKind {
                 None => Some(mismatch(value, "an integer")),
             },
             Self::Number { least, most } => {
-                match number(value).and_then(|it| it.parse::<f64>().ok()) {
+                match number(value).and_then(|number| number.parse::<f64>().ok()) {
                     Some(number) => range_problem(number, *least, *most),
                     None => Some(mismatch(value, "a number")),
                 }
@@ -251,7 +255,7 @@ impl FieldKind {
                 if value.kind() != Kind::Array {
                     return Some(mismatch(value, "an array"));
                 }
-                let wrong = value.elements().find_map(|it| choices.problem(it));
+                let wrong = value.elements().find_map(|choice| choices.problem(choice));
                 wrong.or_else(|| length_problem(value.elements().count(), "choice", *least, *most))
             }
         }
@@ -261,14 +265,14 @@ impl FieldKind {
 impl Choices {
     fn problem(&self, value: Raw<'_>) -> Option<String> {
         let Some(text) = value.string() else { return Some(mismatch(value, "a text")) };
-        if self.values().any(|it| it == text) {
+        if self.values().any(|known| known == text) {
             return None;
         }
         let hint = match nearest(&text, self.values()) {
             Some(found) => format!("; did you mean \"{found}\"?"),
             None => String::new(),
         };
-        let all: Vec<String> = self.values().map(|it| format!("\"{it}\"")).collect();
+        let all: Vec<String> = self.values().map(|known| format!("\"{known}\"")).collect();
         Some(format!("{} is none of {}{hint}", brief_value(value), all.join(", ")))
     }
 }
@@ -298,8 +302,9 @@ fn number(value: Raw<'_>) -> Option<&str> {
 fn integer(text: &str) -> Option<i128> {
     /// Above this bound `f64` cannot hold every integer.
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    let float = || text.parse::<f64>().ok().filter(|it| it.fract() == 0.0 && it.abs() <= EXACT);
-    text.parse().ok().or_else(|| float().map(|it| it as i128))
+    let float =
+        || text.parse::<f64>().ok().filter(|number| number.fract() == 0.0 && number.abs() <= EXACT);
+    text.parse().ok().or_else(|| float().map(|number| number as i128))
 }
 
 fn range_problem<T: PartialOrd + std::fmt::Display>(
@@ -307,8 +312,8 @@ fn range_problem<T: PartialOrd + std::fmt::Display>(
     least: Option<T>,
     most: Option<T>,
 ) -> Option<String> {
-    let low = least.as_ref().is_some_and(|it| number < *it);
-    let high = most.as_ref().is_some_and(|it| number > *it);
+    let low = least.as_ref().is_some_and(|bound| number < *bound);
+    let high = most.as_ref().is_some_and(|bound| number > *bound);
     let expected = match (least, most) {
         _ if !low && !high => return None,
         (Some(least), Some(most)) => format!("in {least}..={most}"),
@@ -375,7 +380,7 @@ impl TextFormat {
 }
 
 fn is_email(text: &str) -> bool {
-    let plain = !text.contains(|it: char| it.is_whitespace() || it.is_control());
+    let plain = !text.contains(|char: char| char.is_whitespace() || char.is_control());
     let parts = text.rsplit_once('@');
     plain && parts.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty())
 }
@@ -383,11 +388,11 @@ fn is_email(text: &str) -> bool {
 /// Whether the text is a scheme with at least one character after it (RFC 3986, section 3).
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
-    let plain = !rest.contains(|it: char| it.is_whitespace() || it.is_control());
-    let known = |it: u8| it.is_ascii_alphanumeric() || b"+-.".contains(&it);
+    let plain = !rest.contains(|char: char| char.is_whitespace() || char.is_control());
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     plain
         && !rest.is_empty()
-        && scheme.starts_with(|it: char| it.is_ascii_alphabetic())
+        && scheme.starts_with(|char: char| char.is_ascii_alphabetic())
         && scheme.bytes().all(known)
 }
 
@@ -416,10 +421,10 @@ fn is_date_time(text: &[u8]) -> bool {
     let Some((date, time)) = text.split_at_checked(10) else { return false };
     let [b'T' | b't', clock @ ..] = time else { return false };
     let [h1, h2, b':', m1, m2, b':', s1, s2, rest @ ..] = clock else { return false };
-    let below = |a: u8, b: u8, end: u32| two_digits(a, b).is_some_and(|it| it < end);
+    let below = |a: u8, b: u8, end: u32| two_digits(a, b).is_some_and(|number| number < end);
     let rest = match rest {
         [b'.', rest @ ..] => {
-            let digits = rest.iter().take_while(|it| it.is_ascii_digit()).count();
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
             if digits == 0 {
                 return false;
             }
@@ -437,7 +442,7 @@ fn is_date_time(text: &[u8]) -> bool {
 }
 
 fn two_digits(tens: u8, ones: u8) -> Option<u32> {
-    let digit = |it: u8| it.is_ascii_digit().then(|| u32::from(it - b'0'));
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0'));
     Some(digit(tens)? * 10 + digit(ones)?)
 }
 

@@ -49,8 +49,8 @@ pub(crate) fn check_meta_key(key: &str) -> Result<(), &'static str> {
         key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     if let Some(prefix) = prefix {
         let labels: Vec<&str> = prefix.split('.').collect();
-        let is_label = |it: &&str| {
-            let bytes = it.as_bytes();
+        let is_label = |label: &&str| {
+            let bytes = label.as_bytes();
             bytes.first().is_some_and(u8::is_ascii_alphabetic)
                 && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
                 && bytes.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-')
@@ -58,12 +58,12 @@ pub(crate) fn check_meta_key(key: &str) -> Result<(), &'static str> {
         if !labels.iter().all(is_label) {
             return Err("its prefix must be dotted labels such as `example.com`");
         }
-        if labels.get(1).is_some_and(|it| matches!(*it, "mcp" | "modelcontextprotocol")) {
+        if labels.get(1).is_some_and(|label| matches!(*label, "mcp" | "modelcontextprotocol")) {
             return Err("its prefix is reserved for the protocol");
         }
     }
     let bytes = name.as_bytes();
-    let ends = |it: Option<&u8>| it.is_some_and(u8::is_ascii_alphanumeric);
+    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let is_framed = ends(bytes.first()) && ends(bytes.last());
     if !name.is_empty() && !is_framed {
         return Err("its name must begin and end with a letter or digit");

@@ -50,16 +50,18 @@ impl Question {
             // A client that can only open pages declares `elicitation` too, and cannot show a form.
             Self::Form { .. } => return vec!["elicitation"],
             Self::Url { .. } => &["elicitation.url"],
-            Self::Sample(it) if has_parts => match (it.needs_tools(), it.needs_context()) {
-                (true, true) => &["sampling.tools", "sampling.context"],
-                (true, false) => &["sampling.tools"],
-                (false, true) => &["sampling.context"],
-                (false, false) => &["sampling"],
-            },
+            Self::Sample(sampling) if has_parts => {
+                match (sampling.needs_tools(), sampling.needs_context()) {
+                    (true, true) => &["sampling.tools", "sampling.context"],
+                    (true, false) => &["sampling.tools"],
+                    (false, true) => &["sampling.context"],
+                    (false, false) => &["sampling"],
+                }
+            }
             Self::Sample(_) => &["sampling"],
             Self::Roots => &["roots"],
         };
-        needed.iter().copied().filter(|it| !client.can(it)).collect()
+        needed.iter().copied().filter(|capability| !client.can(capability)).collect()
     }
 
     /// Returns the question for another attempt. If the user filled in content that cannot be read, the message says why.
@@ -80,7 +82,7 @@ impl Question {
         match self {
             Self::Form { message, schema, .. } => format!("form {message:?} {schema:?}"),
             Self::Url { message, url, .. } => format!("page {message:?} {url:?}"),
-            Self::Sample(it) => format!("sample {it:?}"),
+            Self::Sample(sampling) => format!("sample {sampling:?}"),
             Self::Roots => "roots".to_owned(),
         }
     }
@@ -126,7 +128,10 @@ pub(crate) fn read_action(result: Raw<'_>) -> Result<Action, String> {
 
 /// Returns what the user filled in, or an empty object.
 pub(crate) fn read_content(result: Raw<'_>) -> Raw<'_> {
-    result.get("content").filter(|it| it.kind() == Kind::Object).unwrap_or(Raw::EMPTY_OBJECT)
+    result
+        .get("content")
+        .filter(|content| content.kind() == Kind::Object)
+        .unwrap_or(Raw::EMPTY_OBJECT)
 }
 
 /// Longest address of a page in bytes, chosen so that browsers accept it and servers can keep it.
@@ -145,7 +150,7 @@ pub(crate) fn check_page_url(url: &str) -> Result<(), &'static str> {
         return Err("it is longer than 8192 bytes");
     }
     // Characters that a browser would drop, or read differently from what the user sees.
-    let is_foreign = |it: u8| !it.is_ascii_graphic() || br#""<>\^`{|}"#.contains(&it);
+    let is_foreign = |byte: u8| !byte.is_ascii_graphic() || br#""<>\^`{|}"#.contains(&byte);
     if url.bytes().any(is_foreign) {
         return Err("it has characters that no URL has; they are written as %XX");
     }
@@ -153,7 +158,7 @@ pub(crate) fn check_page_url(url: &str) -> Result<(), &'static str> {
         return Err("it has a % without two hexadecimal digits");
     }
     let (scheme, rest) = url.split_once("://").ok_or("it does not begin with https://")?;
-    if !["http", "https"].iter().any(|it| scheme.eq_ignore_ascii_case(it)) {
+    if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
         return Err("it does not begin with https://");
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -173,7 +178,7 @@ pub(crate) fn check_page_url(url: &str) -> Result<(), &'static str> {
     }
     let port_fits = match port.strip_prefix(':') {
         Some(digits) => {
-            digits.bytes().all(|it| it.is_ascii_digit())
+            digits.bytes().all(|byte| byte.is_ascii_digit())
                 && (digits.is_empty() || digits.parse::<u16>().is_ok())
         }
         None => port.is_empty(),

@@ -166,7 +166,7 @@ impl Constraints {
         {
             return Some(wrong);
         }
-        let pattern = self.pattern.filter(|it| !it.matches(string))?;
+        let pattern = self.pattern.filter(|pattern| !pattern.matches(string))?;
         let string = json!(string).to_string();
         Some(format!("{} does not match {}", shortened(&string), pattern.text))
     }

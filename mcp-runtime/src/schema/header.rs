@@ -22,7 +22,7 @@ impl HeaderArgument {
     /// HDR-05).
     pub(crate) fn value<'a>(&self, arguments: Raw<'a>) -> Option<Raw<'a>> {
         let found = self.path.iter().try_fold(arguments, |object, name| object.get(name));
-        found.filter(|it| !it.is_null())
+        found.filter(|value| !value.is_null())
     }
 }
 
@@ -71,7 +71,7 @@ impl HeaderSearch {
                 | "then"
                 | "else" => {
                     self.schema(value, false);
-                    value.elements().for_each(|it| self.schema(it, false));
+                    value.elements().for_each(|element| self.schema(element, false));
                 }
                 _ => {}
             }
@@ -97,14 +97,15 @@ impl HeaderSearch {
             ));
             return;
         }
-        let token = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
+        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if header.is_empty() || !header.bytes().all(token) {
             self.problems.push(format!(
                 "the argument `{name}` has a header that is no name: letters, digits and !#$%&'*+-.^_`|~ without spaces, as text"
             ));
             return;
         }
-        let kind = schema.get("type").filter(|it| it.kind() == Kind::String).and_then(Raw::string);
+        let kind =
+            schema.get("type").filter(|kind| kind.kind() == Kind::String).and_then(Raw::string);
         if !matches!(kind.as_deref(), Some("string" | "integer" | "boolean")) {
             self.problems.push(format!(
                 "the argument `{name}` has a header, but only strings, integers and booleans can have one"
@@ -136,8 +137,10 @@ mod tests {
     #[track_caller]
     fn check_schema(text: &str, expected: &[(&str, &str)], problems: &[&str]) {
         let (found, wrong) = arguments(Raw::trusted(text));
-        let found: Vec<_> =
-            found.iter().map(|it| (it.path.join("/"), it.header.to_string())).collect();
+        let found: Vec<_> = found
+            .iter()
+            .map(|argument| (argument.path.join("/"), argument.header.to_string()))
+            .collect();
         let expected: Vec<_> =
             expected.iter().map(|(path, header)| (path.to_string(), header.to_string())).collect();
         assert_eq!(found, expected, "{text}");

@@ -282,7 +282,7 @@ pub fn input_schema(schema: impl Serialize) -> Result<Box<str>, String> {
     if let serde_json::Value::String(text) = &value {
         value = serde_json::from_str(text).map_err(|error| wrong(&error))?;
     }
-    if value.get("type").is_none_or(|it| it != "object") {
+    if value.get("type").is_none_or(|kind| kind != "object") {
         return Err(wrong(&"its root must say `\"type\": \"object\"`"));
     }
     Ok(value.to_string().into_boxed_str())

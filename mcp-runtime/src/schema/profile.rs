@@ -22,14 +22,14 @@ pub enum SchemaProfile {
     Full,
 }
 
-/// The part of a tool that a schema describes.
+/// Side of a tool that a schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SchemaSide {
     Argument,
     Result,
 }
 
-/// The JSON object schemas are made of.
+/// JSON object of which schemas are made.
 pub(crate) type Map = serde_json::Map<String, serde_json::Value>;
 
 /// Creates the generator of every schema that the compiler does not make. A test listens to the event, to notice schemas that are made at

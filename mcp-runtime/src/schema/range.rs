@@ -57,7 +57,7 @@ impl Edge {
     pub(crate) const fn greater(self, other: Self) -> Self {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Self::Int(if a > b { a } else { b }),
-            (it, Self::None) | (Self::None, it) => it,
+            (edge, Self::None) | (Self::None, edge) => edge,
             _ => Self::Unwritable,
         }
     }
@@ -65,7 +65,7 @@ impl Edge {
     pub(crate) const fn smaller(self, other: Self) -> Self {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Self::Int(if a < b { a } else { b }),
-            (it, Self::None) | (Self::None, it) => it,
+            (edge, Self::None) | (Self::None, edge) => edge,
             _ => Self::Unwritable,
         }
     }

@@ -251,7 +251,7 @@ impl Sampling {
             || self.turns.iter().any(|turn| match turn {
                 Turn::Results(_) => true,
                 Turn::Says(_, blocks) => {
-                    blocks.iter().any(|it| matches!(it, SampledContent::ToolUse(_)))
+                    blocks.iter().any(|block| matches!(block, SampledContent::ToolUse(_)))
                 }
             })
     }
@@ -266,7 +266,7 @@ impl Sampling {
     /// assert!(Sampling::ask("Hello", 50).include_context(IncludeContext::ThisServer).needs_context());
     /// ```
     pub fn needs_context(&self) -> bool {
-        self.context.is_some_and(|it| it != IncludeContext::None)
+        self.context.is_some_and(|context| context != IncludeContext::None)
     }
 }
 
@@ -301,7 +301,7 @@ impl Sampling {
             ("intelligence_priority", wishes.intelligence),
         ];
         for (name, number) in numbers {
-            if let Some(number) = number.filter(|it| !it.is_finite()) {
+            if let Some(number) = number.filter(|number| !number.is_finite()) {
                 return Err(format!("`{name}` must be a number that JSON has, not {number}"));
             }
         }
@@ -373,16 +373,19 @@ fn uses(role: Role, blocks: &[SampledContent]) -> Result<BTreeSet<&str>, String>
     }
     let mut ids = BTreeSet::new();
     for block in blocks {
-        let SampledContent::ToolUse(it) = block else { continue };
+        let SampledContent::ToolUse(tool_use) = block else { continue };
         if role == Role::User {
             return Err(format!(
                 "the tool use `{}` is in a message of the user: only the model uses tools",
-                shown(&it.id)
+                shown(&tool_use.id)
             ));
         }
-        it.input.as_ref().map_err(Clone::clone)?;
-        if !ids.insert(it.id.as_str()) {
-            return Err(format!("two tool uses of one message are called `{}`", shown(&it.id)));
+        tool_use.input.as_ref().map_err(Clone::clone)?;
+        if !ids.insert(tool_use.id.as_str()) {
+            return Err(format!(
+                "two tool uses of one message are called `{}`",
+                shown(&tool_use.id)
+            ));
         }
     }
     Ok(ids)
@@ -403,8 +406,8 @@ mod tests {
 
     #[test]
     fn valid_sampling_requests_pass_the_check() {
-        fn check(it: &Sampling) {
-            assert_eq!(it.check(), Ok(()));
+        fn check(request: &Sampling) {
+            assert_eq!(request.check(), Ok(()));
         }
         check(&ask());
         check(&ask().assistant("So").user(("x", Image::png([]))).user(vec!["a", "b"]));
@@ -425,8 +428,8 @@ mod tests {
 
     #[test]
     fn invalid_sampling_requests_fail_the_check_with_the_reason() {
-        fn check(it: &Sampling, expected: &str) {
-            let reason = it.check().unwrap_err();
+        fn check(request: &Sampling, expected: &str) {
+            let reason = request.check().unwrap_err();
             assert!(reason.contains(expected), "{reason}");
         }
         check(&Sampling::ask("Hello", 0), "`max_tokens` is 0");
@@ -464,8 +467,8 @@ mod tests {
 
     #[test]
     fn needs() {
-        fn check(it: &Sampling, tools: bool, context: bool) {
-            assert_eq!((it.needs_tools(), it.needs_context()), (tools, context));
+        fn check(request: &Sampling, tools: bool, context: bool) {
+            assert_eq!((request.needs_tools(), request.needs_context()), (tools, context));
         }
         check(&ask(), false, false);
         check(&ask().tool(SamplingTool::new("a")), true, false);

@@ -36,8 +36,8 @@ pub struct Sampled {
 impl Sampled {
     /// Returns all text of the answer. The blocks are joined without a separator.
     pub fn text(&self) -> String {
-        let texts = self.content.iter().filter_map(|it| match it {
-            SampledContent::Text(it) => Some(it.as_str()),
+        let texts = self.content.iter().filter_map(|block| match block {
+            SampledContent::Text(text) => Some(text.as_str()),
             _ => None,
         });
         texts.collect()
@@ -45,8 +45,8 @@ impl Sampled {
 
     /// Iterates over the tool uses that the model asks for before it continues.
     pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
-        self.content.iter().filter_map(|it| match it {
-            SampledContent::ToolUse(it) => Some(it),
+        self.content.iter().filter_map(|block| match block {
+            SampledContent::ToolUse(tool_use) => Some(tool_use),
             _ => None,
         })
     }
@@ -58,10 +58,10 @@ impl Sampled {
     pub(crate) fn read(raw: Raw<'_>) -> Result<Self, String> {
         let [role, content, model, stop_reason] =
             raw.pick(["role", "content", "model", "stopReason"]);
-        let role = match role.filter(|it| !it.is_null()) {
+        let role = match role.filter(|role| !role.is_null()) {
             None => Role::Assistant,
-            Some(it) => it.string().and_then(|name| Role::parse(&name)).ok_or_else(|| {
-                format!("`role` must be `user` or `assistant`, not {}", shown(it.as_str()))
+            Some(role) => role.string().and_then(|name| Role::parse(&name)).ok_or_else(|| {
+                format!("`role` must be `user` or `assistant`, not {}", shown(role.as_str()))
             })?,
         };
         let content = content.ok_or("`content` is missing")?;
@@ -140,7 +140,7 @@ impl SampledContent {
 
 fn binary(raw: Raw<'_>) -> Result<(Data, String), String> {
     let [data, mime_type] = raw.pick(["data", "mimeType"]);
-    let data = data.and_then(Raw::string).and_then(|it| Data::decode(&it));
+    let data = data.and_then(Raw::string).and_then(|data| Data::decode(&data));
     let mime_type = mime_type.and_then(Raw::string);
     Ok((
         Data::Bytes(data.ok_or("`data` of a block must be base64")?),
@@ -151,9 +151,10 @@ fn binary(raw: Raw<'_>) -> Result<(Data, String), String> {
 /// Reads the annotations and the `_meta` of a block. Mistakes in them are ignored, so that the answer is not lost.
 pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
     let [annotations, meta] = raw.pick(["annotations", "_meta"]);
-    let [audience, priority, last_modified] =
-        annotations.map_or([None; 3], |it| it.pick(["audience", "priority", "lastModified"]));
-    let role = |it: Raw<'_>| it.string().and_then(|name| Role::parse(&name));
+    let [audience, priority, last_modified] = annotations.map_or([None; 3], |annotations| {
+        annotations.pick(["audience", "priority", "lastModified"])
+    });
+    let role = |role: Raw<'_>| role.string().and_then(|name| Role::parse(&name));
     let extras = Extras {
         annotations: Annotations {
             audience: audience.into_iter().flat_map(Raw::elements).filter_map(role).collect(),
@@ -161,8 +162,8 @@ pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
             last_modified: last_modified.and_then(Raw::string).map(Into::into),
         },
         meta: meta
-            .filter(|it| it.kind() == Kind::Object)
-            .and_then(|it| serde_json::from_str::<Map<_, _>>(it.as_str()).ok())
+            .filter(|meta| meta.kind() == Kind::Object)
+            .and_then(|meta| serde_json::from_str::<Map<_, _>>(meta.as_str()).ok())
             .map(Meta),
     };
     (extras != Extras::default()).then(|| Box::new(extras))
@@ -184,8 +185,8 @@ pub trait SamplingContent: Sized {
 macro_rules! blocks {
     ($($ty:ident)*) => {$(
         impl From<$ty> for SampledContent {
-            fn from(it: $ty) -> Self {
-                Self::$ty(it)
+            fn from(block: $ty) -> Self {
+                Self::$ty(block)
             }
         }
 
@@ -235,14 +236,14 @@ impl SamplingContent for &Sampled {
 #[diagnostic::do_not_recommend]
 impl<T: SamplingContent> SamplingContent for Vec<T> {
     fn add_to(self, blocks: &mut Vec<SampledContent>) {
-        self.into_iter().for_each(|it| it.add_to(blocks));
+        self.into_iter().for_each(|part| part.add_to(blocks));
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: SamplingContent, const N: usize> SamplingContent for [T; N] {
     fn add_to(self, blocks: &mut Vec<SampledContent>) {
-        self.into_iter().for_each(|it| it.add_to(blocks));
+        self.into_iter().for_each(|part| part.add_to(blocks));
     }
 }
 
@@ -300,8 +301,10 @@ mod tests {
                 "model":"m","stopReason":"toolUse"}"#,
         )
         .unwrap();
-        let uses: Vec<_> =
-            answer.tool_uses().map(|it| (it.id.as_str(), it.name.as_str())).collect();
+        let uses: Vec<_> = answer
+            .tool_uses()
+            .map(|tool_use| (tool_use.id.as_str(), tool_use.name.as_str()))
+            .collect();
         assert_eq!(uses, [("1", "weather"), ("2", "time")]);
         assert_eq!(answer.content[0], SampledContent::Text(Text::new("Let me see.")));
     }

@@ -129,12 +129,12 @@ impl ToolUse {
             let text = member.and_then(Raw::string).map(Into::into);
             text.ok_or_else(|| format!("`{what}` of a tool use must be a string"))
         };
-        let input = match input.filter(|it| !it.is_null()) {
+        let input = match input.filter(|input| !input.is_null()) {
             None => "{}",
-            Some(it) if it.kind() == Kind::Object => it.as_str(),
+            Some(input) if input.kind() == Kind::Object => input.as_str(),
             Some(_) => return Err("`input` of a tool use must be an object".to_owned()),
         };
-        let meta = meta.filter(|it| it.kind() == Kind::Object).map(|it| it.as_str().into());
+        let meta = meta.filter(|meta| meta.kind() == Kind::Object).map(|meta| meta.as_str().into());
         Ok(Self { id: text(id, "id")?, name: text(name, "name")?, input: Ok(input.into()), meta })
     }
 }
@@ -165,7 +165,7 @@ mod tests {
         fn check(input: &str, expected: Result<Place, &str>) {
             let raw = format!(r#"{{"type":"tool_use","id":"1","name":"weather","input":{input}}}"#);
             let read = ToolUse::read(Raw::trusted(&raw)).unwrap().input::<Place>();
-            assert_eq!(read.map_err(|it| it.to_string()), expected.map_err(str::to_owned));
+            assert_eq!(read.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
         }
         let lyon = |at| Place { city: "Lyon".into(), at };
         check(r#"{"city":"Lyon"}"#, Ok(lyon(None)));

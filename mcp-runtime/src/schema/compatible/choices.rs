@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// An argument that may be `null` may as well be left out, so only a result keeps its `null`.
+/// Removes OpenAPI's `nullable`. The type of a result gets its `null`. An argument that may be `null` may as well be left out.
 pub(super) fn nullable(map: &mut Map, side: SchemaSide) {
     if map.remove("nullable") == Some(Value::Bool(true)) && side == SchemaSide::Result {
         match map.get_mut("type") {
@@ -167,14 +167,16 @@ pub(super) fn other_values(map: &mut Map, _: SchemaSide) {
     };
     let kind = if values.iter().all(Value::is_boolean) {
         "boolean"
-    } else if values.iter().all(|it| it.is_i64() || it.is_u64()) {
+    } else if values.iter().all(|value| value.is_i64() || value.is_u64()) {
         "integer"
     } else if values.iter().all(Value::is_number) {
         "number"
     } else {
         return;
     };
-    if values.is_empty() || map.get("type").is_some_and(|it| it != kind && it != "number") {
+    if values.is_empty()
+        || map.get("type").is_some_and(|present| present != kind && present != "number")
+    {
         return;
     }
     map.remove(keyword);
@@ -185,11 +187,11 @@ pub(super) fn other_values(map: &mut Map, _: SchemaSide) {
         for (bound, value) in
             [("minimum", values.iter().min_by(order)), ("maximum", values.iter().max_by(order))]
         {
-            let value = collect_by_insert(value.map(|it| (bound.to_owned(), it.clone())));
+            let value = collect_by_insert(value.map(|value| (bound.to_owned(), value.clone())));
             *map = conjoin(value, std::mem::take(map));
         }
     }
-    let listed: Vec<_> = values.iter().map(|it| format!("`{it}`")).collect();
+    let listed: Vec<_> = values.iter().map(|value| format!("`{value}`")).collect();
     let sentence = match listed.as_slice() {
         [only] => format!("Always {only}."),
         several => format!("One of {}.", several.join(", ")),

@@ -32,7 +32,7 @@ pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
         return Vec::new();
     }
     let mut complaints = Vec::new();
-    for (at, rule) in RULES.iter().enumerate().filter(|it| it.1.sides.contains(&side)) {
+    for (at, rule) in RULES.iter().enumerate().filter(|(_, rule)| rule.sides.contains(&side)) {
         // Some rules have work only after another rule, and some do the work of another rule if that one is missing.
         let others: Vec<RewriteRule> = [&RULES[..at], &RULES[at + 1..]].concat();
         let alone = first_difference(&untouched, &by(std::slice::from_ref(rule)));
@@ -77,7 +77,7 @@ pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<&'static str, Stri
     let mut open = vec![(compatible(arguments.clone()), Vec::new())];
     while let Some((schema, path)) = open.pop() {
         let Value::Object(map) = schema else { continue };
-        for keyword in FOREIGN.into_iter().filter(|it| map.contains_key(*it)) {
+        for keyword in FOREIGN.into_iter().filter(|keyword| map.contains_key(*keyword)) {
             found.entry(keyword).or_insert_with(|| place(&path));
         }
         let below = |keyword: &str, name: Option<&str>| {
@@ -90,11 +90,15 @@ pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<&'static str, Stri
                     open.push((schema.clone(), below(keyword, None)));
                 }
                 ("anyOf" | "allOf", Value::Array(schemas)) => {
-                    open.extend(schemas.iter().map(|it| (it.clone(), below(keyword, None))));
+                    open.extend(
+                        schemas.iter().map(|schema| (schema.clone(), below(keyword, None))),
+                    );
                 }
-                ("properties", Value::Object(schemas)) => {
-                    open.extend(schemas.iter().map(|it| (it.1.clone(), below(keyword, Some(it.0)))))
-                }
+                ("properties", Value::Object(schemas)) => open.extend(
+                    schemas
+                        .iter()
+                        .map(|(name, schema)| (schema.clone(), below(keyword, Some(name)))),
+                ),
                 _ => {}
             }
         }

@@ -77,7 +77,7 @@ pub(super) fn pattern(map: &mut Map, _: SchemaSide) {
 
 /// Whether a pattern has lookahead or lookbehind.
 fn looks_around(pattern: &str) -> bool {
-    ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|it| pattern.contains(it))
+    ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| pattern.contains(group))
 }
 
 pub(super) fn format(map: &mut Map, side: SchemaSide) {
@@ -233,7 +233,7 @@ pub(super) fn tuple(map: &mut Map, side: SchemaSide, apply_all: ApplyAll) {
     }
     if distinct.len() > 1 {
         let words: Vec<_> =
-            parts.iter().map(|it| it["type"].as_str().unwrap_or("anything")).collect();
+            parts.iter().map(|part| part["type"].as_str().unwrap_or("anything")).collect();
         say(map, format!("In this order: {}.", words.join(", ")));
     }
     if map.get("items") == Some(&json!(false)) {
@@ -270,7 +270,7 @@ fn one_of_these(mut schemas: Vec<Value>, side: SchemaSide, apply_all: ApplyAll) 
 pub(super) fn names(map: &mut Map, side: SchemaSide, apply_all: ApplyAll) {
     if let Some(Value::Object(patterns)) = map.remove("patternProperties") {
         let mut values: Vec<Value> = Vec::new();
-        let others = map.get("additionalProperties").filter(|it| it.is_object());
+        let others = map.get("additionalProperties").filter(|schema| schema.is_object());
         for schema in patterns.values().chain(others) {
             if !values.contains(schema) {
                 values.push(schema.clone());
@@ -278,7 +278,7 @@ pub(super) fn names(map: &mut Map, side: SchemaSide, apply_all: ApplyAll) {
         }
         let is_closed = map.get("additionalProperties") == Some(&json!(false));
         if is_closed && !patterns.is_empty() {
-            let names = patterns.keys().map(|it| format!("`{it}`")).collect::<Vec<_>>();
+            let names = patterns.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>();
             let others = if map.contains_key("properties") { "Other names" } else { "Its names" };
             say(map, format!("{others} match {}.", names.join(" or ")));
         }
@@ -296,7 +296,7 @@ pub(super) fn names(map: &mut Map, side: SchemaSide, apply_all: ApplyAll) {
     }
     if let Some(Value::Object(together)) = map.remove("dependentRequired") {
         for (name, needed) in &together {
-            if let Some(needed) = needed.as_array().filter(|it| !it.is_empty()) {
+            if let Some(needed) = needed.as_array().filter(|names| !names.is_empty()) {
                 say(map, format!("`{name}` only together with {}.", listed(needed)));
             }
         }
@@ -312,7 +312,7 @@ pub(super) fn unevaluated(map: &mut Map, _: SchemaSide) {
     map.remove("unevaluatedItems");
     let Some(others) = map.remove("unevaluatedProperties") else { return };
     let elsewhere = ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"];
-    if !elsewhere.iter().any(|it| map.contains_key(*it)) {
+    if !elsewhere.iter().any(|keyword| map.contains_key(*keyword)) {
         map.entry("additionalProperties").or_insert(others);
     }
 }

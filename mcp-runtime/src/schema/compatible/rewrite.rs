@@ -146,7 +146,7 @@ impl Rewriter<'_> {
             }
             // The rule "further members" of the outer object handles a boolean and an empty schema.
             ("additionalProperties", schema)
-                if schema.as_object().is_some_and(|it| !it.is_empty()) =>
+                if schema.as_object().is_some_and(|map| !map.is_empty()) =>
             {
                 visit(schema, plain);
             }

@@ -26,8 +26,8 @@ impl Node {
         let mut room = room - 1;
         match self.what {
             What::TooDeep => 0,
-            What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => {
-                it.room_after(room)
+            What::Optional(inner) | What::Map(inner) | What::Array { items: inner, .. } => {
+                inner.room_after(room)
             }
             What::Tuple(parts) => {
                 let mut i = 0;
@@ -60,7 +60,9 @@ impl Node {
     const fn is_whole(&self) -> bool {
         match self.what {
             What::Unknown(_) | What::TooDeep => false,
-            What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => it.is_whole(),
+            What::Optional(inner) | What::Map(inner) | What::Array { items: inner, .. } => {
+                inner.is_whole()
+            }
             What::Tuple(parts) => {
                 let mut i = 0;
                 while i < parts.len() {
@@ -96,7 +98,9 @@ impl Node {
     /// such part, or if no named member leads to it.
     pub(crate) const fn unknown_path(&self) -> [&'static str; 3] {
         match self.what {
-            What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => it.unknown_path(),
+            What::Optional(inner) | What::Map(inner) | What::Array { items: inner, .. } => {
+                inner.unknown_path()
+            }
             What::Tuple(parts) => {
                 let mut i = 0;
                 while i < parts.len() {
@@ -156,7 +160,7 @@ impl Node {
     pub(super) const fn is_null(&self) -> bool {
         match self.what {
             What::Null => true,
-            What::Optional(it) => it.is_null(),
+            What::Optional(inner) => inner.is_null(),
             _ => false,
         }
     }
@@ -164,7 +168,7 @@ impl Node {
     const fn is_named(&self) -> bool {
         match self.what {
             What::Names { .. } => true,
-            What::Optional(it) => it.is_named(),
+            What::Optional(inner) => inner.is_named(),
             _ => false,
         }
     }
@@ -178,7 +182,7 @@ impl Node {
     pub(super) const fn is_anything(&self) -> bool {
         match self.what {
             What::Any => self.is_std,
-            What::Optional(it) => it.is_anything(),
+            What::Optional(inner) => inner.is_anything(),
             _ => false,
         }
     }
@@ -239,7 +243,7 @@ impl Node {
             What::Number => SchemaKind::Number,
             What::Array { .. } | What::Tuple(_) => SchemaKind::Array,
             What::Map(_) | What::Object(_) | What::Tagged { .. } => SchemaKind::Object,
-            What::Optional(it) => it.kind(),
+            What::Optional(inner) => inner.kind(),
             What::Null | What::Any | What::OneOf(_) | What::Unknown(_) | What::TooDeep => {
                 SchemaKind::Other
             }
@@ -283,7 +287,9 @@ const fn is_comparable(node: &Node) -> bool {
         | What::Null
         | What::Unknown(_)
         | What::TooDeep => false,
-        What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => is_comparable(it),
+        What::Optional(inner) | What::Map(inner) | What::Array { items: inner, .. } => {
+            is_comparable(inner)
+        }
         What::Tuple(parts) => {
             let mut i = 0;
             while i < parts.len() {

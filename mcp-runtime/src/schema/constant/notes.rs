@@ -152,7 +152,7 @@ impl Member {
         match self.node.what {
             _ if !self.node.is_std => SchemaDefault::Unknown,
             _ if self.skipped => SchemaDefault::None,
-            What::Optional(it) if it.is_null() => SchemaDefault::Unknown,
+            What::Optional(inner) if inner.is_null() => SchemaDefault::Unknown,
             What::Optional(_) => SchemaDefault::Null,
             What::Boolean => SchemaDefault::Json("false"),
             What::Integer { least: None | Some(..=0), .. } => SchemaDefault::Json("0"),

@@ -48,7 +48,8 @@ fn part(node: &Node, side: SchemaSide, generator: &mut SchemaGenerator) -> Optio
             list
         }
         What::Tuple(parts) => {
-            let parts: Option<Vec<_>> = parts.iter().map(|it| part(it, side, generator)).collect();
+            let parts: Option<Vec<_>> =
+                parts.iter().map(|element| part(element, side, generator)).collect();
             let parts = parts?;
             let len = parts.len();
             json!({ "type": "array", "prefixItems": parts, "minItems": len, "maxItems": len })
@@ -56,7 +57,7 @@ fn part(node: &Node, side: SchemaSide, generator: &mut SchemaGenerator) -> Optio
         What::Map(values) => {
             json!({ "type": "object", "additionalProperties": part(values, side, generator)? })
         }
-        What::Object(it) => struct_value(it, side, generator)?,
+        What::Object(object) => struct_value(object, side, generator)?,
         What::Tagged { tag, name, object } => {
             let mut value = struct_value(object, side, generator)?;
             value["properties"][tag] = json!({ "type": "string", "enum": [name] });
@@ -86,17 +87,21 @@ fn part(node: &Node, side: SchemaSide, generator: &mut SchemaGenerator) -> Optio
     Some(value)
 }
 
-fn struct_value(it: &Object, side: SchemaSide, generator: &mut SchemaGenerator) -> Option<Value> {
+fn struct_value(
+    object: &Object,
+    side: SchemaSide,
+    generator: &mut SchemaGenerator,
+) -> Option<Value> {
     let mut properties = Map::new();
     let mut optional = Vec::new();
-    for member in it.members {
+    for member in object.members {
         let (value, is_optional) = member_value(member, side, generator)?;
         properties.insert(member.name.to_owned(), value);
         optional.extend(is_optional.then_some(member.name));
     }
-    let declared = it.declared.iter().map(|at| &it.members[*at]);
-    let required = declared.filter(|it| it.is_required(side)).map(|it| it.name);
-    let required: Vec<_> = required.filter(|it| !optional.contains(it)).collect();
+    let declared = object.declared.iter().map(|at| &object.members[*at]);
+    let required = declared.filter(|member| member.is_required(side)).map(|member| member.name);
+    let required: Vec<_> = required.filter(|name| !optional.contains(name)).collect();
     let mut value = json!({ "type": "object" });
     if !properties.is_empty() {
         value["properties"] = properties.into();
@@ -137,8 +142,8 @@ fn member_value(
         SchemaDefault::None | SchemaDefault::Unknown => None,
     };
     let mut map = object(made);
-    map.extend(default.map(|it| ("default".to_owned(), it)));
-    map.extend(member.title.map(|it| ("title".to_owned(), it.into())));
+    map.extend(default.map(|value| ("default".to_owned(), value)));
+    map.extend(member.title.map(|title| ("title".to_owned(), title.into())));
     made = map.into();
     Some((made, is_optional))
 }
@@ -176,7 +181,7 @@ impl<T: ?Sized> OfSchemars<T> {
 #[derive(JsonSchema)]
 struct Holder<T> {
     #[allow(dead_code, reason = "only described")]
-    it: T,
+    member: T,
 }
 
 pub trait LazyLevel {
@@ -185,7 +190,7 @@ pub trait LazyLevel {
 impl<T: JsonSchema> LazyLevel for &OfSchemars<T> {
     fn ask(&self, generator: &mut SchemaGenerator) -> Option<SchemarsAnswer> {
         let mut holder = Holder::<T>::json_schema(generator).to_value();
-        let schema = holder["properties"]["it"].take();
+        let schema = holder["properties"]["member"].take();
         Some(SchemarsAnswer { schema, is_optional: holder.get("required").is_none() })
     }
 }

@@ -60,12 +60,12 @@ impl Lengths {
         Self {
             least: match (a.least, b.least) {
                 (Some(a), Some(b)) => Some(if a > b { a } else { b }),
-                (Some(it), None) | (None, Some(it)) => Some(it),
+                (Some(bound), None) | (None, Some(bound)) => Some(bound),
                 (None, None) => None,
             },
             most: match (a.most, b.most) {
                 (Some(a), Some(b)) => Some(if a < b { a } else { b }),
-                (Some(it), None) | (None, Some(it)) => Some(it),
+                (Some(bound), None) | (None, Some(bound)) => Some(bound),
                 (None, None) => None,
             },
         }
@@ -261,8 +261,8 @@ impl Sheet {
             }
             out.push("]");
         }
-        if let Some(it) = self.object {
-            it.properties(out, &mut object, side, self.tag);
+        if let Some(fields) = self.object {
+            fields.properties(out, &mut object, side, self.tag);
         }
         if let Some(title) = notes.title {
             object.text(out, "title", title);
