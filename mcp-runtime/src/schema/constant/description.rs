@@ -130,13 +130,17 @@ impl Description<'_> {
     }
 }
 
-/// Returns the type of a part, or `anything` if it has none.
+/// Returns the `type` of a part, or `anything` if it has none.
 const fn word(part: &Node) -> &'static str {
     match part.what {
         What::Optional(inner) => word(inner),
-        _ => match part.type_keyword() {
-            Some(keyword) => keyword,
-            None => "anything",
-        },
+        What::Boolean => "boolean",
+        What::Null => "null",
+        What::Number => "number",
+        What::Integer { .. } => "integer",
+        What::Text { .. } | What::Names { .. } => "string",
+        What::Array { .. } | What::Tuple(_) => "array",
+        What::Map(_) | What::Object(_) | What::Tagged { .. } => "object",
+        What::Any | What::OneOf(_) | What::Unknown(_) | What::TooDeep => "anything",
     }
 }

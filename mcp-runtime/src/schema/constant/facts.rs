@@ -219,22 +219,6 @@ impl Node {
         !matches!(self.what, What::Unknown(_))
     }
 
-    /// Returns the `type` of the schema; `None` if the schema has none, or several in a choice.
-    pub(super) const fn type_keyword(&self) -> Option<&'static str> {
-        match self.what {
-            What::Boolean => Some("boolean"),
-            What::Null => Some("null"),
-            What::Number => Some("number"),
-            What::Integer { .. } => Some("integer"),
-            What::Text { .. } | What::Names { .. } => Some("string"),
-            What::Array { .. } | What::Tuple(_) => Some("array"),
-            What::Map(_) | What::Object(_) | What::Tagged { .. } => Some("object"),
-            What::Optional(_) | What::Any | What::OneOf(_) | What::Unknown(_) | What::TooDeep => {
-                None
-            }
-        }
-    }
-
     pub(crate) const fn kind(&self) -> SchemaKind {
         match self.what {
             What::Boolean => SchemaKind::Boolean,

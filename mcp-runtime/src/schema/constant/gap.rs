@@ -26,9 +26,7 @@ impl Node {
             What::Tuple(parts) => {
                 parts.iter().find_map(|element| element.gap(&format!("{place}[]")))
             }
-            What::Object(object) | What::Tagged { object: object, .. } => {
-                members(object.members, place)
-            }
+            What::Object(object) | What::Tagged { object, .. } => members(object.members, place),
             What::OneOf(branches) => branches.iter().find_map(|branch| branch.node.gap(place)),
             _ => None,
         };

@@ -131,31 +131,46 @@ impl Sheet {
 
     const fn of(node: &Node) -> Self {
         let mut sheet = Self::NEW;
-        sheet.kind = node.type_keyword();
         sheet.description = node.description;
         match node.what {
-            What::Boolean | What::Null | What::Number => {}
+            What::Boolean => sheet.kind = Some("boolean"),
+            What::Null => sheet.kind = Some("null"),
+            What::Number => sheet.kind = Some("number"),
             What::Integer { least, most } => {
+                sheet.kind = Some("integer");
                 sheet.least = Edge::at(least);
                 sheet.most = Edge::at(most);
             }
             What::Text { format, least, most } => {
+                sheet.kind = Some("string");
                 sheet.format = format;
                 sheet.characters = Lengths { least, most };
             }
-            What::Names { names, .. } => sheet.names = names,
+            What::Names { names, .. } => {
+                sheet.kind = Some("string");
+                sheet.names = names;
+            }
             What::Array { items, least, most, unique } => {
+                sheet.kind = Some("array");
                 sheet.elements = Some(items);
                 sheet.items = Lengths { least, most };
                 sheet.unique = unique;
             }
             What::Tuple(parts) => {
+                sheet.kind = Some("array");
                 sheet.parts = Some(parts);
                 sheet.items = Lengths { least: Some(parts.len()), most: Some(parts.len()) };
             }
-            What::Map(values) => sheet.values = Some(values),
-            What::Object(object) => sheet.object = Some(object),
+            What::Map(values) => {
+                sheet.kind = Some("object");
+                sheet.values = Some(values);
+            }
+            What::Object(object) => {
+                sheet.kind = Some("object");
+                sheet.object = Some(object);
+            }
             What::Tagged { tag, name, object } => {
+                sheet.kind = Some("object");
                 sheet.object = Some(object);
                 sheet.tag = Some((tag, name));
             }
