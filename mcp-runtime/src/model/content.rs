@@ -41,12 +41,12 @@ pub struct Annotations {
 
 /// Binary data, as bytes or as base64 text.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Data {
+pub(crate) enum BinaryData {
     Bytes(Vec<u8>),
     Base64(String),
 }
 
-impl Data {
+impl BinaryData {
     pub(crate) fn bytes(&self) -> Option<Cow<'_, [u8]>> {
         match self {
             Self::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
@@ -170,7 +170,7 @@ impl From<&str> for Content {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    pub(crate) data: Data,
+    pub(crate) data: BinaryData,
     pub(crate) mime_type: String,
     pub(crate) extras: Option<Box<Extras>>,
 }
@@ -178,7 +178,7 @@ pub struct Image {
 /// A sound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audio {
-    pub(crate) data: Data,
+    pub(crate) data: BinaryData,
     pub(crate) mime_type: String,
     pub(crate) extras: Option<Box<Extras>>,
 }
@@ -188,12 +188,12 @@ macro_rules! binary {
         impl $ty {
             #[doc = concat!("A ", $what, " of this media type.")]
             pub fn new(mime_type: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-                Self { data: Data::Bytes(bytes.into()), mime_type: mime_type.into(), extras: None }
+                Self { data: BinaryData::Bytes(bytes.into()), mime_type: mime_type.into(), extras: None }
             }
 
             #[doc = concat!("A ", $what, " whose bytes are base64 already.")]
             pub fn base64(mime_type: impl Into<String>, text: impl Into<String>) -> Self {
-                Self { data: Data::Base64(text.into()), mime_type: mime_type.into(), extras: None }
+                Self { data: BinaryData::Base64(text.into()), mime_type: mime_type.into(), extras: None }
             }
 
             /// Returns the media type.
@@ -306,28 +306,32 @@ pub struct ResourceContents {
     pub(crate) mime_type: Option<String>,
     /// Media type if neither the contents nor the resource have one.
     pub(crate) usual: &'static str,
-    pub(crate) body: Body,
+    pub(crate) body: ResourceBody,
     pub(crate) meta: Option<Meta>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Body {
+pub(crate) enum ResourceBody {
     Text(String),
-    Blob(Data),
+    Blob(BinaryData),
 }
 
 impl ResourceContents {
     /// Creates contents from a text.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::of(uri.into(), "text/plain", Body::Text(text.into()))
+        Self::of(uri.into(), "text/plain", ResourceBody::Text(text.into()))
     }
 
     /// Creates contents from bytes.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-        Self::of(uri.into(), "application/octet-stream", Body::Blob(Data::Bytes(bytes.into())))
+        Self::of(
+            uri.into(),
+            "application/octet-stream",
+            ResourceBody::Blob(BinaryData::Bytes(bytes.into())),
+        )
     }
 
-    pub(crate) fn of(uri: String, usual: &'static str, body: Body) -> Self {
+    pub(crate) fn of(uri: String, usual: &'static str, body: ResourceBody) -> Self {
         Self { uri, mime_type: None, usual, body, meta: None }
     }
 

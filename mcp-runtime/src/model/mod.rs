@@ -18,14 +18,14 @@ pub use content::{
     Annotations, Audio, Blob, Content, Embedded, Image, Message, ResourceContents, ResourceLink,
     Role, Text,
 };
-pub(crate) use content::{Body, Data, Extras};
+pub(crate) use content::{BinaryData, Extras, ResourceBody};
 pub use form::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat};
 pub(crate) use item::check_tool_name;
 pub use item::{Icon, Rate};
 pub use meta::Meta;
 pub(crate) use meta::check_meta_key;
-pub(crate) use outcome::Answer;
-pub use outcome::{Done, ListKind, NeedInput, Operation, Outcome, Page};
+pub(crate) use outcome::OperationResult;
+pub use outcome::{Done, ListKind, ListPage, NeedInput, Operation, Outcome};
 pub(crate) use question::{Action, PAGE_URL, Question, check_page_url, read_action, read_content};
 pub use result::{CachePolicy, Completion, PromptResult, ReadResult, ToolResult};
 pub use root::Root;
@@ -34,6 +34,6 @@ pub use sampling::{
     IncludeContext, OtherContent, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
     ToolChoice, ToolUse,
 };
-pub(crate) use sampling::{Turn, read_extras};
-pub(crate) use task::{Instant, TaskEnd, TaskState, millis};
+pub(crate) use sampling::{SamplingTurn, read_extras};
 pub use task::{TaskAnswer, TaskSupport, TaskView};
+pub(crate) use task::{TaskEnd, TaskState, Timestamp, millis};

@@ -5,7 +5,7 @@ use http::HeaderMap;
 use super::{request::ClientRequest, route::VERSION_HEADER};
 use crate::{
     call::extract::header,
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     schema::header::HeaderArgument,
     wire::{Kind as JsonKind, Raw},
 };
@@ -156,5 +156,5 @@ fn undecodable(name: &str) -> Error {
 
 #[cold]
 fn mismatch(text: impl std::fmt::Display) -> Error {
-    Error::of(Kind::HeaderMismatch, text)
+    Error::of(ErrorKind::HeaderMismatch, text)
 }

@@ -10,7 +10,7 @@ use std::{
 use super::{Context, once::waits_for_an_answer};
 use crate::{
     call::extract::{Form, read_form},
-    error::{Error, Kind, Result, Unanswered},
+    error::{Error, ErrorKind, Result, Unanswered},
     model::{
         Action, PAGE_URL, Question, Root, Sampled, Sampling, check_page_url, read_action,
         read_content, read_roots,
@@ -253,7 +253,7 @@ impl Context {
             .await;
             // Only the author reads internal errors, so they name the place of the item.
             answer.map_err(|it| match it.kind() {
-                Kind::Internal => context.fault(it.message()),
+                ErrorKind::Internal => context.fault(it.message()),
                 _ => it,
             })
         })

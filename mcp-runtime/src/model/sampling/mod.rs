@@ -4,7 +4,7 @@ mod request;
 mod sampled;
 mod tool;
 
-pub(crate) use request::Turn;
+pub(crate) use request::SamplingTurn;
 pub use request::{IncludeContext, Sampling};
 pub(crate) use sampled::read_extras;
 pub use sampled::{OtherContent, Sampled, SampledContent, SamplingContent};

@@ -58,7 +58,7 @@ use crate::{
 #[must_use = "a question that nobody asks is never answered"]
 pub struct Sampling {
     pub(crate) max_tokens: u32,
-    pub(crate) turns: Vec<Turn>,
+    pub(crate) turns: Vec<SamplingTurn>,
     pub(crate) system: Option<String>,
     pub(crate) preferences: Preferences,
     pub(crate) context: Option<IncludeContext>,
@@ -72,7 +72,7 @@ pub struct Sampling {
 
 /// Message of a conversation. Tool results are a variant of their own, because a message with results has no other content (rule SAMP-03).
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Turn {
+pub(crate) enum SamplingTurn {
     Says(Role, Vec<SampledContent>),
     Results(Vec<(String, ToolResult)>),
 }
@@ -151,15 +151,15 @@ impl Sampling {
     fn says(mut self, role: Role, content: impl SamplingContent) -> Self {
         let mut blocks = Vec::new();
         content.add_to(&mut blocks);
-        self.turns.push(Turn::Says(role, blocks));
+        self.turns.push(SamplingTurn::Says(role, blocks));
         self
     }
 
     /// Joins consecutive results in one message, because the next message must have all of them (rule SAMP-03).
     pub(crate) fn result(mut self, id: String, result: ToolResult) -> Self {
         match self.turns.last_mut() {
-            Some(Turn::Results(results)) => results.push((id, result)),
-            _ => self.turns.push(Turn::Results(vec![(id, result)])),
+            Some(SamplingTurn::Results(results)) => results.push((id, result)),
+            _ => self.turns.push(SamplingTurn::Results(vec![(id, result)])),
         }
         self
     }
@@ -249,8 +249,8 @@ impl Sampling {
         !self.tools.is_empty()
             || self.tool_choice.is_some()
             || self.turns.iter().any(|turn| match turn {
-                Turn::Results(_) => true,
-                Turn::Says(_, blocks) => {
+                SamplingTurn::Results(_) => true,
+                SamplingTurn::Says(_, blocks) => {
                     blocks.iter().any(|block| matches!(block, SampledContent::ToolUse(_)))
                 }
             })
@@ -335,7 +335,7 @@ impl Sampling {
         let mut open = BTreeSet::new();
         for turn in &self.turns {
             match turn {
-                Turn::Results(results) => {
+                SamplingTurn::Results(results) => {
                     for (id, _) in results {
                         if !open.remove(id.as_str()) {
                             return Err(format!(
@@ -346,7 +346,7 @@ impl Sampling {
                     }
                     all_answered(&open)?;
                 }
-                Turn::Says(role, blocks) => {
+                SamplingTurn::Says(role, blocks) => {
                     all_answered(&open)?;
                     open = uses(*role, blocks)?;
                 }

@@ -5,7 +5,7 @@ use serde_json::Map;
 use super::ToolUse;
 use crate::{
     error::shown,
-    model::{Annotations, Audio, Data, Extras, Image, Meta, Role, Text},
+    model::{Annotations, Audio, BinaryData, Extras, Image, Meta, Role, Text},
     wire::{Kind, Raw},
 };
 
@@ -138,12 +138,12 @@ impl SampledContent {
     }
 }
 
-fn binary(raw: Raw<'_>) -> Result<(Data, String), String> {
+fn binary(raw: Raw<'_>) -> Result<(BinaryData, String), String> {
     let [data, mime_type] = raw.pick(["data", "mimeType"]);
-    let data = data.and_then(Raw::string).and_then(|data| Data::decode(&data));
+    let data = data.and_then(Raw::string).and_then(|data| BinaryData::decode(&data));
     let mime_type = mime_type.and_then(Raw::string);
     Ok((
-        Data::Bytes(data.ok_or("`data` of a block must be base64")?),
+        BinaryData::Bytes(data.ok_or("`data` of a block must be base64")?),
         mime_type.ok_or("`mimeType` of a block must be a string")?.into_owned(),
     ))
 }

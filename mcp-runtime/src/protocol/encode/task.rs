@@ -2,7 +2,7 @@
 
 use super::{Scope, meta, question::requests, result_type, tool_content};
 use crate::{
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     model::{Content, TaskAnswer, TaskEnd, TaskState, TaskView, ToolResult, millis},
     protocol::{
         Service,
@@ -59,7 +59,7 @@ fn ending(out: &mut Vec<u8>, revision: Revision, id: Id<'_>, view: &TaskView) {
         }),
         TaskEnd::Error(error) => super::error(out, revision, Some(id), error),
         TaskEnd::Cancelled => {
-            let error = Error::of(Kind::Failed, "the task was cancelled");
+            let error = Error::of(ErrorKind::Failed, "the task was cancelled");
             super::error(out, revision, Some(id), &error);
         }
     }
@@ -118,7 +118,7 @@ fn result(object: &mut Object<'_>, revision: Revision, it: &ToolResult) {
 }
 
 fn error(object: &mut Object<'_>, revision: Revision, error: &Error) {
-    let is_hidden = error.kind() == Kind::Internal;
+    let is_hidden = error.kind() == ErrorKind::Internal;
     let message = if is_hidden { "internal error" } else { error.message() };
     object.i64("code", revision.code(error.kind())).str("message", message);
     if let Some(data) = error.data().filter(|_| !is_hidden) {
