@@ -2,7 +2,7 @@
 
 use super::{
     facts::are_alike,
-    node::{Name, Node, What},
+    node::{Name, Node, NodeShape},
     text::{KeywordWriter, Out},
 };
 use crate::schema::{
@@ -132,15 +132,17 @@ impl Description<'_> {
 
 /// Returns the `type` of a part, or `anything` if it has none.
 const fn word(part: &Node) -> &'static str {
-    match part.what {
-        What::Optional(inner) => word(inner),
-        What::Boolean => "boolean",
-        What::Null => "null",
-        What::Number => "number",
-        What::Integer { .. } => "integer",
-        What::Text { .. } | What::Names { .. } => "string",
-        What::Array { .. } | What::Tuple(_) => "array",
-        What::Map(_) | What::Object(_) | What::Tagged { .. } => "object",
-        What::Any | What::OneOf(_) | What::Unknown(_) | What::TooDeep => "anything",
+    match part.shape {
+        NodeShape::Optional(inner) => word(inner),
+        NodeShape::Boolean => "boolean",
+        NodeShape::Null => "null",
+        NodeShape::Number => "number",
+        NodeShape::Integer { .. } => "integer",
+        NodeShape::Text { .. } | NodeShape::Names { .. } => "string",
+        NodeShape::Array { .. } | NodeShape::Tuple(_) => "array",
+        NodeShape::Map(_) | NodeShape::Object(_) | NodeShape::Tagged { .. } => "object",
+        NodeShape::Any | NodeShape::OneOf(_) | NodeShape::Unknown(_) | NodeShape::TooDeep => {
+            "anything"
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     facts::MOST_NODES,
-    node::{Member, Node, What},
+    node::{Member, Node, NodeShape},
 };
 
 impl Node {
@@ -15,19 +15,21 @@ impl Node {
         if self.room_after(MOST_NODES) == 0 {
             return Some(format!("{} contains itself, or too much", quoted(place)));
         }
-        let inside = match self.what {
-            What::Unknown(Some(name)) => {
+        let inside = match self.shape {
+            NodeShape::Unknown(Some(name)) => {
                 let name = short(name());
                 return Some(format!("the compiler does not know {}: `{name}`", typed(place)));
             }
-            What::Optional(inner) => inner.gap(place),
-            What::Array { items, .. } => items.gap(&format!("{place}[]")),
-            What::Map(values) => values.gap(&format!("{place}{{}}")),
-            What::Tuple(parts) => {
+            NodeShape::Optional(inner) => inner.gap(place),
+            NodeShape::Array { items, .. } => items.gap(&format!("{place}[]")),
+            NodeShape::Map(values) => values.gap(&format!("{place}{{}}")),
+            NodeShape::Tuple(parts) => {
                 parts.iter().find_map(|element| element.gap(&format!("{place}[]")))
             }
-            What::Object(object) | What::Tagged { object, .. } => members(object.members, place),
-            What::OneOf(branches) => branches.iter().find_map(|branch| branch.node.gap(place)),
+            NodeShape::Object(object) | NodeShape::Tagged { object, .. } => {
+                members(object.members, place)
+            }
+            NodeShape::OneOf(branches) => branches.iter().find_map(|branch| branch.node.gap(place)),
             _ => None,
         };
         inside.or_else(|| Some(format!("the compiler does not know {}", typed(place))))

@@ -1,7 +1,7 @@
 //! Schemas that the compiler renders: the parameters and the result of a tool as static bytes of JSON, in the client-compatible form,
 //! without schemars.
 //!
-//! schemars defines what a schema *means*, and constants can express a part of that: [`Schema`] gives a type a [`Node`], and [`sheet`]
+//! schemars defines what a schema *means*, and constants can express a part of that: [`Schema`] gives a type a [`Node`], and [`render`]
 //! writes the text. A test for every type compares the text with what schemars and the rules of [`compatible`](super::compatible) make. A
 //! type without a node, and every type that contains it, goes through schemars at first use. A struct with one such field asks schemars for
 //! that field alone ([`partial`]).
@@ -16,8 +16,8 @@ mod gap;
 mod node;
 mod notes;
 mod partial;
+mod render;
 mod schema;
-mod sheet;
 mod std_types;
 mod text;
 
@@ -26,13 +26,13 @@ pub(crate) use facts::MOST_NODES;
 pub(crate) use gap::short;
 pub use node::{Branch, Member, Name, Node, Object};
 #[cfg(test)]
-pub(crate) use node::{SchemarsAnswer, What};
+pub(crate) use node::{NodeShape, SchemarsAnswer};
 pub use notes::Literal;
 pub(crate) use notes::{Notes, SchemaDefault};
 pub(crate) use partial::partial_schema;
 pub use partial::{LazyLevel, OfSchemars, UnfitLazyLevel};
+pub(crate) use render::{write as write_node, write_root};
 pub use schema::{
     Body, Depth, Described, Full, Known, NotKnown, NotSerialized, Part, Schema, Serialized, Top,
 };
-pub(crate) use sheet::{write as write_node, write_root};
 pub(crate) use text::{MOST, Out, dot_before, equal, panic_with};

@@ -8,7 +8,7 @@ use super::text::equal;
 /// The schema of a type, with other facts about the type.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    pub(super) what: What,
+    pub(super) shape: NodeShape,
     /// Doc comment of the type.
     pub(super) description: Option<&'static str>,
     pub(super) default: DefaultForm,
@@ -19,8 +19,9 @@ pub struct Node {
 /// [`std::any::type_name`], which constants may not call yet.
 pub(crate) type TypeName = fn() -> &'static str;
 
+/// Shape of the values of a type, as their schema describes it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum What {
+pub(crate) enum NodeShape {
     Boolean,
     Text {
         format: Option<&'static str>,
@@ -256,15 +257,15 @@ impl Branch {
 }
 
 impl Node {
-    pub const UNKNOWN: Self = Self::of(What::Unknown(None));
+    pub const UNKNOWN: Self = Self::of(NodeShape::Unknown(None));
     pub(super) const fn unknown(name: TypeName) -> Self {
-        Self::of(What::Unknown(Some(name)))
+        Self::of(NodeShape::Unknown(Some(name)))
     }
 
-    pub(super) const TOO_DEEP: Self = Self::of(What::TooDeep);
+    pub(super) const TOO_DEEP: Self = Self::of(NodeShape::TooDeep);
 
-    pub(crate) const fn of(what: What) -> Self {
-        Self { what, description: None, default: DefaultForm::Never, is_std: true }
+    pub(crate) const fn of(shape: NodeShape) -> Self {
+        Self { shape, description: None, default: DefaultForm::Never, is_std: true }
     }
 
     pub(super) const fn written(mut self, default: DefaultForm) -> Self {
@@ -273,47 +274,47 @@ impl Node {
     }
 
     pub const fn object(object: &'static Object) -> Self {
-        Self::own(What::Object(object))
+        Self::own(NodeShape::Object(object))
     }
 
-    const fn own(what: What) -> Self {
-        Self { is_std: false, ..Self::of(what) }
+    const fn own(shape: NodeShape) -> Self {
+        Self { is_std: false, ..Self::of(shape) }
     }
 
     /// `default` is the variant with `#[default]`.
     pub const fn names(names: &'static [Name], default: Option<&'static str>) -> Self {
-        Self::own(What::Names { names, default }).written(DefaultForm::Name)
+        Self::own(NodeShape::Names { names, default }).written(DefaultForm::Name)
     }
 
     pub const fn null() -> Self {
-        Self::own(What::Null)
+        Self::own(NodeShape::Null)
     }
 
     pub const fn tuple(parts: &'static [Node]) -> Self {
-        Self::own(What::Tuple(parts))
+        Self::own(NodeShape::Tuple(parts))
     }
 
     /// A variant that holds a struct, with the name of the variant as another member. A closed struct is unknown, because schemars orders
     /// its members differently.
     pub const fn tagged(tag: &'static str, name: &'static str, inner: &Self) -> Self {
-        match inner.what {
-            What::Object(object) if !object.closed && !object.has(tag) => Self {
+        match inner.shape {
+            NodeShape::Object(object) if !object.closed && !object.has(tag) => Self {
                 description: inner.description,
-                ..Self::own(What::Tagged { tag, name, object })
+                ..Self::own(NodeShape::Tagged { tag, name, object })
             },
             _ => Self::UNKNOWN,
         }
     }
 
     pub const fn one_of(branches: &'static [Branch]) -> Self {
-        Self::own(What::OneOf(branches))
+        Self::own(NodeShape::OneOf(branches))
     }
 
     /// A struct around one value, serialized as that value.
     #[must_use]
     pub const fn newtype(mut self) -> Self {
         // serde accepts a missing newtype of an option, but schemars calls it required.
-        if let What::Optional(_) = self.what {
+        if let NodeShape::Optional(_) = self.shape {
             return Self::UNKNOWN;
         }
         self.is_std = false;

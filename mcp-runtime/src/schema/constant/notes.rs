@@ -1,7 +1,7 @@
 //! Notes on an argument or a member beside its type, such as its title and default.
 
 use super::{
-    node::{DefaultForm, Member, Node, What},
+    node::{DefaultForm, Member, Node, NodeShape},
     text::equal,
 };
 use crate::schema::{Constraints, SchemaSide};
@@ -81,8 +81,8 @@ impl Node {
             }
             (DefaultForm::Text, Literal::Text(text)) => SchemaDefault::Text(text),
             (DefaultForm::Name, Literal::Variant(variant)) => self.named(variant),
-            (DefaultForm::Name, Literal::Empty) => match self.what {
-                What::Names { default: Some(variant), .. } => self.named(variant),
+            (DefaultForm::Name, Literal::Empty) => match self.shape {
+                NodeShape::Names { default: Some(variant), .. } => self.named(variant),
                 _ => SchemaDefault::Unknown,
             },
             (written, Literal::Empty) => match written {
@@ -100,15 +100,17 @@ impl Node {
 
     /// Returns `None` for a type whose defaults are never written, and `Unknown` where that depends on the value.
     const fn unwritten(&self, empty: bool) -> SchemaDefault {
-        match self.what {
-            What::OneOf(_) | What::Unknown(_) | What::TooDeep => SchemaDefault::Unknown,
-            What::Optional(_) if !empty => SchemaDefault::Unknown,
+        match self.shape {
+            NodeShape::OneOf(_) | NodeShape::Unknown(_) | NodeShape::TooDeep => {
+                SchemaDefault::Unknown
+            }
+            NodeShape::Optional(_) if !empty => SchemaDefault::Unknown,
             _ => SchemaDefault::None,
         }
     }
 
     const fn named(&self, variant: &str) -> SchemaDefault {
-        let What::Names { names, .. } = self.what else { return SchemaDefault::Unknown };
+        let NodeShape::Names { names, .. } = self.shape else { return SchemaDefault::Unknown };
         let mut i = 0;
         while i < names.len() {
             if equal(names[i].variant, variant) {
@@ -149,17 +151,17 @@ impl Member {
         if !self.defaulted || self.unwritten {
             return SchemaDefault::None;
         }
-        match self.node.what {
+        match self.node.shape {
             _ if !self.node.is_std => SchemaDefault::Unknown,
             _ if self.skipped => SchemaDefault::None,
-            What::Optional(inner) if inner.is_null() => SchemaDefault::Unknown,
-            What::Optional(_) => SchemaDefault::Null,
-            What::Boolean => SchemaDefault::Json("false"),
-            What::Integer { least: None | Some(..=0), .. } => SchemaDefault::Json("0"),
-            What::Number => SchemaDefault::Json("0.0"),
-            What::Text { format: None, least: None, .. } => SchemaDefault::Text(""),
-            What::Array { least: None, .. } => SchemaDefault::Json("[]"),
-            What::Map(_) => SchemaDefault::Json("{}"),
+            NodeShape::Optional(inner) if inner.is_null() => SchemaDefault::Unknown,
+            NodeShape::Optional(_) => SchemaDefault::Null,
+            NodeShape::Boolean => SchemaDefault::Json("false"),
+            NodeShape::Integer { least: None | Some(..=0), .. } => SchemaDefault::Json("0"),
+            NodeShape::Number => SchemaDefault::Json("0.0"),
+            NodeShape::Text { format: None, least: None, .. } => SchemaDefault::Text(""),
+            NodeShape::Array { least: None, .. } => SchemaDefault::Json("[]"),
+            NodeShape::Map(_) => SchemaDefault::Json("{}"),
             _ => SchemaDefault::Unknown,
         }
     }

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{
     facts::MOST_NODES,
-    node::{Member, Node, Object, SchemarsAnswer, What},
+    node::{Member, Node, NodeShape, Object, SchemarsAnswer},
     notes::{Notes, SchemaDefault},
-    sheet,
+    render,
     text::Out,
 };
 use crate::schema::{Map, SchemaSide, definitions::object};
@@ -31,11 +31,11 @@ fn part(node: &Node, side: SchemaSide, generator: &mut SchemaGenerator) -> Optio
     if node.is_constant() {
         return Some(constant(node, side, &Notes { in_keywords: true, ..Notes::NONE }));
     }
-    let mut value = match node.what {
-        What::Optional(inner) => {
+    let mut value = match node.shape {
+        NodeShape::Optional(inner) => {
             json!({ "anyOf": [part(inner, side, generator)?, { "type": "null" }] })
         }
-        What::Array { items, least, most, unique } => {
+        NodeShape::Array { items, least, most, unique } => {
             let mut list = json!({ "type": "array", "items": part(items, side, generator)? });
             for (keyword, length) in [("minItems", least), ("maxItems", most)] {
                 if let Some(length) = length {
@@ -47,18 +47,18 @@ fn part(node: &Node, side: SchemaSide, generator: &mut SchemaGenerator) -> Optio
             }
             list
         }
-        What::Tuple(parts) => {
+        NodeShape::Tuple(parts) => {
             let parts: Option<Vec<_>> =
                 parts.iter().map(|element| part(element, side, generator)).collect();
             let parts = parts?;
             let len = parts.len();
             json!({ "type": "array", "prefixItems": parts, "minItems": len, "maxItems": len })
         }
-        What::Map(values) => {
+        NodeShape::Map(values) => {
             json!({ "type": "object", "additionalProperties": part(values, side, generator)? })
         }
-        What::Object(object) => struct_value(object, side, generator)?,
-        What::Tagged { tag, name, object } => {
+        NodeShape::Object(object) => struct_value(object, side, generator)?,
+        NodeShape::Tagged { tag, name, object } => {
             let mut value = struct_value(object, side, generator)?;
             value["properties"][tag] = json!({ "type": "string", "enum": [name] });
             match &mut value["required"] {
@@ -67,7 +67,7 @@ fn part(node: &Node, side: SchemaSide, generator: &mut SchemaGenerator) -> Optio
             }
             value
         }
-        What::OneOf(branches) => {
+        NodeShape::OneOf(branches) => {
             let mut made = Vec::new();
             for branch in branches {
                 if branch.node.is_constant() {
@@ -151,13 +151,13 @@ fn member_value(
 /// Returns the compatible form, which the rules leave unchanged when it passes through them again.
 fn constant(node: &Node, side: SchemaSide, notes: &Notes<'_>) -> Value {
     let mut text = vec![0; len(node, side, notes)];
-    sheet::write(&mut Out::new(&mut text), node, side, notes);
+    render::write(&mut Out::new(&mut text), node, side, notes);
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
 fn len(node: &Node, side: SchemaSide, notes: &Notes<'_>) -> usize {
     let mut out = Out::new(&mut []);
-    sheet::write(&mut out, node, side, notes);
+    render::write(&mut out, node, side, notes);
     out.len()
 }
 

@@ -1,10 +1,10 @@
-//! Writes a node as text. The keywords are collected first and then written in alphabetical order, which is the order of serde_json's
+//! Renders a node as JSON text. The keywords are collected first and then written in alphabetical order, which is the order of serde_json's
 //! objects.
 
 use super::{
     description::Description,
     facts::{are_alike, is_first},
-    node::{Branch, Name, Node, Object, What},
+    node::{Branch, Name, Node, NodeShape, Object},
     notes::{Notes, SchemaDefault},
     text::{KeywordWriter, Out, is_before},
 };
@@ -15,7 +15,7 @@ use crate::schema::{
 
 /// Keywords of a schema before they are written.
 #[derive(Clone, Copy)]
-struct Sheet {
+struct SchemaKeywords {
     kind: Option<&'static str>,
     elements: Option<&'static Node>,
     values: Option<&'static Node>,
@@ -24,7 +24,7 @@ struct Sheet {
     object: Option<&'static Object>,
     tag: Option<(&'static str, &'static str)>,
     names: &'static [Name],
-    choice: SheetChoice,
+    choice: AnyOfKeyword,
     description: Option<&'static str>,
     format: Option<&'static str>,
     least: Edge,
@@ -37,7 +37,7 @@ struct Sheet {
 
 /// A choice between schemas: `anyOf`.
 #[derive(Clone, Copy)]
-enum SheetChoice {
+enum AnyOfKeyword {
     None,
     OrNull(&'static Node),
     Any,
@@ -72,14 +72,15 @@ impl Lengths {
     }
 }
 
+/// Writes the schema of a node, with the notes on the argument or member that has this type.
 pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: SchemaSide, notes: &Notes<'_>) {
-    if let What::Optional(inner) = node.what
+    if let NodeShape::Optional(inner) = node.shape
         && (matches!(side, SchemaSide::Argument) || inner.takes_null())
     {
         return write(out, inner, side, notes);
     }
     // The rule about `null` does the same: it replaces a choice by its only branch beside `null`.
-    if let (What::OneOf(branches), SchemaSide::Argument) = (node.what, side)
+    if let (NodeShape::OneOf(branches), SchemaSide::Argument) = (node.shape, side)
         && let Some(only) = only_branch(branches)
     {
         let description = match (notes.description, node.description) {
@@ -88,14 +89,14 @@ pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: SchemaSide, note
         };
         return write(out, &only.node, side, &Notes { description, ..*notes });
     }
-    let mut sheet = Sheet::of(node);
+    let mut keywords = SchemaKeywords::of(node);
     if let Some(text) = notes.description {
-        sheet.description = Some(text);
+        keywords.description = Some(text);
     }
     if let Some(constraints) = notes.constraints {
-        sheet.constrain(node.kind(), constraints);
+        keywords.constrain(node.kind(), constraints);
     }
-    sheet.write(out, side, notes);
+    keywords.write(out, side, notes);
 }
 
 /// Writes the root of a result. It says `object` if every result is one, because clients look for that word.
@@ -103,12 +104,12 @@ pub(crate) const fn write_root(out: &mut Out<'_>, node: &Node) {
     if !node.is_json_object() {
         return write(out, node, SchemaSide::Result, &Notes::NONE);
     }
-    let mut sheet = Sheet::of(node);
-    sheet.kind = Some("object");
-    sheet.write(out, SchemaSide::Result, &Notes::NONE);
+    let mut keywords = SchemaKeywords::of(node);
+    keywords.kind = Some("object");
+    keywords.write(out, SchemaSide::Result, &Notes::NONE);
 }
 
-impl Sheet {
+impl SchemaKeywords {
     const NEW: Self = Self {
         kind: None,
         elements: None,
@@ -118,7 +119,7 @@ impl Sheet {
         object: None,
         tag: None,
         names: &[],
-        choice: SheetChoice::None,
+        choice: AnyOfKeyword::None,
         description: None,
         format: None,
         least: Edge::None,
@@ -130,55 +131,57 @@ impl Sheet {
     };
 
     const fn of(node: &Node) -> Self {
-        let mut sheet = Self::NEW;
-        sheet.description = node.description;
-        match node.what {
-            What::Boolean => sheet.kind = Some("boolean"),
-            What::Null => sheet.kind = Some("null"),
-            What::Number => sheet.kind = Some("number"),
-            What::Integer { least, most } => {
-                sheet.kind = Some("integer");
-                sheet.least = Edge::at(least);
-                sheet.most = Edge::at(most);
+        let mut keywords = Self::NEW;
+        keywords.description = node.description;
+        match node.shape {
+            NodeShape::Boolean => keywords.kind = Some("boolean"),
+            NodeShape::Null => keywords.kind = Some("null"),
+            NodeShape::Number => keywords.kind = Some("number"),
+            NodeShape::Integer { least, most } => {
+                keywords.kind = Some("integer");
+                keywords.least = Edge::at(least);
+                keywords.most = Edge::at(most);
             }
-            What::Text { format, least, most } => {
-                sheet.kind = Some("string");
-                sheet.format = format;
-                sheet.characters = Lengths { least, most };
+            NodeShape::Text { format, least, most } => {
+                keywords.kind = Some("string");
+                keywords.format = format;
+                keywords.characters = Lengths { least, most };
             }
-            What::Names { names, .. } => {
-                sheet.kind = Some("string");
-                sheet.names = names;
+            NodeShape::Names { names, .. } => {
+                keywords.kind = Some("string");
+                keywords.names = names;
             }
-            What::Array { items, least, most, unique } => {
-                sheet.kind = Some("array");
-                sheet.elements = Some(items);
-                sheet.items = Lengths { least, most };
-                sheet.unique = unique;
+            NodeShape::Array { items, least, most, unique } => {
+                keywords.kind = Some("array");
+                keywords.elements = Some(items);
+                keywords.items = Lengths { least, most };
+                keywords.unique = unique;
             }
-            What::Tuple(parts) => {
-                sheet.kind = Some("array");
-                sheet.parts = Some(parts);
-                sheet.items = Lengths { least: Some(parts.len()), most: Some(parts.len()) };
+            NodeShape::Tuple(parts) => {
+                keywords.kind = Some("array");
+                keywords.parts = Some(parts);
+                keywords.items = Lengths { least: Some(parts.len()), most: Some(parts.len()) };
             }
-            What::Map(values) => {
-                sheet.kind = Some("object");
-                sheet.values = Some(values);
+            NodeShape::Map(values) => {
+                keywords.kind = Some("object");
+                keywords.values = Some(values);
             }
-            What::Object(object) => {
-                sheet.kind = Some("object");
-                sheet.object = Some(object);
+            NodeShape::Object(object) => {
+                keywords.kind = Some("object");
+                keywords.object = Some(object);
             }
-            What::Tagged { tag, name, object } => {
-                sheet.kind = Some("object");
-                sheet.object = Some(object);
-                sheet.tag = Some((tag, name));
+            NodeShape::Tagged { tag, name, object } => {
+                keywords.kind = Some("object");
+                keywords.object = Some(object);
+                keywords.tag = Some((tag, name));
             }
-            What::Optional(inner) => sheet.choice = SheetChoice::OrNull(inner),
-            What::Any | What::Unknown(_) | What::TooDeep => sheet.choice = SheetChoice::Any,
-            What::OneOf(branches) => sheet.choice = SheetChoice::Of(branches),
+            NodeShape::Optional(inner) => keywords.choice = AnyOfKeyword::OrNull(inner),
+            NodeShape::Any | NodeShape::Unknown(_) | NodeShape::TooDeep => {
+                keywords.choice = AnyOfKeyword::Any
+            }
+            NodeShape::OneOf(branches) => keywords.choice = AnyOfKeyword::Of(branches),
         }
-        sheet
+        keywords
     }
 
     /// Adds constraints. The tighter bounds stay, as in [`Constraints::apply`].
@@ -399,7 +402,7 @@ const fn are_null(branches: &[Branch]) -> bool {
     i == branches.len()
 }
 
-impl SheetChoice {
+impl AnyOfKeyword {
     const fn write(&self, out: &mut Out<'_>, object: &mut KeywordWriter, side: SchemaSide) {
         match *self {
             Self::None => return,
@@ -450,7 +453,7 @@ impl SheetChoice {
 impl Node {
     /// Writes the members of a struct into another object.
     pub(crate) const fn write_members(&self, out: &mut Out<'_>, first: &mut bool) {
-        if let What::Object(object) = self.what {
+        if let NodeShape::Object(object) = self.shape {
             object.write_members(out, first, SchemaSide::Argument, None);
         }
     }
