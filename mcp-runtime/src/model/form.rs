@@ -1,5 +1,5 @@
-//! Schema of a form, independent of the protocol revision: flat fields, each of one of six kinds (rule ELIC-03). An answer is checked against it, and
-//! completed with the defaults of the fields that it leaves out.
+//! Schema of a form, independent of the protocol revision: flat fields, each of one of six kinds (rule ELIC-03). An answer is checked
+//! against it, and completed with the defaults of the fields that it leaves out.
 
 use std::borrow::Cow;
 

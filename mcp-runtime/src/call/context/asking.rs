@@ -215,8 +215,7 @@ impl Context {
         match checked {
             Ok(()) => self.ask(key, question),
             Err(why) => failed(self.fault(format_args!(
-                "the page that `{key}` sends the user to must be {}: {why}",
-                PAGE_URL
+                "the page that `{key}` sends the user to must be {PAGE_URL}: {why}"
             ))),
         }
     }

@@ -143,7 +143,7 @@ impl Sampling {
         self.says(Role::User, content)
     }
 
-    /// Adds a message of the model: an example of an answer, or an earlier answer as `&`[`Sampled`].
+    /// Adds a message of the model: an example of an answer, or an earlier answer as `&`[`Sampled`](crate::Sampled).
     pub fn assistant(self, content: impl SamplingContent) -> Self {
         self.says(Role::Assistant, content)
     }
@@ -225,7 +225,7 @@ impl Sampling {
     }
 
     /// Adds a tool that the model may use (2025-11-25 and later, with the capability `sampling.tools`). The client does not run the tool.
-    /// The answer has [`tool_uses`](Sampled::tool_uses), and the next question must have their results.
+    /// The answer has [`tool_uses`](crate::Sampled::tool_uses), and the next question must have their results.
     pub fn tool(mut self, tool: SamplingTool) -> Self {
         self.tools.push(tool);
         self

@@ -6,8 +6,8 @@
 //! **Arguments and results differ.** The published schema of an argument may be narrower than what the server accepts: no client needs the
 //! `null` of an `Option`. The published schema of a result must hold for every result, because clients check results against it and refuse
 //! the call otherwise (TheGreenCedar/CodeStory#1971, xberg-io/xberg#1372). Hence [`compatible`] for arguments and [`compatible_result`] for
-//! results. Models read the schemas of arguments, so a keyword that is removed there may become a sentence of the description ([`sentences`]).
-//! The type of the argument still checks it.
+//! results. Models read the schemas of arguments, so a keyword that is removed there may become a sentence of the description
+//! ([`sentences`]). The type of the argument still checks it.
 //!
 //! Elicitation forms have a dialect of their own and are not rewritten here.
 

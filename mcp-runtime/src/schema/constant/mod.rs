@@ -6,8 +6,8 @@
 //! type without a node, and every type that contains it, goes through schemars at first use. A struct with one such field asks schemars for
 //! that field alone ([`partial`]).
 //!
-//! [`Schema`] is implemented for std's types in [`std_types`], and for types with `#[derive(Schema)]` or `#[data]`. The parameters of a tool
-//! decide whether the compiler or schemars makes its schema: [`InputSchema`](crate::item::InputSchema).
+//! [`Schema`] is implemented for std's types in [`std_types`], and for types with `#[derive(Schema)]` or `#[data]`. The parameters of a
+//! tool decide whether the compiler or schemars makes its schema: [`InputSchema`](crate::item::InputSchema).
 
 mod description;
 mod facts;
