@@ -12,6 +12,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use mcp_runtime_wire::{self as wire, Id, Raw};
+
 use crate::{
     builder::Server,
     call::context::Caller,
@@ -23,7 +25,6 @@ use crate::{
     model::{ClientInfo, Done, ListKind, OperationResult},
     protocol::{Revision, Scope, Service, answer},
     transport::lines::{Line, Lines},
-    wire::{self, Id, Raw},
 };
 
 /// Buffer of a connection that carries lines.

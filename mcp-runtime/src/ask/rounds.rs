@@ -3,6 +3,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use mcp_runtime_wire::{JsonKind, Raw};
+
 use super::{
     Keeper,
     state::{State, Texts},
@@ -12,7 +14,6 @@ use crate::{
     call::context::{Asker, Asking},
     error::{Error, ErrorKind, Result},
     model::{ClientInfo, NeedInput, Question},
-    wire::{Kind as JsonKind, Raw},
 };
 
 /// Call of protocol revision 2026-07-28, with the state of its earlier rounds.

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use mcp_runtime_wire::Raw;
+
 use super::{Dispatched, Dispatcher, Pending, Reference, texts};
 use crate::{
     call::context::Caller,
@@ -8,7 +10,6 @@ use crate::{
     error::{Error, ErrorKind, shown},
     item::Completer,
     model::{Completion, Done, ListKind, OperationResult},
-    wire::Raw,
 };
 
 impl Dispatcher {

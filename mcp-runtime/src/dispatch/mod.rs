@@ -23,6 +23,8 @@ pub(crate) use around::Around;
 pub use around::{Next, OperationCall};
 pub(crate) use pending::Pending;
 
+use mcp_runtime_wire::{IndexedObject, JsonKind, Raw};
+
 #[cfg(feature = "auth")]
 use crate::auth::Rules;
 use crate::{
@@ -36,7 +38,6 @@ use crate::{
     },
     suggest::nearest,
     unwind,
-    wire::{Kind as JsonKind, Known, Raw},
 };
 
 /// Request for items, in the form that all protocol revisions share.
@@ -48,7 +49,7 @@ pub(crate) enum Request<'a> {
     },
     CallTool {
         name: Cow<'a, str>,
-        arguments: Option<Known<'a>>,
+        arguments: Option<IndexedObject<'a>>,
     },
     ReadResource {
         uri: Cow<'a, str>,
@@ -191,7 +192,7 @@ impl Dispatcher {
         target: Option<&Arc<Entry>>,
         caller: Caller,
         name: &str,
-        arguments: Option<Known<'_>>,
+        arguments: Option<IndexedObject<'_>>,
     ) -> Dispatched {
         let found = target.or_else(|| snapshot.find(ListKind::Tools, name));
         let Some(entry) = found else {

@@ -4,6 +4,9 @@
 use std::cell::Cell;
 use std::{collections::BTreeSet, sync::Arc};
 
+#[cfg(feature = "auth")]
+use mcp_runtime_wire::Raw;
+
 use super::Dispatcher;
 #[cfg(feature = "auth")]
 use super::{Request, complete::find, target::template};
@@ -12,7 +15,6 @@ use crate::{
     auth::No,
     call::context::{Access, Authorization, Given},
     percent,
-    wire::Raw,
 };
 use crate::{
     call::context::Carrier,

@@ -3,10 +3,9 @@
 
 use std::borrow::Cow;
 
-use crate::{
-    suggest::nearest,
-    wire::{Kind, Object, Raw, write},
-};
+use mcp_runtime_wire::{JsonKind, ObjectWriter, Raw, write};
+
+use crate::suggest::nearest;
 
 /// All fields of a form, in the order in which users see them.
 #[derive(Debug)]
@@ -170,7 +169,7 @@ impl FormSchema {
     /// # Errors
     /// Returns one phrase for each wrong field.
     pub(crate) fn check(&self, content: Raw<'_>) -> Result<(), Vec<String>> {
-        if content.kind() != Kind::Object {
+        if content.kind() != JsonKind::Object {
             return Err(vec!["the answer to a form is an object with its fields".to_owned()]);
         }
         let given = self.given(content);
@@ -186,7 +185,7 @@ impl FormSchema {
     /// written as such. Call it only with an answer that fits.
     pub(crate) fn completed(&self, content: Raw<'_>) -> String {
         let mut out = Vec::new();
-        let mut object = Object::begin(&mut out);
+        let mut object = ObjectWriter::begin(&mut out);
         for (field, value) in self.fields.iter().zip(self.given(content)) {
             let text = match (value, &field.kind) {
                 (Some(value), FieldKind::Integer { .. }) => match integer(value.as_str()) {
@@ -252,7 +251,7 @@ impl FieldKind {
             Self::Bool => value.bool().is_none().then(|| mismatch(value, "true or false")),
             Self::Choice(choices) => choices.problem(value),
             Self::Several { choices, least, most } => {
-                if value.kind() != Kind::Array {
+                if value.kind() != JsonKind::Array {
                     return Some(mismatch(value, "an array"));
                 }
                 let wrong = value.elements().find_map(|choice| choices.problem(choice));
@@ -285,8 +284,8 @@ fn mismatch(value: Raw<'_>, expected: &str) -> String {
 fn brief_value(value: Raw<'_>) -> Cow<'_, str> {
     const MOST: usize = 60;
     match value.kind() {
-        Kind::Array => "an array".into(),
-        Kind::Object => "an object".into(),
+        JsonKind::Array => "an array".into(),
+        JsonKind::Object => "an object".into(),
         _ => match value.as_str().char_indices().nth(MOST) {
             Some((end, _)) => format!("{}…", &value.as_str()[..end]).into(),
             None => value.as_str().into(),
@@ -295,7 +294,7 @@ fn brief_value(value: Raw<'_>) -> Cow<'_, str> {
 }
 
 fn number(value: Raw<'_>) -> Option<&str> {
-    (value.kind() == Kind::Number).then(|| value.as_str())
+    (value.kind() == JsonKind::Number).then(|| value.as_str())
 }
 
 /// JSON Schema counts `3.0` and `3e1` as integers too, and some clients write them so.

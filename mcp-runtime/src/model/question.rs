@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{JsonKind, Raw};
+
 use super::{ClientInfo, FormSchema, Sampled, Sampling, read_roots};
-use crate::{
-    percent,
-    wire::{Kind, Raw},
-};
+use crate::percent;
 
 /// Question of a handler to the client, independent of the protocol revision.
 #[derive(Clone, Debug)]
@@ -130,7 +129,7 @@ pub(crate) fn read_action(result: Raw<'_>) -> Result<Action, String> {
 pub(crate) fn read_content(result: Raw<'_>) -> Raw<'_> {
     result
         .get("content")
-        .filter(|content| content.kind() == Kind::Object)
+        .filter(|content| content.kind() == JsonKind::Object)
         .unwrap_or(Raw::EMPTY_OBJECT)
 }
 

@@ -6,6 +6,8 @@ use std::{
     task::{self, Poll},
 };
 
+use mcp_runtime_wire::{Id, IdBuf};
+
 use super::{
     channel::ProgressSlot,
     encode,
@@ -17,7 +19,6 @@ use crate::{
     dispatch::Pending,
     limits::Share,
     model::{Done, OperationResult, TaskAnswer},
-    wire::{Id, IdBuf},
 };
 
 /// Destination of the response to a request and of the messages before it.

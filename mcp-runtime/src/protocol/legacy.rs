@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{Raw, notification, response};
+
 use super::{
     encode::{self, Feature},
     method::{Method, check_client, invalid, string},
@@ -20,7 +22,6 @@ use crate::{
     error::{Error, ErrorKind, shown},
     limits::Limit,
     model::{ClientInfo, Level, Meta, TaskState},
-    wire::{Raw, notification, response},
 };
 
 /// Session, which `initialize` begins.

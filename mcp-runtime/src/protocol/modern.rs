@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{IndexedObject, JsonKind, Raw, USUAL_META, response};
+
 use super::{
     encode,
     legacy::{client, level},
@@ -17,7 +19,6 @@ use crate::{
     error::{Error, ErrorKind, shown},
     limits::Limit,
     model::ClientInfo,
-    wire::{Kind as JsonKind, Known, Raw, USUAL_META, response},
 };
 
 const VERSION: &str = USUAL_META[0];
@@ -47,7 +48,7 @@ pub(super) struct RequestMeta<'a> {
 }
 
 impl<'a> RequestMeta<'a> {
-    pub(super) fn read(meta: Option<Known<'a>>) -> Self {
+    pub(super) fn read(meta: Option<IndexedObject<'a>>) -> Self {
         let names = ["progressToken", VERSION, CAPABILITIES, CLIENT, LOG_LEVEL];
         let [progress_token, version, capabilities, client, log_level] =
             meta.map_or_else(Default::default, |it| it.pick(names));

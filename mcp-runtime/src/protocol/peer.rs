@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use mcp_runtime_wire::{self as wire, Id, Incoming, Invalid, Parsed, Raw, RpcMessage, RpcParams};
+
 use super::{
     Service,
     call::ReplyTo,
@@ -17,7 +19,6 @@ use crate::{
     call::context::{Carrier, Context},
     error::{Error, ErrorKind, shown},
     limits::{Limit, Limits, Who},
-    wire::{self, Id, Incoming, Invalid, Message, Params, Parsed, Raw},
 };
 
 /// Server side of a conversation: the calls and streams of both eras, and a session of the legacy era if one begins. A connection that
@@ -152,7 +153,7 @@ impl Peer {
 
     fn message(
         &self,
-        message: &Result<Message<'_>, Invalid<'_>>,
+        message: &Result<RpcMessage<'_>, Invalid<'_>>,
         arrival: &Arrival,
         turn: &mut Turn,
     ) {
@@ -167,8 +168,8 @@ impl Peer {
                 let error = Error::of(ErrorKind::InvalidRequest, &invalid.reason);
                 self.shared.error(self.shared.spoken(), invalid.id, &error, to);
             }
-            Ok(Message::Request { id, method, params }) => {
-                let params = params.unwrap_or(&Params::NONE);
+            Ok(RpcMessage::Request { id, method, params }) => {
+                let params = params.unwrap_or(&RpcParams::NONE);
                 let meta = RequestMeta::read(params.meta());
                 let carrier = &arrival.carrier;
                 let request = ClientRequest { id: *id, method, params, meta, to, carrier };
@@ -188,7 +189,7 @@ impl Peer {
                     self.modern_request(&request, turn);
                 }
             }
-            Ok(Message::Notification { method, params }) => match &**method {
+            Ok(RpcMessage::Notification { method, params }) => match &**method {
                 // A cancellation carries no envelope in either era, so one table of calls serves both.
                 "notifications/cancelled" => self.cancel(*params),
                 "notifications/initialized" => self.shared.session().set_initialized(),
@@ -196,13 +197,13 @@ impl Peer {
                 // Progress of the server's requests is ignored, because nothing here asks for it. Unknown notifications are ignored too.
                 _ => {}
             },
-            Ok(Message::Response { id, result }) => self.shared.answer(*id, *result),
+            Ok(RpcMessage::Response { id, result }) => self.shared.answer(*id, *result),
         }
     }
 
     /// Cancels a call or a listen stream. A notification that is malformed or comes too late is ignored (rule CANC-02).
-    fn cancel(&self, params: Option<&Params<'_>>) {
-        let [id, reason] = params.unwrap_or(&Params::NONE).pick(["requestId", "reason"]);
+    fn cancel(&self, params: Option<&RpcParams<'_>>) {
+        let [id, reason] = params.unwrap_or(&RpcParams::NONE).pick(["requestId", "reason"]);
         let Some(id) = id.and_then(Id::parse) else { return };
         if let Some(reason) = reason.and_then(Raw::string) {
             let id = shown(id.as_str());

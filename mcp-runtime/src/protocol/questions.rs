@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
 use tokio::sync::oneshot;
 
 use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Shared};
@@ -19,7 +20,6 @@ use crate::{
     error::{Error, ErrorKind, Result, truncated},
     limits::Limit,
     model::{NeedInput, Question},
-    wire::{self, Id, Object, Raw},
 };
 
 type Answer = Result<Box<str>, String>;
@@ -180,7 +180,7 @@ impl Questioner {
             ));
         }
         let mut data = Vec::new();
-        let mut object = Object::begin(&mut data);
+        let mut object = ObjectWriter::begin(&mut data);
         let mut pages = object.array("elicitations");
         let id = self.elicitation_id(page);
         let written =

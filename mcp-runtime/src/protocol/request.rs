@@ -7,6 +7,8 @@ use std::{
     task::{self, Poll, Waker},
 };
 
+use mcp_runtime_wire::{Id, Raw, RpcParams};
+
 use super::{
     call::{PendingCall, ReplyTo, WayBack},
     channel::{CallChannel, ProgressSlot},
@@ -26,7 +28,6 @@ use crate::{
     error::{Error, ErrorKind, shown},
     limits::{LARGE, Limit, NoShare, Permit, Pool, Reservation, Taken},
     model::{Asks, ClientInfo, Done, Level, ToolResult},
-    wire::{Id, Params, Raw},
 };
 
 /// Request as it came, and destination of its response.
@@ -34,7 +35,7 @@ pub(super) struct ClientRequest<'a> {
     pub(super) id: Id<'a>,
     pub(super) method: &'a str,
     /// Empty object if the request has no parameters.
-    pub(super) params: &'a Params<'a>,
+    pub(super) params: &'a RpcParams<'a>,
     pub(super) meta: RequestMeta<'a>,
     pub(super) to: &'a ReplyTo,
     pub(super) carrier: &'a Carrier,

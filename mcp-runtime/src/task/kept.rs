@@ -2,13 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use mcp_runtime_wire::{ObjectWriter, Raw, validate, write};
+
 use super::{live::Live, result, store::KeptTask};
 use crate::{
     error::{Error, ErrorKind},
     model::{
         ClientInfo, Content, Meta, TaskEnd, TaskState, TaskView, Timestamp, ToolResult, millis,
     },
-    wire::{Object, Raw, validate, write},
 };
 
 /// A task as it is read from the store.
@@ -27,7 +28,7 @@ impl Live {
     pub(super) fn kept(&self) -> KeptTask {
         let view = self.latest_view();
         let mut json = Vec::new();
-        let mut object = Object::begin(&mut json);
+        let mut object = ObjectWriter::begin(&mut json);
         if self.origin.was_guarded {
             object.bool("guarded", true);
         }
@@ -69,7 +70,7 @@ impl Live {
 }
 
 /// Writes the part of an end that lists show.
-fn outline(object: &mut Object<'_>, end: &TaskEnd) {
+fn outline(object: &mut ObjectWriter<'_>, end: &TaskEnd) {
     match end {
         TaskEnd::Result(it) if it.is_error => {
             let why = it.content.first().map_or("", |it| match it {
@@ -96,7 +97,7 @@ fn read_outline(raw: Raw<'_>) -> Option<TaskEnd> {
 }
 
 fn end(out: &mut Vec<u8>, end: &TaskEnd) {
-    let object = &mut Object::begin(out);
+    let object = &mut ObjectWriter::begin(out);
     match end {
         TaskEnd::Result(it) => result::write(&mut object.object("result"), it),
         TaskEnd::Error(error) => {
@@ -150,7 +151,7 @@ fn kind(number: i64) -> ErrorKind {
     own.copied().unwrap_or_else(code)
 }
 
-fn client(object: &mut Object<'_>, client: &ClientInfo) {
+fn client(object: &mut ObjectWriter<'_>, client: &ClientInfo) {
     object.str("name", &client.name).str("version", &client.version);
     object.opt_str("title", client.title.as_deref());
     let _ = write::value(object.key("capabilities"), &client.capabilities.0);

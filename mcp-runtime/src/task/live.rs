@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::Raw;
 use tokio::sync::{Notify, oneshot};
 
 pub(crate) use self::waiter::Waiter;
@@ -19,7 +20,6 @@ use crate::{
         ClientInfo, Done, OperationResult, Question, TaskEnd, TaskState, TaskView, Timestamp,
         ToolResult,
     },
-    wire::Raw,
 };
 
 /// A call that runs as a task of this process, or may become one.

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use mcp_runtime_wire::validate;
+
 use super::{Live, Tasks, live::Origin, way::Way};
 use crate::{
     call::context::Caller,
@@ -9,7 +11,6 @@ use crate::{
     error::Result,
     limits::{Gate, Reservation},
     model::{ListKind, OperationResult},
-    wire::validate,
 };
 
 impl Tasks {

@@ -1,16 +1,14 @@
 //! Stored form of a tool's result. It belongs to no protocol revision, but has the words that all revisions share.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use mcp_runtime_wire::{JsonKind, ObjectWriter, Raw, write};
 
-use crate::{
-    model::{
-        Annotations, Audio, BinaryData, Content, Embedded, Extras, Image, Meta, ResourceBody,
-        ResourceContents, ResourceLink, Text, ToolResult, read_extras,
-    },
-    wire::{Kind, Object, Raw, write},
+use crate::model::{
+    Annotations, Audio, BinaryData, Content, Embedded, Extras, Image, Meta, ResourceBody,
+    ResourceContents, ResourceLink, Text, ToolResult, read_extras,
 };
 
-pub(super) fn write(object: &mut Object<'_>, result: &ToolResult) {
+pub(super) fn write(object: &mut ObjectWriter<'_>, result: &ToolResult) {
     let mut blocks = object.array("content");
     for it in &result.content {
         block(&mut blocks.object(), it);
@@ -23,7 +21,7 @@ pub(super) fn write(object: &mut Object<'_>, result: &ToolResult) {
     meta(object, result.meta.as_ref());
 }
 
-fn block(object: &mut Object<'_>, content: &Content) {
+fn block(object: &mut ObjectWriter<'_>, content: &Content) {
     let extras = match content {
         Content::Text(it) => {
             object.str("type", "text").str("text", &it.text);
@@ -81,14 +79,14 @@ fn block(object: &mut Object<'_>, content: &Content) {
     meta(object, extras.meta.as_ref());
 }
 
-fn data(object: &mut Object<'_>, data: &BinaryData) {
+fn data(object: &mut ObjectWriter<'_>, data: &BinaryData) {
     match data {
         BinaryData::Base64(text) => object.str("data", text),
         BinaryData::Bytes(bytes) => object.str("data", &STANDARD.encode(bytes)),
     };
 }
 
-fn meta(object: &mut Object<'_>, meta: Option<&Meta>) {
+fn meta(object: &mut ObjectWriter<'_>, meta: Option<&Meta>) {
     if let Some(meta) = meta {
         // Writing a map of JSON values never fails.
         let _ = write::value(object.key("_meta"), &meta.0);
@@ -140,19 +138,21 @@ fn read_block(raw: Raw<'_>) -> Option<Content> {
 }
 
 fn read_meta(raw: Raw<'_>) -> Option<Meta> {
-    let meta = raw.get("_meta").filter(|it| it.kind() == Kind::Object)?;
+    let meta = raw.get("_meta").filter(|it| it.kind() == JsonKind::Object)?;
     serde_json::from_str(meta.as_str()).ok().map(Meta)
 }
 
 #[cfg(test)]
 mod tests {
+    use mcp_runtime_wire as wire;
+
     use super::*;
-    use crate::{model::Role, wire};
+    use crate::model::Role;
 
     fn check(result: &ToolResult) {
         let written = |result: &ToolResult| {
             let mut out = Vec::new();
-            let mut object = Object::begin(&mut out);
+            let mut object = ObjectWriter::begin(&mut out);
             write(&mut object, result);
             object.end();
             out
@@ -193,7 +193,7 @@ mod tests {
         let result =
             ToolResult { content: vec![Image::png([7, 8]).into()], ..ToolResult::default() };
         let mut out = Vec::new();
-        let mut object = Object::begin(&mut out);
+        let mut object = ObjectWriter::begin(&mut out);
         write(&mut object, &result);
         object.end();
         let read = read(wire::validate(&out, 64).unwrap()).unwrap();

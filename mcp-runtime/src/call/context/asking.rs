@@ -7,6 +7,8 @@ use std::{
     task::{self, Poll},
 };
 
+use mcp_runtime_wire::Raw;
+
 use super::{Context, once::waits_for_an_answer};
 use crate::{
     call::extract::{Form, read_form},
@@ -15,7 +17,6 @@ use crate::{
         Action, PAGE_URL, Question, Root, Sampled, Sampling, check_page_url, read_action,
         read_content, read_roots,
     },
-    wire::Raw,
 };
 
 /// A question to the client. The future resolves to the answer.

@@ -8,6 +8,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use mcp_runtime_wire::{ObjectWriter, Raw, validate};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::{Carrier, Context, Hierarchy, Principal};
@@ -15,7 +16,6 @@ use crate::{
     call::extract::FromCall,
     error::{Error, ErrorKind, Result},
     model::millis,
-    wire::{Object, Raw, validate},
 };
 
 /// A caller, as verified by a [`TokenVerifier`](crate::TokenVerifier). Handlers see it as [`Auth`].
@@ -161,7 +161,7 @@ impl Authorization {
     /// Serializes the data that a call needs to run again after a restart. The token is not part of it.
     pub(crate) fn keep(&self) -> Box<str> {
         let mut text = Vec::new();
-        let mut object = Object::begin(&mut text);
+        let mut object = ObjectWriter::begin(&mut text);
         object.str("principal", self.principal.as_str());
         let mut scopes = object.array("scopes");
         self.granted().for_each(|it| _ = scopes.str(it));

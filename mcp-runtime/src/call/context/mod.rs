@@ -37,13 +37,13 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::Raw;
 use tokio::sync::Notify;
 
 use crate::{
     error::Result,
     item::Origin,
     model::{ClientInfo, Level, Meta, NeedInput},
-    wire::Raw,
 };
 
 #[cfg(feature = "http")]

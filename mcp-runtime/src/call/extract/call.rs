@@ -1,12 +1,13 @@
 use std::{borrow::Cow, cell::Cell, future::Future, pin::Pin};
 
+use mcp_runtime_wire::{IndexedObject, Raw};
+
 use crate::{
     call::context::{Context, LazyContext},
     error::{Error, shown, truncated},
     model::{Done, OperationResult, ToolResult},
     suggest::nearest,
     unwind,
-    wire::{Known, Raw},
 };
 
 /// A call on its way into a handler: the arguments, and the problems with them.
@@ -88,7 +89,7 @@ impl<'a, V> Member<'a, V> {
 
 impl<'a> Arguments<'a> {
     /// Creates the arguments from the members of an object.
-    pub(crate) fn json(object: Known<'a>) -> Self {
+    pub(crate) fn json(object: IndexedObject<'a>) -> Self {
         match object.members {
             Some(members) if members.len() <= 32 => Self::Noted { members, taken: 0 },
             _ => Self::Json(object.whole.members().map(|it| Member::new(it.0, it.1)).collect()),

@@ -8,11 +8,10 @@ use serde::de::DeserializeOwned;
 
 pub use field::field;
 
+use mcp_runtime_wire::Raw;
+
 use super::{json, values};
-use crate::{
-    model::{Choices, FieldKind, FieldSchema, FormSchema},
-    wire::Raw,
-};
+use crate::model::{Choices, FieldKind, FieldSchema, FormSchema};
 
 /// A struct that a user can be asked to fill in. `#[form]` implements it.
 ///

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-
-use crate::wire::{Kind, Raw, validate};
+use mcp_runtime_wire::{JsonKind, Raw, validate};
 
 /// Returns the text that a header's value stands for: the value itself, or the decoded content of `=?base64?…?=`. `None` if the value has
 /// bytes that no header may have, or if the wrapper does not contain the base64 of a text.
@@ -25,10 +24,10 @@ pub(crate) fn decode(value: &[u8]) -> Option<Cow<'_, str>> {
 pub(crate) fn agrees(header: &[u8], argument: Raw<'_>) -> bool {
     let Some(header) = decode(header) else { return false };
     match argument.kind() {
-        Kind::String => argument.string().is_some_and(|it| it == header),
-        Kind::Bool => argument.as_str() == header,
-        Kind::Number => number(&header).is_some_and(|it| Some(it) == number(argument.as_str())),
-        Kind::Null | Kind::Array | Kind::Object => false,
+        JsonKind::String => argument.string().is_some_and(|it| it == header),
+        JsonKind::Bool => argument.as_str() == header,
+        JsonKind::Number => number(&header).is_some_and(|it| Some(it) == number(argument.as_str())),
+        JsonKind::Null | JsonKind::Array | JsonKind::Object => false,
     }
 }
 
@@ -44,7 +43,7 @@ struct Number {
 /// Reads a number as JSON writes it.
 fn number(text: &str) -> Option<Number> {
     let json = validate(text.as_bytes(), 0).ok().filter(|it| it.as_str() == text)?;
-    if json.kind() != Kind::Number {
+    if json.kind() != JsonKind::Number {
         return None;
     }
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));

@@ -1,7 +1,8 @@
 //! Lenient reading of an argument that `serde_json` has refused.
 
+use mcp_runtime_wire::Raw;
+
 use super::reader::{ArgumentReader, Leniency, NullField, ReadError};
-use crate::wire::Raw;
 
 /// Maximum number of bytes that are read for one argument, all readings together.
 const MOST_BYTES: usize = 16 << 20;

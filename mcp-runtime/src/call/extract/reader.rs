@@ -12,6 +12,7 @@ use std::{
     fmt,
 };
 
+use mcp_runtime_wire::{Integer, Raw};
 use serde::{
     Deserializer,
     de::{self, Error as _, Unexpected, Visitor},
@@ -19,10 +20,7 @@ use serde::{
 };
 
 use self::access::{ListAccess, ObjectAccess, VariantReader};
-use crate::{
-    error::shown,
-    wire::{Integer, Raw},
-};
+use crate::error::shown;
 
 /// Maximum depth, the same as in `serde_json`.
 const DEPTH: usize = 127;

@@ -1,5 +1,6 @@
 use std::{collections::BTreeSet, ops::Deref};
 
+use mcp_runtime_wire::{JsonKind, Raw, validate};
 use schemars::{Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 use serde_path_to_error::Track;
@@ -9,10 +10,7 @@ use super::{
     json::{DEPTH, wording},
     lenient,
 };
-use crate::{
-    error::shown,
-    wire::{Kind, Raw, validate},
-};
+use crate::error::shown;
 
 /// A struct whose fields are the arguments of the tool. Use it if you have the struct already.
 ///
@@ -140,5 +138,6 @@ impl Reading {
 fn stringified(value: &str) -> Option<String> {
     let inner = Raw::trusted(value).string()?;
     let inner = validate(inner.as_bytes(), DEPTH).ok()?;
-    (inner.kind() != Kind::String && inner.doubled().is_none()).then(|| inner.as_str().to_owned())
+    (inner.kind() != JsonKind::String && inner.duplicate_name().is_none())
+        .then(|| inner.as_str().to_owned())
 }

@@ -1,12 +1,12 @@
 //! Answers of the client's model, and the content of messages to and from it.
 
+use mcp_runtime_wire::{JsonKind, Raw};
 use serde_json::Map;
 
 use super::ToolUse;
 use crate::{
     error::shown,
     model::{Annotations, Audio, BinaryData, Extras, Image, Meta, Role, Text},
-    wire::{Kind, Raw},
 };
 
 /// The answer of the client's model to a [`Sampling`](crate::Sampling). The user may have changed it (client/sampling).
@@ -66,8 +66,8 @@ impl Sampled {
         };
         let content = content.ok_or("`content` is missing")?;
         let content = match content.kind() {
-            Kind::Object => vec![SampledContent::read(content)?],
-            Kind::Array => {
+            JsonKind::Object => vec![SampledContent::read(content)?],
+            JsonKind::Array => {
                 content.elements().map(SampledContent::read).collect::<Result<_, _>>()?
             }
             _ => return Err("`content` must be a block or an array of blocks".to_owned()),
@@ -162,7 +162,7 @@ pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
             last_modified: last_modified.and_then(Raw::string).map(Into::into),
         },
         meta: meta
-            .filter(|meta| meta.kind() == Kind::Object)
+            .filter(|meta| meta.kind() == JsonKind::Object)
             .and_then(|meta| serde_json::from_str::<Map<_, _>>(meta.as_str()).ok())
             .map(Meta),
     };

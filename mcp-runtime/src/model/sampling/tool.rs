@@ -2,12 +2,10 @@
 
 use std::fmt::Display;
 
+use mcp_runtime_wire::{JsonKind, Raw};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{
-    error::shown,
-    wire::{Kind, Raw},
-};
+use crate::error::shown;
 
 /// A tool that the client's model may use while it answers (client/sampling, 2025-11-25 and later). It is independent of the tools of the
 /// server: the model's request comes back as a [`ToolUse`], and the handler runs it.
@@ -131,10 +129,11 @@ impl ToolUse {
         };
         let input = match input.filter(|input| !input.is_null()) {
             None => "{}",
-            Some(input) if input.kind() == Kind::Object => input.as_str(),
+            Some(input) if input.kind() == JsonKind::Object => input.as_str(),
             Some(_) => return Err("`input` of a tool use must be an object".to_owned()),
         };
-        let meta = meta.filter(|meta| meta.kind() == Kind::Object).map(|meta| meta.as_str().into());
+        let meta =
+            meta.filter(|meta| meta.kind() == JsonKind::Object).map(|meta| meta.as_str().into());
         Ok(Self { id: text(id, "id")?, name: text(name, "name")?, input: Ok(input.into()), meta })
     }
 }

@@ -15,6 +15,8 @@ pub(crate) use items::listed;
 pub(super) use question::question;
 pub(super) use task::{related, task_changed};
 
+use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
+
 use crate::{
     catalog::Snapshot,
     error::{Error, ErrorKind},
@@ -23,7 +25,6 @@ use crate::{
         ResourceContents, ToolResult,
     },
     protocol::{Service, revision::Revision},
-    wire::{self, Id, Object, Raw},
 };
 
 /// Notification that carries log messages: of a session in the legacy era, of one request in the modern era.
@@ -103,7 +104,7 @@ pub(super) fn empty(out: &mut Vec<u8>, service: &Service, revision: Revision, id
 
 /// Writes `DiscoverResult`, which tells what `initialize` tells in the legacy era (rules DISC-02 and DISC-03).
 pub(super) fn discover(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     revision: Revision,
     snapshot: &Snapshot,
@@ -123,7 +124,7 @@ pub(super) fn discover(
 
 /// Writes the empty result that ends a listen stream.
 pub(super) fn listen_result(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     key: &'static str,
     id: Id<'_>,
@@ -134,7 +135,7 @@ pub(super) fn listen_result(
     meta.raw("io.modelcontextprotocol/serverInfo", &service.server_info);
 }
 
-fn result_type(result: &mut Object<'_>, revision: Revision, name: &'static str) {
+fn result_type(result: &mut ObjectWriter<'_>, revision: Revision, name: &'static str) {
     if revision.is_modern() {
         result.word("resultType", name);
     }
@@ -142,7 +143,7 @@ fn result_type(result: &mut Object<'_>, revision: Revision, name: &'static str) 
 
 /// Writes `_meta` of a result: the author's entries and, in the modern era, `serverInfo` (rule META-05).
 fn meta(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     revision: Revision,
     of_author: Option<&crate::model::Meta>,
@@ -159,21 +160,21 @@ fn meta(
 }
 
 /// Writes the author's own entries of a `_meta`.
-fn entries(meta: &mut Object<'_>, of_author: Option<&crate::model::Meta>) {
+fn entries(meta: &mut ObjectWriter<'_>, of_author: Option<&crate::model::Meta>) {
     for (key, value) in of_author.iter().flat_map(|it| &it.0) {
         let _ = wire::write::value(meta.given_key(key), value);
     }
 }
 
 /// Writes the cache fields that some results must have (rule CACHE-01).
-pub(super) fn cache(result: &mut Object<'_>, revision: Revision, ttl_ms: u64, public: bool) {
+pub(super) fn cache(result: &mut ObjectWriter<'_>, revision: Revision, ttl_ms: u64, public: bool) {
     if revision.is_modern() {
         result.u64("ttlMs", ttl_ms).str("cacheScope", if public { "public" } else { "private" });
     }
 }
 
 #[inline]
-fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &Done) {
+fn done(result: &mut ObjectWriter<'_>, service: &Service, revision: Revision, done: &Done) {
     result_type(result, revision, "complete");
     match done {
         Done::Tool(tool) => self::tool(result, service, revision, tool),
@@ -198,13 +199,13 @@ fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &D
     }
 }
 
-fn tool(result: &mut Object<'_>, service: &Service, revision: Revision, tool: &ToolResult) {
+fn tool(result: &mut ObjectWriter<'_>, service: &Service, revision: Revision, tool: &ToolResult) {
     tool_content(result, revision, tool);
     meta(result, service, revision, tool.meta.as_ref());
 }
 
 /// Writes content, structured content and `isError` of a tool result.
-fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &ToolResult) {
+fn tool_content(result: &mut ObjectWriter<'_>, revision: Revision, tool: &ToolResult) {
     let features = revision.features();
     let mut blocks = result.array("content");
     content::blocks(&mut blocks, revision, &tool.content);
@@ -220,7 +221,7 @@ fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &ToolResult) 
     }
 }
 
-fn contents(object: &mut Object<'_>, revision: Revision, it: &ResourceContents) {
+fn contents(object: &mut ObjectWriter<'_>, revision: Revision, it: &ResourceContents) {
     object.str("uri", &it.uri).str("mimeType", it.media_type());
     match &it.body {
         ResourceBody::Text(text) => {
@@ -231,7 +232,12 @@ fn contents(object: &mut Object<'_>, revision: Revision, it: &ResourceContents) 
     content::own_meta(object, revision, it.meta.as_ref());
 }
 
-fn prompt(result: &mut Object<'_>, service: &Service, revision: Revision, prompt: &PromptResult) {
+fn prompt(
+    result: &mut ObjectWriter<'_>,
+    service: &Service,
+    revision: Revision,
+    prompt: &PromptResult,
+) {
     result.opt_str("description", prompt.description.as_deref());
     let mut messages = result.array("messages");
     for Message { role, content } in &prompt.messages {
@@ -243,7 +249,7 @@ fn prompt(result: &mut Object<'_>, service: &Service, revision: Revision, prompt
     meta(result, service, revision, prompt.meta.as_ref());
 }
 
-fn completion(object: &mut Object<'_>, found: &Completion) {
+fn completion(object: &mut ObjectWriter<'_>, found: &Completion) {
     let mut values = object.array("values");
     for it in found.values.iter().take(MOST_COMPLETIONS) {
         values.str(it);

@@ -1,5 +1,7 @@
 //! Tasks, in the form of either dialect (rule C-18).
 
+use mcp_runtime_wire::{self as wire, Id, IdBuf, ObjectWriter, Raw};
+
 use super::{Scope, meta, question::requests, result_type, tool_content};
 use crate::{
     error::{Error, ErrorKind},
@@ -9,7 +11,6 @@ use crate::{
         revision::{Revision, TaskDialect},
         tasks::RELATED,
     },
-    wire::{self, Id, IdBuf, Object, Raw},
 };
 
 /// Writes the response to a request that concerns tasks.
@@ -66,7 +67,7 @@ fn ending(out: &mut Vec<u8>, revision: Revision, id: Id<'_>, view: &TaskView) {
 }
 
 /// Writes which task a message belongs to (rule TASK4-07).
-pub(in crate::protocol) fn related(meta: &mut Object<'_>, task: &str) {
+pub(in crate::protocol) fn related(meta: &mut ObjectWriter<'_>, task: &str) {
     meta.object(RELATED).str("taskId", task);
 }
 
@@ -90,7 +91,7 @@ pub(in crate::protocol) fn task_changed(
 }
 
 /// Writes a task. In the newer dialect this includes its open questions, or its result (rule TASK5-04).
-fn detailed(object: &mut Object<'_>, revision: Revision, view: &TaskView) {
+fn detailed(object: &mut ObjectWriter<'_>, revision: Revision, view: &TaskView) {
     fields(object, revision, view, status(revision, view));
     if revision.features().tasks != TaskDialect::Extension {
         return;
@@ -109,7 +110,7 @@ fn detailed(object: &mut Object<'_>, revision: Revision, view: &TaskView) {
     }
 }
 
-fn result(object: &mut Object<'_>, revision: Revision, it: &ToolResult) {
+fn result(object: &mut ObjectWriter<'_>, revision: Revision, it: &ToolResult) {
     result_type(object, revision, "complete");
     tool_content(object, revision, it);
     if let Some(meta) = it.meta.as_ref().filter(|it| !it.is_empty()) {
@@ -117,7 +118,7 @@ fn result(object: &mut Object<'_>, revision: Revision, it: &ToolResult) {
     }
 }
 
-fn error(object: &mut Object<'_>, revision: Revision, error: &Error) {
+fn error(object: &mut ObjectWriter<'_>, revision: Revision, error: &Error) {
     let is_hidden = error.kind() == ErrorKind::Internal;
     let message = if is_hidden { "internal error" } else { error.message() };
     object.i64("code", revision.code(error.kind())).str("message", message);
@@ -127,7 +128,7 @@ fn error(object: &mut Object<'_>, revision: Revision, error: &Error) {
 }
 
 /// Writes the fields that a task has in all dialects.
-fn fields(object: &mut Object<'_>, revision: Revision, view: &TaskView, status: &str) {
+fn fields(object: &mut ObjectWriter<'_>, revision: Revision, view: &TaskView, status: &str) {
     object.str("taskId", &view.id).str("status", status);
     let message = view.message.as_deref().or_else(|| failure(revision, view));
     object.opt_str("statusMessage", message.map(line));

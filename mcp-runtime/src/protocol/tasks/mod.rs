@@ -6,6 +6,8 @@ mod wait;
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{JsonKind, Raw};
+
 use super::{
     call::WayBack,
     encode::{Feature, Scope},
@@ -22,7 +24,6 @@ use crate::{
     error::{Error, ErrorKind},
     model::{ClientInfo, Done, OperationResult, TaskAnswer, TaskEnd, TaskState, TaskView},
     task::{Answers, Viewer},
-    wire::{Kind as JsonKind, Raw},
 };
 
 /// Name of the extension, in the capabilities of client and server.

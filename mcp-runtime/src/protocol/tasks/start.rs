@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use mcp_runtime_wire::{Id, JsonKind, Raw};
+
 use super::{EXTENSION, Peer, demand_extension};
 use crate::{
     call::context::{Caller, Channel},
@@ -17,7 +19,6 @@ use crate::{
         turn::{Refusal, Refused},
     },
     task::{Live, NewTask, Way},
-    wire::{Id, Kind as JsonKind, Raw},
 };
 
 impl Peer {

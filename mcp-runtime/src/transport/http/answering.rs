@@ -7,6 +7,7 @@ use std::{
 };
 
 use http::{HeaderValue, Method, Response, StatusCode, request::Parts};
+use mcp_runtime_wire::{self as wire, Id, Incoming, Parsed};
 
 #[cfg(feature = "auth")]
 use super::gate::{self, Gate};
@@ -30,7 +31,6 @@ use crate::{
     error::{Error, ErrorKind},
     limits::{Limit, Share},
     protocol::{Route, route},
-    wire::{self, Id, Incoming, Parsed},
 };
 
 /// Future that answers a request. Most requests are answered as soon as their bodies have come. Only a call that has to wait costs a future

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{HeaderValue, Response, StatusCode, request::Parts};
+use mcp_runtime_wire::{Id, Incoming};
 
 #[cfg(feature = "auth")]
 use super::gate;
@@ -26,7 +27,6 @@ use crate::{
     error::{Error, ErrorKind, shown},
     limits::Limit,
     protocol::{Arrival, Era, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
-    wire::{Id, Incoming},
 };
 
 pub(super) const SESSION: &str = "mcp-session-id";

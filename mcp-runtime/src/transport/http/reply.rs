@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, request::Parts};
+use mcp_runtime_wire::{Id, ObjectWriter};
 
 use super::body::Body;
 use crate::{
     error::{Error, ErrorKind, shown},
     limits::LARGE,
     protocol::{Revision, unread},
-    wire::{Id, Object},
 };
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -83,7 +83,7 @@ pub(super) fn error(
 /// code that the server of the TypeScript SDK gives for such a session.
 pub(super) fn no_session(hint: &str) -> Response<Body> {
     let mut body = Vec::new();
-    let mut object = Object::begin(&mut body);
+    let mut object = ObjectWriter::begin(&mut body);
     object.raw("code", "-32001").str("message", &format!("Session not found: {hint}"));
     object.end();
     json(StatusCode::NOT_FOUND, body)

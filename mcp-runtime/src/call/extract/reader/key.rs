@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use mcp_runtime_wire::Integer;
 use serde::{
     Deserializer,
     de::{
@@ -12,7 +13,6 @@ use serde::{
 };
 
 use super::ReadError;
-use crate::wire::Integer;
 
 /// The name of a member, read as a number or a bool if the keys of the map have such a type.
 pub(super) struct KeyReader<'de>(pub(super) Cow<'de, str>);
