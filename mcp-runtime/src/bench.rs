@@ -22,7 +22,7 @@ use crate::{
     error::{Error, ServeError},
     item::template,
     limits::Limits,
-    model::{Answer, ClientInfo, Done, ListKind},
+    model::{ClientInfo, Done, ListKind, OperationResult},
     protocol::{Revision, Scope, Service, answer},
     transport::lines::{Line, Lines},
 };
@@ -133,7 +133,7 @@ impl Rooms {
 
 /// Outcome of a call, before it is encoded for a revision.
 #[derive(Debug)]
-pub struct Answered(Answer);
+pub struct Answered(OperationResult);
 
 impl Answered {
     /// Whether the call succeeded. A tool result that reports a failure does not count as success.

@@ -249,7 +249,7 @@ pub mod __private {
             unmarked,
         },
         schema::{
-            CompiledPattern, Data, Held, Range, SchemaProfile, Whole,
+            CompiledPattern, Data, FieldBound, Range, SchemaProfile, Whole,
             constant::{
                 Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node, Object,
                 OfSchemars, Part, Schema, Serialized,
@@ -291,5 +291,5 @@ pub mod __private {
         pub use crate::item::trim_doc as trim;
     }
 
-    pub use crate::schema::given as input_schema;
+    pub use crate::schema::input_schema;
 }

@@ -35,9 +35,8 @@ pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
 
 /// Returns exceptions for files that are long enough or do not exist any more.
 pub(crate) fn stale(sources: &[Source]) -> Vec<String> {
-    let is_short = |path: &str| {
-        sources.iter().any(|source| source.path == path && count(source) < LEAST)
-    };
+    let is_short =
+        |path: &str| sources.iter().any(|source| source.path == path && count(source) < LEAST);
     let stale = EXCEPTED.iter().filter(|exception| !is_short(exception.0));
     stale.map(|(path, reason)| format!("{path} is not short, excepted because {reason}")).collect()
 }

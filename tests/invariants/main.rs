@@ -183,8 +183,14 @@ fn no_two_types_of_a_crate_have_the_same_name() {
     let texts = sources::texts();
     for folder in CRATES {
         let found = names::repeated(&texts, folder);
-        assert!(found.is_empty(), "{}", found.join("
-"));
+        assert!(
+            found.is_empty(),
+            "{}",
+            found.join(
+                "
+"
+            )
+        );
     }
 }
 

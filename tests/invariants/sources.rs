@@ -35,7 +35,9 @@ pub(crate) struct Text {
 /// Returns all files of the crates that users may read: the sources without test code, and the documents.
 pub(crate) fn texts() -> Vec<Text> {
     let mut all = Vec::new();
-    for folder in ["mcp-runtime/src", "mcp-runtime/crates", "mcp-macros/src", "mcp-macros/docs", "examples"] {
+    for folder in
+        ["mcp-runtime/src", "mcp-runtime/crates", "mcp-macros/src", "mcp-macros/docs", "examples"]
+    {
         walk(root(), &root().join(folder), &mut all);
     }
     for document in ["README.md", "SECURITY.md", "CHANGELOG.md", "BENCHMARKS.md"] {

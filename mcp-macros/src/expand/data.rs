@@ -6,11 +6,11 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::{DeriveInput, GenericParam, Item, LitStr, Type, parse_quote};
 
-/// Makes the item's derives assume that the types in it have a JSON form, and returns impls of `Held` that promise it. An error about a
+/// Makes the item's derives assume that the types in it have a JSON form, and returns impls of `FieldBound` that promise it. An error about a
 /// type without a JSON form comes from its impl.
 pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStream> {
     let (owner, held) = data_fields(item)?;
-    let path = reexport(root, "Held");
+    let path = reexport(root, "FieldBound");
     let mut promises = TokenStream::new();
     let mut count = 0;
     for DataField { field, types } in held {
@@ -19,7 +19,7 @@ pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStrea
             let index = Literal::usize_unsuffixed(count);
             bounds.push(format!("for<'a> {}: {path}<'a, {owner}, {index}>", ty.to_token_stream()));
             promises.extend(quote_spanned! {here()=>
-                impl #root::__private::Held<'_, #owner, #index> for #ty {}
+                impl #root::__private::FieldBound<'_, #owner, #index> for #ty {}
             });
             count += 1;
         }

@@ -12,8 +12,8 @@ pub enum Shape {
     Circle(
         #[serde(
             bound(
-                serialize = "for<'a> Point: ::mcp_runtime::__private::Held<'a, Shape, 0>",
-                deserialize = "for<'a> Point: ::mcp_runtime::__private::Held<'a, Shape, 0>"
+                serialize = "for<'a> Point: ::mcp_runtime::__private::FieldBound<'a, Shape, 0>",
+                deserialize = "for<'a> Point: ::mcp_runtime::__private::FieldBound<'a, Shape, 0>"
             )
         )]
         Point,
@@ -23,12 +23,12 @@ pub enum Shape {
         points: Vec<Point>,
         #[serde(
             bound(
-                serialize = "for<'a> Box < Shape >: ::mcp_runtime::__private::Held<'a, Shape, 1>",
-                deserialize = "for<'a> Box < Shape >: ::mcp_runtime::__private::Held<'a, Shape, 1>"
+                serialize = "for<'a> Box < Shape >: ::mcp_runtime::__private::FieldBound<'a, Shape, 1>",
+                deserialize = "for<'a> Box < Shape >: ::mcp_runtime::__private::FieldBound<'a, Shape, 1>"
             )
         )]
         next: Option<Box<Shape>>,
     },
 }
-impl ::mcp_runtime::__private::Held<'_, Shape, 0> for Point {}
-impl ::mcp_runtime::__private::Held<'_, Shape, 1> for Box<Shape> {}
+impl ::mcp_runtime::__private::FieldBound<'_, Shape, 0> for Point {}
+impl ::mcp_runtime::__private::FieldBound<'_, Shape, 1> for Box<Shape> {}

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     call::context::{Asker, Asking},
-    error::{Error, Kind, Result},
+    error::{Error, ErrorKind, Result},
     model::{ClientInfo, NeedInput, Question},
 };
 
@@ -213,5 +213,5 @@ pub(crate) fn lacking(client: &ClientInfo, question: &Question) -> Option<Error>
     };
     let data = format!(r#"{{"requiredCapabilities":{{"{outer}":{{{}}}}}}}"#, parts.join(","));
     let text = format!("this needs a client with `{}`", missing.join("` and `"));
-    Some(Error::of(Kind::MissingCapability, text).with_json(data))
+    Some(Error::of(ErrorKind::MissingCapability, text).with_json(data))
 }

@@ -10,9 +10,8 @@ use crate::{
     call::reply::OutputSchema,
     item::{Constant, Param},
     schema::{
-        self, SchemaProfile,
-        compatible::Side,
-        constant::{Node, value},
+        InputField, InputObject, ResultSchema, SchemaProfile, SchemaSide,
+        constant::{Node, partial_schema},
         generator,
     },
 };
@@ -64,18 +63,19 @@ pub(crate) fn input(
         made.push(match field.source {
             Source::Json { schema, .. } | Source::Spread { schema } => {
                 let known = node(field, known).filter(|_| profile == SchemaProfile::Compatible);
-                let known = known.and_then(|it| value(&it, Side::Argument, &mut generator));
+                let known =
+                    known.and_then(|it| partial_schema(&it, SchemaSide::Argument, &mut generator));
                 Some(known.unwrap_or_else(|| schema(&mut generator).to_value()))
             }
             Source::Text { .. } => None,
         });
     }
-    let mut object = schema::object::InputObject::new(generator.take_definitions(true), lenient);
+    let mut object = InputObject::new(generator.take_definitions(true), lenient);
     for (field, schema) in fields.iter().zip(made) {
         let Some(schema) = schema else { continue };
         match field.source {
             Source::Spread { .. } => object.spread(field.def.name, field.def.header, schema),
-            Source::Json { required, .. } => object.field(schema::object::Field {
+            Source::Json { required, .. } => object.field(InputField {
                 title: field.def.title,
                 description: field.def.description,
                 required: !field.has_default && required(),
@@ -83,7 +83,7 @@ pub(crate) fn input(
                 default: field.default.clone(),
                 example: field.def.example,
                 header: field.def.header,
-                ..schema::object::Field::new(field.def.name, schema)
+                ..InputField::new(field.def.name, schema)
             }),
             Source::Text { .. } => {}
         }
@@ -112,6 +112,6 @@ pub(crate) fn output(output: OutputSchema, known: &Constant, profile: SchemaProf
     if let (Some(root), false) = (root.as_object_mut(), definitions.is_empty()) {
         root.insert("$defs".to_owned(), definitions.into());
     }
-    let rendered = schema::output::OutputSchema::render(root, profile);
+    let rendered = ResultSchema::render(root, profile);
     Output { root_is_object: rendered.root_is_object, made: rendered.text.into() }
 }

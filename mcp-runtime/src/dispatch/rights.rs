@@ -20,7 +20,7 @@ use crate::{
     call::context::Carrier,
     catalog::{Entry, Snapshot},
     error::Error,
-    model::{ListKind, Page},
+    model::{ListKind, ListPage},
 };
 
 impl Dispatcher {
@@ -31,7 +31,7 @@ impl Dispatcher {
         kind: ListKind,
         cursor: Option<&str>,
         carrier: &Carrier,
-    ) -> Result<Page, Error> {
+    ) -> Result<ListPage, Error> {
         if snapshot.guards(kind) && carrier.is_judged() {
             return snapshot.page_of(kind, cursor, |entry| self.shows(entry, carrier));
         }

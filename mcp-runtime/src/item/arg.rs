@@ -2,7 +2,7 @@ use std::any::TypeId;
 
 use crate::schema::{
     CompiledPattern, Constraints, Range,
-    constant::{self, Literal, Node, Notes},
+    constant::{Literal, Node, Notes, SchemaDefault},
 };
 
 /// Properties of a parameter that its attributes set. The type of the parameter decides whether it is an argument at all.
@@ -116,7 +116,7 @@ impl ArgDef {
             constraints: Some(&self.constraints),
             default: match self.default {
                 Some(literal) => node.default_of(literal),
-                None => constant::Default::None,
+                None => SchemaDefault::None,
             },
             ..Notes::NONE
         }

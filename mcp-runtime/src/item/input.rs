@@ -5,8 +5,7 @@ mod gaps;
 
 use super::ArgDef;
 use crate::schema::{
-    Kind,
-    compatible::Side,
+    SchemaKind, SchemaSide,
     constant::{MOST, MOST_NODES, Node, Out, dot_before, equal, panic_with, write_node},
 };
 
@@ -109,7 +108,7 @@ impl Property {
             Param::Argument(node) => {
                 let constraints = &self.arg.constraints;
                 let (least, most) = match constraints.range() {
-                    Some(range) => range.edges(matches!(node.kind(), Kind::Integer)),
+                    Some(range) => range.edges(matches!(node.kind(), SchemaKind::Integer)),
                     None => return self.is_plain(&node, constraints.is_empty()),
                 };
                 !least.is_unwritable()
@@ -122,7 +121,7 @@ impl Property {
     const fn is_plain(&self, node: &Node, is_free: bool) -> bool {
         node.is_constant()
             && !self.arg.notes(node).default.is_unknown()
-            && (is_free || !matches!(node.kind(), Kind::Other))
+            && (is_free || !matches!(node.kind(), SchemaKind::Other))
     }
 }
 
@@ -146,7 +145,7 @@ const fn judge(arg: &ArgDef, node: &Node) {
 pub const fn judge_text(arg: &'static ArgDef, is_made: bool, param: Param) {
     if let Param::Argument(node) = param
         && !is_made
-        && matches!(node.kind(), Kind::Object)
+        && matches!(node.kind(), SchemaKind::Object)
     {
         panic_with(&[
             "`",
@@ -157,7 +156,7 @@ pub const fn judge_text(arg: &'static ArgDef, is_made: bool, param: Param) {
 }
 
 const fn can_have_header(node: &Node) -> bool {
-    matches!(node.kind(), Kind::String | Kind::Integer | Kind::Boolean)
+    matches!(node.kind(), SchemaKind::String | SchemaKind::Integer | SchemaKind::Boolean)
 }
 
 impl InputSchema {
@@ -248,7 +247,7 @@ impl InputSchema {
                     out.comma(&mut first);
                     out.string(arg.name);
                     out.push(":");
-                    write_node(out, &node, Side::Argument, &arg.notes(&node));
+                    write_node(out, &node, SchemaSide::Argument, &arg.notes(&node));
                 }
                 Param::Spread(node) => node.write_members(out, &mut first),
                 Param::Server | Param::Unknown(_) => {}
@@ -272,7 +271,7 @@ impl InputSchema {
                 Param::Spread(node) => {
                     let mut j = 0;
                     while let Some(member) = node.member(j) {
-                        if member.is_required(Side::Argument) {
+                        if member.is_required(SchemaSide::Argument) {
                             names.name(out, member.name());
                         }
                         j += 1;

@@ -1,3 +1,5 @@
+//! Content of messages, results and resources.
+
 use std::borrow::Cow;
 
 use base64::{
@@ -5,7 +7,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 
-use super::{Meta, resource::ResourceContents};
+use super::Meta;
 
 /// Author of a message, or intended recipient of a piece of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +27,7 @@ impl Role {
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        [Self::User, Self::Assistant].into_iter().find(|it| it.name() == name)
+        [Self::User, Self::Assistant].into_iter().find(|role| role.name() == name)
     }
 }
 
@@ -39,12 +41,12 @@ pub struct Annotations {
 
 /// Binary data, as bytes or as base64 text.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Data {
+pub(crate) enum BinaryData {
     Bytes(Vec<u8>),
     Base64(String),
 }
 
-impl Data {
+impl BinaryData {
     pub(crate) fn bytes(&self) -> Option<Cow<'_, [u8]>> {
         match self {
             Self::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
@@ -119,8 +121,8 @@ macro_rules! annotated {
         }
 
         impl From<$ty> for Content {
-            fn from(it: $ty) -> Self {
-                Self::$ty(it)
+            fn from(content: $ty) -> Self {
+                Self::$ty(content)
             }
         }
     )*};
@@ -168,7 +170,7 @@ impl From<&str> for Content {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    pub(crate) data: Data,
+    pub(crate) data: BinaryData,
     pub(crate) mime_type: String,
     pub(crate) extras: Option<Box<Extras>>,
 }
@@ -176,7 +178,7 @@ pub struct Image {
 /// A sound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audio {
-    pub(crate) data: Data,
+    pub(crate) data: BinaryData,
     pub(crate) mime_type: String,
     pub(crate) extras: Option<Box<Extras>>,
 }
@@ -186,12 +188,12 @@ macro_rules! binary {
         impl $ty {
             #[doc = concat!("A ", $what, " of this media type.")]
             pub fn new(mime_type: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-                Self { data: Data::Bytes(bytes.into()), mime_type: mime_type.into(), extras: None }
+                Self { data: BinaryData::Bytes(bytes.into()), mime_type: mime_type.into(), extras: None }
             }
 
             #[doc = concat!("A ", $what, " whose bytes are base64 already.")]
             pub fn base64(mime_type: impl Into<String>, text: impl Into<String>) -> Self {
-                Self { data: Data::Base64(text.into()), mime_type: mime_type.into(), extras: None }
+                Self { data: BinaryData::Base64(text.into()), mime_type: mime_type.into(), extras: None }
             }
 
             /// Returns the media type.
@@ -294,6 +296,109 @@ impl Embedded {
     /// Embeds bytes at this URI.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self::new(ResourceContents::blob(uri, bytes))
+    }
+}
+
+/// Part of a resource: a text or bytes, at a URI. An empty URI stands for the URI that is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceContents {
+    pub(crate) uri: String,
+    pub(crate) mime_type: Option<String>,
+    /// Media type if neither the contents nor the resource have one.
+    pub(crate) usual: &'static str,
+    pub(crate) body: ResourceBody,
+    pub(crate) meta: Option<Meta>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ResourceBody {
+    Text(String),
+    Blob(BinaryData),
+}
+
+impl ResourceContents {
+    /// Creates contents from a text.
+    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::of(uri.into(), "text/plain", ResourceBody::Text(text.into()))
+    }
+
+    /// Creates contents from bytes.
+    pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self::of(
+            uri.into(),
+            "application/octet-stream",
+            ResourceBody::Blob(BinaryData::Bytes(bytes.into())),
+        )
+    }
+
+    pub(crate) fn of(uri: String, usual: &'static str, body: ResourceBody) -> Self {
+        Self { uri, mime_type: None, usual, body, meta: None }
+    }
+
+    /// Sets the media type. The default is the media type of the resource.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets the `_meta` (2025-06-18 and later).
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// Returns the media type, or the most general one if there is none: a prompt must not leave it out (rule PROMPT-04).
+    pub(crate) fn media_type(&self) -> &str {
+        self.mime_type.as_deref().unwrap_or(self.usual)
+    }
+}
+
+/// Bytes as the contents of a resource, at the URI that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blob {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) mime_type: Option<String>,
+}
+
+impl Blob {
+    /// Wraps these bytes.
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+        Self { bytes: bytes.into(), mime_type: None }
+    }
+
+    /// Sets the media type. The default is the media type of the resource.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+}
+
+/// A message of a prompt.
+///
+/// ```
+/// use mcp_runtime::Message;
+///
+/// let chat = [Message::user("What is 40 + 2?"), Message::assistant("42")];
+/// # let _ = chat;
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    pub(crate) role: Role,
+    pub(crate) content: Content,
+}
+
+impl Message {
+    /// Creates a message of the user.
+    pub fn user(content: impl Into<Content>) -> Self {
+        Self { role: Role::User, content: content.into() }
+    }
+
+    /// Creates a message of the model.
+    pub fn assistant(content: impl Into<Content>) -> Self {
+        Self { role: Role::Assistant, content: content.into() }
     }
 }
 

@@ -1,9 +1,11 @@
-//! Schema of a form, independent of the protocol revision: flat fields, each of one of six kinds (rule ELIC-03).
+//! Schema of a form, independent of the protocol revision: flat fields, each of one of six kinds (rule ELIC-03). An answer is checked
+//! against it, and completed with the defaults of the fields that it leaves out.
 
-mod check;
-mod format;
+use std::borrow::Cow;
 
-pub use format::TextFormat;
+use mcp_runtime_wire::{JsonKind, ObjectWriter, Raw, write};
+
+use crate::suggest::nearest;
 
 /// All fields of a form, in the order in which users see them.
 #[derive(Debug)]
@@ -82,7 +84,7 @@ impl Choices {
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.all.iter().map(|it| it.value)
+        self.all.iter().map(|choice| choice.value)
     }
 
     pub(crate) fn titles(&self) -> impl Iterator<Item = &'static str> + '_ {
@@ -91,7 +93,7 @@ impl Choices {
 
     /// Whether any value has a title.
     pub(crate) fn is_titled(&self) -> bool {
-        self.all.iter().any(|it| it.title.is_some())
+        self.all.iter().any(|choice| choice.title.is_some())
     }
 }
 
@@ -114,7 +116,8 @@ impl FieldKind {
                 *most = most.iter().copied().chain(highest).min();
             }
             Self::Number { least, most } => {
-                (*least, *most) = (lowest.map(|it| it as f64), highest.map(|it| it as f64));
+                (*least, *most) =
+                    (lowest.map(|bound| bound as f64), highest.map(|bound| bound as f64));
             }
             _ => {}
         }
@@ -150,10 +153,343 @@ impl FormSchema {
         let schema = Self { fields };
         if cfg!(debug_assertions) {
             for field in &schema.fields {
-                let wrong = field.default.as_deref().and_then(|it| field.problem_of_default(it));
+                let wrong =
+                    field.default.as_deref().and_then(|json| field.problem_of_default(json));
                 assert!(wrong.is_none(), "the form's default of {}", wrong.unwrap_or_default());
             }
         }
         schema
+    }
+}
+
+impl FormSchema {
+    /// Checks an answer and collects everything that is wrong with it. Members that the form does not have are ignored, and `null` counts
+    /// as a member that was left out.
+    ///
+    /// # Errors
+    /// Returns one phrase for each wrong field.
+    pub(crate) fn check(&self, content: Raw<'_>) -> Result<(), Vec<String>> {
+        if content.kind() != JsonKind::Object {
+            return Err(vec!["the answer to a form is an object with its fields".to_owned()]);
+        }
+        let given = self.given(content);
+        let problems = self.fields.iter().zip(&given).filter_map(|(field, value)| match value {
+            Some(value) => field.problem(*value),
+            None => field.required.then(|| format!("`{}` is missing", field.name)),
+        });
+        let problems: Vec<String> = problems.collect();
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// Returns the answer as JSON text for the form's type: with defaults, without members that the form does not have, and with integers
+    /// written as such. Call it only with an answer that fits.
+    pub(crate) fn completed(&self, content: Raw<'_>) -> String {
+        let mut out = Vec::new();
+        let mut object = ObjectWriter::begin(&mut out);
+        for (field, value) in self.fields.iter().zip(self.given(content)) {
+            let text = match (value, &field.kind) {
+                (Some(value), FieldKind::Integer { .. }) => match integer(value.as_str()) {
+                    Some(number) => Some(Cow::Owned(number.to_string())),
+                    None => Some(Cow::Borrowed(value.as_str())),
+                },
+                (Some(value), _) => Some(Cow::Borrowed(value.as_str())),
+                (None, _) => field.default.as_deref().map(Cow::Borrowed),
+            };
+            if let Some(text) = text {
+                write::raw(object.given_key(field.name), &text);
+            }
+        }
+        object.end();
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    /// Returns the value of each field, found in one pass.
+    fn given<'a>(&self, content: Raw<'a>) -> Vec<Option<Raw<'a>>> {
+        let mut given = vec![None; self.fields.len()];
+        for (name, value) in content.members() {
+            if let Some(at) = self.fields.iter().position(|field| field.name == name) {
+                given[at] = Some(value).filter(|value| !value.is_null());
+            }
+        }
+        given
+    }
+}
+
+impl FieldSchema {
+    fn problem(&self, value: Raw<'_>) -> Option<String> {
+        Some(format!("`{}`: {}", self.name, self.kind.problem(value)?))
+    }
+
+    /// Returns why a default could not be an answer.
+    fn problem_of_default(&self, json: &str) -> Option<String> {
+        self.problem(Raw::trusted(json))
+    }
+}
+
+impl FieldKind {
+    fn problem(&self, value: Raw<'_>) -> Option<String> {
+        match self {
+            Self::Text { least, most, format } => {
+                let Some(text) = value.string() else { return Some(mismatch(value, "a text")) };
+                let wrong = format.filter(|format| !format.fits(&text));
+                length_problem(text.chars().count(), "character", *least, *most).or_else(|| {
+                    wrong.map(|format| {
+                        format!("{} is not {}", brief_value(value), format.expected())
+                    })
+                })
+            }
+            Self::Integer { least, most } => match number(value).and_then(integer) {
+                Some(number) => range_problem(number, *least, *most),
+                None => Some(mismatch(value, "an integer")),
+            },
+            Self::Number { least, most } => {
+                match number(value).and_then(|number| number.parse::<f64>().ok()) {
+                    Some(number) => range_problem(number, *least, *most),
+                    None => Some(mismatch(value, "a number")),
+                }
+            }
+            Self::Bool => value.bool().is_none().then(|| mismatch(value, "true or false")),
+            Self::Choice(choices) => choices.problem(value),
+            Self::Several { choices, least, most } => {
+                if value.kind() != JsonKind::Array {
+                    return Some(mismatch(value, "an array"));
+                }
+                let wrong = value.elements().find_map(|choice| choices.problem(choice));
+                wrong.or_else(|| length_problem(value.elements().count(), "choice", *least, *most))
+            }
+        }
+    }
+}
+
+impl Choices {
+    fn problem(&self, value: Raw<'_>) -> Option<String> {
+        let Some(text) = value.string() else { return Some(mismatch(value, "a text")) };
+        if self.values().any(|known| known == text) {
+            return None;
+        }
+        let hint = match nearest(&text, self.values()) {
+            Some(found) => format!("; did you mean \"{found}\"?"),
+            None => String::new(),
+        };
+        let all: Vec<String> = self.values().map(|known| format!("\"{known}\"")).collect();
+        Some(format!("{} is none of {}{hint}", brief_value(value), all.join(", ")))
+    }
+}
+
+fn mismatch(value: Raw<'_>, expected: &str) -> String {
+    format!("{} is not {expected}", brief_value(value))
+}
+
+/// Returns a value in a form that is short enough for a message.
+fn brief_value(value: Raw<'_>) -> Cow<'_, str> {
+    const MOST: usize = 60;
+    match value.kind() {
+        JsonKind::Array => "an array".into(),
+        JsonKind::Object => "an object".into(),
+        _ => match value.as_str().char_indices().nth(MOST) {
+            Some((end, _)) => format!("{}…", &value.as_str()[..end]).into(),
+            None => value.as_str().into(),
+        },
+    }
+}
+
+fn number(value: Raw<'_>) -> Option<&str> {
+    (value.kind() == JsonKind::Number).then(|| value.as_str())
+}
+
+/// JSON Schema counts `3.0` and `3e1` as integers too, and some clients write them so.
+fn integer(text: &str) -> Option<i128> {
+    /// Above this bound `f64` cannot hold every integer.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let float =
+        || text.parse::<f64>().ok().filter(|number| number.fract() == 0.0 && number.abs() <= EXACT);
+    text.parse().ok().or_else(|| float().map(|number| number as i128))
+}
+
+fn range_problem<T: PartialOrd + std::fmt::Display>(
+    number: T,
+    least: Option<T>,
+    most: Option<T>,
+) -> Option<String> {
+    let low = least.as_ref().is_some_and(|bound| number < *bound);
+    let high = most.as_ref().is_some_and(|bound| number > *bound);
+    let expected = match (least, most) {
+        _ if !low && !high => return None,
+        (Some(least), Some(most)) => format!("in {least}..={most}"),
+        (Some(least), None) => format!("at least {least}"),
+        (None, Some(most)) => format!("at most {most}"),
+        (None, None) => return None,
+    };
+    Some(format!("{number} is not {expected}"))
+}
+
+fn length_problem(
+    found: usize,
+    unit: &str,
+    least: Option<usize>,
+    most: Option<usize>,
+) -> Option<String> {
+    let expected = match (least, most) {
+        (Some(least), _) if found < least => format!("at least {least}"),
+        (_, Some(most)) if found > most => format!("at most {most}"),
+        _ => return None,
+    };
+    let plural = if found == 1 { "" } else { "s" };
+    Some(format!("{found} {unit}{plural}, {expected}"))
+}
+
+/// Format of a text field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextFormat {
+    Email,
+    Uri,
+    Date,
+    DateTime,
+}
+
+impl TextFormat {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Email => "email",
+            Self::Uri => "uri",
+            Self::Date => "date",
+            Self::DateTime => "date-time",
+        }
+    }
+
+    /// Describes the format, for a text that does not have it.
+    fn expected(self) -> &'static str {
+        match self {
+            Self::Email => "an address such as ann@example.com",
+            Self::Uri => "a URI such as https://example.com",
+            Self::Date => "a date such as 2030-12-31",
+            Self::DateTime => "a date and time such as 2030-12-31T18:30:00Z",
+        }
+    }
+
+    /// Whether the text has the format, judged by the text alone: an email address may still not exist.
+    fn fits(self, text: &str) -> bool {
+        match self {
+            Self::Email => is_email(text),
+            Self::Uri => is_uri(text),
+            Self::Date => is_date(text.as_bytes()),
+            Self::DateTime => is_date_time(text.as_bytes()),
+        }
+    }
+}
+
+fn is_email(text: &str) -> bool {
+    let plain = !text.contains(|char: char| char.is_whitespace() || char.is_control());
+    let parts = text.rsplit_once('@');
+    plain && parts.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty())
+}
+
+/// Whether the text is a scheme with at least one character after it (RFC 3986, section 3).
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let plain = !rest.contains(|char: char| char.is_whitespace() || char.is_control());
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    plain
+        && !rest.is_empty()
+        && scheme.starts_with(|char: char| char.is_ascii_alphabetic())
+        && scheme.bytes().all(known)
+}
+
+/// `full-date` of RFC 3339.
+fn is_date(text: &[u8]) -> bool {
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else { return false };
+    let (Some(century), Some(of_century)) = (two_digits(*y1, *y2), two_digits(*y3, *y4)) else {
+        return false;
+    };
+    let (Some(month), Some(day)) = (two_digits(*m1, *m2), two_digits(*d1, *d2)) else {
+        return false;
+    };
+    let year = century * 100 + of_century;
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + u32::from(leap),
+        1..=12 => 31,
+        _ => return false,
+    };
+    (1..=days).contains(&day)
+}
+
+/// `date-time` of RFC 3339, which requires the offset.
+fn is_date_time(text: &[u8]) -> bool {
+    let Some((date, time)) = text.split_at_checked(10) else { return false };
+    let [b'T' | b't', clock @ ..] = time else { return false };
+    let [h1, h2, b':', m1, m2, b':', s1, s2, rest @ ..] = clock else { return false };
+    let below = |a: u8, b: u8, end: u32| two_digits(a, b).is_some_and(|number| number < end);
+    let rest = match rest {
+        [b'.', rest @ ..] => {
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if digits == 0 {
+                return false;
+            }
+            &rest[digits..]
+        }
+        rest => rest,
+    };
+    let offset = match rest {
+        [b'Z' | b'z'] => true,
+        [b'+' | b'-', h1, h2, b':', m1, m2] => below(*h1, *h2, 24) && below(*m1, *m2, 60),
+        _ => false,
+    };
+    // The 61st second is a leap second.
+    is_date(date) && below(*h1, *h2, 24) && below(*m1, *m2, 60) && below(*s1, *s2, 61) && offset
+}
+
+fn two_digits(tens: u8, ones: u8) -> Option<u32> {
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0'));
+    Some(digit(tens)? * 10 + digit(ones)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TextFormat;
+
+    fn check(format: TextFormat, right: &[&str], wrong: &[&str]) {
+        for text in right {
+            assert!(format.fits(text), "{text} is {}", format.expected());
+        }
+        for text in wrong {
+            assert!(!format.fits(text), "{text} is not {}", format.expected());
+        }
+    }
+
+    #[test]
+    fn formats_are_recognised() {
+        check(TextFormat::Email, &["ann@example.com", "a@b"], &["ann", "@b", "a@", "a b@c", ""]);
+        check(
+            TextFormat::Uri,
+            &["https://example.com/?a", "urn:x:y"],
+            &["example.com", ":x", "1:x", "x:", "x:a b"],
+        );
+        check(
+            TextFormat::Date,
+            &["2024-02-29", "2000-02-29", "2030-12-31"],
+            &[
+                "2023-02-29",
+                "1900-02-29",
+                "2030-13-01",
+                "2030-04-31",
+                "2030-1-1",
+                "30-01-01",
+                "2030-01-00",
+                "",
+            ],
+        );
+        check(
+            TextFormat::DateTime,
+            &["2030-12-31T18:30:00Z", "2030-12-31t23:59:60.25+05:30"],
+            &[
+                "2030-12-31",
+                "2030-12-31T18:30:00",
+                "2030-12-31T24:00:00Z",
+                "2030-12-31T18:30:00.Z",
+                "2030-12-31T18:30Z",
+            ],
+        );
     }
 }

@@ -24,7 +24,7 @@ impl Meta {
     /// for the protocol.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
-        if let Err(reason) = check_key(key) {
+        if let Err(reason) = check_meta_key(key) {
             panic!("`{key}` cannot be a `_meta` key: {reason}");
         }
         self.0.insert(key.to_owned(), value.into());
@@ -44,13 +44,13 @@ impl Meta {
 
 /// Checks a key: an optional prefix of dotted labels, then a name. Prefixes whose second label is `mcp` or `modelcontextprotocol` belong to
 /// the protocol (rules RPC-15 and RPC-16).
-pub(crate) fn check_key(key: &str) -> Result<(), &'static str> {
+pub(crate) fn check_meta_key(key: &str) -> Result<(), &'static str> {
     let (prefix, name) =
         key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     if let Some(prefix) = prefix {
         let labels: Vec<&str> = prefix.split('.').collect();
-        let is_label = |it: &&str| {
-            let bytes = it.as_bytes();
+        let is_label = |label: &&str| {
+            let bytes = label.as_bytes();
             bytes.first().is_some_and(u8::is_ascii_alphabetic)
                 && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
                 && bytes.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-')
@@ -58,12 +58,12 @@ pub(crate) fn check_key(key: &str) -> Result<(), &'static str> {
         if !labels.iter().all(is_label) {
             return Err("its prefix must be dotted labels such as `example.com`");
         }
-        if labels.get(1).is_some_and(|it| matches!(*it, "mcp" | "modelcontextprotocol")) {
+        if labels.get(1).is_some_and(|label| matches!(*label, "mcp" | "modelcontextprotocol")) {
             return Err("its prefix is reserved for the protocol");
         }
     }
     let bytes = name.as_bytes();
-    let ends = |it: Option<&u8>| it.is_some_and(u8::is_ascii_alphanumeric);
+    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let is_framed = ends(bytes.first()) && ends(bytes.last());
     if !name.is_empty() && !is_framed {
         return Err("its name must begin and end with a letter or digit");
@@ -76,17 +76,17 @@ pub(crate) fn check_key(key: &str) -> Result<(), &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::check_key;
+    use super::check_meta_key;
 
     #[test]
     fn keys_follow_the_specification() {
         for good in ["progressToken", "example.com/x", "com.example.mcp/x", "a-b.c/x_y.z", "x"] {
-            assert_eq!(check_key(good), Ok(()), "{good}");
+            assert_eq!(check_meta_key(good), Ok(()), "{good}");
         }
         for bad in
             ["io.modelcontextprotocol/x", "dev.mcp/x", "1a/x", "a..b/x", "x y", "-x", "x-", "a/b/c"]
         {
-            assert!(check_key(bad).is_err(), "{bad}");
+            assert!(check_meta_key(bad).is_err(), "{bad}");
         }
     }
 }

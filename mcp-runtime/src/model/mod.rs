@@ -1,52 +1,39 @@
 //! Types of MCP, as a superset of all revisions. `protocol` leaves out what a revision lacks.
 
-mod asks;
 mod client;
 mod content;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod form;
-mod icon;
-mod instant;
-mod level;
-mod message;
+mod item;
 mod meta;
 mod outcome;
-pub(crate) mod page;
 mod question;
-mod rate;
-mod resource;
+mod result;
 mod root;
 mod sampling;
 mod task;
-mod tool_name;
 
-pub use asks::Asks;
-pub use client::ClientInfo;
-pub use content::{Annotations, Audio, Content, Embedded, Image, ResourceLink, Role, Text};
-pub(crate) use content::{Data, Extras};
-pub use form::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat};
-pub use icon::Icon;
-pub(crate) use instant::{Instant, millis};
-pub use level::Level;
-pub use message::Message;
-pub use meta::Meta;
-pub(crate) use meta::check_key as meta_key;
-pub(crate) use outcome::Answer;
-pub use outcome::{
-    CachePolicy, Completion, Done, ListKind, NeedInput, Operation, Outcome, Page, PromptResult,
-    ReadResult, ToolResult,
+pub use client::{Asks, ClientInfo, Level};
+pub use content::{
+    Annotations, Audio, Blob, Content, Embedded, Image, Message, ResourceContents, ResourceLink,
+    Role, Text,
 };
-pub(crate) use question::{Action, Question, action, content};
-pub use rate::Rate;
-pub(crate) use resource::Body;
-pub use resource::{Blob, ResourceContents};
+pub(crate) use content::{BinaryData, Extras, ResourceBody};
+pub use form::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat};
+pub(crate) use item::check_tool_name;
+pub use item::{Icon, Rate};
+pub use meta::Meta;
+pub(crate) use meta::check_meta_key;
+pub(crate) use outcome::OperationResult;
+pub use outcome::{Done, ListKind, ListPage, NeedInput, Operation, Outcome};
+pub(crate) use question::{Action, PAGE_URL, Question, check_page_url, read_action, read_content};
+pub use result::{CachePolicy, Completion, PromptResult, ReadResult, ToolResult};
 pub use root::Root;
 pub(crate) use root::read_roots;
 pub use sampling::{
     IncludeContext, OtherContent, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
     ToolChoice, ToolUse,
 };
-pub(crate) use sampling::{Turn, read_extras};
+pub(crate) use sampling::{SamplingTurn, read_extras};
 pub use task::{TaskAnswer, TaskSupport, TaskView};
-pub(crate) use task::{TaskEnd, TaskState};
-pub(crate) use tool_name::tool_name;
+pub(crate) use task::{TaskEnd, TaskState, Timestamp, millis};

@@ -1,8 +1,6 @@
 //! Operations that a client can request, and their outcomes: the two closed sets between `protocol` and `dispatch`.
 
-use std::time::Duration;
-
-use super::{Content, Message, Meta, Question, ResourceContents, TaskAnswer};
+use super::{Completion, PromptResult, Question, ReadResult, TaskAnswer, ToolResult};
 use crate::error::Error;
 
 /// Operation that a client requests, as [`around`](crate::Builder::around) sees it.
@@ -45,7 +43,7 @@ impl Operation {
 
 /// Outcome of an operation. [`around`](crate::Builder::around) passes it on, or replaces it with [`Outcome::failed`].
 #[derive(Debug)]
-pub struct Outcome(pub(crate) Answer);
+pub struct Outcome(pub(crate) OperationResult);
 
 impl Outcome {
     /// Creates an outcome that is an error. It has the kind of the [`Error`], as if the handler had returned it.
@@ -86,7 +84,7 @@ impl Outcome {
     }
 }
 
-pub(crate) type Answer = Result<Done, Error>;
+pub(crate) type OperationResult = Result<Done, Error>;
 
 /// Result of an operation.
 #[derive(Debug)]
@@ -100,7 +98,7 @@ pub enum Done {
     /// A response about tasks.
     Task(TaskAnswer),
     /// A page of a list, which `protocol` renders from the catalog.
-    List(Page),
+    List(ListPage),
 }
 
 /// Questions of a call that cannot continue without their answers.
@@ -110,97 +108,6 @@ pub struct NeedInput {
     pub(crate) questions: Vec<(Box<str>, Question)>,
     /// State that the client must send back with the answers.
     pub(crate) state: String,
-}
-
-/// Result of a tool.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ToolResult {
-    pub(crate) content: Vec<Content>,
-    /// JSON text. `Some("null")` is a value, `None` means that there is no value (rule C-28).
-    pub(crate) structured: Option<String>,
-    pub(crate) is_error: bool,
-    pub(crate) meta: Option<Meta>,
-}
-
-impl ToolResult {
-    pub(crate) fn failure(text: impl Into<String>) -> Self {
-        Self { content: vec![Content::from(text.into())], is_error: true, ..Self::default() }
-    }
-
-    /// Adds a block. Nearly every result has a single block, so the first one allocates room for no more.
-    pub(crate) fn push(&mut self, content: Content) {
-        if self.content.is_empty() {
-            self.content = vec![content];
-        } else {
-            self.content.push(content);
-        }
-    }
-}
-
-/// Contents of a resource.
-#[derive(Debug, Default)]
-pub struct ReadResult {
-    pub(crate) contents: Vec<ResourceContents>,
-    pub(crate) cache: Option<CachePolicy>,
-}
-
-/// Result of a prompt.
-#[derive(Debug, Default, PartialEq)]
-pub struct PromptResult {
-    /// Description of the prompt itself.
-    pub(crate) description: Option<String>,
-    pub(crate) messages: Vec<Message>,
-    pub(crate) meta: Option<Meta>,
-}
-
-/// Values for an argument, best first. At most 100 are sent. The values are filtered by the typed text, unless the `#[completion]` function
-/// takes that text as a parameter or sets [`total`](Self::total).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Completion {
-    pub(crate) values: Vec<String>,
-    pub(crate) total: Option<usize>,
-}
-
-impl Completion {
-    /// Creates a completion with these values. Set [`total`](Self::total) if there are more.
-    pub fn new(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self { values: values.into_iter().map(Into::into).collect(), total: None }
-    }
-
-    /// Sets how many values there are in all.
-    #[must_use]
-    pub fn total(mut self, total: usize) -> Self {
-        self.total = Some(total);
-        self
-    }
-}
-
-/// How long, and for which callers, the contents of a resource may be cached (2026-07-28).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CachePolicy {
-    pub(crate) public: bool,
-    pub(crate) ttl: Duration,
-}
-
-impl CachePolicy {
-    /// Creates the default policy: a lifetime of zero, for the caller only.
-    pub const fn new() -> Self {
-        Self { public: false, ttl: Duration::ZERO }
-    }
-
-    /// Lets caches serve the contents to other callers too.
-    #[must_use]
-    pub const fn public(mut self) -> Self {
-        self.public = true;
-        self
-    }
-
-    /// Sets how long the contents may be cached.
-    #[must_use]
-    pub const fn ttl(mut self, ttl: Duration) -> Self {
-        self.ttl = ttl;
-        self
-    }
 }
 
 /// The four lists.
@@ -214,7 +121,7 @@ pub enum ListKind {
 
 /// Page of a list, as a range of indexes. The items themselves are in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct ListPage {
     pub(crate) kind: ListKind,
     pub(crate) from: usize,
     pub(crate) to: usize,

@@ -1,8 +1,11 @@
+//! Questions of handlers to the client, and its answers to them.
+
 use std::sync::Arc;
 
 use mcp_runtime_wire::{JsonKind, Raw};
 
-use super::{ClientInfo, FormSchema, Sampled, Sampling, root::read_roots};
+use super::{ClientInfo, FormSchema, Sampled, Sampling, read_roots};
+use crate::percent;
 
 /// Question of a handler to the client, independent of the protocol revision.
 #[derive(Clone, Debug)]
@@ -46,24 +49,26 @@ impl Question {
             // A client that can only open pages declares `elicitation` too, and cannot show a form.
             Self::Form { .. } => return vec!["elicitation"],
             Self::Url { .. } => &["elicitation.url"],
-            Self::Sample(it) if has_parts => match (it.needs_tools(), it.needs_context()) {
-                (true, true) => &["sampling.tools", "sampling.context"],
-                (true, false) => &["sampling.tools"],
-                (false, true) => &["sampling.context"],
-                (false, false) => &["sampling"],
-            },
+            Self::Sample(sampling) if has_parts => {
+                match (sampling.needs_tools(), sampling.needs_context()) {
+                    (true, true) => &["sampling.tools", "sampling.context"],
+                    (true, false) => &["sampling.tools"],
+                    (false, true) => &["sampling.context"],
+                    (false, false) => &["sampling"],
+                }
+            }
             Self::Sample(_) => &["sampling"],
             Self::Roots => &["roots"],
         };
-        needed.iter().copied().filter(|it| !client.can(it)).collect()
+        needed.iter().copied().filter(|capability| !client.can(capability)).collect()
     }
 
     /// Returns the question for another attempt. If the user filled in content that cannot be read, the message says why.
     #[must_use]
     pub(crate) fn after(mut self, misfit: Raw<'_>) -> Self {
         if let Self::Form { message, reads, .. } = &mut self
-            && action(misfit) == Ok(Action::Accept)
-            && let Err(problems) = reads(content(misfit))
+            && read_action(misfit) == Ok(Action::Accept)
+            && let Err(problems) = reads(read_content(misfit))
         {
             message
                 .push_str(&format!(" (The last answer cannot be used: {})", problems.join("; ")));
@@ -76,7 +81,7 @@ impl Question {
         match self {
             Self::Form { message, schema, .. } => format!("form {message:?} {schema:?}"),
             Self::Url { message, url, .. } => format!("page {message:?} {url:?}"),
-            Self::Sample(it) => format!("sample {it:?}"),
+            Self::Sample(sampling) => format!("sample {sampling:?}"),
             Self::Roots => "roots".to_owned(),
         }
     }
@@ -84,7 +89,7 @@ impl Question {
     /// Whether the user declined to answer, or cancelled.
     pub(crate) fn is_declined(&self, result: Raw<'_>) -> bool {
         matches!(self, Self::Form { .. } | Self::Url { .. })
-            && matches!(action(result), Ok(Action::Decline | Action::Cancel))
+            && matches!(read_action(result), Ok(Action::Decline | Action::Cancel))
     }
 
     /// Checks whether `result` answers the question.
@@ -94,12 +99,12 @@ impl Question {
     pub(crate) fn check(&self, result: Raw<'_>) -> Result<(), String> {
         match self {
             Self::Form { reads, .. } => {
-                if action(result)? == Action::Accept {
-                    reads(content(result)).map_err(|problems| problems.join("; "))?;
+                if read_action(result)? == Action::Accept {
+                    reads(read_content(result)).map_err(|problems| problems.join("; "))?;
                 }
                 Ok(())
             }
-            Self::Url { must_visit, .. } => match action(result)? {
+            Self::Url { must_visit, .. } => match read_action(result)? {
                 // The user agreed to open the page, which says nothing of what happened there.
                 Action::Accept if *must_visit => Err("the page is still to be visited".to_owned()),
                 _ => Ok(()),
@@ -111,7 +116,7 @@ impl Question {
 }
 
 /// Reads the action of the user.
-pub(crate) fn action(result: Raw<'_>) -> Result<Action, String> {
+pub(crate) fn read_action(result: Raw<'_>) -> Result<Action, String> {
     match result.get("action").and_then(Raw::string).as_deref() {
         Some("accept") => Ok(Action::Accept),
         Some("decline") => Ok(Action::Decline),
@@ -121,6 +126,115 @@ pub(crate) fn action(result: Raw<'_>) -> Result<Action, String> {
 }
 
 /// Returns what the user filled in, or an empty object.
-pub(crate) fn content(result: Raw<'_>) -> Raw<'_> {
-    result.get("content").filter(|it| it.kind() == JsonKind::Object).unwrap_or(Raw::EMPTY_OBJECT)
+pub(crate) fn read_content(result: Raw<'_>) -> Raw<'_> {
+    result
+        .get("content")
+        .filter(|content| content.kind() == JsonKind::Object)
+        .unwrap_or(Raw::EMPTY_OBJECT)
+}
+
+/// Longest address of a page in bytes, chosen so that browsers accept it and servers can keep it.
+const LONGEST_PAGE_URL: usize = 8 << 10;
+
+/// Description of a valid address of a page, for error messages.
+pub(crate) const PAGE_URL: &str =
+    "an absolute http or https URL with a host, without a user name and without blanks";
+
+/// Checks that a user can be sent to `url` (rule ELIC-07). Whether the page is safe cannot be told from its address.
+///
+/// # Errors
+/// Returns what is wrong with the address, but not the address itself, which may be confidential.
+pub(crate) fn check_page_url(url: &str) -> Result<(), &'static str> {
+    if url.len() > LONGEST_PAGE_URL {
+        return Err("it is longer than 8192 bytes");
+    }
+    // Characters that a browser would drop, or read differently from what the user sees.
+    let is_foreign = |byte: u8| !byte.is_ascii_graphic() || br#""<>\^`{|}"#.contains(&byte);
+    if url.bytes().any(is_foreign) {
+        return Err("it has characters that no URL has; they are written as %XX");
+    }
+    if percent::decode_bytes(url).is_none() {
+        return Err("it has a % without two hexadecimal digits");
+    }
+    let (scheme, rest) = url.split_once("://").ok_or("it does not begin with https://")?;
+    if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+        return Err("it does not begin with https://");
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Err("it has a user name");
+    }
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => {
+            let (address, after) = rest.split_once(']').ok_or("its host is no address")?;
+            address.parse::<core::net::Ipv6Addr>().map_err(|_| "its host is no address")?;
+            (address, after)
+        }
+        None => authority.find(':').map_or((authority, ""), |at| authority.split_at(at)),
+    };
+    if host.is_empty() {
+        return Err("it has no host");
+    }
+    let port_fits = match port.strip_prefix(':') {
+        Some(digits) => {
+            digits.bytes().all(|byte| byte.is_ascii_digit())
+                && (digits.is_empty() || digits.parse::<u16>().is_ok())
+        }
+        None => port.is_empty(),
+    };
+    if port_fits { Ok(()) } else { Err("its port is no number up to 65535") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_page_url;
+
+    #[test]
+    fn a_person_is_sent_to_web_pages_only() {
+        for good in [
+            "https://pay.example.com/x?y=z#part",
+            "HTTPS://pay.example.com",
+            "http://localhost:8080/login",
+            "http://127.0.0.1:0",
+            "https://[::1]:443/",
+            "https://pay.example.com:/a%20b",
+            "https://pay.example.com/to@home?a=b:c",
+        ] {
+            assert_eq!(check_page_url(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "",
+            "pay",
+            "/pay",
+            "//pay.example.com",
+            "pay.example.com",
+            "ftp://pay.example.com",
+            "javascript://pay.example.com/%0aalert(1)",
+            "javascript:alert(1)",
+            "https:pay.example.com",
+            "https://",
+            "https:///pay",
+            "https://:443/",
+            "https://?x",
+            "https://user@pay.example.com",
+            "https://user:secret@pay.example.com/",
+            "https://pay.example.com\\@evil.example.com",
+            " https://pay.example.com",
+            "https://pay.example.com/a b",
+            "https://pay.example.com/\n",
+            "https://pay.example.com/\u{a0}",
+            "https://pay.example.com/ü",
+            "https://pay.example.com/%4",
+            "https://pay.example.com:99999/",
+            "https://pay.example.com:port/",
+            "https://[::1/",
+            "https://[pay]/",
+            "https://[::1]x/",
+        ] {
+            assert!(check_page_url(bad).is_err(), "{bad}");
+        }
+        assert!(
+            check_page_url(&format!("https://pay.example.com/{}", "x".repeat(8 << 10))).is_err()
+        );
+    }
 }

@@ -42,23 +42,23 @@ impl Root {
 /// # Errors
 /// Returns where the result deviates from the specification, in words for the log.
 pub(crate) fn read_roots(raw: Raw<'_>) -> Result<Vec<Root>, String> {
-    let roots = raw.get("roots").filter(|it| it.kind() == JsonKind::Array);
+    let roots = raw.get("roots").filter(|roots| roots.kind() == JsonKind::Array);
     let roots = roots.ok_or("`roots` must be an array")?;
     roots
         .elements()
         .enumerate()
-        .map(|(at, it)| read(it).map_err(|reason| format!("`roots[{at}].{reason}")))
+        .map(|(at, root)| read(root).map_err(|reason| format!("`roots[{at}].{reason}")))
         .collect()
 }
 
 fn read(raw: Raw<'_>) -> Result<Root, String> {
     let [uri, name] = raw.pick(["uri", "name"]);
     let uri = uri.and_then(Raw::string).ok_or("uri` must be a string")?;
-    let name = match name.filter(|it| !it.is_null()) {
+    let name = match name.filter(|name| !name.is_null()) {
         None => None,
-        Some(it) => Some(
-            it.string()
-                .ok_or_else(|| format!("name` must be a string, not {}", shown(it.as_str())))?,
+        Some(name) => Some(
+            name.string()
+                .ok_or_else(|| format!("name` must be a string, not {}", shown(name.as_str())))?,
         ),
     };
     Ok(Root { uri: uri.into_owned(), name: name.map(Into::into) })
@@ -84,7 +84,7 @@ fn native(host: &str, path: &str) -> Option<PathBuf> {
     use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
 
     let bytes = percent::decode_bytes(path).filter(|_| host.is_empty())?;
-    let separators = |bytes: &[u8]| bytes.iter().filter(|it| **it == b'/').count();
+    let separators = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'/').count();
     let is_clear = !bytes.contains(&0) && separators(&bytes) == separators(path.as_bytes());
     is_clear.then(|| OsString::from_vec(bytes.into_owned()).into())
 }
@@ -104,7 +104,7 @@ fn drive_or_share(host: &str, path: &str) -> Option<String> {
     }
     let inside = decoded.strip_prefix('/')?.replace('/', "\\");
     let mut start = inside.chars();
-    let is_drive = start.next().is_some_and(|it| it.is_ascii_alphabetic())
+    let is_drive = start.next().is_some_and(|letter| letter.is_ascii_alphabetic())
         && start.next() == Some(':')
         && matches!(start.next(), None | Some('\\'));
     match host {
@@ -130,7 +130,7 @@ mod tests {
         use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, path::Path};
 
         fn check(uri: &str, expected: Option<&[u8]>) {
-            let expected = expected.map(|it| Path::new(OsStr::from_bytes(it)));
+            let expected = expected.map(|path| Path::new(OsStr::from_bytes(path)));
             assert_eq!(root(uri).path().as_deref(), expected, "{uri}");
         }
         check("file:///home/me/project", Some(b"/home/me/project"));
@@ -182,7 +182,10 @@ mod tests {
         fn check(json: &str, expected: Result<&[(&str, Option<&str>)], &str>) {
             let read = read_roots(Raw::trusted(json));
             let read = read.as_ref().map_err(String::as_str).map(|roots| {
-                roots.iter().map(|it| (it.uri.as_str(), it.name.as_deref())).collect::<Vec<_>>()
+                roots
+                    .iter()
+                    .map(|root| (root.uri.as_str(), root.name.as_deref()))
+                    .collect::<Vec<_>>()
             });
             assert_eq!(read, expected.map(<[_]>::to_vec), "{json}");
         }

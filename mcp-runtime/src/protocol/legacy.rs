@@ -19,7 +19,7 @@ use super::{
 use crate::{
     call::context::logging,
     catalog::{Event, Topic},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Limit,
     model::{ClientInfo, Level, Meta, TaskState},
 };
@@ -246,7 +246,7 @@ impl Peer {
         let Some(terms) = terms else {
             let text =
                 format!("`{}` before `initialize`: the session has not begun", request.method);
-            let error = Error::of(Kind::InvalidRequest, text);
+            let error = Error::of(ErrorKind::InvalidRequest, text);
             return shared.refuse(request, shared.spoken(), &error);
         };
         match method {
@@ -262,7 +262,7 @@ impl Peer {
     fn initialize(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
         let shared = &self.shared;
         let mut refuse = |text: &str| {
-            let error = Error::of(Kind::InvalidRequest, text);
+            let error = Error::of(ErrorKind::InvalidRequest, text);
             self.reject(request, shared.spoken(), Refusal::Malformed.because(error), turn);
         };
         if request.to.is_batch() {

@@ -23,7 +23,7 @@ use super::{
 use super::{turn::Refused, uris::too_many};
 use crate::{
     catalog::{Event, Listener as _, Topic},
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     limits::{Limit, Tenant},
     task::Live,
 };
@@ -184,10 +184,10 @@ impl Peer {
         }
         shared.hear(Topic::Lists);
         match self.open(terms, request) {
-            Err(error) if error.kind() == Kind::Failed => {
+            Err(error) if error.kind() == ErrorKind::Failed => {
                 self.reject(request, revision, Refusal::Busy.because(error), turn);
             }
-            Err(error) if error.kind() == Kind::MissingCapability => {
+            Err(error) if error.kind() == ErrorKind::MissingCapability => {
                 self.reject(request, revision, Refusal::Malformed.because(error), turn);
             }
             Err(error) => shared.refuse(request, revision, &error),
@@ -258,7 +258,7 @@ impl Peer {
         let limits = shared.service.limits;
         if streams >= limits.streams {
             let text = format!("{streams} listen streams are open already: close some of them");
-            return Err(shared.service.note(Limit::Streams, Error::of(Kind::Failed, text)));
+            return Err(shared.service.note(Limit::Streams, Error::of(ErrorKind::Failed, text)));
         }
         let tenant = shared.tenant(request.carrier, terms.revision);
         let mut filter = self.honoured(wanted, uris, &tenant)?;

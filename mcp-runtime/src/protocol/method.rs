@@ -8,7 +8,7 @@ use super::{encode::Feature, revision::Revision};
 use crate::{
     catalog::Snapshot,
     dispatch::{Reference, Request},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Limits,
     model::ListKind,
 };
@@ -96,7 +96,7 @@ pub(super) fn check_client(
 }
 
 pub(super) fn invalid(message: impl std::fmt::Display) -> Error {
-    Error::of(Kind::InvalidParams, message)
+    Error::of(ErrorKind::InvalidParams, message)
 }
 
 /// Reads a member that must be there and be a string.

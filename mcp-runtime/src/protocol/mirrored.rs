@@ -6,7 +6,7 @@ use mcp_runtime_wire::{JsonKind, Raw};
 use super::{request::ClientRequest, route::VERSION_HEADER};
 use crate::{
     call::extract::header,
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     schema::header::HeaderArgument,
 };
 
@@ -156,5 +156,5 @@ fn undecodable(name: &str) -> Error {
 
 #[cold]
 fn mismatch(text: impl std::fmt::Display) -> Error {
-    Error::of(Kind::HeaderMismatch, text)
+    Error::of(ErrorKind::HeaderMismatch, text)
 }

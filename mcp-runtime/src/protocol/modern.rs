@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     call::context::logging,
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Limit,
     model::ClientInfo,
 };
@@ -185,5 +185,5 @@ fn unsupported(version: &str) -> Error {
     let supported: Vec<_> = Revision::MODERN.iter().map(|it| it.name()).collect();
     let text = format!("revision `{version}` is not served; served: {}", supported.join(", "));
     let data = serde_json::json!({ "supported": supported, "requested": version });
-    Error::of(Kind::UnsupportedVersion, text).with_data(data)
+    Error::of(ErrorKind::UnsupportedVersion, text).with_data(data)
 }

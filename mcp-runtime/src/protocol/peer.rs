@@ -17,7 +17,7 @@ use super::{
 use crate::limits::Tenant;
 use crate::{
     call::context::{Carrier, Context},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::{Limit, Limits, Who},
 };
 
@@ -100,7 +100,7 @@ impl Peer {
         match wire::parse(bytes, limits.of_wire(), &mut Parsed::default()) {
             Err(malformed) => {
                 self.shared.service.note_malformed(&malformed);
-                self.refuse_unread(&Error::of(Kind::Parse, malformed), &arrival.to);
+                self.refuse_unread(&Error::of(ErrorKind::Parse, malformed), &arrival.to);
             }
             Ok(incoming) => self.handle(&incoming, arrival, turn),
         }
@@ -110,7 +110,7 @@ impl Peer {
     pub(crate) fn handle(&self, incoming: &Incoming<'_>, arrival: &Arrival, turn: &mut Turn) {
         let refuse = |turn: &mut Turn, text: &str| {
             turn.refusal = Some(Refusal::Malformed);
-            let error = Error::of(Kind::InvalidRequest, text);
+            let error = Error::of(ErrorKind::InvalidRequest, text);
             self.shared.error(self.shared.spoken(), None, &error, &arrival.to);
         };
         match incoming {
@@ -143,7 +143,7 @@ impl Peer {
         let limit = self.shared.service.limits.message;
         let text = format!("the message is longer than {limit} bytes");
         self.shared.service.tally().refuse(Limit::Message);
-        self.refuse_unread(&Error::of(Kind::InvalidRequest, text), &self.plainly().to);
+        self.refuse_unread(&Error::of(ErrorKind::InvalidRequest, text), &self.plainly().to);
     }
 
     /// Answers a line that was not read, so that its ids are not known.
@@ -165,7 +165,7 @@ impl Peer {
             Err(invalid) => {
                 turn.refusal = Some(Refusal::Malformed);
                 self.shared.service.note_invalid(invalid);
-                let error = Error::of(Kind::InvalidRequest, &invalid.reason);
+                let error = Error::of(ErrorKind::InvalidRequest, &invalid.reason);
                 self.shared.error(self.shared.spoken(), invalid.id, &error, to);
             }
             Ok(RpcMessage::Request { id, method, params }) => {
@@ -183,7 +183,7 @@ impl Peer {
                 } else if to.is_batch() {
                     // Batches of revision 2025-03-26 cannot contain requests of the modern era (rule RPC-11).
                     let text = "a request of this revision cannot be part of a batch";
-                    let error = Error::of(Kind::InvalidRequest, text);
+                    let error = Error::of(ErrorKind::InvalidRequest, text);
                     self.shared.refuse(&request, Revision::MODERN[0], &error);
                 } else {
                     self.modern_request(&request, turn);

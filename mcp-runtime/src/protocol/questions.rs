@@ -17,7 +17,7 @@ use crate::{
     ask::asked_twice,
     call::context::{Asker, Asking},
     catalog::Topic,
-    error::{Error, Kind, Result, truncated},
+    error::{Error, ErrorKind, Result, truncated},
     limits::Limit,
     model::{NeedInput, Question},
 };
@@ -188,7 +188,7 @@ impl Questioner {
         pages.end();
         object.end();
         match (written, String::from_utf8(data)) {
-            (Ok(()), Ok(data)) => Error::of(Kind::UrlRequired, message).with_json(data),
+            (Ok(()), Ok(data)) => Error::of(ErrorKind::UrlRequired, message).with_json(data),
             _ => Error::internal("the page cannot be written"),
         }
     }

@@ -10,11 +10,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::definitions::conjoin;
-use super::pattern::{CompiledPattern, Pattern};
-use super::{Map, Range};
+use super::{
+    Map, SchemaKind,
+    definitions::conjoin,
+    pattern::{CompiledPattern, Pattern},
+    range::{Range, shortened},
+};
 
 /// The constraints of one argument. They are part of a `static`, hence the setters instead of a builder: a `const fn` cannot replace a
 /// field that has a destructor.
@@ -24,19 +27,6 @@ pub(crate) struct Constraints {
     least: Option<usize>,
     most: Option<usize>,
     pattern: Option<Pattern>,
-}
-
-/// The JSON type an argument has, as far as its schema tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    String,
-    Integer,
-    Number,
-    Boolean,
-    Array,
-    Object,
-    /// Several types, or any.
-    Other,
 }
 
 impl Constraints {
@@ -90,21 +80,21 @@ impl Constraints {
     ///
     /// A pattern that JavaScript reads differently, or not at all, is checked but not published: clients that compile it would lose the
     /// tool.
-    pub(crate) fn apply(&self, schema: &mut Map, kind: Kind) {
+    pub(crate) fn apply(&self, schema: &mut Map, kind: SchemaKind) {
         if let Some(range) = &self.range {
             range.apply(schema, kind);
         }
         let mut written = Map::new();
         let lengths: &[_] = match kind {
-            Kind::String => &[("minLength", "maxLength")],
-            Kind::Array => &[("minItems", "maxItems")],
-            Kind::Object => &[("minProperties", "maxProperties")],
-            Kind::Other => &[
+            SchemaKind::String => &[("minLength", "maxLength")],
+            SchemaKind::Array => &[("minItems", "maxItems")],
+            SchemaKind::Object => &[("minProperties", "maxProperties")],
+            SchemaKind::Other => &[
                 ("minLength", "maxLength"),
                 ("minItems", "maxItems"),
                 ("minProperties", "maxProperties"),
             ],
-            Kind::Integer | Kind::Number | Kind::Boolean => &[],
+            SchemaKind::Integer | SchemaKind::Number | SchemaKind::Boolean => &[],
         };
         for (least, most) in lengths {
             written.extend(self.least.map(|length| ((*least).to_owned(), json!(length))));
@@ -117,13 +107,19 @@ impl Constraints {
     }
 
     /// Returns a phrase for the first constraint that can never apply to a value of this kind. The phrase says what to do.
-    pub(crate) const fn misplaced(&self, kind: Kind) -> Option<&'static str> {
-        let measured = matches!(kind, Kind::String | Kind::Array | Kind::Object | Kind::Other);
-        if self.range.is_some() && !matches!(kind, Kind::Integer | Kind::Number | Kind::Other) {
+    pub(crate) const fn misplaced(&self, kind: SchemaKind) -> Option<&'static str> {
+        let measured = matches!(
+            kind,
+            SchemaKind::String | SchemaKind::Array | SchemaKind::Object | SchemaKind::Other
+        );
+        if self.range.is_some()
+            && !matches!(kind, SchemaKind::Integer | SchemaKind::Number | SchemaKind::Other)
+        {
             Some("a range bounds numbers: remove `range`")
         } else if (self.least.is_some() || self.most.is_some()) && !measured {
             Some("a length bounds text, lists and maps: remove `len`")
-        } else if self.pattern.is_some() && !matches!(kind, Kind::String | Kind::Other) {
+        } else if self.pattern.is_some() && !matches!(kind, SchemaKind::String | SchemaKind::Other)
+        {
             Some("a pattern describes text: remove `pattern`")
         } else {
             None
@@ -145,7 +141,7 @@ impl Constraints {
         let text = json_text.trim_matches([' ', '\t', '\n', '\r']);
         match text.as_bytes().first()? {
             b'"' if self.least.is_some() || self.most.is_some() || self.pattern.is_some() => {
-                let string: Cow<'_, str> = Text::read(text)?;
+                let string: Cow<'_, str> = JsonStringVisitor::read(text)?;
                 self.check_string(&string)
             }
             b'[' => self.check_length("element", elements(text)?),
@@ -170,7 +166,7 @@ impl Constraints {
         {
             return Some(wrong);
         }
-        let pattern = self.pattern.filter(|it| !it.matches(string))?;
+        let pattern = self.pattern.filter(|pattern| !pattern.matches(string))?;
         let string = json!(string).to_string();
         Some(format!("{} does not match {}", shortened(&string), pattern.text))
     }
@@ -193,107 +189,10 @@ impl Constraints {
     }
 }
 
-impl Kind {
-    /// Returns the kind of values that `schema` describes; `meaning` resolves its references. A `null` beside another type is ignored.
-    pub(crate) fn of<'a>(schema: &'a Value, meaning: &impl Fn(&str) -> Option<&'a Value>) -> Self {
-        Self::within(schema, meaning, 0)
-    }
-
-    fn within<'a>(
-        schema: &'a Value,
-        meaning: &impl Fn(&str) -> Option<&'a Value>,
-        depth: u8,
-    ) -> Self {
-        if depth > 16 {
-            return Self::Other;
-        }
-        if let Some(name) = schema["type"].as_str() {
-            return Self::named(name);
-        }
-        let kinds: Vec<Self> = if let Some(names) = schema["type"].as_array() {
-            names
-                .iter()
-                .filter_map(Value::as_str)
-                .filter(|n| *n != "null")
-                .map(Self::named)
-                .collect()
-        } else if let Some(reference) = schema["$ref"].as_str() {
-            meaning(reference)
-                .map(|schema| Self::within(schema, meaning, depth + 1))
-                .into_iter()
-                .collect()
-        } else if let Some(values) = schema["enum"].as_array() {
-            values.iter().filter(|value| !value.is_null()).map(Self::of_value).collect()
-        } else if let Some(value) = schema.get("const") {
-            vec![Self::of_value(value)]
-        } else {
-            let branches =
-                schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
-            let branches = branches.into_iter().flatten().filter(|branch| branch["type"] != "null");
-            branches.map(|branch| Self::within(branch, meaning, depth + 1)).collect()
-        };
-        match kinds.split_first() {
-            Some((first, rest)) if rest.iter().all(|kind| kind == first) => *first,
-            _ => Self::Other,
-        }
-    }
-
-    pub(crate) const fn phrase(self) -> &'static str {
-        match self {
-            Self::String => "a string",
-            Self::Integer => "an integer",
-            Self::Number => "a number",
-            Self::Boolean => "a boolean",
-            Self::Array => "an array",
-            Self::Object => "an object",
-            Self::Other => "a value of several types",
-        }
-    }
-
-    fn named(name: &str) -> Self {
-        match name {
-            "string" => Self::String,
-            "integer" => Self::Integer,
-            "number" => Self::Number,
-            "boolean" => Self::Boolean,
-            "array" => Self::Array,
-            "object" => Self::Object,
-            _ => Self::Other,
-        }
-    }
-
-    fn of_value(value: &Value) -> Self {
-        match value {
-            Value::String(_) => Self::String,
-            Value::Bool(_) => Self::Boolean,
-            Value::Number(number) if number.is_f64() => Self::Number,
-            Value::Number(_) => Self::Integer,
-            Value::Array(_) => Self::Array,
-            Value::Object(_) => Self::Object,
-            Value::Null => Self::Other,
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.phrase())
-    }
-}
-
-/// Cuts a long value for a message.
-pub(super) fn shortened(text: &str) -> String {
-    const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 /// Reads a JSON string, borrowed if nothing is escaped.
-struct Text;
+struct JsonStringVisitor;
 
-impl Text {
+impl JsonStringVisitor {
     fn read(json_text: &str) -> Option<Cow<'_, str>> {
         let mut reader = serde_json::Deserializer::from_str(json_text);
         let text = reader.deserialize_str(Self).ok()?;
@@ -302,7 +201,7 @@ impl Text {
     }
 }
 
-impl<'de> Visitor<'de> for Text {
+impl<'de> Visitor<'de> for JsonStringVisitor {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -319,9 +218,9 @@ impl<'de> Visitor<'de> for Text {
 }
 
 /// Counts the elements of an array or the members of an object, without keeping their values.
-struct Count;
+struct LengthVisitor;
 
-impl<'de> Visitor<'de> for Count {
+impl<'de> Visitor<'de> for LengthVisitor {
     type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -346,11 +245,11 @@ impl<'de> Visitor<'de> for Count {
 }
 
 fn elements(json_text: &str) -> Option<usize> {
-    serde_json::Deserializer::from_str(json_text).deserialize_seq(Count).ok()
+    serde_json::Deserializer::from_str(json_text).deserialize_seq(LengthVisitor).ok()
 }
 
 fn entries(json_text: &str) -> Option<usize> {
-    serde_json::Deserializer::from_str(json_text).deserialize_map(Count).ok()
+    serde_json::Deserializer::from_str(json_text).deserialize_map(LengthVisitor).ok()
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl Definitions {
 
     /// Returns the name that `reference` points to, if it is one of these definitions.
     pub(super) fn name(&self, reference: &str) -> Option<&str> {
-        let name = target(reference)?;
+        let name = definition_name(reference)?;
         self.all.get_key_value(&*name).map(|(name, _)| name.as_str())
     }
 
@@ -64,7 +64,7 @@ impl Definitions {
         if !can_cut && self.is_recursive(name) {
             return None;
         }
-        if path.iter().any(|it| it == name) {
+        if path.iter().any(|outer| outer == name) {
             return Some(Inlined::Again(name));
         }
         Some(Inlined::Meaning(name, &self.all[name]))
@@ -99,13 +99,13 @@ impl Definitions {
             return Some(name);
         }
         let reference = schema["$ref"].as_str().filter(|_| depth < 16);
-        if let Some(meaning) = reference.and_then(|it| self.meaning(it)) {
+        if let Some(meaning) = reference.and_then(|reference| self.meaning(reference)) {
             return self.type_in(meaning, depth + 1);
         }
         let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
-        let mut types = branches.iter().map(|it| self.type_in(it, depth + 1));
+        let mut types = branches.iter().map(|branch| self.type_in(branch, depth + 1));
         let first = types.next().filter(|_| depth < 16)??;
-        types.all(|it| it == Some(first)).then_some(first)
+        types.all(|kind| kind == Some(first)).then_some(first)
     }
 
     /// Returns the definition that `reference` names, even if the reference must stay.
@@ -131,7 +131,8 @@ impl Definitions {
 
     /// Whether `room` suffices for a reference and everything inside it, written out. Takes the nodes from `room`.
     fn fits(&self, reference: &str, path: &mut Vec<String>, room: &mut usize) -> bool {
-        let Some(name) = self.name(reference).filter(|name| !path.iter().any(|it| it == name))
+        let Some(name) =
+            self.name(reference).filter(|name| !path.iter().any(|outer| outer == name))
         else {
             return true;
         };
@@ -157,7 +158,7 @@ pub(super) fn object(schema: Value) -> Map {
 }
 
 /// Returns the name of the definition that a reference points to: `#/$defs/A~1B` is `A/B`.
-pub(super) fn target(reference: &str) -> Option<Cow<'_, str>> {
+pub(super) fn definition_name(reference: &str) -> Option<Cow<'_, str>> {
     let pointer =
         reference.strip_prefix("#/$defs/").or_else(|| reference.strip_prefix("#/definitions/"))?;
     if pointer.contains('/') {
@@ -243,7 +244,7 @@ pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
             ("additionalProperties", Value::Bool(false), over) => *over = Value::Bool(false),
             (bound, base, over) => {
                 if let Some(ordering) = tighter_is(bound)
-                    && compare(&base, over) == Some(ordering)
+                    && compare_numbers(&base, over) == Some(ordering)
                 {
                     *over = base;
                 }
@@ -256,10 +257,11 @@ pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
 /// Keeps lines such as "- `loud`: Hurts.", which explain the values of an enum, when an argument replaces the description.
 fn keep_values(values: &[Value], base: &str, over: &mut String) {
     let explains = |line: &str, value: &str| {
-        let rest = line.strip_prefix("- `").and_then(|it| it.strip_prefix(value));
-        rest.is_some_and(|it| it.starts_with("`: "))
+        let rest = line.strip_prefix("- `").and_then(|rest| rest.strip_prefix(value));
+        rest.is_some_and(|rest| rest.starts_with("`: "))
     };
-    let is_one = |line: &str| values.iter().filter_map(Value::as_str).any(|it| explains(line, it));
+    let is_one =
+        |line: &str| values.iter().filter_map(Value::as_str).any(|value| explains(line, value));
     let lines: Vec<_> = base.lines().filter(|line| is_one(line) && !over.contains(line)).collect();
     if !lines.is_empty() {
         over.push_str("\n\n");
@@ -302,7 +304,7 @@ pub(super) fn tighter_is(keyword: &str) -> Option<std::cmp::Ordering> {
 }
 
 /// Orders two JSON numbers.
-pub(super) fn compare(a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
+pub(super) fn compare_numbers(a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
     fn whole(number: &Value) -> Option<i128> {
         number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
     }

@@ -22,22 +22,22 @@ impl HeaderArgument {
     /// HDR-05).
     pub(crate) fn value<'a>(&self, arguments: Raw<'a>) -> Option<Raw<'a>> {
         let found = self.path.iter().try_fold(arguments, |object, name| object.get(name));
-        found.filter(|it| !it.is_null())
+        found.filter(|value| !value.is_null())
     }
 }
 
 /// Returns the arguments with a header, and what is wrong with invalid headers: a client drops the whole tool for one of these (rule
 /// HDR-07).
 pub(crate) fn arguments(schema: Raw<'_>) -> (Vec<HeaderArgument>, Vec<String>) {
-    let mut walk = Walk::default();
+    let mut search = HeaderSearch::default();
     if schema.as_str().contains(KEYWORD) {
-        walk.schema(schema, true);
+        search.schema(schema, true);
     }
-    (walk.found, walk.problems)
+    (search.found, search.problems)
 }
 
 #[derive(Default)]
-struct Walk {
+struct HeaderSearch {
     path: Vec<Box<str>>,
     found: Vec<HeaderArgument>,
     /// Name of the header in lower case, and the argument that has it.
@@ -45,7 +45,7 @@ struct Walk {
     problems: Vec<String>,
 }
 
-impl Walk {
+impl HeaderSearch {
     /// `plain` is true while only `properties` lead to this schema.
     fn schema(&mut self, schema: Raw<'_>, plain: bool) {
         for (keyword, value) in schema.members() {
@@ -71,7 +71,7 @@ impl Walk {
                 | "then"
                 | "else" => {
                     self.schema(value, false);
-                    value.elements().for_each(|it| self.schema(it, false));
+                    value.elements().for_each(|element| self.schema(element, false));
                 }
                 _ => {}
             }
@@ -97,7 +97,7 @@ impl Walk {
             ));
             return;
         }
-        let token = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
+        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if header.is_empty() || !header.bytes().all(token) {
             self.problems.push(format!(
                 "the argument `{name}` has a header that is no name: letters, digits and !#$%&'*+-.^_`|~ without spaces, as text"
@@ -105,7 +105,7 @@ impl Walk {
             return;
         }
         let kind =
-            schema.get("type").filter(|it| it.kind() == JsonKind::String).and_then(Raw::string);
+            schema.get("type").filter(|kind| kind.kind() == JsonKind::String).and_then(Raw::string);
         if !matches!(kind.as_deref(), Some("string" | "integer" | "boolean")) {
             self.problems.push(format!(
                 "the argument `{name}` has a header, but only strings, integers and booleans can have one"
@@ -137,8 +137,10 @@ mod tests {
     #[track_caller]
     fn check_schema(text: &str, expected: &[(&str, &str)], problems: &[&str]) {
         let (found, wrong) = arguments(Raw::trusted(text));
-        let found: Vec<_> =
-            found.iter().map(|it| (it.path.join("/"), it.header.to_string())).collect();
+        let found: Vec<_> = found
+            .iter()
+            .map(|argument| (argument.path.join("/"), argument.header.to_string()))
+            .collect();
         let expected: Vec<_> =
             expected.iter().map(|(path, header)| (path.to_string(), header.to_string())).collect();
         assert_eq!(found, expected, "{text}");

@@ -2,20 +2,22 @@
 
 use serde_json::{Value, json};
 
-use super::compatible::{compatible_result, full};
-use super::definitions::target;
-use super::{Map, SchemaProfile};
+use super::{
+    Map, SchemaProfile,
+    compatible::{compatible_result, full},
+    definitions::definition_name,
+};
 
 /// Published schema of a structured result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OutputSchema {
+pub(crate) struct ResultSchema {
     pub(crate) text: Box<str>,
     /// Whether every result is an object and the schema says so at its root. 2025-06-18 and 2025-11-25 allow no other output schema (rules
     /// TOOLS-11 and C-20).
     pub(crate) root_is_object: bool,
 }
 
-impl OutputSchema {
+impl ResultSchema {
     /// `schema` is the root schema that schemars made for serialisation, with its `$defs`.
     pub(crate) fn render(schema: Value, profile: SchemaProfile) -> Self {
         let mut schema = match profile {
@@ -54,8 +56,81 @@ fn is_object(schema: &Value, root: &Value, depth: u8) -> bool {
 
 fn meaning<'a>(reference: &str, root: &'a Value) -> Option<&'a Value> {
     let definitions: &Map = root.get("$defs").or_else(|| root.get("definitions"))?.as_object()?;
-    definitions.get(&*target(reference)?)
+    definitions.get(&*definition_name(reference)?)
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use schemars::{JsonSchema, generate::SchemaSettings};
+
+    use super::*;
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only the schema is used")]
+    struct Profile {
+        name: String,
+        age: Option<u8>,
+        extra: Value,
+    }
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only the schema is used")]
+    #[serde(tag = "kind")]
+    enum Event {
+        Started { at: u64 },
+        Ended,
+    }
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only the schema is used")]
+    struct Tree {
+        children: Vec<Tree>,
+    }
+
+    fn render<T: JsonSchema>(profile: SchemaProfile) -> ResultSchema {
+        let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        ResultSchema::render(generator.into_root_schema_for::<T>().to_value(), profile)
+    }
+
+    #[test]
+    fn null_stays_in_results() {
+        let schema: Value =
+            serde_json::from_str(&render::<Profile>(SchemaProfile::Compatible).text).unwrap();
+        assert_eq!(schema["type"], "object");
+        assert_eq!(
+            schema["properties"]["age"],
+            json!({"anyOf": [{"type": "integer", "minimum": 0, "maximum": 255}, {"type": "null"}]})
+        );
+        assert!(schema["properties"]["extra"]["anyOf"].is_array());
+        assert_eq!(schema["required"], json!(["name", "age", "extra"]));
+        assert!(schema.get("$schema").is_none() && schema.get("title").is_none());
+    }
+
+    #[test]
+    fn which_roots_are_objects() {
+        fn check<T: JsonSchema>(expected: bool) {
+            for profile in [SchemaProfile::Compatible, SchemaProfile::Full] {
+                let schema = render::<T>(profile);
+                assert_eq!(schema.root_is_object, expected, "{}", schema.text);
+                let value: Value = serde_json::from_str(&schema.text).unwrap();
+                assert_eq!(value["type"] == "object", expected, "{value}");
+            }
+        }
+        check::<Profile>(true);
+        check::<Tree>(true);
+        check::<Event>(true);
+        check::<std::collections::BTreeMap<String, u8>>(true);
+        check::<Result<Profile, Tree>>(true);
+        check::<Option<Profile>>(false);
+        check::<Vec<Profile>>(false);
+        check::<Value>(false);
+        check::<()>(false);
+        check::<f64>(false);
+    }
+
+    #[test]
+    fn full_keeps_the_dialect() {
+        let text = render::<Profile>(SchemaProfile::Full).text;
+        assert!(text.contains("2020-12") && text.contains("uint8"), "{text}");
+    }
+}

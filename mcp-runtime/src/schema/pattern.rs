@@ -30,7 +30,7 @@ impl Pattern {
     /// Whether the pattern occurs in `string`. A pattern that does not compile matches every string.
     pub(super) fn matches(&self, string: &str) -> bool {
         let regex = self.regex.0.get_or_init(|| Regex::new(self.text).ok());
-        regex.as_ref().is_none_or(|it| it.is_match(string))
+        regex.as_ref().is_none_or(|regex| regex.is_match(string))
     }
 
     /// Whether ECMA 262, in its `u` mode, reads the pattern as regex-lite does. ECMA 262 has no flags in the pattern, no `\A` and `\z` and

@@ -7,8 +7,7 @@ use std::num::ParseFloatError;
 use mcp_runtime_wire::Integer;
 use serde_json::{Number, Value, json};
 
-use super::definitions::conjoin;
-use super::{Kind, Map};
+use super::{Map, SchemaKind, definitions::conjoin};
 
 /// Bounds of a number, each inclusive or exclusive, an integer or a float. Generated code builds them in constants.
 ///
@@ -19,25 +18,25 @@ use super::{Kind, Map};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Range {
-    least: Option<Bound>,
-    most: Option<Bound>,
+    least: Option<RangeBound>,
+    most: Option<RangeBound>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Bound {
-    limit: Limit,
+struct RangeBound {
+    limit: RangeLimit,
     exclusive: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Limit {
+enum RangeLimit {
     Int(i128),
     Float(f64),
     /// A float with its JSON text, since constants cannot format floats.
     Written(f64, &'static str),
 }
 
-/// Bound in a schema that the compiler writes. It is inclusive, as in the client-compatible form.
+/// RangeBound in a schema that the compiler writes. It is inclusive, as in the client-compatible form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Edge {
     None,
@@ -58,7 +57,7 @@ impl Edge {
     pub(crate) const fn greater(self, other: Self) -> Self {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Self::Int(if a > b { a } else { b }),
-            (it, Self::None) | (Self::None, it) => it,
+            (edge, Self::None) | (Self::None, edge) => edge,
             _ => Self::Unwritable,
         }
     }
@@ -66,7 +65,7 @@ impl Edge {
     pub(crate) const fn smaller(self, other: Self) -> Self {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Self::Int(if a < b { a } else { b }),
-            (it, Self::None) | (Self::None, it) => it,
+            (edge, Self::None) | (Self::None, edge) => edge,
             _ => Self::Unwritable,
         }
     }
@@ -86,70 +85,70 @@ impl Range {
     /// `limit..`
     #[must_use]
     pub const fn min_int(mut self, limit: i128) -> Self {
-        self.least = Some(Bound { limit: Limit::Int(limit), exclusive: false });
+        self.least = Some(RangeBound { limit: RangeLimit::Int(limit), exclusive: false });
         self
     }
 
     /// `..=limit`
     #[must_use]
     pub const fn max_int(mut self, limit: i128) -> Self {
-        self.most = Some(Bound { limit: Limit::Int(limit), exclusive: false });
+        self.most = Some(RangeBound { limit: RangeLimit::Int(limit), exclusive: false });
         self
     }
 
     /// `..limit`
     #[must_use]
     pub const fn below_int(mut self, limit: i128) -> Self {
-        self.most = Some(Bound { limit: Limit::Int(limit), exclusive: true });
+        self.most = Some(RangeBound { limit: RangeLimit::Int(limit), exclusive: true });
         self
     }
 
     /// `limit..`
     #[must_use]
     pub const fn min_float(mut self, limit: f64) -> Self {
-        self.least = Some(Bound { limit: Limit::Float(limit), exclusive: false });
+        self.least = Some(RangeBound { limit: RangeLimit::Float(limit), exclusive: false });
         self
     }
 
     /// `..=limit`
     #[must_use]
     pub const fn max_float(mut self, limit: f64) -> Self {
-        self.most = Some(Bound { limit: Limit::Float(limit), exclusive: false });
+        self.most = Some(RangeBound { limit: RangeLimit::Float(limit), exclusive: false });
         self
     }
 
     /// More than `limit`.
     #[must_use]
     pub const fn above_float(mut self, limit: f64) -> Self {
-        self.least = Some(Bound { limit: Limit::Float(limit), exclusive: true });
+        self.least = Some(RangeBound { limit: RangeLimit::Float(limit), exclusive: true });
         self
     }
 
     /// `..limit`
     #[must_use]
     pub const fn below_float(mut self, limit: f64) -> Self {
-        self.most = Some(Bound { limit: Limit::Float(limit), exclusive: true });
+        self.most = Some(RangeBound { limit: RangeLimit::Float(limit), exclusive: true });
         self
     }
 
     /// `limit..`, with `json` as the text of the limit, so that constants can write it.
     #[must_use]
     pub const fn min_json(mut self, limit: f64, json: &'static str) -> Self {
-        self.least = Some(Bound { limit: Limit::Written(limit, json), exclusive: false });
+        self.least = Some(RangeBound { limit: RangeLimit::Written(limit, json), exclusive: false });
         self
     }
 
     /// `..=limit`, with `json` as the text of the limit.
     #[must_use]
     pub const fn max_json(mut self, limit: f64, json: &'static str) -> Self {
-        self.most = Some(Bound { limit: Limit::Written(limit, json), exclusive: false });
+        self.most = Some(RangeBound { limit: RangeLimit::Written(limit, json), exclusive: false });
         self
     }
 
     /// `..limit`, with `json` as the text of the limit.
     #[must_use]
     pub const fn below_json(mut self, limit: f64, json: &'static str) -> Self {
-        self.most = Some(Bound { limit: Limit::Written(limit, json), exclusive: true });
+        self.most = Some(RangeBound { limit: RangeLimit::Written(limit, json), exclusive: true });
         self
     }
 
@@ -159,7 +158,7 @@ impl Range {
     }
 
     /// Writes the bounds into a schema. If the type has bounds of its own, the tighter ones stay.
-    pub(super) fn apply(&self, schema: &mut Map, kind: Kind) {
+    pub(super) fn apply(&self, schema: &mut Map, kind: SchemaKind) {
         let mut bounds = Map::new();
         let sides = [
             (self.least, "minimum", "exclusiveMinimum", 1),
@@ -168,15 +167,18 @@ impl Range {
         for (bound, inclusive, exclusive, step) in sides {
             match bound {
                 // Every dialect knows the inclusive form.
-                Some(Bound { limit: Limit::Int(limit), exclusive: true })
-                    if kind == Kind::Integer =>
+                Some(RangeBound { limit: RangeLimit::Int(limit), exclusive: true })
+                    if kind == SchemaKind::Integer =>
                 {
-                    bounds.insert(inclusive.into(), Limit::Int(limit.saturating_add(step)).json());
+                    bounds.insert(
+                        inclusive.into(),
+                        RangeLimit::Int(limit.saturating_add(step)).json(),
+                    );
                 }
-                Some(Bound { limit, exclusive: true }) => {
+                Some(RangeBound { limit, exclusive: true }) => {
                     bounds.insert(exclusive.into(), limit.json());
                 }
-                Some(Bound { limit, exclusive: false }) => {
+                Some(RangeBound { limit, exclusive: false }) => {
                     bounds.insert(inclusive.into(), limit.json());
                 }
                 None => {}
@@ -187,7 +189,7 @@ impl Range {
 
     /// Returns what is wrong with a JSON number; `None` if nothing is.
     pub(super) fn check(&self, number: &str) -> Option<String> {
-        let outside = |bound: Bound, wrong: Ordering| match bound.limit.compared_with(number) {
+        let outside = |bound: RangeBound, wrong: Ordering| match bound.limit.compared_with(number) {
             Ok(Some(Ordering::Equal)) => bound.exclusive,
             Ok(Some(ordering)) => ordering == wrong,
             Ok(None) => true,
@@ -195,8 +197,7 @@ impl Range {
         };
         let wrong = self.least.is_some_and(|bound| outside(bound, Ordering::Less))
             || self.most.is_some_and(|bound| outside(bound, Ordering::Greater));
-        wrong
-            .then(|| format!("{} is not {}", super::constraint::shortened(number), self.sentence()))
+        wrong.then(|| format!("{} is not {}", shortened(number), self.sentence()))
     }
 
     fn sentence(&self) -> String {
@@ -209,10 +210,10 @@ impl Range {
     }
 }
 
-const fn edge(bound: Option<Bound>, whole: bool, step: i128) -> Edge {
+const fn edge(bound: Option<RangeBound>, whole: bool, step: i128) -> Edge {
     match bound {
         None => Edge::None,
-        Some(Bound { limit: Limit::Int(limit), exclusive }) => {
+        Some(RangeBound { limit: RangeLimit::Int(limit), exclusive }) => {
             let limit = if exclusive && whole { limit.saturating_add(step) } else { limit };
             // Outside of this range serde_json writes a float.
             if limit < i64::MIN as i128 || limit > u64::MAX as i128 {
@@ -220,12 +221,12 @@ const fn edge(bound: Option<Bound>, whole: bool, step: i128) -> Edge {
             }
             Edge::Int(limit)
         }
-        Some(Bound { limit: Limit::Written(_, json), .. }) if !whole => Edge::Json(json),
+        Some(RangeBound { limit: RangeLimit::Written(_, json), .. }) if !whole => Edge::Json(json),
         Some(_) => Edge::Unwritable,
     }
 }
 
-impl Limit {
+impl RangeLimit {
     /// Compares `number` with this limit; `None` for NaN (the text `nan` of a prompt's argument).
     fn compared_with(self, number: &str) -> Result<Option<Ordering>, ParseFloatError> {
         let whole = || Integer::parse(number)?.as_i128();
@@ -254,8 +255,8 @@ impl Limit {
 
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let least = |bound: Bound| if bound.exclusive { "more than" } else { "at least" };
-        let most = |bound: Bound| if bound.exclusive { "less than" } else { "at most" };
+        let least = |bound: RangeBound| if bound.exclusive { "more than" } else { "at least" };
+        let most = |bound: RangeBound| if bound.exclusive { "less than" } else { "at most" };
         match (self.least, self.most) {
             (Some(a), Some(b)) if !a.exclusive && !b.exclusive => {
                 write!(f, "{}..={}", a.limit, b.limit)
@@ -268,11 +269,20 @@ impl fmt::Display for Range {
     }
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for RangeLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int(limit) => limit.fmt(f),
             Self::Float(limit) | Self::Written(limit, _) => limit.fmt(f),
         }
+    }
+}
+
+/// Cuts a long value for a message.
+pub(super) fn shortened(text: &str) -> String {
+    const MOST: usize = 60;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

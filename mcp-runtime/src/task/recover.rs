@@ -10,7 +10,7 @@ use crate::{
     dispatch::{Dispatched, Dispatcher, Request},
     error::Result,
     limits::{Gate, Reservation},
-    model::{Answer, ListKind},
+    model::{ListKind, OperationResult},
 };
 
 impl Tasks {
@@ -57,7 +57,7 @@ impl Tasks {
         self: &Arc<Self>,
         dispatcher: &Arc<Dispatcher>,
         live: &Arc<Live>,
-    ) -> Result<Option<Answer>, Cow<'static, str>> {
+    ) -> Result<Option<OperationResult>, Cow<'static, str>> {
         let Origin { tool, arguments, client, owner, caller, .. } = &live.origin;
         let arguments = arguments.as_deref().ok_or(ENDED)?;
         let snapshot = dispatcher.catalog.snapshot();

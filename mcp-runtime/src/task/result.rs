@@ -4,8 +4,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use mcp_runtime_wire::{JsonKind, ObjectWriter, Raw, write};
 
 use crate::model::{
-    Annotations, Audio, Body, Content, Data, Embedded, Extras, Image, Meta, ResourceContents,
-    ResourceLink, Text, ToolResult, read_extras,
+    Annotations, Audio, BinaryData, Content, Embedded, Extras, Image, Meta, ResourceBody,
+    ResourceContents, ResourceLink, Text, ToolResult, read_extras,
 };
 
 pub(super) fn write(object: &mut ObjectWriter<'_>, result: &ToolResult) {
@@ -53,10 +53,10 @@ fn block(object: &mut ObjectWriter<'_>, content: &Content) {
             let mut contents = object.object("resource");
             contents.str("uri", &it.contents.uri).str("mimeType", it.contents.media_type());
             match &it.contents.body {
-                Body::Text(text) => {
+                ResourceBody::Text(text) => {
                     contents.str("text", text);
                 }
-                Body::Blob(it) => data(&mut contents, it),
+                ResourceBody::Blob(it) => data(&mut contents, it),
             }
             meta(&mut contents, it.contents.meta.as_ref());
             contents.end();
@@ -79,10 +79,10 @@ fn block(object: &mut ObjectWriter<'_>, content: &Content) {
     meta(object, extras.meta.as_ref());
 }
 
-fn data(object: &mut ObjectWriter<'_>, data: &Data) {
+fn data(object: &mut ObjectWriter<'_>, data: &BinaryData) {
     match data {
-        Data::Base64(text) => object.str("data", text),
-        Data::Bytes(bytes) => object.str("data", &STANDARD.encode(bytes)),
+        BinaryData::Base64(text) => object.str("data", text),
+        BinaryData::Bytes(bytes) => object.str("data", &STANDARD.encode(bytes)),
     };
 }
 
@@ -106,7 +106,7 @@ pub(super) fn read(raw: Raw<'_>) -> Option<ToolResult> {
 
 fn read_block(raw: Raw<'_>) -> Option<Content> {
     let text = |name: &str| raw.get(name).and_then(Raw::string).map(Into::into);
-    let data = |of: Raw<'_>| Some(Data::Base64(of.get("data")?.string()?.into()));
+    let data = |of: Raw<'_>| Some(BinaryData::Base64(of.get("data")?.string()?.into()));
     let extras: Option<Box<Extras>> = read_extras(raw);
     Some(match &*raw.get("type")?.string()? {
         "text" => Content::Text(Text { text: text("text")?, extras }),
@@ -125,8 +125,8 @@ fn read_block(raw: Raw<'_>) -> Option<Content> {
             let it = raw.get("resource")?;
             let uri = it.get("uri")?.string()?.into();
             let body = match it.get("text") {
-                Some(text) => Body::Text(text.string()?.into()),
-                None => Body::Blob(data(it)?),
+                Some(text) => ResourceBody::Text(text.string()?.into()),
+                None => ResourceBody::Blob(data(it)?),
             };
             let mut contents = ResourceContents::of(uri, "", body);
             contents.mime_type = it.get("mimeType").and_then(Raw::string).map(Into::into);

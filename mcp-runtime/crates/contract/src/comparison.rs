@@ -152,7 +152,7 @@ fn find_renamed(
             _ => same("arguments"),
         };
         let words = same("description");
-        let name = suggest::likeness(key, name);
+        let name = suggest::similarity(key, name);
         // A description alone may have been copied, and equal arguments alone are common.
         match (words, arguments) {
             (true, true) => name + 1.0,

@@ -1,24 +1,24 @@
 //! "Did you mean": finds the known name that is nearest to a wrong one.
 
 /// Returns the similarity of two names, from 0 to 1.
-pub fn likeness(a: &str, b: &str) -> f64 {
+pub fn similarity(a: &str, b: &str) -> f64 {
     strsim::jaro_winkler(a, b)
 }
 
 /// Maximum number of names that are compared letter by letter, which costs about two thousand instructions each. It bounds the cost that a
 /// client with calls of unknown items can cause for other clients.
-const MOST: usize = 1000;
+const MAX_COMPARED: usize = 1000;
 
 /// Returns the name that differs from `wrong` by the fewest slips, if there are few enough. At most one slip is allowed for each three
 /// letters of the shorter name, but one is always allowed for names of two letters or more. A slip is a letter that is missing, added,
-/// replaced, or swapped with the next letter. The case of letters and the kind of separator do not count. After `MOST` names that may be
+/// replaced, or swapped with the next letter. The case of letters and the kind of separator do not count. After `MAX_COMPARED` names that may be
 /// near, the other names are not compared.
 #[cold]
 pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = Letters::of(wrong);
-    let likely = names.filter(|name| letters.may_be_near(name)).take(MOST);
+    let likely = names.filter(|name| letters.may_be_near(name)).take(MAX_COMPARED);
     let near = likely.filter_map(|name| slips(name, wrong).map(|slips| (slips, name)));
-    near.min_by_key(|found| found.0).map(|found| found.1)
+    near.min_by_key(|(slips, _)| *slips).map(|(_, name)| name)
 }
 
 /// Returns the number of slips between two names, or `None` if the names are too different.
@@ -86,7 +86,7 @@ fn plain_byte(byte: u8) -> u8 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Letters, MOST, nearest, slips};
+    use super::{Letters, MAX_COMPARED, nearest, slips};
 
     #[test]
     fn a_slip_is_recognised_and_another_word_is_not() {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn among_very_many_candidates_only_the_first_names_are_compared() {
-        let names: Vec<String> = (0..10 * MOST).map(|n| format!("tool_{n:05}")).collect();
+        let names: Vec<String> = (0..10 * MAX_COMPARED).map(|n| format!("tool_{n:05}")).collect();
         let near = |wrong| nearest(wrong, names.iter().map(String::as_str));
         assert_eq!(near("tool-00042"), Some("tool_00042"));
         assert!(near("tool-09999").is_some());

@@ -12,8 +12,11 @@ use mcp_runtime_wire::Raw;
 use super::{Context, once::waits_for_an_answer};
 use crate::{
     call::extract::{Form, read_form},
-    error::{Error, Kind, Result, Unanswered},
-    model::{Action, Question, Root, Sampled, Sampling, action, content, page, read_roots},
+    error::{Error, ErrorKind, Result, Unanswered},
+    model::{
+        Action, PAGE_URL, Question, Root, Sampled, Sampling, check_page_url, read_action,
+        read_content, read_roots,
+    },
 };
 
 /// A question to the client. The future resolves to the answer.
@@ -89,7 +92,7 @@ impl Context {
             let json = asking.await?;
             let result = Raw::trusted(&json);
             accepted(result)?;
-            read_form(content(result)).map_err(|problems| wrong(problems.join("; ")))
+            read_form(read_content(result)).map_err(|problems| wrong(problems.join("; ")))
         })
     }
 
@@ -207,14 +210,13 @@ impl Context {
     /// Asks the question if its address is valid.
     fn ask_url(&self, key: String, question: Question) -> super::Asking {
         let checked = match &question {
-            Question::Url { url, .. } => page::check(url),
+            Question::Url { url, .. } => check_page_url(url),
             _ => Ok(()),
         };
         match checked {
             Ok(()) => self.ask(key, question),
             Err(why) => failed(self.fault(format_args!(
-                "the page that `{key}` sends the user to must be {}: {why}",
-                page::EXPECTED
+                "the page that `{key}` sends the user to must be {PAGE_URL}: {why}"
             ))),
         }
     }
@@ -251,7 +253,7 @@ impl Context {
             .await;
             // Only the author reads internal errors, so they name the place of the item.
             answer.map_err(|it| match it.kind() {
-                Kind::Internal => context.fault(it.message()),
+                ErrorKind::Internal => context.fault(it.message()),
                 _ => it,
             })
         })
@@ -269,7 +271,7 @@ fn over() -> Error {
 
 /// Returns `Ok` if the user accepted.
 fn accepted(result: Raw<'_>) -> Result<(), Unanswered> {
-    match action(result).map_err(wrong)? {
+    match read_action(result).map_err(wrong)? {
         Action::Accept => Ok(()),
         Action::Decline => Err(Unanswered::Declined),
         Action::Cancel => Err(Unanswered::Cancelled),

@@ -5,7 +5,7 @@ use mcp_runtime_wire::{IndexedObject, Raw};
 use crate::{
     call::context::{Context, LazyContext},
     error::{Error, shown, truncated},
-    model::{Answer, Done, ToolResult},
+    model::{Done, OperationResult, ToolResult},
     suggest::nearest,
     unwind,
 };
@@ -152,8 +152,8 @@ impl<'a> Arguments<'a> {
 
 /// Result of a generated function: the answer, or the future of the answer.
 pub enum Running {
-    Ready(Answer),
-    Pending(Pin<Box<dyn Future<Output = Answer> + Send>>),
+    Ready(OperationResult),
+    Pending(Pin<Box<dyn Future<Output = OperationResult> + Send>>),
 }
 
 impl std::fmt::Debug for Running {
@@ -264,21 +264,24 @@ impl<'a> Call<'a> {
     }
 
     /// Runs a plain function in place.
-    pub fn ready(self, run: impl FnOnce(&LazyContext<'_>) -> Answer) -> Running {
+    pub fn ready(self, run: impl FnOnce(&LazyContext<'_>) -> OperationResult) -> Running {
         Running::Ready(run(self.context))
     }
 
     /// Runs an `async` function.
     pub fn future<F>(self, run: impl FnOnce(Context) -> F) -> Running
     where
-        F: Future<Output = Answer> + Send + 'static,
+        F: Future<Output = OperationResult> + Send + 'static,
     {
         Running::Pending(Box::pin(run(self.context.get().clone())))
     }
 
     /// Runs a plain function on a thread for blocking work. The job keeps its permit, and its place among the calls of its item, until it
     /// ends, even if the call is given up.
-    pub fn blocking(self, run: impl FnOnce(&Context) -> Answer + Send + 'static) -> Running {
+    pub fn blocking(
+        self,
+        run: impl FnOnce(&Context) -> OperationResult + Send + 'static,
+    ) -> Running {
         let context = self.context.get().clone();
         Running::Pending(Box::pin(async move {
             let Some(permit) = context.0.environment.blocking_permit() else {

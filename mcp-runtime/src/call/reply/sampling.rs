@@ -2,7 +2,7 @@
 
 use super::{ToolReply, tool_reply};
 use crate::{
-    error::Kind,
+    error::ErrorKind,
     model::{Done, Sampling, ToolResult},
 };
 
@@ -33,7 +33,7 @@ impl Sampling {
             Ok(Done::Tool(result)) => result,
             Ok(_) => ToolResult::default(),
             // As in a call, an internal error must not reach the model.
-            Err(error) if error.kind() == Kind::Internal => {
+            Err(error) if error.kind() == ErrorKind::Internal => {
                 tracing::error!("{}", error.message());
                 ToolResult::failure("internal error")
             }
@@ -64,13 +64,15 @@ mod tests {
     use crate::{
         call::reply::Json,
         error::Error,
-        model::{Content, Turn},
+        model::{Content, SamplingTurn},
     };
 
     #[test]
     fn results_are_what_tools_return() {
         fn check(it: Sampling, content: &[&str], structured: Option<&str>, is_error: bool) {
-            let Some(Turn::Results(results)) = it.turns.last() else { panic!("no results") };
+            let Some(SamplingTurn::Results(results)) = it.turns.last() else {
+                panic!("no results")
+            };
             let (id, result) = &results[0];
             let expected = ToolResult {
                 content: content.iter().map(|it| Content::from(*it)).collect(),

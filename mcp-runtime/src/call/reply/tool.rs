@@ -5,7 +5,9 @@ use super::{IntoFailure, Json, WithMeta};
 use crate::{
     call::extract::Probe,
     error::Error,
-    model::{Answer, Audio, Content, Done, Embedded, Image, ResourceLink, Text, ToolResult},
+    model::{
+        Audio, Content, Done, Embedded, Image, OperationResult, ResourceLink, Text, ToolResult,
+    },
 };
 
 /// Generator of the schema of structured content.
@@ -54,7 +56,7 @@ pub trait ToolReply: Sized {
 }
 
 /// Converts the return value of a tool. Generated code calls it.
-pub fn tool_reply<T: ToolReply>(value: T) -> Answer {
+pub fn tool_reply<T: ToolReply>(value: T) -> OperationResult {
     let mut result = ToolResult::default();
     value.reply(&mut result)?;
     if !T::INSTEAD_OF_NOTHING.is_empty() && result.content.is_empty() {
@@ -227,7 +229,7 @@ tuples! { (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{error::Kind, model::Meta};
+    use crate::{error::ErrorKind, model::Meta};
 
     fn check(value: impl ToolReply, content: &[&str], structured: Option<&str>) {
         let Ok(Done::Tool(result)) = tool_reply(value) else { panic!("not a tool's result") };
@@ -264,8 +266,8 @@ mod tests {
 
     #[test]
     fn an_error_keeps_its_kind() {
-        let check = |answer: Answer, kind| assert_eq!(answer.unwrap_err().kind(), kind);
-        check(tool_reply(Err::<String, _>("no")), Kind::Failed);
-        check(tool_reply(Err::<String, _>(Error::invalid_params("no"))), Kind::InvalidParams);
+        let check = |answer: OperationResult, kind| assert_eq!(answer.unwrap_err().kind(), kind);
+        check(tool_reply(Err::<String, _>("no")), ErrorKind::Failed);
+        check(tool_reply(Err::<String, _>(Error::invalid_params("no"))), ErrorKind::InvalidParams);
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     },
     item::Constant,
     limits::Wanted,
-    model::{TaskSupport, tool_name},
+    model::{TaskSupport, check_tool_name},
     schema::{self, SchemaProfile},
 };
 
@@ -116,7 +116,8 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input = Some(Box::new(|profile| schema::input_of::<T>(profile).map(Into::into)));
+        self.input =
+            Some(Box::new(|profile| schema::input_schema_of::<T>(profile).map(Into::into)));
         self.handler = Some(Arc::new(move |mut call| {
             let arguments = crate::call::extract::spread_arguments::<T>(&mut call);
             let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };
@@ -129,7 +130,7 @@ impl Tool {
 
 impl Item for Tool {
     fn into_entry(mut self) -> Result<EntryBox, String> {
-        tool_name(&self.name)?;
+        check_tool_name(&self.name)?;
         let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
         let mut tool = ToolEntry::new(input, self.output, self.profile);
         tool.task = self.task;

@@ -6,18 +6,16 @@ use super::finding::{CheckFinding, CheckedItem, Problem, Severity};
 use crate::{
     catalog::ToolEntry,
     schema::{
-        SchemaProfile,
-        compatible::{
-            Side,
-            complaint::{complaints, foreign_keywords},
-        },
+        SchemaProfile, SchemaSide,
+        compatible::complaint::{complaints, foreign_keywords},
     },
 };
 
 /// Returns the complaints of all rules of the compatible form about the published schemas.
 pub(super) fn findings(tool: &CheckedItem<'_>) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
-    for (side, key) in [(Side::Argument, "inputSchema"), (Side::Result, "outputSchema")] {
+    for (side, key) in [(SchemaSide::Argument, "inputSchema"), (SchemaSide::Result, "outputSchema")]
+    {
         let Some(schema) = tool.value.get(key) else { continue };
         for complaint in complaints(schema, side) {
             let where_ = place(side, &complaint.place);
@@ -32,19 +30,19 @@ pub(super) fn findings(tool: &CheckedItem<'_>) -> Vec<CheckFinding> {
     findings
 }
 
-fn place(side: Side, place: &str) -> String {
+fn place(side: SchemaSide, place: &str) -> String {
     match (side, place) {
-        (Side::Argument, "") => "its input schema".to_owned(),
-        (Side::Result, "") => "its output schema".to_owned(),
-        (Side::Argument, place) => format!("the argument `{place}`"),
-        (Side::Result, place) => format!("`{place}` of its output schema"),
+        (SchemaSide::Argument, "") => "its input schema".to_owned(),
+        (SchemaSide::Result, "") => "its output schema".to_owned(),
+        (SchemaSide::Argument, place) => format!("the argument `{place}`"),
+        (SchemaSide::Result, place) => format!("`{place}` of its output schema"),
     }
 }
 
 /// Returns what the author can change.
-fn fix(tool: &CheckedItem<'_>, side: Side) -> String {
+fn fix(tool: &CheckedItem<'_>, side: SchemaSide) -> String {
     match tool.entry.and_then(|entry| entry.tool()) {
-        Some(tool) if tool.given && side == Side::Argument => {
+        Some(tool) if tool.given && side == SchemaSide::Argument => {
             "write it otherwise in `input_schema = …`".to_owned()
         }
         Some(full) if full.profile() == SchemaProfile::Full => {
@@ -87,7 +85,7 @@ pub(super) fn foreign(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let problem = |(keyword, at): (&str, String)| {
         let what = format!(
             "{} has `{keyword}`, which Gemini's API has no field for: it refuses every request with it",
-            place(Side::Argument, &at)
+            place(SchemaSide::Argument, &at)
         );
         Problem::new(what, "say it in the description, and check it when the tool is called")
     };

@@ -37,11 +37,8 @@ use crate::{
     __private::Schema,
     item::ArgDef,
     schema::{
-        SchemaProfile,
-        compatible::Side,
-        constant::{Known, NotKnown as _, Out, Top, value, write_root},
-        object::{Field, InputObject},
-        output::OutputSchema,
+        InputField, InputObject, ResultSchema, SchemaProfile, SchemaSide,
+        constant::{Known, NotKnown as _, Out, Top, partial_schema, write_root},
     },
 };
 
@@ -52,14 +49,14 @@ fn of_schemars<T: JsonSchema>(arg: &ArgDef, is_required: bool) -> Schemas {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let schema = generator.subschema_for::<T>().to_value();
     let mut object = InputObject::new(generator.take_definitions(true), false);
-    object.field(Field {
+    object.field(InputField {
         title: arg.title,
         description: arg.description,
         required: is_required,
         constraints: Some(&arg.constraints),
         example: arg.example,
         header: arg.header,
-        ..Field::new(arg.name, schema)
+        ..InputField::new(arg.name, schema)
     });
     let input = object.render(SchemaProfile::Compatible).expect("renders").into_string();
 
@@ -69,7 +66,7 @@ fn of_schemars<T: JsonSchema>(arg: &ArgDef, is_required: bool) -> Schemas {
     if let (Some(root), false) = (root.as_object_mut(), definitions.is_empty()) {
         root.insert("$defs".to_owned(), definitions.into());
     }
-    (input, OutputSchema::render(root, SchemaProfile::Compatible).text.into_string())
+    (input, ResultSchema::render(root, SchemaProfile::Compatible).text.into_string())
 }
 
 fn of_constants<T: crate::schema::constant::Schema<Top> + ?Sized>(
@@ -114,13 +111,14 @@ fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
 fn mixed_is_the_same<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     for arg in [&PLAIN, &TOLD, &SHOWN] {
         let mut generator = SchemaSettings::draft2020_12().into_generator();
-        let known = value(&T::NODE, Side::Argument, &mut generator).expect("is known");
+        let known =
+            partial_schema(&T::NODE, SchemaSide::Argument, &mut generator).expect("is known");
         let mut object = InputObject::new(generator.take_definitions(true), false);
-        object.field(Field {
+        object.field(InputField {
             title: arg.title,
             description: arg.description,
             example: arg.example,
-            ..Field::new(arg.name, known)
+            ..InputField::new(arg.name, known)
         });
         let known = object.render(SchemaProfile::Compatible).expect("renders").into_string();
         assert_eq!(known, of_schemars::<T>(arg, false).0);

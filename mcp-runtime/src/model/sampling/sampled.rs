@@ -1,7 +1,13 @@
-use mcp_runtime_wire::{JsonKind, Raw};
+//! Answers of the client's model, and the content of messages to and from it.
 
-use super::{SampledContent, ToolUse};
-use crate::{error::shown, model::Role};
+use mcp_runtime_wire::{JsonKind, Raw};
+use serde_json::Map;
+
+use super::ToolUse;
+use crate::{
+    error::shown,
+    model::{Annotations, Audio, BinaryData, Extras, Image, Meta, Role, Text},
+};
 
 /// The answer of the client's model to a [`Sampling`](crate::Sampling). The user may have changed it (client/sampling).
 ///
@@ -30,8 +36,8 @@ pub struct Sampled {
 impl Sampled {
     /// Returns all text of the answer. The blocks are joined without a separator.
     pub fn text(&self) -> String {
-        let texts = self.content.iter().filter_map(|it| match it {
-            SampledContent::Text(it) => Some(it.as_str()),
+        let texts = self.content.iter().filter_map(|block| match block {
+            SampledContent::Text(text) => Some(text.as_str()),
             _ => None,
         });
         texts.collect()
@@ -39,8 +45,8 @@ impl Sampled {
 
     /// Iterates over the tool uses that the model asks for before it continues.
     pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
-        self.content.iter().filter_map(|it| match it {
-            SampledContent::ToolUse(it) => Some(it),
+        self.content.iter().filter_map(|block| match block {
+            SampledContent::ToolUse(tool_use) => Some(tool_use),
             _ => None,
         })
     }
@@ -52,10 +58,10 @@ impl Sampled {
     pub(crate) fn read(raw: Raw<'_>) -> Result<Self, String> {
         let [role, content, model, stop_reason] =
             raw.pick(["role", "content", "model", "stopReason"]);
-        let role = match role.filter(|it| !it.is_null()) {
+        let role = match role.filter(|role| !role.is_null()) {
             None => Role::Assistant,
-            Some(it) => it.string().and_then(|name| Role::parse(&name)).ok_or_else(|| {
-                format!("`role` must be `user` or `assistant`, not {}", shown(it.as_str()))
+            Some(role) => role.string().and_then(|name| Role::parse(&name)).ok_or_else(|| {
+                format!("`role` must be `user` or `assistant`, not {}", shown(role.as_str()))
             })?,
         };
         let content = content.ok_or("`content` is missing")?;
@@ -72,10 +78,192 @@ impl Sampled {
     }
 }
 
+/// A block of the answer of the client's model ([`Sampled::content`]).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SampledContent {
+    /// Text.
+    Text(Text),
+    /// A picture.
+    Image(Image),
+    /// A sound (2025-03-26 and later).
+    Audio(Audio),
+    /// A request of the model to use a tool (2025-11-25 and later).
+    ToolUse(ToolUse),
+    /// A kind of block that this version does not know.
+    Other(OtherContent),
+}
+
+/// A block of a kind that this version does not know, as the client sent it. The block is sent back unchanged when the answer becomes a
+/// part of the next question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherContent {
+    kind: String,
+    /// JSON text of an object.
+    json: Box<str>,
+}
+
+impl OtherContent {
+    /// Returns the `type`.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// Returns the whole block as JSON text.
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+}
+
+impl SampledContent {
+    fn read(raw: Raw<'_>) -> Result<Self, String> {
+        let kind = raw.get("type").and_then(Raw::string).ok_or("a block has no `type`")?;
+        Ok(match &*kind {
+            "text" => {
+                let text = raw.get("text").and_then(Raw::string);
+                let text = text.ok_or("`text` of a block must be a string")?.into_owned();
+                Self::Text(Text { text, extras: read_extras(raw) })
+            }
+            "image" => {
+                let (data, mime_type) = binary(raw)?;
+                Self::Image(Image { data, mime_type, extras: read_extras(raw) })
+            }
+            "audio" => {
+                let (data, mime_type) = binary(raw)?;
+                Self::Audio(Audio { data, mime_type, extras: read_extras(raw) })
+            }
+            "tool_use" => Self::ToolUse(ToolUse::read(raw)?),
+            _ => Self::Other(OtherContent { kind: kind.into_owned(), json: raw.as_str().into() }),
+        })
+    }
+}
+
+fn binary(raw: Raw<'_>) -> Result<(BinaryData, String), String> {
+    let [data, mime_type] = raw.pick(["data", "mimeType"]);
+    let data = data.and_then(Raw::string).and_then(|data| BinaryData::decode(&data));
+    let mime_type = mime_type.and_then(Raw::string);
+    Ok((
+        BinaryData::Bytes(data.ok_or("`data` of a block must be base64")?),
+        mime_type.ok_or("`mimeType` of a block must be a string")?.into_owned(),
+    ))
+}
+
+/// Reads the annotations and the `_meta` of a block. Mistakes in them are ignored, so that the answer is not lost.
+pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
+    let [annotations, meta] = raw.pick(["annotations", "_meta"]);
+    let [audience, priority, last_modified] = annotations.map_or([None; 3], |annotations| {
+        annotations.pick(["audience", "priority", "lastModified"])
+    });
+    let role = |role: Raw<'_>| role.string().and_then(|name| Role::parse(&name));
+    let extras = Extras {
+        annotations: Annotations {
+            audience: audience.into_iter().flat_map(Raw::elements).filter_map(role).collect(),
+            priority: priority.and_then(Raw::f64),
+            last_modified: last_modified.and_then(Raw::string).map(Into::into),
+        },
+        meta: meta
+            .filter(|meta| meta.kind() == JsonKind::Object)
+            .and_then(|meta| serde_json::from_str::<Map<_, _>>(meta.as_str()).ok())
+            .map(Meta),
+    };
+    (extras != Extras::default()).then(|| Box::new(extras))
+}
+
+/// Content of a message of a [`Sampling`](crate::Sampling): text, [`Text`], [`Image`], [`Audio`], [`ToolUse`], [`SampledContent`], a whole
+/// answer ([`Sampled`] or `&Sampled`), and tuples, arrays and `Vec`s of those.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a message to the client's model",
+    label = "not something a `Sampling` can say",
+    note = "a message is text, `Text`, `Image`, `Audio`, `ToolUse`, `SampledContent`, `&Sampled`, or a tuple, array or `Vec` of those; resources go in as their text"
+)]
+pub trait SamplingContent: Sized {
+    /// Appends the blocks of this content.
+    #[doc(hidden)]
+    fn add_to(self, blocks: &mut Vec<SampledContent>);
+}
+
+macro_rules! blocks {
+    ($($ty:ident)*) => {$(
+        impl From<$ty> for SampledContent {
+            fn from(block: $ty) -> Self {
+                Self::$ty(block)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl SamplingContent for $ty {
+            fn add_to(self, blocks: &mut Vec<SampledContent>) {
+                blocks.push(self.into());
+            }
+        }
+    )*};
+}
+blocks! { Text Image Audio ToolUse }
+
+macro_rules! texts {
+    ($($ty:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl SamplingContent for $ty {
+            fn add_to(self, blocks: &mut Vec<SampledContent>) {
+                Text::new(self).add_to(blocks);
+            }
+        }
+    )*};
+}
+texts! { String &str &String Box<str> std::borrow::Cow<'_, str> }
+
+#[diagnostic::do_not_recommend]
+impl SamplingContent for SampledContent {
+    fn add_to(self, blocks: &mut Vec<SampledContent>) {
+        blocks.push(self);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl SamplingContent for Sampled {
+    fn add_to(mut self, blocks: &mut Vec<SampledContent>) {
+        blocks.append(&mut self.content);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl SamplingContent for &Sampled {
+    fn add_to(self, blocks: &mut Vec<SampledContent>) {
+        blocks.extend_from_slice(&self.content);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: SamplingContent> SamplingContent for Vec<T> {
+    fn add_to(self, blocks: &mut Vec<SampledContent>) {
+        self.into_iter().for_each(|part| part.add_to(blocks));
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: SamplingContent, const N: usize> SamplingContent for [T; N] {
+    fn add_to(self, blocks: &mut Vec<SampledContent>) {
+        self.into_iter().for_each(|part| part.add_to(blocks));
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident)*))*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<$($name: SamplingContent),*> SamplingContent for ($($name,)*) {
+            #[allow(non_snake_case, reason = "each value is named like its type parameter")]
+            fn add_to(self, blocks: &mut Vec<SampledContent>) {
+                let ($($name,)*) = self;
+                $($name.add_to(blocks);)*
+            }
+        }
+    )*};
+}
+tuples! { (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H) }
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Text;
 
     fn read(json: &str) -> Result<Sampled, String> {
         Sampled::read(Raw::trusted(json))
@@ -113,8 +301,10 @@ mod tests {
                 "model":"m","stopReason":"toolUse"}"#,
         )
         .unwrap();
-        let uses: Vec<_> =
-            answer.tool_uses().map(|it| (it.id.as_str(), it.name.as_str())).collect();
+        let uses: Vec<_> = answer
+            .tool_uses()
+            .map(|tool_use| (tool_use.id.as_str(), tool_use.name.as_str()))
+            .collect();
         assert_eq!(uses, [("1", "weather"), ("2", "time")]);
         assert_eq!(answer.content[0], SampledContent::Text(Text::new("Let me see.")));
     }
@@ -132,5 +322,53 @@ mod tests {
             r#"{"role":"system","content":[]}"#,
             "`role` must be `user` or `assistant`, not \"system\"",
         );
+    }
+
+    #[test]
+    fn blocks_are_read() {
+        fn check(json: &str, expected: impl SamplingContent) {
+            let mut blocks = Vec::new();
+            expected.add_to(&mut blocks);
+            assert_eq!(SampledContent::read(Raw::trusted(json)).as_ref(), Ok(&blocks[0]), "{json}");
+        }
+        check(r#"{"type":"text","text":"\u0041"}"#, "A");
+        check(r#"{"text":"","type":"text","annotations":{"audience":["dog"]},"_meta":3}"#, "");
+        check(
+            r#"{"type":"text","text":"A","annotations":{"audience":["user"],"priority":0.5}}"#,
+            Text::new("A").audience(&[Role::User]).priority(0.5),
+        );
+        check(
+            r#"{"type":"text","text":"A","_meta":{"k":1}}"#,
+            Text::new("A").meta(Meta::new().with("k", 1)),
+        );
+        check(r#"{"type":"image","data":"AQI=","mimeType":"image/png"}"#, Image::png([1, 2]));
+        check(
+            r#"{"type":"audio","data":"AQI","mimeType":"audio/wav","annotations":{"lastModified":"x"}}"#,
+            Audio::wav([1, 2]).last_modified("x"),
+        );
+        let video = r#"{"type":"video","data":[1, 2]}"#;
+        let other = OtherContent { kind: "video".into(), json: video.into() };
+        assert_eq!((other.kind(), other.json()), ("video", video));
+        check(video, SampledContent::Other(other));
+    }
+
+    #[test]
+    fn json_that_is_no_content_block_is_refused() {
+        fn check(json: &str, expected: &str) {
+            assert_eq!(
+                SampledContent::read(Raw::trusted(json)),
+                Err(expected.to_owned()),
+                "{json}"
+            );
+        }
+        check("{}", "a block has no `type`");
+        check("3", "a block has no `type`");
+        check(r#"{"type":"text"}"#, "`text` of a block must be a string");
+        check(r#"{"type":"image","mimeType":"image/png"}"#, "`data` of a block must be base64");
+        check(
+            r#"{"type":"audio","data":"?","mimeType":"a/b"}"#,
+            "`data` of a block must be base64",
+        );
+        check(r#"{"type":"image","data":""}"#, "`mimeType` of a block must be a string");
     }
 }

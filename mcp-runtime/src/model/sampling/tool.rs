@@ -1,7 +1,10 @@
+//! Tools for the client's model: their definitions, and the uses that the model asks for.
+
+use std::fmt::Display;
+
 use mcp_runtime_wire::{JsonKind, Raw};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::object_text;
 use crate::error::shown;
 
 /// A tool that the client's model may use while it answers (client/sampling, 2025-11-25 and later). It is independent of the tools of the
@@ -124,13 +127,23 @@ impl ToolUse {
             let text = member.and_then(Raw::string).map(Into::into);
             text.ok_or_else(|| format!("`{what}` of a tool use must be a string"))
         };
-        let input = match input.filter(|it| !it.is_null()) {
+        let input = match input.filter(|input| !input.is_null()) {
             None => "{}",
-            Some(it) if it.kind() == JsonKind::Object => it.as_str(),
+            Some(input) if input.kind() == JsonKind::Object => input.as_str(),
             Some(_) => return Err("`input` of a tool use must be an object".to_owned()),
         };
-        let meta = meta.filter(|it| it.kind() == JsonKind::Object).map(|it| it.as_str().into());
+        let meta =
+            meta.filter(|meta| meta.kind() == JsonKind::Object).map(|meta| meta.as_str().into());
         Ok(Self { id: text(id, "id")?, name: text(name, "name")?, input: Ok(input.into()), meta })
+    }
+}
+
+/// Serializes `value`, which must become a JSON object.
+pub(super) fn object_text(value: &impl Serialize, what: impl Display) -> Result<Box<str>, String> {
+    match serde_json::to_string(value) {
+        Ok(text) if text.starts_with('{') => Ok(text.into_boxed_str()),
+        Ok(_) => Err(format!("{what} must be a JSON object")),
+        Err(error) => Err(format!("{what} cannot be written as JSON: {error}")),
     }
 }
 
@@ -151,7 +164,7 @@ mod tests {
         fn check(input: &str, expected: Result<Place, &str>) {
             let raw = format!(r#"{{"type":"tool_use","id":"1","name":"weather","input":{input}}}"#);
             let read = ToolUse::read(Raw::trusted(&raw)).unwrap().input::<Place>();
-            assert_eq!(read.map_err(|it| it.to_string()), expected.map_err(str::to_owned));
+            assert_eq!(read.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
         }
         let lyon = |at| Place { city: "Lyon".into(), at };
         check(r#"{"city":"Lyon"}"#, Ok(lyon(None)));

@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use mcp_runtime_wire::{self as wire, ArrayWriter, ObjectWriter};
 
 use crate::{
-    model::{Annotations, Audio, Content, Data, Extras, Image, Meta, Role, Text},
+    model::{Annotations, Audio, BinaryData, Content, Extras, Image, Meta, Role, Text},
     protocol::revision::Revision,
 };
 
@@ -114,10 +114,10 @@ pub(super) fn own_meta(object: &mut ObjectWriter<'_>, revision: Revision, meta: 
     }
 }
 
-pub(super) fn base64(out: &mut Vec<u8>, data: &Data) {
+pub(super) fn base64(out: &mut Vec<u8>, data: &BinaryData) {
     match data {
-        Data::Base64(text) => wire::write::string(out, text),
-        Data::Bytes(bytes) => {
+        BinaryData::Base64(text) => wire::write::string(out, text),
+        BinaryData::Bytes(bytes) => {
             out.push(b'"');
             let start = out.len();
             let Some(len) = base64::encoded_len(bytes.len(), true) else { return out.push(b'"') };

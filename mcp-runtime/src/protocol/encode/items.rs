@@ -5,7 +5,7 @@ use mcp_runtime_wire::{ObjectWriter, write};
 use super::{Scope, content, identity};
 use crate::{
     catalog::{Entry, EntryKind, PromptEntry, ResourceEntry, Snapshot, ToolEntry},
-    model::{ListKind, Page},
+    model::{ListKind, ListPage},
     protocol::{
         Service,
         revision::{Revision, TaskDialect},
@@ -16,7 +16,12 @@ use crate::{
 const STATIC_LIST_MS: u64 = 300_000;
 
 /// Returns the result object of a list request.
-pub(super) fn page(service: &Service, scope: Scope, snapshot: &Snapshot, page: &Page) -> Vec<u8> {
+pub(super) fn page(
+    service: &Service,
+    scope: Scope,
+    snapshot: &Snapshot,
+    page: &ListPage,
+) -> Vec<u8> {
     let revision = scope.revision;
     let mut out = Vec::new();
     let mut result = ObjectWriter::begin(&mut out);

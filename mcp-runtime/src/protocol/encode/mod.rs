@@ -19,9 +19,10 @@ use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
 
 use crate::{
     catalog::Snapshot,
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     model::{
-        Answer, Body, Completion, Done, Message, Page, PromptResult, ResourceContents, ToolResult,
+        Completion, Done, ListPage, Message, OperationResult, PromptResult, ResourceBody,
+        ResourceContents, ToolResult,
     },
     protocol::{Service, revision::Revision},
 };
@@ -47,7 +48,7 @@ pub(crate) fn answer(
     snapshot: &Snapshot,
     scope: Scope,
     id: Id<'_>,
-    answer: &Answer,
+    answer: &OperationResult,
 ) {
     let revision = scope.revision;
     match answer {
@@ -59,7 +60,7 @@ pub(crate) fn answer(
             });
             if let Err(why) = written {
                 out.truncate(before);
-                self::error(out, revision, Some(id), &Error::of(Kind::Failed, why));
+                self::error(out, revision, Some(id), &Error::of(ErrorKind::Failed, why));
             }
         }
         Ok(Done::Task(it)) => task::answer(out, service, scope, id, it),
@@ -72,15 +73,15 @@ pub(crate) fn answer(
 /// Logs an internal error, whose message the client does not get. Not called while writing: the outbox is locked then, and a `tracing`
 /// subscriber may run any code.
 pub(super) fn note(error: &Error) {
-    if error.kind() == Kind::Internal {
+    if error.kind() == ErrorKind::Internal {
         tracing::error!("{}", error.message());
     }
 }
 
 pub(super) fn error(out: &mut Vec<u8>, revision: Revision, id: Option<Id<'_>>, error: &Error) {
     let kind = error.kind();
-    let message = if kind == Kind::Internal { "internal error" } else { error.message() };
-    let data = error.data().filter(|_| kind != Kind::Internal).map(Raw::trusted);
+    let message = if kind == ErrorKind::Internal { "internal error" } else { error.message() };
+    let data = error.data().filter(|_| kind != ErrorKind::Internal).map(Raw::trusted);
     let omit_id = revision.features().omits_unknown_id;
     wire::error(out, id, revision.code(kind), message, data, omit_id);
 }
@@ -223,10 +224,10 @@ fn tool_content(result: &mut ObjectWriter<'_>, revision: Revision, tool: &ToolRe
 fn contents(object: &mut ObjectWriter<'_>, revision: Revision, it: &ResourceContents) {
     object.str("uri", &it.uri).str("mimeType", it.media_type());
     match &it.body {
-        Body::Text(text) => {
+        ResourceBody::Text(text) => {
             object.str("text", text);
         }
-        Body::Blob(data) => content::base64(object.key("blob"), data),
+        ResourceBody::Blob(data) => content::base64(object.key("blob"), data),
     }
     content::own_meta(object, revision, it.meta.as_ref());
 }
@@ -266,7 +267,7 @@ fn list(
     snapshot: &Snapshot,
     scope: Scope,
     id: Id<'_>,
-    page: &Page,
+    page: &ListPage,
 ) {
     let envelope = |out: &mut Vec<u8>, body: &[u8]| {
         out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);

@@ -5,8 +5,8 @@ use mcp_runtime_wire::{self as wire, ArrayWriter, ObjectWriter};
 use super::content;
 use crate::{
     model::{
-        IncludeContext, Role, SampledContent, Sampling, SamplingTool, ToolChoice, ToolResult,
-        ToolUse, Turn,
+        IncludeContext, Role, SampledContent, Sampling, SamplingTool, SamplingTurn, ToolChoice,
+        ToolResult, ToolUse,
     },
     protocol::revision::Revision,
 };
@@ -30,10 +30,12 @@ pub(in crate::protocol) fn sampling(
     let mut messages = params.array("messages");
     for turn in &it.turns {
         match turn {
-            Turn::Says(role, blocks) => says(&mut messages, revision, *role, blocks),
-            Turn::Results(results) => message(&mut messages, Role::User, results, |block, it| {
-                tool_result(block, revision, &it.0, &it.1);
-            }),
+            SamplingTurn::Says(role, blocks) => says(&mut messages, revision, *role, blocks),
+            SamplingTurn::Results(results) => {
+                message(&mut messages, Role::User, results, |block, it| {
+                    tool_result(block, revision, &it.0, &it.1);
+                })
+            }
         }
     }
     messages.end();

@@ -4,7 +4,7 @@ use mcp_runtime_wire::{self as wire, Id, IdBuf, ObjectWriter, Raw};
 
 use super::{Scope, meta, question::requests, result_type, tool_content};
 use crate::{
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     model::{Content, TaskAnswer, TaskEnd, TaskState, TaskView, ToolResult, millis},
     protocol::{
         Service,
@@ -60,7 +60,7 @@ fn ending(out: &mut Vec<u8>, revision: Revision, id: Id<'_>, view: &TaskView) {
         }),
         TaskEnd::Error(error) => super::error(out, revision, Some(id), error),
         TaskEnd::Cancelled => {
-            let error = Error::of(Kind::Failed, "the task was cancelled");
+            let error = Error::of(ErrorKind::Failed, "the task was cancelled");
             super::error(out, revision, Some(id), &error);
         }
     }
@@ -119,7 +119,7 @@ fn result(object: &mut ObjectWriter<'_>, revision: Revision, it: &ToolResult) {
 }
 
 fn error(object: &mut ObjectWriter<'_>, revision: Revision, error: &Error) {
-    let is_hidden = error.kind() == Kind::Internal;
+    let is_hidden = error.kind() == ErrorKind::Internal;
     let message = if is_hidden { "internal error" } else { error.message() };
     object.i64("code", revision.code(error.kind())).str("message", message);
     if let Some(data) = error.data().filter(|_| !is_hidden) {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    Side,
-    rules::{RULES, Rule, Work},
+    rewrite::{compatible, rewrite_by},
+    rules::{RULES, RewriteRule, RewriteStage},
 };
+use crate::schema::SchemaSide;
 
 /// A rule that would rewrite a published schema.
 #[derive(Debug)]
@@ -24,21 +25,24 @@ pub(crate) struct Complaint {
 }
 
 /// Returns the complaints of all clients about a schema that is published as it stands.
-pub(crate) fn complaints(schema: &Value, side: Side) -> Vec<Complaint> {
-    let by = |rules: &[Rule]| super::rewrite_by(rules, schema.clone(), side);
+pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
+    let by = |rules: &[RewriteRule]| rewrite_by(rules, schema.clone(), side);
     let (untouched, rewritten) = (by(&[]), by(RULES));
     if untouched == rewritten {
         return Vec::new();
     }
     let mut complaints = Vec::new();
-    for (at, rule) in RULES.iter().enumerate().filter(|it| it.1.sides.contains(&side)) {
+    for (at, rule) in RULES.iter().enumerate().filter(|(_, rule)| rule.sides.contains(&side)) {
         // Some rules have work only after another rule, and some do the work of another rule if that one is missing.
-        let others: Vec<Rule> = [&RULES[..at], &RULES[at + 1..]].concat();
+        let others: Vec<RewriteRule> = [&RULES[..at], &RULES[at + 1..]].concat();
         let alone = first_difference(&untouched, &by(std::slice::from_ref(rule)));
         if let Some(place) = alone.or_else(|| first_difference(&by(&others), &rewritten)) {
             // Clients read a result's schema only as far as they need it to check results, and models do not read it.
-            let matters = side == Side::Argument
-                || matches!(rule.work, Work::Dialect | Work::References | Work::Recursion);
+            let matters = side == SchemaSide::Argument
+                || matches!(
+                    rule.stage,
+                    RewriteStage::Dialect | RewriteStage::References | RewriteStage::Recursion
+                );
             complaints.push(Complaint {
                 rule: rule.name,
                 place,
@@ -70,10 +74,10 @@ pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<&'static str, Stri
         "$dynamicRef",
     ];
     let mut found = BTreeMap::new();
-    let mut open = vec![(super::compatible(arguments.clone()), Vec::new())];
+    let mut open = vec![(compatible(arguments.clone()), Vec::new())];
     while let Some((schema, path)) = open.pop() {
         let Value::Object(map) = schema else { continue };
-        for keyword in FOREIGN.into_iter().filter(|it| map.contains_key(*it)) {
+        for keyword in FOREIGN.into_iter().filter(|keyword| map.contains_key(*keyword)) {
             found.entry(keyword).or_insert_with(|| place(&path));
         }
         let below = |keyword: &str, name: Option<&str>| {
@@ -86,11 +90,15 @@ pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<&'static str, Stri
                     open.push((schema.clone(), below(keyword, None)));
                 }
                 ("anyOf" | "allOf", Value::Array(schemas)) => {
-                    open.extend(schemas.iter().map(|it| (it.clone(), below(keyword, None))));
+                    open.extend(
+                        schemas.iter().map(|schema| (schema.clone(), below(keyword, None))),
+                    );
                 }
-                ("properties", Value::Object(schemas)) => {
-                    open.extend(schemas.iter().map(|it| (it.1.clone(), below(keyword, Some(it.0)))))
-                }
+                ("properties", Value::Object(schemas)) => open.extend(
+                    schemas
+                        .iter()
+                        .map(|(name, schema)| (schema.clone(), below(keyword, Some(name)))),
+                ),
                 _ => {}
             }
         }

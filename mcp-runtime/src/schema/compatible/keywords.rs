@@ -1,9 +1,16 @@
-//! Rules about single keywords, and the keywords of each type.
+//! Rules about single keywords: bounds, formats, schemas that do not say what they describe, and keywords that Gemini's API has no field
+//! for. It rejects the request for any of the latter, so sentences say the same.
 
 use serde_json::{Value, json};
 
-use super::{Map, Side, conjoin};
-use crate::collect::collect_by_insert;
+use super::sentences::{format_in_words, is_published_format, listed, quoted, say};
+use crate::{
+    collect::collect_by_insert,
+    schema::{Map, SchemaSide, definitions::conjoin},
+};
+
+/// Applies all rules to a schema that a rule has made. Rules take it as a parameter, because the list of rules contains them.
+pub(super) type ApplyAll = fn(&mut Map, SchemaSide);
 
 /// Returns the keywords that apply only to values of one type.
 pub(super) fn keywords_of(name: &str) -> &'static [&'static str] {
@@ -43,7 +50,7 @@ static OBJECT_KEYWORDS: &[&str] = &[
     "unevaluatedProperties",
 ];
 
-pub(super) fn exclusive_bounds(map: &mut Map, _: Side) {
+pub(super) fn exclusive_bounds(map: &mut Map, _: SchemaSide) {
     for (exclusive, inclusive, step) in
         [("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)]
     {
@@ -62,13 +69,257 @@ pub(super) fn exclusive_bounds(map: &mut Map, _: Side) {
     }
 }
 
-pub(super) fn pattern(map: &mut Map, _: Side) {
+pub(super) fn pattern(map: &mut Map, _: SchemaSide) {
     if map.get("pattern").and_then(Value::as_str).is_some_and(looks_around) {
         map.remove("pattern");
     }
 }
 
 /// Whether a pattern has lookahead or lookbehind.
-pub(in super::super) fn looks_around(pattern: &str) -> bool {
-    ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|it| pattern.contains(it))
+fn looks_around(pattern: &str) -> bool {
+    ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| pattern.contains(group))
+}
+
+pub(super) fn format(map: &mut Map, side: SchemaSide) {
+    let Some(name) = map.get("format").and_then(Value::as_str) else { return };
+    if is_published_format(name, side) {
+        return;
+    }
+    let sentence = match format_in_words(name) {
+        Some(sentence) => sentence.to_owned(),
+        None => format!("In the format `{name}`."),
+    };
+    map.remove("format");
+    // The format of a number tells its width, as its bounds do.
+    if side == SchemaSide::Argument && map.get("type") == Some(&json!("string")) {
+        say(map, sentence);
+    }
+}
+
+pub(super) fn items(map: &mut Map, _: SchemaSide) {
+    if map.get("type") != Some(&json!("array")) {
+        return;
+    }
+    if map.get("items") == Some(&Value::Bool(false)) {
+        map.remove("items");
+        let bound = collect_by_insert::<Map, _>([("maxItems".to_owned(), json!(0))]);
+        *map = conjoin(bound, std::mem::take(map));
+    }
+    map.entry("items").or_insert_with(|| json!({ "anyOf": scalars_and_objects() }));
+}
+
+pub(super) fn any_value(map: &mut Map, side: SchemaSide) {
+    static TELLING: [&str; 10] =
+        ["type", "enum", "const", "$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "not", "if"];
+    if TELLING.iter().any(|keyword| map.contains_key(*keyword)) {
+        return;
+    }
+    if side == SchemaSide::Argument {
+        for name in ["object", "array"] {
+            if keywords_of(name).iter().any(|keyword| map.contains_key(*keyword)) {
+                map.insert("type".into(), json!(name));
+                if name == "array" {
+                    items(map, side);
+                }
+                return;
+            }
+        }
+    }
+    let mut branches = scalars_and_objects();
+    match side {
+        SchemaSide::Argument => {
+            branches[OBJECT]["additionalProperties"] = any_member();
+            branches.push(any_list());
+        }
+        SchemaSide::Result => {
+            branches.extend([json!({ "type": "array" }), json!({ "type": "null" })]);
+        }
+    }
+    map.insert("anyOf".into(), Value::Array(branches));
+}
+
+/// Replaces an `additionalProperties` that only allows or forbids further members.
+///
+/// google-genai reads `additionalProperties` as an object, and a boolean makes it drop all tools of the request. The keyword stays in an
+/// argument that takes any members, with a schema: pydantic-ai closes an object without the keyword, and LlamaIndex reads `{}` as a string.
+pub(super) fn further_members(map: &mut Map, side: SchemaSide) {
+    let is_open = match map.get("additionalProperties") {
+        Some(Value::Bool(is_open)) => *is_open,
+        Some(Value::Object(schema)) if schema.is_empty() => true,
+        _ => return,
+    };
+    match side {
+        SchemaSide::Argument if is_open => {
+            map.insert("additionalProperties".to_owned(), any_member());
+        }
+        _ => {
+            map.remove("additionalProperties");
+        }
+    }
+}
+
+/// Returns the schema of a member of an object that takes any members.
+fn any_member() -> Value {
+    let mut branches = scalars_and_objects();
+    branches.push(any_list());
+    json!({ "anyOf": branches })
+}
+
+fn any_list() -> Value {
+    json!({ "type": "array", "items": { "anyOf": scalars_and_objects() } })
+}
+
+/// Index of the object in [`scalars_and_objects`].
+const OBJECT: usize = 3;
+
+fn scalars_and_objects() -> Vec<Value> {
+    ["string", "number", "boolean", "object"].map(|name| json!({ "type": name })).to_vec()
+}
+
+pub(super) fn annotations(map: &mut Map, _: SchemaSide) {
+    if map.remove("deprecated") == Some(Value::Bool(true)) {
+        say(map, "Deprecated.".to_owned());
+    }
+    for keyword in ["readOnly", "writeOnly", "$comment", "$id", "id"] {
+        map.remove(keyword);
+    }
+}
+
+pub(super) fn multiple_of(map: &mut Map, _: SchemaSide) {
+    if let Some(number) = map.remove("multipleOf") {
+        say(map, format!("A multiple of {}.", quoted(&number)));
+    }
+}
+
+pub(super) fn content(map: &mut Map, _: SchemaSide) {
+    if let Some(encoding) = map.remove("contentEncoding") {
+        say(map, format!("Encoded as {}.", quoted(&encoding)));
+    }
+    if let Some(media_type) = map.remove("contentMediaType") {
+        say(map, format!("Of the media type {}.", quoted(&media_type)));
+    }
+    map.remove("contentSchema");
+}
+
+/// Replaces a `not` that excludes single values, such as the 0 of a `NonZeroI64`. Any other `not` has no short description.
+pub(super) fn not(map: &mut Map, _: SchemaSide) {
+    let Some(Value::Object(ruled_out)) = map.get("not").filter(|_| map.contains_key("type")) else {
+        return;
+    };
+    let alone = |keyword| ruled_out.get(keyword).filter(|_| ruled_out.len() == 1);
+    let sentence = match (alone("const"), alone("enum").and_then(Value::as_array)) {
+        (Some(only), _) => format!("Not {}.", quoted(only)),
+        (_, Some(values)) => format!("None of {}.", listed(values)),
+        _ => return,
+    };
+    map.remove("not");
+    say(map, sentence);
+}
+
+pub(super) fn unique_items(map: &mut Map, _: SchemaSide) {
+    if map.remove("uniqueItems") == Some(Value::Bool(true)) {
+        say(map, "No value twice.".to_owned());
+    }
+}
+
+/// Replaces a tuple by a list of the values that it may hold, with a sentence about their order.
+pub(super) fn tuple(map: &mut Map, side: SchemaSide, apply_all: ApplyAll) {
+    let Some(Value::Array(parts)) = map.remove("prefixItems") else { return };
+    let mut distinct: Vec<Value> = Vec::new();
+    for part in &parts {
+        if !distinct.contains(part) {
+            distinct.push(part.clone());
+        }
+    }
+    if distinct.len() > 1 {
+        let words: Vec<_> =
+            parts.iter().map(|part| part["type"].as_str().unwrap_or("anything")).collect();
+        say(map, format!("In this order: {}.", words.join(", ")));
+    }
+    if map.get("items") == Some(&json!(false)) {
+        map.remove("items");
+        let bound = collect_by_insert::<Map, _>([("maxItems".to_owned(), json!(parts.len()))]);
+        *map = conjoin(bound, std::mem::take(map));
+    }
+    let most = map.get("maxItems").and_then(Value::as_u64);
+    match map.get("items") {
+        Some(others) if others.is_object() => {
+            if !distinct.contains(others) {
+                distinct.push(others.clone());
+            }
+        }
+        None if most.is_some_and(|most| most <= parts.len() as u64) => {}
+        // Further elements may have any type.
+        _ => return,
+    }
+    if !distinct.is_empty() {
+        map.insert("items".to_owned(), one_of_these(distinct, side, apply_all));
+    }
+}
+
+fn one_of_these(mut schemas: Vec<Value>, side: SchemaSide, apply_all: ApplyAll) -> Value {
+    if schemas.len() == 1 {
+        return schemas.remove(0);
+    }
+    let mut choice = collect_by_insert::<Map, _>([("anyOf".to_owned(), Value::Array(schemas))]);
+    apply_all(&mut choice, side);
+    Value::Object(choice)
+}
+
+/// Replaces the keywords about the names of an object's members.
+pub(super) fn names(map: &mut Map, side: SchemaSide, apply_all: ApplyAll) {
+    if let Some(Value::Object(patterns)) = map.remove("patternProperties") {
+        let mut values: Vec<Value> = Vec::new();
+        let others = map.get("additionalProperties").filter(|schema| schema.is_object());
+        for schema in patterns.values().chain(others) {
+            if !values.contains(schema) {
+                values.push(schema.clone());
+            }
+        }
+        let is_closed = map.get("additionalProperties") == Some(&json!(false));
+        if is_closed && !patterns.is_empty() {
+            let names = patterns.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+            let others = if map.contains_key("properties") { "Other names" } else { "Its names" };
+            say(map, format!("{others} match {}.", names.join(" or ")));
+        }
+        if (is_closed || others_are_described(map)) && !values.is_empty() {
+            map.insert("additionalProperties".to_owned(), one_of_these(values, side, apply_all));
+        }
+    }
+    if let Some(names) = map.remove("propertyNames") {
+        if let Some(pattern) = names.get("pattern") {
+            say(map, format!("Its names match {}.", quoted(pattern)));
+        }
+        if let Some(values) = names["enum"].as_array() {
+            say(map, format!("Its names are among {}.", listed(values)));
+        }
+    }
+    if let Some(Value::Object(together)) = map.remove("dependentRequired") {
+        for (name, needed) in &together {
+            if let Some(needed) = needed.as_array().filter(|names| !names.is_empty()) {
+                say(map, format!("`{name}` only together with {}.", listed(needed)));
+            }
+        }
+    }
+}
+
+fn others_are_described(map: &Map) -> bool {
+    map.get("additionalProperties").is_some_and(Value::is_object)
+}
+
+/// Replaces `unevaluatedProperties` by the older keyword. References are written out by now, so both almost always mean the same.
+pub(super) fn unevaluated(map: &mut Map, _: SchemaSide) {
+    map.remove("unevaluatedItems");
+    let Some(others) = map.remove("unevaluatedProperties") else { return };
+    let elsewhere = ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"];
+    if !elsewhere.iter().any(|keyword| map.contains_key(*keyword)) {
+        map.entry("additionalProperties").or_insert(others);
+    }
+}
+
+pub(super) fn examples(map: &mut Map, _: SchemaSide) {
+    let Some(Value::Array(examples)) = map.remove("examples") else { return };
+    if !examples.is_empty() {
+        say(map, format!("For example {}.", listed(&examples)));
+    }
 }

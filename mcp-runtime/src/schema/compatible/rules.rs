@@ -1,15 +1,16 @@
 //! The rules of the compatible form, each with the threads that show why it is needed.
 
-use super::format::format;
-use super::keywords::{exclusive_bounds, pattern};
-use super::null::{null, null_default, nullable};
-use super::union::{one_of, single_all_of, type_list};
-use super::untyped::{any_value, further_members, items};
-use super::values::{constant, named_values, other_values};
-use super::words::{
-    annotations, content, examples, multiple_of, names, not, tuple, unevaluated, unique_items,
+use super::{
+    choices::{
+        constant, named_values, null, null_default, nullable, one_of, other_values, single_all_of,
+        type_list,
+    },
+    keywords::{
+        ApplyAll, annotations, any_value, content, examples, exclusive_bounds, format,
+        further_members, items, multiple_of, names, not, pattern, tuple, unevaluated, unique_items,
+    },
 };
-use super::{Map, Side};
+use crate::schema::{Map, SchemaSide};
 
 /// A rule, with the reasons for it.
 #[derive(Clone)]
@@ -17,7 +18,7 @@ use super::{Map, Side};
     not(feature = "stdio"),
     allow(dead_code, reason = "`check` says what is wrong, and why")
 )]
-pub(super) struct Rule {
+pub(super) struct RewriteRule {
     pub(super) name: &'static str,
     /// Complaint of `check` about a schema that the rule would rewrite.
     pub(super) says: &'static str,
@@ -25,13 +26,13 @@ pub(super) struct Rule {
     pub(super) refused: bool,
     /// Public threads that show what goes wrong without the rule.
     pub(super) because: &'static [&'static str],
-    pub(super) sides: &'static [Side],
-    pub(super) work: Work,
+    pub(super) sides: &'static [SchemaSide],
+    pub(super) stage: RewriteStage,
 }
 
-/// Place of a rule in the rewriting.
+/// Stage of the rewriting at which a rule applies.
 #[derive(Clone, Copy)]
-pub(super) enum Work {
+pub(super) enum RewriteStage {
     /// At the root: the dialect.
     Dialect,
     /// At the root: the title that users see for the type.
@@ -41,16 +42,18 @@ pub(super) enum Work {
     /// On the way down: a type inside itself is cut off.
     Recursion,
     /// At each schema object, after the schemas inside it.
-    Each(fn(&mut Map, Side)),
+    Each(fn(&mut Map, SchemaSide)),
+    /// Like `Each`, with schemas that the rule makes. All rules apply to these too.
+    EachWithNew(fn(&mut Map, SchemaSide, ApplyAll)),
 }
 
-const BOTH: &[Side] = &[Side::Argument, Side::Result];
-const ARGUMENTS: &[Side] = &[Side::Argument];
+const BOTH: &[SchemaSide] = &[SchemaSide::Argument, SchemaSide::Result];
+const ARGUMENTS: &[SchemaSide] = &[SchemaSide::Argument];
 
 /// Rules in the order in which they are applied. This is a static, like every table here: each codegen unit would have a copy of a
 /// constant, and the addresses in each copy are written whenever a program starts.
-pub(super) static RULES: &[Rule] = &[
-    Rule {
+pub(super) static RULES: &[RewriteRule] = &[
+    RewriteRule {
         // Without `$schema` the dialect is the one that the specification names. A schema with another URL is rejected.
         name: "$schema",
         says: "names its dialect (`$schema`)",
@@ -61,18 +64,18 @@ pub(super) static RULES: &[Rule] = &[
             "anthropics/claude-code#88882",
         ],
         sides: BOTH,
-        work: Work::Dialect,
+        stage: RewriteStage::Dialect,
     },
-    Rule {
+    RewriteRule {
         // The name of a Rust type says nothing, costs tokens, and weak models take it for the name of the tool.
         name: "title",
         says: "has the name of a Rust type for a `title`",
         refused: false,
         because: &["modelcontextprotocol/python-sdk#3391", "boettiger-lab/mcp-data-server#327"],
         sides: BOTH,
-        work: Work::Title,
+        stage: RewriteStage::Title,
     },
-    Rule {
+    RewriteRule {
         // A definition is lost on the way to the model, or the tool is dropped, or all tools are.
         name: "references",
         says: "refers to a definition (`$ref`) instead of saying what it is",
@@ -88,36 +91,36 @@ pub(super) static RULES: &[Rule] = &[
             "modelcontextprotocol/rust-sdk#251",
         ],
         sides: BOTH,
-        work: Work::References,
+        stage: RewriteStage::References,
     },
-    Rule {
+    RewriteRule {
         // Clients that write out references themselves fail at a cycle, and take no tool of the server.
         name: "recursion",
         says: "contains itself (`$ref`)",
         refused: true,
         because: &["anthropics/claude-code#77106", "google/adk-python#3870"],
         sides: BOTH,
-        work: Work::Recursion,
+        stage: RewriteStage::Recursion,
     },
-    Rule {
+    RewriteRule {
         // `nullable` belongs to OpenAPI, and strict validators reject it.
         name: "nullable",
         says: "has `nullable`, which is OpenAPI's",
         refused: true,
         because: &["MikkoParkkola/nab#61"],
         sides: BOTH,
-        work: Work::Each(nullable),
+        stage: RewriteStage::Each(nullable),
     },
-    Rule {
+    RewriteRule {
         // Older generators wrap a reference this way, and few dialects know `allOf`.
         name: "single allOf",
         says: "wraps one schema in `allOf`",
         refused: false,
         because: &["eric-tramel/moraine#256"],
         sides: BOTH,
-        work: Work::Each(single_all_of),
+        stage: RewriteStage::Each(single_all_of),
     },
-    Rule {
+    RewriteRule {
         // An argument that may be `null` may as well be left out. A result keeps its `null`, in a branch of its own.
         name: "null",
         says: "may be `null`; what need not be given is better left out",
@@ -129,36 +132,36 @@ pub(super) static RULES: &[Rule] = &[
             "github/copilot-cli#4623",
         ],
         sides: ARGUMENTS,
-        work: Work::Each(null),
+        stage: RewriteStage::Each(null),
     },
-    Rule {
+    RewriteRule {
         // Dialects with one `type` per schema cannot express a list of them; Inspector calls it `type-union`.
         name: "type list",
         says: "has several types in one `type`",
         refused: true,
         because: &["google/adk-js#199", "anomalyco/opencode#48073"],
         sides: BOTH,
-        work: Work::Each(type_list),
+        stage: RewriteStage::EachWithNew(type_list),
     },
-    Rule {
+    RewriteRule {
         // Only strings are rewritten: Gemini rejects every other value in an `enum`, and clients that drop an unknown `const` still work.
         name: "const",
         says: "has a `const` where an `enum` of one says the same",
         refused: true,
         because: &["danny-avila/LibreChat#11784", "cortexkit/antigravity-auth#17"],
         sides: BOTH,
-        work: Work::Each(constant),
+        stage: RewriteStage::Each(constant),
     },
-    Rule {
+    RewriteRule {
         // schemars describes an enum with documented variants as `oneOf` of constants.
         name: "enum",
         says: "spells a choice between names in branches instead of one `enum`",
         refused: false,
         because: &["anomalyco/opencode#12908", "modelcontextprotocol/modelcontextprotocol#2806"],
         sides: BOTH,
-        work: Work::Each(named_values),
+        stage: RewriteStage::Each(named_values),
     },
-    Rule {
+    RewriteRule {
         // Gemini accepts only non-empty strings as values. For numbers, bounds and a sentence say the same.
         name: "values",
         says: "lists values that are no texts, or an empty one",
@@ -170,9 +173,9 @@ pub(super) static RULES: &[Rule] = &[
             "sbroenne/mcp-server-excel#607",
         ],
         sides: ARGUMENTS,
-        work: Work::Each(other_values),
+        stage: RewriteStage::Each(other_values),
     },
-    Rule {
+    RewriteRule {
         // The variants of a Rust enum exclude each other anyway. `anyOf` also makes every other rule that widens a branch safe for results,
         // since a second branch may match.
         name: "oneOf",
@@ -180,9 +183,9 @@ pub(super) static RULES: &[Rule] = &[
         refused: true,
         because: &["can1357/oh-my-pi#920", "ayunis-core/ayunis-core#998"],
         sides: BOTH,
-        work: Work::Each(one_of),
+        stage: RewriteStage::Each(one_of),
     },
-    Rule {
+    RewriteRule {
         // The bound of an integer becomes inclusive, one higher or lower. For any other number the published range is one value too wide,
         // and the check of the argument catches that value.
         name: "exclusive bounds",
@@ -190,9 +193,9 @@ pub(super) static RULES: &[Rule] = &[
         refused: true,
         because: &["modelcontextprotocol/servers#1624", "ahmadrosid/nakama#292"],
         sides: BOTH,
-        work: Work::Each(exclusive_bounds),
+        stage: RewriteStage::Each(exclusive_bounds),
     },
-    Rule {
+    RewriteRule {
         // `uint32` and the like are schemars' own, and clients reject others by name (`uri` by gpt-5-codex). OpenAI lists nine formats, of
         // which Gemini's API is known to accept only `date-time`. Its reference now says that it accepts any format, but the last of these
         // threads saw requests with `email` and `uri` rejected.
@@ -209,27 +212,27 @@ pub(super) static RULES: &[Rule] = &[
             "weave-os/router#387",
         ],
         sides: BOTH,
-        work: Work::Each(format),
+        stage: RewriteStage::Each(format),
     },
-    Rule {
+    RewriteRule {
         // schemars writes this for the 0 of a `NonZeroI64`.
         name: "not",
         says: "rules out single values with `not`",
         refused: true,
         because: &["tashfeenahmed/freellmapi#105"],
         sides: ARGUMENTS,
-        work: Work::Each(not),
+        stage: RewriteStage::Each(not),
     },
-    Rule {
+    RewriteRule {
         // The engines of OpenAI and llama.cpp have no lookaround, and reject every tool of the request for it.
         name: "pattern",
         says: "has a `pattern` that looks around, as in `(?!…)`",
         refused: true,
         because: &["cline/cline#14019", "can1357/oh-my-pi#2784", "codefuturist/email-mcp#72"],
         sides: BOTH,
-        work: Work::Each(pattern),
+        stage: RewriteStage::Each(pattern),
     },
-    Rule {
+    RewriteRule {
         // Applied before the rule "items": a tuple has no `items`, and its parts describe the elements.
         name: "tuple",
         says: "says one by one what is in a list (`prefixItems`)",
@@ -240,9 +243,9 @@ pub(super) static RULES: &[Rule] = &[
             "diegosouzapw/OmniRoute#12872",
         ],
         sides: ARGUMENTS,
-        work: Work::Each(tuple),
+        stage: RewriteStage::EachWithNew(tuple),
     },
-    Rule {
+    RewriteRule {
         name: "items",
         says: "is a list that does not say of what",
         refused: true,
@@ -252,9 +255,9 @@ pub(super) static RULES: &[Rule] = &[
             "D4Vinci/Scrapling#150",
         ],
         sides: ARGUMENTS,
-        work: Work::Each(items),
+        stage: RewriteStage::Each(items),
     },
-    Rule {
+    RewriteRule {
         // A bare `true` loses all tools of the server, `{}` makes clients send strings, and a list of all types fails with Gemini. A union
         // of typed branches remains, in which every branch is usual.
         name: "any value",
@@ -270,18 +273,18 @@ pub(super) static RULES: &[Rule] = &[
             "modelcontextprotocol/inspector#1005",
         ],
         sides: BOTH,
-        work: Work::Each(any_value),
+        stage: RewriteStage::Each(any_value),
     },
-    Rule {
+    RewriteRule {
         // A default of `null` must not be offered if the schema does not describe `null`.
         name: "null default",
         says: "has `null` for a default and no `null` among its types",
         refused: false,
         because: &["cursor/cursor#3778"],
         sides: ARGUMENTS,
-        work: Work::Each(null_default),
+        stage: RewriteStage::Each(null_default),
     },
-    Rule {
+    RewriteRule {
         // This rule and those after it remove keywords that Gemini's API has no field for: it rejects a request that has one of them
         // anywhere. The first thread has tried each of them with the models of its day.
         //
@@ -303,9 +306,9 @@ pub(super) static RULES: &[Rule] = &[
             "noho/dayu-agent#165",
         ],
         sides: ARGUMENTS,
-        work: Work::Each(unique_items),
+        stage: RewriteStage::Each(unique_items),
     },
-    Rule {
+    RewriteRule {
         // schemars writes a pattern for the keys of a map if they are numbers.
         name: "names of members",
         says: "describes the names of members (`patternProperties`, `propertyNames`, `dependentRequired`)",
@@ -317,18 +320,18 @@ pub(super) static RULES: &[Rule] = &[
             "langchain-ai/langchainjs#9526",
         ],
         sides: ARGUMENTS,
-        work: Work::Each(names),
+        stage: RewriteStage::EachWithNew(names),
     },
-    Rule {
+    RewriteRule {
         // schemars closes structs with `flatten` this way.
         name: "unevaluated",
         says: "has `unevaluatedProperties` or `unevaluatedItems`",
         refused: true,
         because: &["decolua/9router#3018"],
         sides: ARGUMENTS,
-        work: Work::Each(unevaluated),
+        stage: RewriteStage::Each(unevaluated),
     },
-    Rule {
+    RewriteRule {
         // Applied after the rules that read the keyword. The server rejects unknown arguments in any case, and clients that turn on
         // OpenAI's strict mode close every object themselves.
         name: "further members",
@@ -340,34 +343,34 @@ pub(super) static RULES: &[Rule] = &[
             "run-llama/llama_index#19899",
         ],
         sides: BOTH,
-        work: Work::Each(further_members),
+        stage: RewriteStage::Each(further_members),
     },
-    Rule {
+    RewriteRule {
         name: "multipleOf",
         says: "has `multipleOf`",
         refused: true,
         because: &["danny-avila/LibreChat#13850", "decolua/9router#2309"],
         sides: ARGUMENTS,
-        work: Work::Each(multiple_of),
+        stage: RewriteStage::Each(multiple_of),
     },
-    Rule {
+    RewriteRule {
         name: "content",
         says: "describes what is in a text (`contentEncoding`, `contentMediaType`, `contentSchema`)",
         refused: true,
         because: &["danny-avila/LibreChat#13850"],
         sides: ARGUMENTS,
-        work: Work::Each(content),
+        stage: RewriteStage::Each(content),
     },
-    Rule {
+    RewriteRule {
         // schemars writes these for attributes of Rust and serde.
         name: "annotations",
         says: "has an annotation such as `deprecated` or `readOnly`",
         refused: true,
         because: &["danny-avila/LibreChat#13850", "tashfeenahmed/freellmapi#105"],
         sides: ARGUMENTS,
-        work: Work::Each(annotations),
+        stage: RewriteStage::Each(annotations),
     },
-    Rule {
+    RewriteRule {
         name: "examples",
         says: "has `examples` beside its description",
         refused: true,
@@ -377,20 +380,27 @@ pub(super) static RULES: &[Rule] = &[
             "datastax/astra-assistants-api#73",
         ],
         sides: ARGUMENTS,
-        work: Work::Each(examples),
+        stage: RewriteStage::Each(examples),
     },
 ];
 
 /// Applies the rules for `side` to one schema whose subschemas are done.
-pub(super) fn apply(rules: &[Rule], map: &mut Map, side: Side) {
+pub(super) fn apply(rules: &[RewriteRule], map: &mut Map, side: SchemaSide) {
     for rule in rules.iter().filter(|rule| rule.sides.contains(&side)) {
-        if let Work::Each(rewrite) = rule.work {
-            rewrite(map, side);
+        match rule.stage {
+            RewriteStage::Each(rewrite) => rewrite(map, side),
+            RewriteStage::EachWithNew(rewrite) => rewrite(map, side, apply_all),
+            _ => {}
         }
     }
 }
 
-/// Whether one of the rules has this place.
-pub(super) fn has(rules: &[Rule], work: Work) -> bool {
-    rules.iter().any(|rule| std::mem::discriminant(&rule.work) == std::mem::discriminant(&work))
+fn apply_all(map: &mut Map, side: SchemaSide) {
+    apply(RULES, map, side);
+}
+
+/// Whether one of the rules belongs to this stage.
+pub(super) fn has(rules: &[RewriteRule], stage: RewriteStage) -> bool {
+    let wanted = std::mem::discriminant(&stage);
+    rules.iter().any(|rule| std::mem::discriminant(&rule.stage) == wanted)
 }

@@ -3,12 +3,16 @@ use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::rules::{RULES, Rule};
-use super::{Side, compatible, compatible_result, full, rewrite, rewrite_by};
+use super::{
+    compatible, compatible_result, full,
+    rewrite::{rewrite, rewrite_by},
+    rules::{RULES, RewriteRule},
+};
+use crate::schema::{SchemaSide, definitions::object};
 
-const ARGUMENT: &[Side] = &[Side::Argument];
-const RESULT: &[Side] = &[Side::Result];
-const BOTH: &[Side] = &[Side::Argument, Side::Result];
+const ARGUMENT: &[SchemaSide] = &[SchemaSide::Argument];
+const RESULT: &[SchemaSide] = &[SchemaSide::Result];
+const BOTH: &[SchemaSide] = &[SchemaSide::Argument, SchemaSide::Result];
 
 fn any_argument() -> Value {
     let mut all = any_member()["anyOf"].take();
@@ -18,7 +22,8 @@ fn any_argument() -> Value {
 
 /// Schema of a member of an object that takes any members.
 fn any_member() -> Value {
-    let one = ["string", "number", "boolean", "object"].map(|it| json!({ "type": it })).to_vec();
+    let one =
+        ["string", "number", "boolean", "object"].map(|name| json!({ "type": name })).to_vec();
     let list = json!({"type": "array", "items": {"anyOf": one.clone()}});
     let all = [one, vec![list]].concat();
     json!({ "anyOf": all })
@@ -31,8 +36,8 @@ fn any_result() -> Value {
     ])
 }
 
-/// Rule, sides, schema as schemars or a user wrote it, published schema.
-fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
+/// RewriteRule, sides, schema as schemars or a user wrote it, published schema.
+fn cases() -> Vec<(&'static str, &'static [SchemaSide], Value, Value)> {
     vec![
         (
             "nullable",
@@ -508,9 +513,9 @@ fn table() {
 #[test]
 fn every_rule_has_a_reason() {
     for rule in RULES {
-        let is_thread = |it: &&str| {
-            it.split_once('#').is_some_and(|(repository, number)| {
-                repository.contains('/') && number.bytes().all(|it| it.is_ascii_digit())
+        let is_thread = |thread: &&str| {
+            thread.split_once('#').is_some_and(|(repository, number)| {
+                repository.contains('/') && number.bytes().all(|byte| byte.is_ascii_digit())
             })
         };
         assert!(rule.because.iter().all(is_thread), "{}", rule.name);
@@ -522,9 +527,13 @@ fn every_rule_has_a_reason() {
 #[test]
 fn every_rule_has_a_case_that_fails_without_it() {
     for (at, rule) in RULES.iter().enumerate() {
-        let others: Vec<Rule> =
-            RULES.iter().enumerate().filter(|it| it.0 != at).map(|it| it.1.clone()).collect();
-        let is_missed = cases().into_iter().filter(|it| it.0 == rule.name).any(
+        let others: Vec<RewriteRule> = RULES
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != at)
+            .map(|(_, rule)| rule.clone())
+            .collect();
+        let is_missed = cases().into_iter().filter(|case| case.0 == rule.name).any(
             |(_, sides, schema, expected)| {
                 sides.iter().any(|side| rewrite_by(&others, schema.clone(), *side) != expected)
             },
@@ -540,13 +549,13 @@ fn every_rule_is_a_complaint() {
     use super::complaint::complaints;
 
     for rule in RULES {
-        let is_said = cases().into_iter().filter(|it| it.0 == rule.name).any(
+        let is_said = cases().into_iter().filter(|case| case.0 == rule.name).any(
             |(_, sides, schema, published)| {
                 sides.iter().any(|side| {
                     // A schema that the rules have made gets no complaint.
                     let left = complaints(&published, *side);
                     assert!(left.is_empty(), "{left:?}: {published}");
-                    complaints(&schema, *side).iter().any(|it| it.rule == rule.name)
+                    complaints(&schema, *side).iter().any(|complaint| complaint.rule == rule.name)
                 })
             },
         );
@@ -677,7 +686,7 @@ fn schemas() -> impl Strategy<Value = Value> {
         ]
     })
     .prop_map(|schema| {
-        let mut schema = super::object(schema);
+        let mut schema = object(schema);
         schema.insert(
             "$defs".into(),
             json!({
@@ -748,7 +757,7 @@ fn complain(schema: &Value) -> Result<(), TestCaseError> {
     prop_assert!(!map.contains_key("exclusiveMinimum") && !map.contains_key("exclusiveMaximum"));
     prop_assert!(!map.contains_key("prefixItems") && !map.contains_key("uniqueItems"));
     prop_assert!(!map.contains_key("examples") && !map.contains_key(super::SAID));
-    prop_assert!(map.get("format").is_none_or(|it| it == "date-time"));
+    prop_assert!(map.get("format").is_none_or(|format| format == "date-time"));
     prop_assert!(
         map.keys()
             .any(|key| !["title", "description", "default", "format"].contains(&key.as_str())),

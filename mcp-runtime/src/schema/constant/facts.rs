@@ -1,7 +1,11 @@
-//! Facts about a node that are needed before it is written.
+//! Facts about a node that are needed before it is written, and the comparison of nodes: the schema of a tuple lists those of its
+//! elements, each text once.
 
-use super::node::{Member, Node, Object, What};
-use crate::schema::Kind;
+use super::{
+    node::{Member, Node, NodeShape, Object},
+    text::equal,
+};
+use crate::schema::SchemaKind;
 
 /// Most nodes of a schema in a constant. Types that contain others over and over can have millions of nodes. The compiler rejects constants
 /// that take it long, and a program must not wait for them at its start either.
@@ -20,12 +24,12 @@ impl Node {
             return 0;
         }
         let mut room = room - 1;
-        match self.what {
-            What::TooDeep => 0,
-            What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => {
-                it.room_after(room)
-            }
-            What::Tuple(parts) => {
+        match self.shape {
+            NodeShape::TooDeep => 0,
+            NodeShape::Optional(inner)
+            | NodeShape::Map(inner)
+            | NodeShape::Array { items: inner, .. } => inner.room_after(room),
+            NodeShape::Tuple(parts) => {
                 let mut i = 0;
                 while i < parts.len() {
                     room = parts[i].room_after(room);
@@ -33,7 +37,7 @@ impl Node {
                 }
                 room
             }
-            What::Object(object) | What::Tagged { object, .. } => {
+            NodeShape::Object(object) | NodeShape::Tagged { object, .. } => {
                 let mut i = 0;
                 while i < object.members.len() {
                     room = object.members[i].node.room_after(room);
@@ -41,7 +45,7 @@ impl Node {
                 }
                 room
             }
-            What::OneOf(branches) => {
+            NodeShape::OneOf(branches) => {
                 let mut i = 0;
                 while i < branches.len() {
                     room = branches[i].node.room_after(room);
@@ -54,10 +58,12 @@ impl Node {
     }
 
     const fn is_whole(&self) -> bool {
-        match self.what {
-            What::Unknown(_) | What::TooDeep => false,
-            What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => it.is_whole(),
-            What::Tuple(parts) => {
+        match self.shape {
+            NodeShape::Unknown(_) | NodeShape::TooDeep => false,
+            NodeShape::Optional(inner)
+            | NodeShape::Map(inner)
+            | NodeShape::Array { items: inner, .. } => inner.is_whole(),
+            NodeShape::Tuple(parts) => {
                 let mut i = 0;
                 while i < parts.len() {
                     if !parts[i].is_whole() {
@@ -65,10 +71,10 @@ impl Node {
                     }
                     i += 1;
                 }
-                super::alike::are_comparable(parts)
+                are_comparable(parts)
             }
-            What::Object(object) | What::Tagged { object, .. } => object.is_whole(),
-            What::OneOf(branches) => {
+            NodeShape::Object(object) | NodeShape::Tagged { object, .. } => object.is_whole(),
+            NodeShape::OneOf(branches) => {
                 let mut are_names = true;
                 let mut has_names = false;
                 let mut i = 0;
@@ -91,9 +97,11 @@ impl Node {
     /// Returns the names of up to three members on the path to the first part that no constant describes. They are empty if there is no
     /// such part, or if no named member leads to it.
     pub(crate) const fn unknown_path(&self) -> [&'static str; 3] {
-        match self.what {
-            What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => it.unknown_path(),
-            What::Tuple(parts) => {
+        match self.shape {
+            NodeShape::Optional(inner)
+            | NodeShape::Map(inner)
+            | NodeShape::Array { items: inner, .. } => inner.unknown_path(),
+            NodeShape::Tuple(parts) => {
                 let mut i = 0;
                 while i < parts.len() {
                     if !parts[i].is_whole() {
@@ -103,7 +111,7 @@ impl Node {
                 }
                 [""; 3]
             }
-            What::Object(object) | What::Tagged { object, .. } => {
+            NodeShape::Object(object) | NodeShape::Tagged { object, .. } => {
                 let mut i = 0;
                 while i < object.members.len() {
                     let member = &object.members[i];
@@ -115,7 +123,7 @@ impl Node {
                 }
                 [""; 3]
             }
-            What::OneOf(branches) => {
+            NodeShape::OneOf(branches) => {
                 let mut i = 0;
                 while i < branches.len() {
                     if !branches[i].node.is_whole() {
@@ -131,14 +139,14 @@ impl Node {
 
     /// Whether this is a struct, whose fields become arguments when it is spread.
     pub(crate) const fn is_object(&self) -> bool {
-        matches!(self.what, What::Object(_))
+        matches!(self.shape, NodeShape::Object(_))
     }
 
     /// Whether every value is a JSON object.
     pub(crate) const fn is_json_object(&self) -> bool {
-        match self.what {
-            What::Object(_) | What::Tagged { .. } | What::Map(_) => true,
-            What::OneOf(branches) => {
+        match self.shape {
+            NodeShape::Object(_) | NodeShape::Tagged { .. } | NodeShape::Map(_) => true,
+            NodeShape::OneOf(branches) => {
                 let mut i = 0;
                 while i < branches.len() && branches[i].node.is_json_object() {
                     i += 1;
@@ -150,56 +158,58 @@ impl Node {
     }
 
     pub(super) const fn is_null(&self) -> bool {
-        match self.what {
-            What::Null => true,
-            What::Optional(it) => it.is_null(),
+        match self.shape {
+            NodeShape::Null => true,
+            NodeShape::Optional(inner) => inner.is_null(),
             _ => false,
         }
     }
 
     const fn is_named(&self) -> bool {
-        match self.what {
-            What::Names { .. } => true,
-            What::Optional(it) => it.is_named(),
+        match self.shape {
+            NodeShape::Names { .. } => true,
+            NodeShape::Optional(inner) => inner.is_named(),
             _ => false,
         }
     }
 
     /// Whether this is an enum with data.
     pub(crate) const fn is_choice(&self) -> bool {
-        matches!(self.what, What::OneOf(_))
+        matches!(self.shape, NodeShape::OneOf(_))
     }
 
     /// Whether this is `serde_json::Value` itself, or an option of it.
     pub(super) const fn is_anything(&self) -> bool {
-        match self.what {
-            What::Any => self.is_std,
-            What::Optional(it) => it.is_anything(),
+        match self.shape {
+            NodeShape::Any => self.is_std,
+            NodeShape::Optional(inner) => inner.is_anything(),
             _ => false,
         }
     }
 
     /// Whether an option of this type has the same schema as the type.
     pub(super) const fn takes_null(&self) -> bool {
-        matches!(self.what, What::Null | What::Any)
+        matches!(self.shape, NodeShape::Null | NodeShape::Any)
     }
 
     /// Whether an argument of this type can be left out.
     pub(crate) const fn is_optional(&self) -> bool {
-        matches!(self.what, What::Optional(_))
+        matches!(self.shape, NodeShape::Optional(_))
     }
 
     /// Returns the member of a struct at `index`, in the order of names.
     pub(crate) const fn member(&self, index: usize) -> Option<&'static Member> {
-        match self.what {
-            What::Object(object) if index < object.members.len() => Some(&object.members[index]),
+        match self.shape {
+            NodeShape::Object(object) if index < object.members.len() => {
+                Some(&object.members[index])
+            }
             _ => None,
         }
     }
 
     #[cfg(test)]
-    pub(crate) const fn what(&self) -> What {
-        self.what
+    pub(crate) const fn shape(&self) -> NodeShape {
+        self.shape
     }
 
     #[cfg(test)]
@@ -208,21 +218,25 @@ impl Node {
     }
 
     pub(crate) const fn is_known(&self) -> bool {
-        !matches!(self.what, What::Unknown(_))
+        !matches!(self.shape, NodeShape::Unknown(_))
     }
 
-    pub(crate) const fn kind(&self) -> Kind {
-        match self.what {
-            What::Boolean => Kind::Boolean,
-            What::Text { .. } | What::Names { .. } => Kind::String,
-            What::Integer { .. } => Kind::Integer,
-            What::Number => Kind::Number,
-            What::Array { .. } | What::Tuple(_) => Kind::Array,
-            What::Map(_) | What::Object(_) | What::Tagged { .. } => Kind::Object,
-            What::Optional(it) => it.kind(),
-            What::Null | What::Any | What::OneOf(_) | What::Unknown(_) | What::TooDeep => {
-                Kind::Other
+    pub(crate) const fn kind(&self) -> SchemaKind {
+        match self.shape {
+            NodeShape::Boolean => SchemaKind::Boolean,
+            NodeShape::Text { .. } | NodeShape::Names { .. } => SchemaKind::String,
+            NodeShape::Integer { .. } => SchemaKind::Integer,
+            NodeShape::Number => SchemaKind::Number,
+            NodeShape::Array { .. } | NodeShape::Tuple(_) => SchemaKind::Array,
+            NodeShape::Map(_) | NodeShape::Object(_) | NodeShape::Tagged { .. } => {
+                SchemaKind::Object
             }
+            NodeShape::Optional(inner) => inner.kind(),
+            NodeShape::Null
+            | NodeShape::Any
+            | NodeShape::OneOf(_)
+            | NodeShape::Unknown(_)
+            | NodeShape::TooDeep => SchemaKind::Other,
         }
     }
 }
@@ -238,5 +252,125 @@ impl Object {
             i += 1;
         }
         true
+    }
+}
+
+/// Whether `alike` can compare all of these nodes, or there is only one. Lists of names and `null` are left to schemars too, because the
+/// rules of the compatible form rewrite a choice between them.
+pub(super) const fn are_comparable(parts: &[Node]) -> bool {
+    let mut i = 0;
+    while i < parts.len() && parts.len() > 1 {
+        if !is_comparable(&parts[i]) {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+const fn is_comparable(node: &Node) -> bool {
+    match node.shape {
+        NodeShape::Names { .. }
+        | NodeShape::OneOf(_)
+        | NodeShape::Object(_)
+        | NodeShape::Tagged { .. }
+        | NodeShape::Null
+        | NodeShape::Unknown(_)
+        | NodeShape::TooDeep => false,
+        NodeShape::Optional(inner)
+        | NodeShape::Map(inner)
+        | NodeShape::Array { items: inner, .. } => is_comparable(inner),
+        NodeShape::Tuple(parts) => {
+            let mut i = 0;
+            while i < parts.len() {
+                if !is_comparable(&parts[i]) {
+                    return false;
+                }
+                i += 1;
+            }
+            true
+        }
+        _ => true,
+    }
+}
+
+/// Whether the part at `index` is the first with its text.
+pub(super) const fn is_first(parts: &[Node], index: usize) -> bool {
+    let mut i = 0;
+    while i < index {
+        if alike(&parts[i], &parts[index]) {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// Whether all parts have one text.
+pub(super) const fn are_alike(parts: &[Node]) -> bool {
+    let mut i = 1;
+    while i < parts.len() && !is_first(parts, i) {
+        i += 1;
+    }
+    i >= parts.len()
+}
+
+/// Compares two nodes as arguments, where an option has the schema of its value.
+const fn alike(a: &Node, b: &Node) -> bool {
+    match (a.shape, b.shape) {
+        (NodeShape::Optional(a), _) => alike(a, b),
+        (_, NodeShape::Optional(b)) => alike(a, b),
+        _ if !same_text(a.description, b.description) => false,
+        (NodeShape::Boolean, NodeShape::Boolean)
+        | (NodeShape::Number, NodeShape::Number)
+        | (NodeShape::Any, NodeShape::Any) => true,
+        (
+            NodeShape::Text { format: a, least: least_a, most: most_a },
+            NodeShape::Text { format: b, least: least_b, most: most_b },
+        ) => same_text(a, b) && same(least_a, least_b) && same(most_a, most_b),
+        (
+            NodeShape::Integer { least: least_a, most: most_a },
+            NodeShape::Integer { least: least_b, most: most_b },
+        ) => same_bound(least_a, least_b) && same_bound(most_a, most_b),
+        (
+            NodeShape::Array { items: a, least: least_a, most: most_a, unique: unique_a },
+            NodeShape::Array { items: b, least: least_b, most: most_b, unique: unique_b },
+        ) => alike(a, b) && same(least_a, least_b) && same(most_a, most_b) && unique_a == unique_b,
+        (NodeShape::Map(a), NodeShape::Map(b)) => alike(a, b) && a.is_anything() == b.is_anything(),
+        (NodeShape::Tuple(a), NodeShape::Tuple(b)) => {
+            let mut i = 0;
+            while i < a.len() && i < b.len() {
+                if !alike(&a[i], &b[i]) {
+                    return false;
+                }
+                i += 1;
+            }
+            a.len() == b.len()
+        }
+        _ => false,
+    }
+}
+
+const fn same(a: Option<usize>, b: Option<usize>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a == b,
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+const fn same_bound(a: Option<i128>, b: Option<i128>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a == b,
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+const fn same_text(a: Option<&str>, b: Option<&str>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => equal(a, b),
+        (None, None) => true,
+        _ => false,
     }
 }

@@ -1,8 +1,8 @@
 //! Explanations for authors why schemars makes a schema at run time.
 
 use super::{
-    MOST_NODES,
-    node::{Member, Node, What},
+    facts::MOST_NODES,
+    node::{Member, Node, NodeShape},
 };
 
 impl Node {
@@ -15,17 +15,21 @@ impl Node {
         if self.room_after(MOST_NODES) == 0 {
             return Some(format!("{} contains itself, or too much", quoted(place)));
         }
-        let inside = match self.what {
-            What::Unknown(Some(name)) => {
+        let inside = match self.shape {
+            NodeShape::Unknown(Some(name)) => {
                 let name = short(name());
                 return Some(format!("the compiler does not know {}: `{name}`", typed(place)));
             }
-            What::Optional(it) => it.gap(place),
-            What::Array { items, .. } => items.gap(&format!("{place}[]")),
-            What::Map(values) => values.gap(&format!("{place}{{}}")),
-            What::Tuple(parts) => parts.iter().find_map(|it| it.gap(&format!("{place}[]"))),
-            What::Object(it) | What::Tagged { object: it, .. } => members(it.members, place),
-            What::OneOf(branches) => branches.iter().find_map(|it| it.node.gap(place)),
+            NodeShape::Optional(inner) => inner.gap(place),
+            NodeShape::Array { items, .. } => items.gap(&format!("{place}[]")),
+            NodeShape::Map(values) => values.gap(&format!("{place}{{}}")),
+            NodeShape::Tuple(parts) => {
+                parts.iter().find_map(|element| element.gap(&format!("{place}[]")))
+            }
+            NodeShape::Object(object) | NodeShape::Tagged { object, .. } => {
+                members(object.members, place)
+            }
+            NodeShape::OneOf(branches) => branches.iter().find_map(|branch| branch.node.gap(place)),
             _ => None,
         };
         inside.or_else(|| Some(format!("the compiler does not know {}", typed(place))))
@@ -33,13 +37,13 @@ impl Node {
 }
 
 fn members(all: &[Member], place: &str) -> Option<String> {
-    all.iter().find_map(|it| {
+    all.iter().find_map(|member| {
         let place = match place {
-            "" => it.name.to_owned(),
-            _ => format!("{place}.{}", it.name),
+            "" => member.name.to_owned(),
+            _ => format!("{place}.{}", member.name),
         };
-        it.node.gap(&place).or_else(|| {
-            let is_unknown = it.notes().default.is_unknown();
+        member.node.gap(&place).or_else(|| {
+            let is_unknown = member.notes().default.is_unknown();
             is_unknown.then(|| format!("the compiler does not know the default of `{place}`"))
         })
     })

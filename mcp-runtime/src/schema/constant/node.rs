@@ -1,30 +1,17 @@
 //! Descriptions of types in constants.
 
-use super::{alike::equal, depth::Depth, value::Ask};
+use schemars::SchemaGenerator;
+use serde_json::Value;
 
-/// A type whose schema constants can describe. `D` is how many structs deep the schema may still go, which ends the recursion in types that
-/// contain themselves.
-///
-/// Implemented for std's types and by `#[derive(Schema)]`.
-#[diagnostic::on_unimplemented(
-    message = "the compiler does not know the schema of `{Self}`",
-    label = "its schema is made at run time",
-    note = "put `#[data]` or `#[derive(Schema)]` on the type, with nothing but serde's plain attributes in it"
-)]
-pub trait Schema<D: Depth> {
-    const NODE: Node;
-
-    /// The node at a static address.
-    const AT: &'static Node = &Self::NODE;
-}
+use super::text::equal;
 
 /// The schema of a type, with other facts about the type.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    pub(super) what: What,
+    pub(super) shape: NodeShape,
     /// Doc comment of the type.
     pub(super) description: Option<&'static str>,
-    pub(super) default: Written,
+    pub(super) default: DefaultForm,
     /// Whether the type is one of std, so that its `Default` is the empty value.
     pub(super) is_std: bool,
 }
@@ -32,8 +19,9 @@ pub struct Node {
 /// [`std::any::type_name`], which constants may not call yet.
 pub(crate) type TypeName = fn() -> &'static str;
 
+/// Shape of the values of a type, as their schema describes it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum What {
+pub(crate) enum NodeShape {
     Boolean,
     Text {
         format: Option<&'static str>,
@@ -78,7 +66,7 @@ pub(crate) enum What {
 
 /// How a default of the type is written as JSON. The types are those of `extract::probe::json::primitive_json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum DefaultForm {
     Never,
     Boolean,
     Integer,
@@ -92,7 +80,7 @@ pub(super) enum Written {
     Name,
 }
 
-impl Written {
+impl DefaultForm {
     /// Marks `node`, a list of this type, as a `List` if the type itself can be written.
     pub(super) const fn listed(self, node: Node) -> Node {
         match self {
@@ -172,7 +160,7 @@ pub struct Member {
     pub(super) skipped: bool,
     /// Whether the member is required even as an option, as in a variant.
     pub(super) always: bool,
-    pub(super) lazy: Option<Ask>,
+    pub(super) lazy: Option<AskSchemars>,
 }
 
 impl Member {
@@ -233,11 +221,21 @@ impl Member {
 
     /// Sets how schemars is asked for the type if no constant describes it.
     #[must_use]
-    pub const fn or(mut self, lazy: Ask) -> Self {
+    pub const fn or(mut self, lazy: AskSchemars) -> Self {
         self.lazy = Some(lazy);
         self
     }
 }
+
+/// Answer of schemars about a member's type.
+#[derive(Debug)]
+pub struct SchemarsAnswer {
+    pub(crate) schema: Value,
+    pub(crate) is_optional: bool,
+}
+
+/// Asks schemars for a type; `None` if schemars does not know it.
+pub(crate) type AskSchemars = fn(&mut SchemaGenerator) -> Option<SchemarsAnswer>;
 
 /// A variant of an enum with data, as it is serialized. All variants without data or documentation share a branch.
 #[derive(Clone, Copy, Debug)]
@@ -259,64 +257,64 @@ impl Branch {
 }
 
 impl Node {
-    pub const UNKNOWN: Self = Self::of(What::Unknown(None));
+    pub const UNKNOWN: Self = Self::of(NodeShape::Unknown(None));
     pub(super) const fn unknown(name: TypeName) -> Self {
-        Self::of(What::Unknown(Some(name)))
+        Self::of(NodeShape::Unknown(Some(name)))
     }
 
-    pub(super) const TOO_DEEP: Self = Self::of(What::TooDeep);
+    pub(super) const TOO_DEEP: Self = Self::of(NodeShape::TooDeep);
 
-    pub(crate) const fn of(what: What) -> Self {
-        Self { what, description: None, default: Written::Never, is_std: true }
+    pub(crate) const fn of(shape: NodeShape) -> Self {
+        Self { shape, description: None, default: DefaultForm::Never, is_std: true }
     }
 
-    pub(super) const fn written(mut self, default: Written) -> Self {
+    pub(super) const fn written(mut self, default: DefaultForm) -> Self {
         self.default = default;
         self
     }
 
     pub const fn object(object: &'static Object) -> Self {
-        Self::own(What::Object(object))
+        Self::own(NodeShape::Object(object))
     }
 
-    const fn own(what: What) -> Self {
-        Self { is_std: false, ..Self::of(what) }
+    const fn own(shape: NodeShape) -> Self {
+        Self { is_std: false, ..Self::of(shape) }
     }
 
     /// `default` is the variant with `#[default]`.
     pub const fn names(names: &'static [Name], default: Option<&'static str>) -> Self {
-        Self::own(What::Names { names, default }).written(Written::Name)
+        Self::own(NodeShape::Names { names, default }).written(DefaultForm::Name)
     }
 
     pub const fn null() -> Self {
-        Self::own(What::Null)
+        Self::own(NodeShape::Null)
     }
 
     pub const fn tuple(parts: &'static [Node]) -> Self {
-        Self::own(What::Tuple(parts))
+        Self::own(NodeShape::Tuple(parts))
     }
 
     /// A variant that holds a struct, with the name of the variant as another member. A closed struct is unknown, because schemars orders
     /// its members differently.
     pub const fn tagged(tag: &'static str, name: &'static str, inner: &Self) -> Self {
-        match inner.what {
-            What::Object(object) if !object.closed && !object.has(tag) => Self {
+        match inner.shape {
+            NodeShape::Object(object) if !object.closed && !object.has(tag) => Self {
                 description: inner.description,
-                ..Self::own(What::Tagged { tag, name, object })
+                ..Self::own(NodeShape::Tagged { tag, name, object })
             },
             _ => Self::UNKNOWN,
         }
     }
 
     pub const fn one_of(branches: &'static [Branch]) -> Self {
-        Self::own(What::OneOf(branches))
+        Self::own(NodeShape::OneOf(branches))
     }
 
     /// A struct around one value, serialized as that value.
     #[must_use]
     pub const fn newtype(mut self) -> Self {
         // serde accepts a missing newtype of an option, but schemars calls it required.
-        if let What::Optional(_) = self.what {
+        if let NodeShape::Optional(_) = self.shape {
             return Self::UNKNOWN;
         }
         self.is_std = false;
@@ -325,7 +323,7 @@ impl Node {
 
     /// The node as a part of another type, whose defaults are not written.
     pub(super) const fn elsewhere(mut self) -> Self {
-        self.default = Written::Never;
+        self.default = DefaultForm::Never;
         self
     }
 

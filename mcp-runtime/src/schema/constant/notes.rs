@@ -1,10 +1,10 @@
 //! Notes on an argument or a member beside its type, such as its title and default.
 
 use super::{
-    alike::equal,
-    node::{Member, Node, What, Written},
+    node::{DefaultForm, Member, Node, NodeShape},
+    text::equal,
 };
-use crate::schema::{Constraints, compatible::Side};
+use crate::schema::{Constraints, SchemaSide};
 
 /// A default as written in the attribute.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub enum Literal {
 
 /// A default as written in the schema.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Default {
+pub(crate) enum SchemaDefault {
     /// The schema has no default.
     None,
     Null,
@@ -37,7 +37,7 @@ pub(crate) enum Default {
     Unknown,
 }
 
-impl Default {
+impl SchemaDefault {
     pub(crate) const fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown)
     }
@@ -52,7 +52,7 @@ pub(crate) struct Notes<'a> {
     pub(crate) example: Option<&'static str>,
     pub(crate) header: Option<&'static str>,
     pub(crate) constraints: Option<&'a Constraints>,
-    pub(crate) default: Default,
+    pub(crate) default: SchemaDefault,
     /// Keeps keywords even in an argument, because more is added to the schema before the rules turn keywords into sentences.
     pub(crate) in_keywords: bool,
 }
@@ -64,58 +64,66 @@ impl Notes<'_> {
         example: None,
         header: None,
         constraints: None,
-        default: Default::None,
+        default: SchemaDefault::None,
         in_keywords: false,
     };
 }
 
 impl Node {
     /// Returns the default as `extract::probe::json::primitive_json` and `extract::values::name_of` write it at run time.
-    pub(crate) const fn default_of(&self, literal: Literal) -> Default {
+    pub(crate) const fn default_of(&self, literal: Literal) -> SchemaDefault {
         match (self.default, literal) {
-            (Written::Boolean | Written::Integer, Literal::Json(json)) => Default::Json(json),
-            (Written::Float { single }, Literal::Float { json, single: exact }) => {
-                if single && !exact { Default::Unknown } else { Default::Json(json) }
+            (DefaultForm::Boolean | DefaultForm::Integer, Literal::Json(json)) => {
+                SchemaDefault::Json(json)
             }
-            (Written::Text, Literal::Text(text)) => Default::Text(text),
-            (Written::Name, Literal::Variant(variant)) => self.named(variant),
-            (Written::Name, Literal::Empty) => match self.what {
-                What::Names { default: Some(variant), .. } => self.named(variant),
-                _ => Default::Unknown,
+            (DefaultForm::Float { single }, Literal::Float { json, single: exact }) => {
+                if single && !exact { SchemaDefault::Unknown } else { SchemaDefault::Json(json) }
+            }
+            (DefaultForm::Text, Literal::Text(text)) => SchemaDefault::Text(text),
+            (DefaultForm::Name, Literal::Variant(variant)) => self.named(variant),
+            (DefaultForm::Name, Literal::Empty) => match self.shape {
+                NodeShape::Names { default: Some(variant), .. } => self.named(variant),
+                _ => SchemaDefault::Unknown,
             },
             (written, Literal::Empty) => match written {
-                Written::Boolean => Default::Json("false"),
-                Written::Integer => Default::Json("0"),
-                Written::Float { .. } => Default::Json("0.0"),
-                Written::Text => Default::Text(""),
-                Written::List => Default::Json("[]"),
-                Written::Never | Written::Name => self.unwritten(true),
+                DefaultForm::Boolean => SchemaDefault::Json("false"),
+                DefaultForm::Integer => SchemaDefault::Json("0"),
+                DefaultForm::Float { .. } => SchemaDefault::Json("0.0"),
+                DefaultForm::Text => SchemaDefault::Text(""),
+                DefaultForm::List => SchemaDefault::Json("[]"),
+                DefaultForm::Never | DefaultForm::Name => self.unwritten(true),
             },
-            (Written::Never, _) => self.unwritten(false),
-            _ => Default::Unknown,
+            (DefaultForm::Never, _) => self.unwritten(false),
+            _ => SchemaDefault::Unknown,
         }
     }
 
     /// Returns `None` for a type whose defaults are never written, and `Unknown` where that depends on the value.
-    const fn unwritten(&self, empty: bool) -> Default {
-        match self.what {
-            What::OneOf(_) | What::Unknown(_) | What::TooDeep => Default::Unknown,
-            What::Optional(_) if !empty => Default::Unknown,
-            _ => Default::None,
+    const fn unwritten(&self, empty: bool) -> SchemaDefault {
+        match self.shape {
+            NodeShape::OneOf(_) | NodeShape::Unknown(_) | NodeShape::TooDeep => {
+                SchemaDefault::Unknown
+            }
+            NodeShape::Optional(_) if !empty => SchemaDefault::Unknown,
+            _ => SchemaDefault::None,
         }
     }
 
-    const fn named(&self, variant: &str) -> Default {
-        let What::Names { names, .. } = self.what else { return Default::Unknown };
+    const fn named(&self, variant: &str) -> SchemaDefault {
+        let NodeShape::Names { names, .. } = self.shape else { return SchemaDefault::Unknown };
         let mut i = 0;
         while i < names.len() {
             if equal(names[i].variant, variant) {
                 // `name_of` returns `None` for an enum with a single variant.
-                return if names.len() > 1 { Default::Text(names[i].name) } else { Default::None };
+                return if names.len() > 1 {
+                    SchemaDefault::Text(names[i].name)
+                } else {
+                    SchemaDefault::None
+                };
             }
             i += 1;
         }
-        Default::Unknown
+        SchemaDefault::Unknown
     }
 }
 
@@ -130,31 +138,31 @@ impl Member {
     }
 
     /// Whether schemars calls the member required: serde needs it in an argument, or always writes it in a result.
-    pub(crate) const fn is_required(&self, side: Side) -> bool {
+    pub(crate) const fn is_required(&self, side: SchemaSide) -> bool {
         match side {
-            Side::Argument => self.always || !self.defaulted && !self.node.is_optional(),
-            Side::Result => !self.skipped,
+            SchemaSide::Argument => self.always || !self.defaulted && !self.node.is_optional(),
+            SchemaSide::Result => !self.skipped,
         }
     }
 
     /// Returns the value of `#[serde(default)]` as schemars writes it. schemars serializes the value, so only values that are known to be
     /// empty are written here.
-    pub(super) const fn default(&self) -> Default {
+    pub(super) const fn default(&self) -> SchemaDefault {
         if !self.defaulted || self.unwritten {
-            return Default::None;
+            return SchemaDefault::None;
         }
-        match self.node.what {
-            _ if !self.node.is_std => Default::Unknown,
-            _ if self.skipped => Default::None,
-            What::Optional(it) if it.is_null() => Default::Unknown,
-            What::Optional(_) => Default::Null,
-            What::Boolean => Default::Json("false"),
-            What::Integer { least: None | Some(..=0), .. } => Default::Json("0"),
-            What::Number => Default::Json("0.0"),
-            What::Text { format: None, least: None, .. } => Default::Text(""),
-            What::Array { least: None, .. } => Default::Json("[]"),
-            What::Map(_) => Default::Json("{}"),
-            _ => Default::Unknown,
+        match self.node.shape {
+            _ if !self.node.is_std => SchemaDefault::Unknown,
+            _ if self.skipped => SchemaDefault::None,
+            NodeShape::Optional(inner) if inner.is_null() => SchemaDefault::Unknown,
+            NodeShape::Optional(_) => SchemaDefault::Null,
+            NodeShape::Boolean => SchemaDefault::Json("false"),
+            NodeShape::Integer { least: None | Some(..=0), .. } => SchemaDefault::Json("0"),
+            NodeShape::Number => SchemaDefault::Json("0.0"),
+            NodeShape::Text { format: None, least: None, .. } => SchemaDefault::Text(""),
+            NodeShape::Array { least: None, .. } => SchemaDefault::Json("[]"),
+            NodeShape::Map(_) => SchemaDefault::Json("{}"),
+            _ => SchemaDefault::Unknown,
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::pattern::{CompiledPattern, is_portable};
 use super::super::{Map, Range};
-use super::{Constraints, Kind};
+use super::{Constraints, SchemaKind};
 
 fn constraints(
     range: Option<Range>,
@@ -138,7 +138,7 @@ fn text_of_prompts_and_templates() {
 #[test]
 fn schemas() {
     fn check(constraints: &Constraints, schema: Value, expected: impl Into<Value>) {
-        let kind = Kind::of(&schema, &|_| None);
+        let kind = SchemaKind::of(&schema, &|_| None);
         let Value::Object(mut map) = schema else { unreachable!() };
         constraints.apply(&mut map, kind);
         assert_eq!(Value::Object(map), expected.into());
@@ -196,27 +196,27 @@ fn schemas() {
 fn kinds() {
     let definitions =
         json!({"E": {"oneOf": [{"const": "a"}, {"enum": ["b"]}]}, "Loop": {"$ref": "Loop"}});
-    let check = |schema: Value, expected: Kind| {
-        assert_eq!(Kind::of(&schema, &|name| definitions.get(name)), expected, "{schema}");
+    let check = |schema: Value, expected: SchemaKind| {
+        assert_eq!(SchemaKind::of(&schema, &|name| definitions.get(name)), expected, "{schema}");
     };
-    check(json!({"type": "string"}), Kind::String);
-    check(json!({"type": ["null", "integer"]}), Kind::Integer);
-    check(json!({"type": ["string", "integer"]}), Kind::Other);
-    check(json!({"$ref": "E"}), Kind::String);
-    check(json!({"anyOf": [{"$ref": "E"}, {"type": "null"}]}), Kind::String);
-    check(json!({"anyOf": [{"$ref": "E"}, {"type": "object"}]}), Kind::Other);
-    check(json!({"$ref": "Loop"}), Kind::Other);
-    check(json!(true), Kind::Other);
+    check(json!({"type": "string"}), SchemaKind::String);
+    check(json!({"type": ["null", "integer"]}), SchemaKind::Integer);
+    check(json!({"type": ["string", "integer"]}), SchemaKind::Other);
+    check(json!({"$ref": "E"}), SchemaKind::String);
+    check(json!({"anyOf": [{"$ref": "E"}, {"type": "null"}]}), SchemaKind::String);
+    check(json!({"anyOf": [{"$ref": "E"}, {"type": "object"}]}), SchemaKind::Other);
+    check(json!({"$ref": "Loop"}), SchemaKind::Other);
+    check(json!(true), SchemaKind::Other);
 }
 
 #[test]
 fn misplaced() {
     let range = constraints(Some(Range::new().max_int(1)), (None, None), None);
-    assert_eq!(range.misplaced(Kind::Integer), None);
-    assert_eq!(range.misplaced(Kind::Other), None);
-    assert_eq!(range.misplaced(Kind::String), Some("a range bounds numbers: remove `range`"));
-    assert!(constraints(None, (None, Some(1)), None).misplaced(Kind::Boolean).is_some());
-    assert!(constraints(None, (None, None), Some("a")).misplaced(Kind::Array).is_some());
+    assert_eq!(range.misplaced(SchemaKind::Integer), None);
+    assert_eq!(range.misplaced(SchemaKind::Other), None);
+    assert_eq!(range.misplaced(SchemaKind::String), Some("a range bounds numbers: remove `range`"));
+    assert!(constraints(None, (None, Some(1)), None).misplaced(SchemaKind::Boolean).is_some());
+    assert!(constraints(None, (None, None), Some("a")).misplaced(SchemaKind::Array).is_some());
 }
 
 #[test]
@@ -276,7 +276,7 @@ proptest! {
         });
         let constraints = constraints(range, (least, most), pattern);
         let mut schema = Map::new();
-        constraints.apply(&mut schema, Kind::Other);
+        constraints.apply(&mut schema, SchemaKind::Other);
         let schema = Value::Object(schema);
         let text = value.to_string();
         prop_assert_eq!(accepts(&schema, &value, &schema), constraints.check(&text).is_none(), "{} {}", schema, text);
@@ -284,7 +284,7 @@ proptest! {
         // The bounds of an integer are written differently, but mean the same.
         if value.is_i64() {
             let mut whole = Map::from_iter([("type".to_owned(), json!("integer"))]);
-            constraints.apply(&mut whole, Kind::Integer);
+            constraints.apply(&mut whole, SchemaKind::Integer);
             let whole = Value::Object(whole);
             prop_assert_eq!(accepts(&whole, &value, &whole), constraints.check(&text).is_none(), "{} {}", whole, text);
         }

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     call::context::{Carrier, Principal},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Limit,
     protocol::{Arrival, Era, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
 };
@@ -304,7 +304,7 @@ enum Unnamed {
 impl Unnamed {
     fn reply(self, id: Option<Id<'_>>) -> Response<Body> {
         let refuse = |status, why: &str| {
-            reply::error(status, None, id, &Error::of(Kind::InvalidRequest, why))
+            reply::error(status, None, id, &Error::of(ErrorKind::InvalidRequest, why))
         };
         match self {
             Self::Missing => refuse(

@@ -6,7 +6,7 @@ use mcp_runtime_wire::{Id, ObjectWriter};
 
 use super::body::Body;
 use crate::{
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::LARGE,
     protocol::{Revision, unread},
 };
@@ -63,7 +63,7 @@ pub(super) fn events(body: Body) -> Response<Body> {
 
 /// Returns the refusal of a request without a message: an error without an id, which says what to do.
 pub(super) fn refuse(status: StatusCode, why: impl std::fmt::Display) -> Response<Body> {
-    error(status, None, None, &Error::of(Kind::InvalidRequest, why))
+    error(status, None, None, &Error::of(ErrorKind::InvalidRequest, why))
 }
 
 /// Returns the refusal of a message, with its id if the id could be read.
@@ -100,7 +100,7 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<Body> {
 
 /// Refuses a request for which there is no room now.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<Body> {
-    later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(Kind::Failed, why)))
+    later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(ErrorKind::Failed, why)))
 }
 
 /// Adds the header that says when to try again.

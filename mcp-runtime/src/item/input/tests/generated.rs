@@ -16,11 +16,9 @@ use super::{InputSchema, Param, Property};
 use crate::{
     item::ArgDef,
     schema::{
-        CompiledPattern, Kind, Range, SchemaProfile,
-        compatible::Side,
-        constant::{Node, Out, value, write_root},
-        object::{Field, InputObject},
-        output::OutputSchema,
+        CompiledPattern, InputField, InputObject, Range, ResultSchema, SchemaKind, SchemaProfile,
+        SchemaSide,
+        constant::{Node, Out, partial_schema, write_root},
     },
 };
 
@@ -61,16 +59,24 @@ impl Said {
             arg = arg.example("[1,\"x\"]");
         }
         let kind = node.kind();
-        if self.header && matches!(kind, Kind::String | Kind::Integer | Kind::Boolean) {
+        if self.header
+            && matches!(kind, SchemaKind::String | SchemaKind::Integer | SchemaKind::Boolean)
+        {
             arg = arg.header("Region");
         }
         arg = match (kind, self.constraint) {
-            (Kind::String | Kind::Array | Kind::Object, 0) => arg.len(Some(1), None),
-            (Kind::String | Kind::Array | Kind::Object, 1) => arg.len(None, Some(9)),
-            (Kind::String, 2) => arg.pattern("^[a-z]\\d+$", leak(CompiledPattern::new())),
-            (Kind::Integer | Kind::Number, 0) => arg.range(Range::new().min_int(1).below_int(100)),
-            (Kind::Integer, 1) => arg.range(Range::new().min_int(-300).max_int(300)),
-            (Kind::Number, 1) => arg.range(Range::new().min_json(0.5, "0.5").max_int(3)),
+            (SchemaKind::String | SchemaKind::Array | SchemaKind::Object, 0) => {
+                arg.len(Some(1), None)
+            }
+            (SchemaKind::String | SchemaKind::Array | SchemaKind::Object, 1) => {
+                arg.len(None, Some(9))
+            }
+            (SchemaKind::String, 2) => arg.pattern("^[a-z]\\d+$", leak(CompiledPattern::new())),
+            (SchemaKind::Integer | SchemaKind::Number, 0) => {
+                arg.range(Range::new().min_int(1).below_int(100))
+            }
+            (SchemaKind::Integer, 1) => arg.range(Range::new().min_int(-300).max_int(300)),
+            (SchemaKind::Number, 1) => arg.range(Range::new().min_json(0.5, "0.5").max_int(3)),
             _ => arg,
         };
         let default = leaf.filter(|_| self.default).and_then(Leaf::default);
@@ -89,7 +95,7 @@ fn input_of(
     is_required: bool,
 ) -> String {
     let mut object = InputObject::new(definitions, false);
-    object.field(Field {
+    object.field(InputField {
         title: arg.title,
         description: arg.description,
         required: is_required && default.is_none(),
@@ -97,7 +103,7 @@ fn input_of(
         example: arg.example,
         header: arg.header,
         default: default.clone(),
-        ..Field::new(arg.name, schema)
+        ..InputField::new(arg.name, schema)
     });
     object.render(SchemaProfile::Compatible).expect("renders").into_string()
 }
@@ -107,7 +113,7 @@ fn output_of(schema: Value, definitions: Map<String, Value>) -> String {
     if root.is_object() && !definitions.is_empty() {
         root["$defs"] = definitions.into();
     }
-    OutputSchema::render(root, SchemaProfile::Compatible).text.into_string()
+    ResultSchema::render(root, SchemaProfile::Compatible).text.into_string()
 }
 
 fn text(write: impl Fn(&mut Out<'_>)) -> String {
@@ -132,9 +138,9 @@ proptest! {
             (generator.raw(&tree), generator.definitions)
         };
 
-        let (schema, definitions) = raw(Side::Argument);
+        let (schema, definitions) = raw(SchemaSide::Argument);
         let input = input_of(arg, schema, definitions, &default, is_required);
-        let (schema, definitions) = raw(Side::Result);
+        let (schema, definitions) = raw(SchemaSide::Result);
         let output = output_of(schema, definitions);
 
         if node.is_constant() {
@@ -148,7 +154,7 @@ proptest! {
 
         // The same schema as a part of one that is made at run time.
         let mut generator = SchemaSettings::draft2020_12().into_generator();
-        if let Some(schema) = value(&node, Side::Argument, &mut generator) {
+        if let Some(schema) = partial_schema(&node, SchemaSide::Argument, &mut generator) {
             let definitions = generator.take_definitions(true);
             prop_assert_eq!(input_of(arg, schema, definitions, &default, is_required), input);
         }

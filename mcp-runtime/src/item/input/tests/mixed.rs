@@ -11,10 +11,8 @@ use super::{InputSchema, PLAIN, Param, Property, Schema, of_schemars};
 use crate::{
     call::reply::Json,
     schema::{
-        SchemaProfile,
-        compatible::Side,
-        constant::{Known, Node, NotKnown as _, Top, value},
-        object::{Field, InputObject},
+        InputField, InputObject, SchemaProfile, SchemaSide,
+        constant::{Known, Node, NotKnown as _, Top, partial_schema},
     },
 };
 
@@ -22,10 +20,10 @@ use crate::{
 #[track_caller]
 fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let known = value(&T::NODE, Side::Argument, &mut generator);
+    let known = partial_schema(&T::NODE, SchemaSide::Argument, &mut generator);
     let made = known.unwrap_or_else(|| generator.subschema_for::<T>().to_value());
     let mut object = InputObject::new(generator.take_definitions(true), false);
-    object.field(Field::new("x", made));
+    object.field(InputField::new("x", made));
     let made = object.render(SchemaProfile::Compatible).expect("renders").into_string();
     assert_eq!(made, of_schemars::<T>(&PLAIN, false).0);
 }
@@ -148,7 +146,7 @@ fn schemas_without_measure_are_left_to_schemars() {
     assert_eq!((FEW_LEN > 0, MANY_LEN, RESULT_LEN), (true, 0, 0));
 
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    assert!(value(&LAKHS, Side::Argument, &mut generator).is_none());
+    assert!(partial_schema(&LAKHS, SchemaSide::Argument, &mut generator).is_none());
 }
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]

@@ -214,10 +214,10 @@ proptest! {
             let mut found = read_back(&params).into_iter();
             for turn in &question.turns {
                 match turn {
-                    Turn::Results(results) => for (id, _) in results {
+                    SamplingTurn::Results(results) => for (id, _) in results {
                         prop_assert!(is_result(&found.next().unwrap(), id));
                     }
-                    Turn::Says(role, blocks) => for block in blocks {
+                    SamplingTurn::Says(role, blocks) => for block in blocks {
                         let (of, read) = found.next().unwrap();
                         prop_assert_eq!(of, *role);
                         match block {

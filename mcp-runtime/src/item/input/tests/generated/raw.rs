@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::tree::{Doc, Struct, Tree};
-use crate::schema::compatible::Side;
+use crate::schema::SchemaSide;
 
 /// Stands in for schemars' generator, and keeps what that would keep.
 pub(super) struct Generator {
-    pub(super) side: Side,
+    pub(super) side: SchemaSide,
     pub(super) definitions: Map<String, Value>,
 }
 
@@ -94,8 +94,8 @@ impl Generator {
             }
             properties.insert(field.name.clone(), schema);
             let is_optional = match self.side {
-                Side::Argument => field.defaulted || field.tree.is_optional(),
-                Side::Result => field.skipped,
+                SchemaSide::Argument => field.defaulted || field.tree.is_optional(),
+                SchemaSide::Result => field.skipped,
             };
             if !is_optional {
                 required.push(field.name.clone());

@@ -6,7 +6,7 @@ use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
 use crate::schema::constant::{
-    Asked, Branch, Literal, Member, Name, Node, Object, Schema, Top, What,
+    Branch, Literal, Member, Name, Node, NodeShape, Object, Schema, SchemarsAnswer, Top,
 };
 
 #[derive(Clone, Debug)]
@@ -66,9 +66,9 @@ pub(super) fn leaked(text: &str) -> &'static str {
     String::leak(text.to_owned())
 }
 
-pub(super) fn lazy(generator: &mut SchemaGenerator) -> Option<Asked> {
+pub(super) fn lazy(generator: &mut SchemaGenerator) -> Option<SchemarsAnswer> {
     let schema = generator.subschema_for::<NonZeroI64>().to_value();
-    Some(Asked { schema, is_optional: false })
+    Some(SchemarsAnswer { schema, is_optional: false })
 }
 
 impl Leaf {
@@ -143,14 +143,16 @@ impl Tree {
         match self {
             Self::Leaf(leaf) => leaf.node(),
             Self::Optional(inner) => match inner.node() {
-                node if matches!(node.what(), What::Unknown(_)) => Node::UNKNOWN,
-                node if matches!(node.what(), What::Any | What::Null) && !node.is_std() => {
+                node if matches!(node.shape(), NodeShape::Unknown(_)) => Node::UNKNOWN,
+                node if matches!(node.shape(), NodeShape::Any | NodeShape::Null)
+                    && !node.is_std() =>
+                {
                     Node::UNKNOWN
                 }
                 node if node.is_optional() => node,
-                node => Node::of(What::Optional(leak(node))),
+                node => Node::of(NodeShape::Optional(leak(node))),
             },
-            Self::List { items, len, unique } => Node::of(What::Array {
+            Self::List { items, len, unique } => Node::of(NodeShape::Array {
                 items: leak(items.node()),
                 least: *len,
                 most: *len,
@@ -159,7 +161,7 @@ impl Tree {
             Self::Tuple(parts) => {
                 Node::tuple(Vec::leak(parts.iter().map(Self::node).collect::<Vec<_>>()))
             }
-            Self::Map(values) => Node::of(What::Map(leak(values.node()))),
+            Self::Map(values) => Node::of(NodeShape::Map(leak(values.node()))),
             Self::Newtype(inner, doc) => described(inner.node().newtype(), doc),
             Self::Names(names, doc) => {
                 let mut names: Vec<_> = names.iter().collect();

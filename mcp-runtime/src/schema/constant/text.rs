@@ -1,4 +1,5 @@
-//! Writer of JSON text in constants. The text is written twice, first to learn its length.
+//! Text in constants: strings are compared, JSON is written, and compile errors are worded. JSON is written twice, first to learn its
+//! length.
 
 /// Greatest length of a schema in a constant, in bytes. Each byte costs compile time, and in the end the compiler refuses, so a longer
 /// schema is made at run time.
@@ -120,4 +121,90 @@ impl<'a> Out<'a> {
         }
         *first = false;
     }
+}
+
+/// Writes the keywords of a schema, in the order in which they are given.
+pub(super) struct KeywordWriter {
+    first: bool,
+}
+
+impl KeywordWriter {
+    pub(super) const fn new() -> Self {
+        Self { first: true }
+    }
+
+    pub(super) const fn key(&mut self, out: &mut Out<'_>, key: &str) {
+        out.comma(&mut self.first);
+        out.push("\"");
+        out.push(key);
+        out.push("\":");
+    }
+
+    pub(super) const fn raw(&mut self, out: &mut Out<'_>, key: &str, json: &str) {
+        self.key(out, key);
+        out.push(json);
+    }
+
+    pub(super) const fn text(&mut self, out: &mut Out<'_>, key: &str, text: &str) {
+        self.key(out, key);
+        out.string(text);
+    }
+
+    pub(super) const fn number(&mut self, out: &mut Out<'_>, key: &str, number: Option<usize>) {
+        if let Some(number) = number {
+            self.key(out, key);
+            out.integer(number as i128);
+        }
+    }
+}
+
+/// `==` on strings, which constants cannot call.
+pub(crate) const fn equal(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    a.len() == b.len()
+}
+
+/// `<` on strings.
+pub(super) const fn is_before(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() {
+        if a[i] != b[i] {
+            return a[i] < b[i];
+        }
+        i += 1;
+    }
+    a.len() < b.len()
+}
+
+/// Joins the parts and panics, because `panic!` in constants takes only a text that is finished.
+#[track_caller]
+pub(crate) const fn panic_with(parts: &[&str]) -> ! {
+    let mut text = [b' '; 512];
+    let mut out = Out::new(&mut text);
+    let mut i = 0;
+    while i < parts.len() {
+        if out.len() + parts[i].len() <= 512 {
+            out.push(parts[i]);
+        }
+        i += 1;
+    }
+    let len = out.len();
+    let (text, _) = text.split_at(len);
+    match std::str::from_utf8(text) {
+        Ok(text) => panic!("{}", text),
+        Err(_) => panic!("an attribute contradicts the type of its argument"),
+    }
+}
+
+/// Returns the dot before a name; empty if there is no name.
+pub(crate) const fn dot_before(name: &str) -> &'static str {
+    if name.is_empty() { "" } else { "." }
 }

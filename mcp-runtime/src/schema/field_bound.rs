@@ -1,8 +1,8 @@
 //! Checks that the fields of a type with `#[data]` have a JSON form, so that the compiler reports a missing form once, with our message.
 //!
 //! serde's derives alone would report a missing form four times, with their own messages. So `#[data]` has them assume the form
-//! (`#[serde(bound)]`), and adds an impl of [`Held`] for each field's type. The compiler checks the assumption at that impl. The impl has
-//! no conditions, so types that contain each other cause no cycle. schemars takes no bounds for types without generics, and reports the
+//! (`#[serde(bound)]`), and adds an impl of [`FieldBound`] for each field's type. The compiler checks the assumption at that impl. The impl
+//! has no conditions, so types that contain each other cause no cycle. schemars takes no bounds for types without generics, and reports the
 //! missing form once more.
 
 use schemars::JsonSchema;
@@ -30,4 +30,4 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> Data<Whole> for T {}
 impl<T: Serialize + DeserializeOwned + JsonSchema, M: Nobody> Data<M> for T {}
 
 /// Promises that a field of `Owner` is [`Data`]. The lifetime keeps the compiler from checking the promise at each bound that assumes it.
-pub trait Held<'a, Owner, const INDEX: usize>: Data<Whole> {}
+pub trait FieldBound<'a, Owner, const INDEX: usize>: Data<Whole> {}

@@ -26,8 +26,8 @@ use std::{
 use std::sync::atomic::{AtomicI64, AtomicU64};
 
 use super::{
-    depth::Depth,
-    node::{Branch, Member, Name, Node, Object, Schema, What, Written},
+    node::{Branch, DefaultForm, Member, Name, Node, NodeShape, Object},
+    schema::{Depth, Schema},
 };
 
 macro_rules! known {
@@ -40,15 +40,15 @@ macro_rules! known {
 }
 
 const fn text(format: Option<&'static str>) -> Node {
-    Node::of(What::Text { format, least: None, most: None })
+    Node::of(NodeShape::Text { format, least: None, most: None })
 }
 
 const fn integer(least: Option<i128>, most: Option<i128>) -> Node {
-    Node::of(What::Integer { least, most })
+    Node::of(NodeShape::Integer { least, most })
 }
 
 const fn number(single: bool) -> Node {
-    Node::of(What::Number).written(Written::Float { single })
+    Node::of(NodeShape::Number).written(DefaultForm::Float { single })
 }
 
 const DURATION: Object = Object::new(
@@ -81,38 +81,38 @@ const SYSTEM_TIME: Object = Object::new(
 );
 
 known! {
-    bool = Node::of(What::Boolean).written(Written::Boolean);
-    i8 = integer(Some(-128), Some(127)).written(Written::Integer);
-    i16 = integer(Some(-32_768), Some(32_767)).written(Written::Integer);
-    i32 i64 isize = integer(None, None).written(Written::Integer);
+    bool = Node::of(NodeShape::Boolean).written(DefaultForm::Boolean);
+    i8 = integer(Some(-128), Some(127)).written(DefaultForm::Integer);
+    i16 = integer(Some(-32_768), Some(32_767)).written(DefaultForm::Integer);
+    i32 i64 isize = integer(None, None).written(DefaultForm::Integer);
     i128 = integer(None, None);
-    u8 = integer(Some(0), Some(255)).written(Written::Integer);
-    u16 = integer(Some(0), Some(65_535)).written(Written::Integer);
-    u32 u64 usize = integer(Some(0), None).written(Written::Integer);
+    u8 = integer(Some(0), Some(255)).written(DefaultForm::Integer);
+    u16 = integer(Some(0), Some(65_535)).written(DefaultForm::Integer);
+    u32 u64 usize = integer(Some(0), None).written(DefaultForm::Integer);
     u128 = integer(Some(0), None);
     num::NonZeroU8 = integer(Some(1), Some(255));
     num::NonZeroU16 = integer(Some(1), Some(65_535));
     num::NonZeroU32 num::NonZeroU64 num::NonZeroU128 num::NonZeroUsize = integer(Some(1), None);
     f32 = number(true);
     f64 = number(false);
-    str String = text(None).written(Written::Text);
-    PathBuf = text(None).written(Written::Text);
+    str String = text(None).written(DefaultForm::Text);
+    PathBuf = text(None).written(DefaultForm::Text);
     Path SocketAddr SocketAddrV4 SocketAddrV6 = text(None);
     IpAddr = text(Some("ip"));
     Ipv4Addr = text(Some("ipv4"));
     Ipv6Addr = text(Some("ipv6"));
-    char = Node::of(What::Text { format: None, least: Some(1), most: Some(1) });
-    () = Node::of(What::Null);
-    AtomicBool = Node::of(What::Boolean);
+    char = Node::of(NodeShape::Text { format: None, least: Some(1), most: Some(1) });
+    () = Node::of(NodeShape::Null);
+    AtomicBool = Node::of(NodeShape::Boolean);
     AtomicI8 = integer(Some(-128), Some(127));
     AtomicI16 = integer(Some(-32_768), Some(32_767));
     AtomicI32 AtomicIsize = integer(None, None);
     AtomicU8 = integer(Some(0), Some(255));
     AtomicU16 = integer(Some(0), Some(65_535));
     AtomicU32 AtomicUsize = integer(Some(0), None);
-    serde_json::Value = Node::of(What::Any);
-    serde_json::Number = Node::of(What::Number);
-    serde_json::Map<String, serde_json::Value> = map(&Node::of(What::Any));
+    serde_json::Value = Node::of(NodeShape::Any);
+    serde_json::Number = Node::of(NodeShape::Number);
+    serde_json::Map<String, serde_json::Value> = map(&Node::of(NodeShape::Any));
     OsString OsStr = Node::one_of(&OS_STRING);
     Duration = Node::object(&DURATION);
     SystemTime = Node::object(&SYSTEM_TIME);
@@ -156,12 +156,12 @@ impl<T: Schema<D> + ToOwned + ?Sized, D: Depth> Schema<D> for Cow<'_, T> {
 
 #[diagnostic::do_not_recommend]
 impl<T: Schema<D>, D: Depth> Schema<D> for Option<T> {
-    const NODE: Node = match T::NODE.what {
-        What::Unknown(_) => Node::of(T::NODE.what),
+    const NODE: Node = match T::NODE.shape {
+        NodeShape::Unknown(_) => Node::of(T::NODE.shape),
         // schemars refers to such a type by name, so an option of it has another schema.
-        What::Any | What::Null if !T::NODE.is_std => Node::UNKNOWN,
-        What::Optional(_) => T::NODE,
-        _ => Node::of(What::Optional(T::AT)),
+        NodeShape::Any | NodeShape::Null if !T::NODE.is_std => Node::UNKNOWN,
+        NodeShape::Optional(_) => T::NODE,
+        _ => Node::of(NodeShape::Optional(T::AT)),
     };
 }
 
@@ -217,7 +217,7 @@ impl<K: Schema<D>, T: Schema<D>, S, D: Depth> Schema<D> for HashMap<K, T, S> {
 
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized, D: Depth> Schema<D> for PhantomData<T> {
-    const NODE: Node = Node::of(What::Null);
+    const NODE: Node = Node::of(NodeShape::Null);
 }
 
 macro_rules! ranges {
@@ -251,17 +251,17 @@ impl<T: Schema<D>, D: Depth> Schema<D> for Bound<T> {
 }
 
 const fn list(items: &'static Node, len: Option<usize>, unique: bool) -> Node {
-    Node::of(What::Array { items, least: len, most: len, unique })
+    Node::of(NodeShape::Array { items, least: len, most: len, unique })
 }
 
 const fn map(values: &'static Node) -> Node {
-    Node::of(What::Map(values))
+    Node::of(NodeShape::Map(values))
 }
 
 /// Only maps with text as keys are known: schemars describes integer keys by patterns, and the names of an enum by properties.
 const fn map_from(keys: &Node, values: &'static Node) -> Node {
-    match keys.what {
-        What::Text { .. } => map(values),
+    match keys.shape {
+        NodeShape::Text { .. } => map(values),
         _ => Node::UNKNOWN,
     }
 }
@@ -270,7 +270,7 @@ macro_rules! tuples {
     ($($($t:ident)+;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($t: Schema<__D>,)+ __D: Depth> Schema<__D> for ($($t,)+) {
-            const NODE: Node = Node::of(What::Tuple(&[$($t::NODE),+]));
+            const NODE: Node = Node::of(NodeShape::Tuple(&[$($t::NODE),+]));
         }
     )*};
 }

@@ -1,4 +1,50 @@
+//! Facts about an item that its attributes set: the name of a tool, icons and rates.
+
 use std::fmt;
+
+/// Checks the name of a tool (rule TOOLS-02).
+///
+/// # Errors
+/// Returns what is wrong with the name, in words for its author.
+pub(crate) fn check_tool_name(name: &str) -> Result<(), String> {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    if (1..=128).contains(&name.len()) && name.bytes().all(fits) {
+        Ok(())
+    } else {
+        Err(format!("`{name}` is no name for a tool: 1 to 128 letters, digits, `_`, `-` and `.`"))
+    }
+}
+
+/// A picture a client may show for the server or an item (2025-11-25 and later).
+///
+/// `src` is an `https:` or `data:` URI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Icon {
+    pub(crate) src: &'static str,
+    pub(crate) mime_type: Option<&'static str>,
+    pub(crate) sizes: &'static [&'static str],
+}
+
+impl Icon {
+    /// Creates an icon with this URI.
+    pub const fn new(src: &'static str) -> Self {
+        Self { src, mime_type: None, sizes: &[] }
+    }
+
+    /// Sets the media type, such as `image/png`.
+    #[must_use]
+    pub const fn mime_type(mut self, mime_type: &'static str) -> Self {
+        self.mime_type = Some(mime_type);
+        self
+    }
+
+    /// Sets the sizes, such as `48x48` or `any`.
+    #[must_use]
+    pub const fn sizes(mut self, sizes: &'static [&'static str]) -> Self {
+        self.sizes = sizes;
+        self
+    }
+}
 
 /// How often one caller may call an item. Set it with `#[tool(rate = "10/s")]`, with [`Tool::rate`](crate::Tool::rate) for a tool made by
 /// value, or with [`Builder::rate`](crate::Builder::rate) as the default of all items.

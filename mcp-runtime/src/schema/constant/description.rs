@@ -1,25 +1,37 @@
 //! Writes the description of a schema.
 
-use super::{Members, Sheet};
+use super::{
+    facts::are_alike,
+    node::{Name, Node, NodeShape},
+    text::{KeywordWriter, Out},
+};
 use crate::schema::{
-    compatible::{Side, format},
-    constant::{
-        alike::are_alike,
-        node::{Node, What},
-        write::Out,
-    },
+    SchemaSide,
+    compatible::sentences::{format_in_words, is_published_format},
 };
 
+/// Texts that make up the description of a schema.
+pub(super) struct Description<'a> {
+    pub(super) text: Option<&'static str>,
+    pub(super) names: &'static [Name],
+    pub(super) format: Option<&'static str>,
+    pub(super) parts: Option<&'static [Node]>,
+    pub(super) unique: bool,
+    pub(super) example: Option<&'a str>,
+    /// Whether sentences replace keywords, as in an argument.
+    pub(super) in_words: bool,
+}
+
 /// Writes a description, which is opened by its first text.
-struct Text<'a, 'b> {
+struct DescriptionWriter<'a, 'b> {
     out: &'a mut Out<'b>,
-    object: &'a mut Members,
+    object: &'a mut KeywordWriter,
     is_open: bool,
     /// Whether a sentence has been written.
     goes_on: bool,
 }
 
-impl Text<'_, '_> {
+impl DescriptionWriter<'_, '_> {
     const fn begin(&mut self, gap: &str) {
         if self.is_open {
             self.out.push(gap);
@@ -38,17 +50,11 @@ impl Text<'_, '_> {
     }
 }
 
-impl Sheet {
+impl Description<'_> {
     /// Writes the text, then a line for each name that is described, and at the end the sentences in place of other keywords.
-    pub(super) const fn described(
-        &self,
-        out: &mut Out<'_>,
-        object: &mut Members,
-        in_words: bool,
-        example: Option<&str>,
-    ) {
-        let mut text = Text { out, object, is_open: false, goes_on: false };
-        if let Some(said) = self.description
+    pub(super) const fn write(&self, out: &mut Out<'_>, object: &mut KeywordWriter) {
+        let mut text = DescriptionWriter { out, object, is_open: false, goes_on: false };
+        if let Some(said) = self.text
             && !said.is_empty()
         {
             text.begin("");
@@ -67,8 +73,8 @@ impl Sheet {
             }
             i += 1;
         }
-        if in_words {
-            self.sentences(&mut text, example);
+        if self.in_words {
+            self.sentences(&mut text);
         }
         if text.is_open {
             text.out.push("\"");
@@ -76,11 +82,11 @@ impl Sheet {
     }
 
     /// Writes the sentences, in the order of the rules of the compatible form.
-    const fn sentences(&self, text: &mut Text<'_, '_>, example: Option<&str>) {
+    const fn sentences(&self, text: &mut DescriptionWriter<'_, '_>) {
         if let Some(name) = self.format
-            && !format::is_published(name, Side::Argument)
+            && !is_published_format(name, SchemaSide::Argument)
         {
-            match format::in_words(name) {
+            match format_in_words(name) {
                 Some(sentence) => text.sentence(sentence),
                 None => {
                     text.sentence("In the format `");
@@ -108,7 +114,7 @@ impl Sheet {
         if self.unique {
             text.sentence("No value twice.");
         }
-        if let Some(json) = example {
+        if let Some(json) = self.example {
             text.sentence("For example `");
             match json.as_bytes() {
                 // The text of a JSON string is escaped already.
@@ -124,13 +130,19 @@ impl Sheet {
     }
 }
 
-/// Returns the type of a part, or `anything` if it has none.
+/// Returns the `type` of a part, or `anything` if it has none.
 const fn word(part: &Node) -> &'static str {
-    match part.what {
-        What::Optional(inner) => word(inner),
-        _ => match Sheet::of(part).kind {
-            Some(kind) => kind,
-            None => "anything",
-        },
+    match part.shape {
+        NodeShape::Optional(inner) => word(inner),
+        NodeShape::Boolean => "boolean",
+        NodeShape::Null => "null",
+        NodeShape::Number => "number",
+        NodeShape::Integer { .. } => "integer",
+        NodeShape::Text { .. } | NodeShape::Names { .. } => "string",
+        NodeShape::Array { .. } | NodeShape::Tuple(_) => "array",
+        NodeShape::Map(_) | NodeShape::Object(_) | NodeShape::Tagged { .. } => "object",
+        NodeShape::Any | NodeShape::OneOf(_) | NodeShape::Unknown(_) | NodeShape::TooDeep => {
+            "anything"
+        }
     }
 }

@@ -7,31 +7,35 @@ use serde_json::{Value, json};
 
 use super::{
     facts::MOST_NODES,
-    node::{Member, Node, Object, What},
-    notes::{Default, Notes},
-    sheet,
-    write::Out,
+    node::{Member, Node, NodeShape, Object, SchemarsAnswer},
+    notes::{Notes, SchemaDefault},
+    render,
+    text::Out,
 };
-use crate::schema::{Map, compatible::Side, definitions::object};
+use crate::schema::{Map, SchemaSide, definitions::object};
 
 /// Returns `None` if schemars must describe the whole type. Types that contain themselves are such a case: schemars knows where to cut them
 /// off.
-pub(crate) fn value(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
+pub(crate) fn partial_schema(
+    node: &Node,
+    side: SchemaSide,
+    generator: &mut SchemaGenerator,
+) -> Option<Value> {
     if node.room_after(MOST_NODES) == 0 {
         return None;
     }
     part(node, side, generator)
 }
 
-fn part(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
+fn part(node: &Node, side: SchemaSide, generator: &mut SchemaGenerator) -> Option<Value> {
     if node.is_constant() {
         return Some(constant(node, side, &Notes { in_keywords: true, ..Notes::NONE }));
     }
-    let mut value = match node.what {
-        What::Optional(inner) => {
+    let mut value = match node.shape {
+        NodeShape::Optional(inner) => {
             json!({ "anyOf": [part(inner, side, generator)?, { "type": "null" }] })
         }
-        What::Array { items, least, most, unique } => {
+        NodeShape::Array { items, least, most, unique } => {
             let mut list = json!({ "type": "array", "items": part(items, side, generator)? });
             for (keyword, length) in [("minItems", least), ("maxItems", most)] {
                 if let Some(length) = length {
@@ -43,17 +47,18 @@ fn part(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Valu
             }
             list
         }
-        What::Tuple(parts) => {
-            let parts: Option<Vec<_>> = parts.iter().map(|it| part(it, side, generator)).collect();
+        NodeShape::Tuple(parts) => {
+            let parts: Option<Vec<_>> =
+                parts.iter().map(|element| part(element, side, generator)).collect();
             let parts = parts?;
             let len = parts.len();
             json!({ "type": "array", "prefixItems": parts, "minItems": len, "maxItems": len })
         }
-        What::Map(values) => {
+        NodeShape::Map(values) => {
             json!({ "type": "object", "additionalProperties": part(values, side, generator)? })
         }
-        What::Object(it) => struct_value(it, side, generator)?,
-        What::Tagged { tag, name, object } => {
+        NodeShape::Object(object) => struct_value(object, side, generator)?,
+        NodeShape::Tagged { tag, name, object } => {
             let mut value = struct_value(object, side, generator)?;
             value["properties"][tag] = json!({ "type": "string", "enum": [name] });
             match &mut value["required"] {
@@ -62,7 +67,7 @@ fn part(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Valu
             }
             value
         }
-        What::OneOf(branches) => {
+        NodeShape::OneOf(branches) => {
             let mut made = Vec::new();
             for branch in branches {
                 if branch.node.is_constant() {
@@ -82,17 +87,21 @@ fn part(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Valu
     Some(value)
 }
 
-fn struct_value(it: &Object, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
+fn struct_value(
+    object: &Object,
+    side: SchemaSide,
+    generator: &mut SchemaGenerator,
+) -> Option<Value> {
     let mut properties = Map::new();
     let mut optional = Vec::new();
-    for member in it.members {
+    for member in object.members {
         let (value, is_optional) = member_value(member, side, generator)?;
         properties.insert(member.name.to_owned(), value);
         optional.extend(is_optional.then_some(member.name));
     }
-    let declared = it.declared.iter().map(|at| &it.members[*at]);
-    let required = declared.filter(|it| it.is_required(side)).map(|it| it.name);
-    let required: Vec<_> = required.filter(|it| !optional.contains(it)).collect();
+    let declared = object.declared.iter().map(|at| &object.members[*at]);
+    let required = declared.filter(|member| member.is_required(side)).map(|member| member.name);
+    let required: Vec<_> = required.filter(|name| !optional.contains(name)).collect();
     let mut value = json!({ "type": "object" });
     if !properties.is_empty() {
         value["properties"] = properties.into();
@@ -106,7 +115,7 @@ fn struct_value(it: &Object, side: Side, generator: &mut SchemaGenerator) -> Opt
 /// Returns the schema of a member, and whether schemars alone knows that the member is optional in an argument.
 fn member_value(
     member: &Member,
-    side: Side,
+    side: SchemaSide,
     generator: &mut SchemaGenerator,
 ) -> Option<(Value, bool)> {
     let notes = member.notes();
@@ -121,34 +130,34 @@ fn member_value(
         Some(value) => value,
         None => {
             let asked = member.lazy?(generator)?;
-            is_optional = side == Side::Argument && !member.always && asked.is_optional;
+            is_optional = side == SchemaSide::Argument && !member.always && asked.is_optional;
             asked.schema
         }
     };
     describe(&mut made, member.description);
     let default = match notes.default {
-        Default::Null => Some(Value::Null),
-        Default::Json(json) => serde_json::from_str(json).ok(),
-        Default::Text(text) => Some(text.into()),
-        Default::None | Default::Unknown => None,
+        SchemaDefault::Null => Some(Value::Null),
+        SchemaDefault::Json(json) => serde_json::from_str(json).ok(),
+        SchemaDefault::Text(text) => Some(text.into()),
+        SchemaDefault::None | SchemaDefault::Unknown => None,
     };
     let mut map = object(made);
-    map.extend(default.map(|it| ("default".to_owned(), it)));
-    map.extend(member.title.map(|it| ("title".to_owned(), it.into())));
+    map.extend(default.map(|value| ("default".to_owned(), value)));
+    map.extend(member.title.map(|title| ("title".to_owned(), title.into())));
     made = map.into();
     Some((made, is_optional))
 }
 
 /// Returns the compatible form, which the rules leave unchanged when it passes through them again.
-fn constant(node: &Node, side: Side, notes: &Notes<'_>) -> Value {
+fn constant(node: &Node, side: SchemaSide, notes: &Notes<'_>) -> Value {
     let mut text = vec![0; len(node, side, notes)];
-    sheet::write(&mut Out::new(&mut text), node, side, notes);
+    render::write(&mut Out::new(&mut text), node, side, notes);
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-fn len(node: &Node, side: Side, notes: &Notes<'_>) -> usize {
+fn len(node: &Node, side: SchemaSide, notes: &Notes<'_>) -> usize {
     let mut out = Out::new(&mut []);
-    sheet::write(&mut out, node, side, notes);
+    render::write(&mut out, node, side, notes);
     out.len()
 }
 
@@ -159,16 +168,6 @@ fn describe(schema: &mut Value, description: Option<&str>) {
         *schema = map.into();
     }
 }
-
-/// Answer of schemars about a member's type.
-#[derive(Debug)]
-pub struct Asked {
-    pub(crate) schema: Value,
-    pub(crate) is_optional: bool,
-}
-
-/// Asks schemars for a type; `None` if schemars does not know it.
-pub(crate) type Ask = fn(&mut SchemaGenerator) -> Option<Asked>;
 
 /// A type that schemars is asked about.
 #[derive(Debug)]
@@ -182,23 +181,23 @@ impl<T: ?Sized> OfSchemars<T> {
 #[derive(JsonSchema)]
 struct Holder<T> {
     #[allow(dead_code, reason = "only described")]
-    it: T,
+    member: T,
 }
 
 pub trait LazyLevel {
-    fn ask(&self, generator: &mut SchemaGenerator) -> Option<Asked>;
+    fn ask(&self, generator: &mut SchemaGenerator) -> Option<SchemarsAnswer>;
 }
 impl<T: JsonSchema> LazyLevel for &OfSchemars<T> {
-    fn ask(&self, generator: &mut SchemaGenerator) -> Option<Asked> {
+    fn ask(&self, generator: &mut SchemaGenerator) -> Option<SchemarsAnswer> {
         let mut holder = Holder::<T>::json_schema(generator).to_value();
-        let schema = holder["properties"]["it"].take();
-        Some(Asked { schema, is_optional: holder.get("required").is_none() })
+        let schema = holder["properties"]["member"].take();
+        Some(SchemarsAnswer { schema, is_optional: holder.get("required").is_none() })
     }
 }
 
 /// Fallback for a type that is not known to be `JsonSchema`, as in a generic struct. schemars is then asked for the type that contains it.
 pub trait UnfitLazyLevel {
-    fn ask(&self, _: &mut SchemaGenerator) -> Option<Asked> {
+    fn ask(&self, _: &mut SchemaGenerator) -> Option<SchemarsAnswer> {
         None
     }
 }

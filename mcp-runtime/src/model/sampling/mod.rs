@@ -1,0 +1,11 @@
+//! `sampling/createMessage`: questions to the client's model, and its answers (client/sampling).
+
+mod request;
+mod sampled;
+mod tool;
+
+pub(crate) use request::SamplingTurn;
+pub use request::{IncludeContext, Sampling};
+pub(crate) use sampled::read_extras;
+pub use sampled::{OtherContent, Sampled, SampledContent, SamplingContent};
+pub use tool::{SamplingTool, ToolChoice, ToolUse};

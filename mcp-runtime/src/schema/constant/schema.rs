@@ -1,0 +1,109 @@
+//! The trait [`Schema`], which gives a type its node, and the probes that find out whether a type has one.
+//!
+//! **Depth.** A constant that refers to itself is a compile error (E0391), and two structs that contain each other would have such
+//! constants. So the constants of a struct belong to a type, [`Body::At`], which exists once for each depth. At depth zero it is replaced
+//! by `TooDeep`.
+//!
+//! **Probes.** The compiler prefers an inherent constant, if its bounds hold, to the constant of a trait. So each question has an inherent
+//! answer, and a trait answers it for every other type.
+
+use std::{any::type_name, marker::PhantomData};
+
+use super::node::Node;
+
+/// A type whose schema constants can describe. `D` is how many structs deep the schema may still go, which ends the recursion in types that
+/// contain themselves.
+///
+/// Implemented for std's types and by `#[derive(Schema)]`.
+#[diagnostic::on_unimplemented(
+    message = "the compiler does not know the schema of `{Self}`",
+    label = "its schema is made at run time",
+    note = "put `#[data]` or `#[derive(Schema)]` on the type, with nothing but serde's plain attributes in it"
+)]
+pub trait Schema<D: Depth> {
+    const NODE: Node;
+
+    /// The node at a static address.
+    const AT: &'static Node = &Self::NODE;
+}
+
+/// Number of structs that a schema may still go into, as a type.
+pub trait Depth: Sized + 'static {
+    /// The schema of `T` at this depth.
+    type Of<T: Body + ?Sized>: Part;
+}
+
+/// A type whose fields are described at depth `D`, which is one less than its own. `At` is always [`Full`].
+pub trait Body {
+    type At<D: Depth>: Part;
+}
+
+/// The node of a struct or an enum, with its fields at depth `D`.
+pub trait Described<D: Depth> {
+    const NODE: Node;
+}
+
+/// Carries the node of [`Described`] as a type.
+#[derive(Debug)]
+pub struct Full<T: ?Sized, D>(PhantomData<D>, PhantomData<fn() -> PhantomData<T>>);
+
+impl<T: Described<D> + ?Sized, D: Depth> Part for Full<T, D> {
+    const NODE: Node = T::NODE;
+}
+
+/// A type that carries a node.
+pub trait Part {
+    const NODE: Node;
+}
+
+#[derive(Debug)]
+pub struct Zero;
+
+#[derive(Debug)]
+pub struct More<D>(PhantomData<D>);
+
+/// Depth that the schema of a tool starts with. Deeper schemas are made at run time.
+pub type Top = More<More<More<More<More<More<More<More<Zero>>>>>>>>;
+
+impl Depth for Zero {
+    type Of<T: Body + ?Sized> = TooDeep;
+}
+
+impl<D: Depth> Depth for More<D> {
+    type Of<T: Body + ?Sized> = T::At<D>;
+}
+
+#[derive(Debug)]
+pub struct TooDeep;
+
+impl Part for TooDeep {
+    const NODE: Node = Node::TOO_DEEP;
+}
+
+/// The node of `T`.
+#[derive(Debug)]
+pub struct Known<T: ?Sized, D = Top>(PhantomData<D>, PhantomData<fn() -> PhantomData<T>>);
+
+impl<T: Schema<D> + ?Sized, D: Depth> Known<T, D> {
+    pub const NODE: Node = T::NODE;
+}
+
+pub trait NotKnown {
+    const NODE: Node;
+}
+impl<T: ?Sized, D> NotKnown for Known<T, D> {
+    const NODE: Node = Node::unknown(type_name::<T>);
+}
+
+/// Whether a type is `Serialize`.
+#[derive(Debug)]
+pub struct Serialized<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+
+impl<T: serde::Serialize + ?Sized> Serialized<T> {
+    pub const IS: bool = true;
+}
+
+pub trait NotSerialized {
+    const IS: bool = false;
+}
+impl<T: ?Sized> NotSerialized for Serialized<T> {}
