@@ -229,15 +229,15 @@ pub mod __private {
         },
         call::reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         item::{
-            ArgDef, Completer, InputSchema, ItemDef, Origin, Property, Segment, VariableKind,
-            judge_text,
+            ArgDef, Completer, InputSchema, Property, Segment, SourceLocation as Origin,
+            VariableKind, judge_text,
         },
         model::{
             Asks, CachePolicy, Choices, FormSchema, Icon, Rate, Role, TaskSupport, TextFormat,
         },
         registry::{
-            Completes, Registered, Unmarked, completed, completed_by, identity, placed, stand_in,
-            unmarked,
+            Completes, ItemDef, Registered, Unmarked, completed, completed_by, identity, placed,
+            stand_in, unmarked,
         },
         schema::{
             CompiledPattern, Data, Held, Range, SchemaProfile, Whole,
@@ -252,10 +252,10 @@ pub mod __private {
 
     #[cfg(feature = "auth")]
     pub use crate::call::context::decide;
-    #[cfg(any(target_family = "wasm", feature = "inventory"))]
-    pub use crate::registry::Entry;
     #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
     pub use crate::registry::MCP_RUNTIME_ITEMS_0;
+    #[cfg(any(target_family = "wasm", feature = "inventory"))]
+    pub use crate::registry::RegistryEntry as Entry;
 
     /// Traits for the method look-up in generated code.
     pub mod param {

@@ -16,9 +16,9 @@ use crate::{
     call::context::{Cancel, Progress},
     call::extract::{Client, Elicit, Needs, Params, Roots, Sample, Source},
     catalog::{Entry, Handle, PromptArgument, ToolEntry},
-    item::{Completer, ItemDef, KindDef},
+    item::Completer,
     model::{Meta, meta_key, tool_name},
-    registry,
+    registry::{self, ItemDef, KindDef},
 };
 
 /// Depth of the checks.

@@ -6,7 +6,7 @@ use super::check::Found;
 use crate::{
     call::extract::{Params, Source},
     catalog::{Entry, EntryKind},
-    item::template::Template,
+    item::template::UriTemplate,
 };
 
 /// Set of URIs that a template reads: its shape, and the types of its variables. Two templates of one shape may differ in the types: a
@@ -31,7 +31,7 @@ pub(super) fn variables(params: &Params) -> Vec<(&'static str, TypeId)> {
 }
 
 /// Returns the shape of a template; `None` if the URIs that it reads depend on more than that.
-pub(super) fn shape(template: &Template, variables: &[(&'static str, TypeId)]) -> Option<Shape> {
+pub(super) fn shape(template: &UriTemplate, variables: &[(&'static str, TypeId)]) -> Option<Shape> {
     let (shape, names) = template.shape();
     let type_of = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1);
     let types = names.iter().map(|it| type_of(it)).collect::<Option<_>>()?;

@@ -15,11 +15,12 @@ use crate::{
     call::extract::{Call, Field, Names, Params, Running, Source},
     call::reply::OutputSchema,
     item::{
-        ArgDef, CallFn, Completer, Constant, ItemDef, KindDef, Origin,
-        template::{Segment, Template},
+        ArgDef, Completer, SourceLocation,
+        template::{Segment, UriTemplate},
     },
     limits::{Gate, Wanted},
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
+    registry::{CallFn, Constant, ItemDef, KindDef},
     schema::{
         SchemaProfile,
         header::{self, HeaderArgument},
@@ -54,7 +55,7 @@ pub(crate) struct Entry {
     pub(crate) priority: Option<f64>,
     /// Keys, and values as JSON text.
     pub(crate) meta: Vec<(Text, Text)>,
-    pub(crate) origin: Option<&'static Origin>,
+    pub(crate) origin: Option<&'static SourceLocation>,
     /// Parameters that are arguments or contain arguments, with their places in the source.
     pub(crate) parameters: Vec<&'static ArgDef>,
     /// Identity of the annotated function.
@@ -131,7 +132,7 @@ pub(crate) struct ToolSchemas<'a> {
 pub(crate) struct ResourceEntry {
     pub(crate) uri: Text,
     /// `None` for a fixed URI.
-    pub(crate) template: Option<Template>,
+    pub(crate) template: Option<UriTemplate>,
     pub(crate) mime_type: Option<Text>,
     pub(crate) size: Option<u64>,
     pub(crate) subscribe: bool,
@@ -402,8 +403,8 @@ impl Entry {
     }
 }
 
-fn template(segments: &'static [Segment]) -> Result<Option<Template>, String> {
-    if segments.is_empty() { Ok(None) } else { Template::new(segments).map(Some) }
+fn template(segments: &'static [Segment]) -> Result<Option<UriTemplate>, String> {
+    if segments.is_empty() { Ok(None) } else { UriTemplate::new(segments).map(Some) }
 }
 
 #[cfg(test)]

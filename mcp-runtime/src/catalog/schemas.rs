@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::{
     call::extract::{Field, Source},
     call::reply::OutputSchema,
-    item::{Constant, Param},
+    item::Param,
+    registry::Constant,
     schema::{
         self, SchemaProfile,
         compatible::Side,

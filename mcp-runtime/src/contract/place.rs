@@ -113,8 +113,8 @@ mod tests {
     use crate::{
         call::extract::Args,
         catalog::Entry,
-        item::{ArgDef, ItemDef},
-        registry,
+        item::ArgDef,
+        registry::{self, ItemDef},
     };
     use mcp_macros::tool;
     use schemars::JsonSchema;

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::Authorization;
 use crate::{
     call::extract::{read_json, read_text},
-    item::template::Template,
+    item::template::UriTemplate,
     wire::{Known, Raw},
 };
 
@@ -31,7 +31,7 @@ pub(crate) enum Given<'a> {
     /// Arguments of a prompt.
     Texts(Raw<'a>),
     /// The variables of a URI.
-    Variables(&'a Template),
+    Variables(&'a UriTemplate),
 }
 
 impl<'a> Access<'a> {

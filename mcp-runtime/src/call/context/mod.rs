@@ -41,7 +41,7 @@ use tokio::sync::Notify;
 
 use crate::{
     error::Result,
-    item::Origin,
+    item::SourceLocation,
     model::{ClientInfo, Level, Meta, NeedInput},
     wire::Raw,
 };
@@ -106,7 +106,7 @@ pub(crate) struct Caller {
     /// Turns the call into a task. `None` if it cannot become one.
     pub(crate) task: Option<Arc<dyn TaskBegin>>,
     /// Place of the item in the author's code, for errors that only the author reads.
-    pub(crate) origin: Option<&'static Origin>,
+    pub(crate) origin: Option<&'static SourceLocation>,
     /// Whether the client gave a progress token.
     pub(crate) wants_progress: bool,
     /// Least severe level of log events that the client wants of this call.

@@ -69,7 +69,7 @@ impl<T: DeserializeOwned + Send + 'static> TextArgument for T {}
 pub trait InPlace {}
 
 #[diagnostic::do_not_recommend]
-impl<T: ?Sized + Nothing> InPlace for T {}
+impl<T: ?Sized + NeverImplemented> InPlace for T {}
 
 /// Parameters that `#[arg(…)]` and `#[complete(…)]` apply to.
 #[diagnostic::on_unimplemented(
@@ -80,10 +80,10 @@ impl<T: ?Sized + Nothing> InPlace for T {}
 pub trait FromClient {}
 
 #[diagnostic::do_not_recommend]
-impl<T: ?Sized + Nothing> FromClient for T {}
+impl<T: ?Sized + NeverImplemented> FromClient for T {}
 
 /// Trait that no type implements. An impl that could apply keeps rustc from adding a label about a call that the user did not write.
-pub trait Nothing {}
+pub trait NeverImplemented {}
 
 /// The type of a parameter, as a value for the method look-up.
 #[derive(Debug)]

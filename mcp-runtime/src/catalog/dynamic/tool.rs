@@ -14,9 +14,9 @@ use crate::{
         handle::{EntryBox, Item},
         schemas,
     },
-    item::Constant,
     limits::Wanted,
     model::{TaskSupport, tool_name},
+    registry::Constant,
     schema::{self, SchemaProfile},
 };
 

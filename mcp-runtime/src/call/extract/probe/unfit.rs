@@ -7,7 +7,7 @@ use std::{marker::PhantomData, sync::Arc};
 
 use serde_json::Value;
 
-use super::{Argument, Describe, JsonArgument, Nothing, Probe, Spread, TextArgument};
+use super::{Argument, Describe, JsonArgument, NeverImplemented, Probe, Spread, TextArgument};
 use crate::{
     call::context::HasContext,
     call::extract::{Call, FromCall, Params, Shared, State},
@@ -55,7 +55,7 @@ impl<T: Shared> Lends<T> for State<T> {}
 pub trait SharesWithoutArc<T> {}
 
 #[diagnostic::do_not_recommend]
-impl<X: ?Sized + Nothing, T> SharesWithoutArc<T> for X {}
+impl<X: ?Sized + NeverImplemented, T> SharesWithoutArc<T> for X {}
 
 /// Types that serde reads by borrowing from the input.
 pub trait Borrows {}
@@ -72,7 +72,7 @@ impl<T: Borrows> Borrows for Box<T> {}
 pub trait Owned {}
 
 #[diagnostic::do_not_recommend]
-impl<T: ?Sized + Nothing> Owned for T {}
+impl<T: ?Sized + NeverImplemented> Owned for T {}
 
 /// For these types rustc would say that their `Deserialize` is not general enough.
 impl<T: Borrows> JsonArgument<T> {

@@ -1,3 +1,5 @@
+//! Definition of an annotated function, as the attributes write it.
+
 use std::{any::TypeId, fmt, time::Duration};
 
 #[cfg(feature = "auth")]
@@ -5,7 +7,7 @@ use crate::call::context::{Access, Authorization};
 use crate::{
     call::extract::{Call, Params, Running},
     call::reply::OutputSchema,
-    item::{InputSchema, template::Segment},
+    item::{InputSchema, Segment, SourceLocation},
     model::{Asks, CachePolicy, Icon, Rate, Role, TaskSupport},
     schema::SchemaProfile,
 };
@@ -20,7 +22,7 @@ pub type PolicyFn = fn(&Authorization, &Access<'_>) -> bool;
 /// Definition of an annotated function. It can be built in a constant, so that it costs nothing at start-up.
 pub struct ItemDef {
     pub(crate) name: &'static str,
-    pub(crate) origin: Origin,
+    pub(crate) origin: SourceLocation,
     pub(crate) identity: fn() -> TypeId,
     pub(crate) params: fn(&mut Params),
     pub(crate) call: CallFn,
@@ -51,39 +53,6 @@ pub struct ItemDef {
 impl fmt::Debug for ItemDef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ItemDef({} at {}:{})", self.name, self.origin.file, self.origin.line)
-    }
-}
-
-/// Place of a function in the user's code.
-#[derive(Clone, Copy, Debug)]
-pub struct Origin {
-    pub(crate) package: &'static str,
-    pub(crate) module: &'static str,
-    pub(crate) file: &'static str,
-    pub(crate) line: u32,
-    pub(crate) function: &'static str,
-}
-
-impl Origin {
-    pub const fn new(
-        package: &'static str,
-        module: &'static str,
-        file: &'static str,
-        line: u32,
-        function: &'static str,
-    ) -> Self {
-        Self { package, module, file, line, function }
-    }
-
-    /// The crate's name: the first segment of the module path.
-    pub(crate) fn crate_name(&self) -> &'static str {
-        self.module.split("::").next().unwrap_or(self.module)
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` at {}:{}", self.function, self.file, self.line)
     }
 }
 
@@ -150,7 +119,7 @@ impl ItemDef {
     const fn new(
         name: &'static str,
         kind: KindDef,
-        origin: Origin,
+        origin: SourceLocation,
         identity: fn() -> TypeId,
         params: fn(&mut Params),
         call: CallFn,
@@ -184,7 +153,7 @@ impl ItemDef {
 
     pub const fn tool(
         name: &'static str,
-        origin: Origin,
+        origin: SourceLocation,
         identity: fn() -> TypeId,
         params: fn(&mut Params),
         call: CallFn,
@@ -210,7 +179,7 @@ impl ItemDef {
         name: &'static str,
         uri: &'static str,
         segments: &'static [Segment],
-        origin: Origin,
+        origin: SourceLocation,
         identity: fn() -> TypeId,
         params: fn(&mut Params),
         call: CallFn,
@@ -228,7 +197,7 @@ impl ItemDef {
 
     pub const fn prompt(
         name: &'static str,
-        origin: Origin,
+        origin: SourceLocation,
         identity: fn() -> TypeId,
         params: fn(&mut Params),
         call: CallFn,
@@ -238,7 +207,7 @@ impl ItemDef {
 
     pub const fn completion(
         name: &'static str,
-        origin: Origin,
+        origin: SourceLocation,
         identity: fn() -> TypeId,
         params: fn(&mut Params),
         call: CallFn,
