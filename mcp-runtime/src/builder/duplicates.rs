@@ -4,7 +4,7 @@ use std::{any::TypeId, collections::HashMap};
 
 use super::check::Found;
 use crate::{
-    call::extract::{Params, Source},
+    call::extract::{ArgumentSource, ItemParams},
     catalog::{Entry, EntryKind},
     item::template::UriTemplate,
 };
@@ -21,11 +21,11 @@ enum Key<'a> {
 }
 
 /// Returns the parameters that are read from a text, with their types. Parameters with constraints are left out.
-pub(super) fn variables(params: &Params) -> Vec<(&'static str, TypeId)> {
+pub(super) fn variables(params: &ItemParams) -> Vec<(&'static str, TypeId)> {
     let fields = params.fields.iter().filter(|it| it.def.constraints.is_empty());
     let variables = fields.filter_map(|it| match it.source {
-        Source::Text { read_as, .. } => Some((it.def.name, read_as)),
-        Source::Json { .. } | Source::Spread { .. } => None,
+        ArgumentSource::Text { read_as, .. } => Some((it.def.name, read_as)),
+        ArgumentSource::Json { .. } | ArgumentSource::Spread { .. } => None,
     });
     variables.collect()
 }

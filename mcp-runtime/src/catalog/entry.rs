@@ -12,8 +12,8 @@ use super::schemas::{self, Made, Output};
 #[cfg(feature = "auth")]
 use crate::auth::Guard;
 use crate::{
-    call::extract::{Call, Field, Names, Params, Running, Source},
-    call::reply::OutputSchema,
+    call::extract::{ArgumentField, ArgumentNames, ArgumentSource, Call, ItemParams, Running},
+    call::reply::OutputSchemaSource,
     item::{
         ArgDef, Completer, SourceLocation,
         template::{Segment, UriTemplate},
@@ -61,7 +61,7 @@ pub(crate) struct Entry {
     /// Identity of the annotated function.
     pub(crate) identity: Option<TypeId>,
     pub(crate) handler: Handler,
-    pub(crate) names: Names,
+    pub(crate) names: ArgumentNames,
     /// Whether the request's `_meta` is kept for the handler.
     pub(crate) needs_meta: bool,
     /// Capabilities that the client must have, according to the attribute and the parameters.
@@ -112,7 +112,7 @@ pub(crate) struct ToolEntry {
     pub(crate) task: Option<TaskSupport>,
     /// Makes the input schema.
     pub(crate) input: SchemaText,
-    pub(crate) output: Option<OutputSchema>,
+    pub(crate) output: Option<OutputSchemaSource>,
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) constant: Constant,
     made_input: OnceLock<Made>,
@@ -156,10 +156,12 @@ pub(crate) struct PromptArgument {
 }
 
 impl PromptArgument {
-    fn of(field: &Field) -> Self {
+    fn of(field: &ArgumentField) -> Self {
         let (required, values): (bool, fn() -> Vec<&'static str>) = match field.source {
-            Source::Text { required, values, .. } => (required && !field.has_default, values),
-            Source::Json { .. } | Source::Spread { .. } => (true, Vec::new),
+            ArgumentSource::Text { required, values, .. } => {
+                (required && !field.has_default, values)
+            }
+            ArgumentSource::Json { .. } | ArgumentSource::Spread { .. } => (true, Vec::new),
         };
         Self {
             name: field.def.name.into(),
@@ -203,7 +205,7 @@ impl ToolEntry {
 
     pub(crate) fn new(
         input: SchemaText,
-        output: Option<OutputSchema>,
+        output: Option<OutputSchemaSource>,
         profile: Option<SchemaProfile>,
     ) -> Self {
         Self {
@@ -234,13 +236,13 @@ impl Entry {
     ///
     /// # Errors
     /// Fails if the template cannot be matched.
-    pub(crate) fn of(def: &'static ItemDef, params: Params) -> Result<Self, String> {
+    pub(crate) fn of(def: &'static ItemDef, params: ItemParams) -> Result<Self, String> {
         let names = params
             .fields
             .iter()
-            .filter(|it| !matches!(it.source, Source::Spread { .. }))
+            .filter(|it| !matches!(it.source, ArgumentSource::Spread { .. }))
             .map(|it| it.def.name.into());
-        let names = Names { own: names.collect(), spread: Vec::new() };
+        let names = ArgumentNames { own: names.collect(), spread: Vec::new() };
         let parameters = params.fields.iter().map(|it| it.def).collect();
         let needs_meta = params.needs.meta;
         let asks = def.asks.and(params.needs.asks);

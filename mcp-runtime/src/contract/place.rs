@@ -138,7 +138,7 @@ mod tests {
 
     /// Checks the lines of the arguments of `go` if its parameters are in `lines`.
     fn check(lines: [u32; 2], times: u32, from: u32, gone: u32) {
-        let mut params = crate::call::extract::Params::default();
+        let mut params = crate::call::extract::ItemParams::default();
         (def().params)(&mut params);
         let mut entry = Entry::of(def(), params).expect("an entry");
         entry.judge().expect("a schema");

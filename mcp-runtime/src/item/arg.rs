@@ -93,7 +93,7 @@ impl ArgDef {
         self
     }
 
-    /// Sets the default as the attribute writes it. `Params::add_default` gets its value at run time.
+    /// Sets the default as the attribute writes it. `ItemParams::add_default` gets its value at run time.
     #[must_use]
     pub const fn default(mut self, literal: Literal) -> Self {
         self.default = Some(literal);

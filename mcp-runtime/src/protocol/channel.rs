@@ -9,7 +9,7 @@ use super::{
     revision::Revision,
 };
 use crate::{
-    call::context::{Channel, Report},
+    call::context::{Channel, ProgressReport},
     model::Level,
     wire::{Object, notification},
 };
@@ -30,7 +30,7 @@ pub(crate) struct ProgressSlot {
     token: Box<str>,
     /// Task that the reports belong to.
     task: Option<Arc<str>>,
-    pending: Mutex<Option<Report>>,
+    pending: Mutex<Option<ProgressReport>>,
 }
 
 impl CallChannel {
@@ -69,7 +69,7 @@ impl Channel for CallChannel {
         }
     }
 
-    fn progress(&self, report: Report) {
+    fn progress(&self, report: ProgressReport) {
         if !self.reports {
             return;
         }
@@ -93,7 +93,7 @@ impl Channel for Outbox {
         Outbox::release(self, retry);
     }
 
-    fn progress(&self, _: Report) {}
+    fn progress(&self, _: ProgressReport) {}
 
     fn log(&self, _: Level, _: &str, _: &str) {}
 }

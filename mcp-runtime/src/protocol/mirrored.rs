@@ -4,7 +4,7 @@ use http::HeaderMap;
 
 use super::{request::ClientRequest, route::VERSION_HEADER};
 use crate::{
-    call::extract::header,
+    call::read::header,
     error::{Error, Kind, shown},
     schema::header::HeaderArgument,
     wire::{Kind as JsonKind, Raw},

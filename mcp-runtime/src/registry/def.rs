@@ -5,8 +5,8 @@ use std::{any::TypeId, fmt, time::Duration};
 #[cfg(feature = "auth")]
 use crate::call::context::{Access, Authorization};
 use crate::{
-    call::extract::{Call, Params, Running},
-    call::reply::OutputSchema,
+    call::extract::{Call, ItemParams, Running},
+    call::reply::OutputSchemaSource,
     item::{InputSchema, Segment, SourceLocation},
     model::{Asks, CachePolicy, Icon, Rate, Role, TaskSupport},
     schema::SchemaProfile,
@@ -24,7 +24,7 @@ pub struct ItemDef {
     pub(crate) name: &'static str,
     pub(crate) origin: SourceLocation,
     pub(crate) identity: fn() -> TypeId,
-    pub(crate) params: fn(&mut Params),
+    pub(crate) params: fn(&mut ItemParams),
     pub(crate) call: CallFn,
     pub(crate) kind: KindDef,
     pub(crate) title: Option<&'static str>,
@@ -84,7 +84,7 @@ pub struct ToolDef {
     pub(crate) input_schema: Option<GivenSchema>,
     /// Whether calls may go on as tasks.
     pub(crate) task: Option<TaskSupport>,
-    pub(crate) output: fn() -> Option<OutputSchema>,
+    pub(crate) output: fn() -> Option<OutputSchemaSource>,
     pub(crate) constant: Constant,
 }
 
@@ -121,7 +121,7 @@ impl ItemDef {
         kind: KindDef,
         origin: SourceLocation,
         identity: fn() -> TypeId,
-        params: fn(&mut Params),
+        params: fn(&mut ItemParams),
         call: CallFn,
     ) -> Self {
         Self {
@@ -155,9 +155,9 @@ impl ItemDef {
         name: &'static str,
         origin: SourceLocation,
         identity: fn() -> TypeId,
-        params: fn(&mut Params),
+        params: fn(&mut ItemParams),
         call: CallFn,
-        output: fn() -> Option<OutputSchema>,
+        output: fn() -> Option<OutputSchemaSource>,
     ) -> Self {
         let tool = ToolDef {
             read_only: None,
@@ -181,7 +181,7 @@ impl ItemDef {
         segments: &'static [Segment],
         origin: SourceLocation,
         identity: fn() -> TypeId,
-        params: fn(&mut Params),
+        params: fn(&mut ItemParams),
         call: CallFn,
     ) -> Self {
         let resource = ResourceDef {
@@ -199,7 +199,7 @@ impl ItemDef {
         name: &'static str,
         origin: SourceLocation,
         identity: fn() -> TypeId,
-        params: fn(&mut Params),
+        params: fn(&mut ItemParams),
         call: CallFn,
     ) -> Self {
         Self::new(name, KindDef::Prompt, origin, identity, params, call)
@@ -209,7 +209,7 @@ impl ItemDef {
         name: &'static str,
         origin: SourceLocation,
         identity: fn() -> TypeId,
-        params: fn(&mut Params),
+        params: fn(&mut ItemParams),
         call: CallFn,
     ) -> Self {
         Self::new(name, KindDef::Completion, origin, identity, params, call)

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 /// # fn main() {}
 /// ```
 #[derive(Clone)]
-pub struct Cancel(pub(super) Context);
+pub struct Cancel(Context);
 
 impl Cancel {
     /// Returns whether the answer is no longer needed.
@@ -53,6 +53,12 @@ impl fmt::Debug for Cancel {
 }
 
 impl Context {
+    /// Returns a [`Cancel`] to notice that the answer is no longer needed. An `async` handler needs it only for clean-up, because its
+    /// future is dropped.
+    pub fn cancel(&self) -> Cancel {
+        Cancel(self.clone())
+    }
+
     /// Returns whether the answer is no longer needed.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::Acquire)
@@ -88,9 +94,7 @@ impl Context {
             waker.wake();
         }
     }
-}
 
-impl Context {
     /// Wakes the task that runs the handler.
     pub(crate) fn wake(&self) {
         let slot = self.0.waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -6,21 +6,7 @@ use std::{
 
 use futures_core::Stream;
 
-use super::Context;
-
-/// Content of a `notifications/progress`.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Report {
-    pub(crate) progress: f64,
-    pub(crate) total: Option<f64>,
-    pub(crate) message: Option<String>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct ProgressState {
-    last: Option<f64>,
-    total: Option<f64>,
-}
+use super::{Context, ProgressReport, call_context::ProgressState};
 
 /// Reports the progress of a call. Reports are sent only if the client has asked for them; otherwise they cost nothing.
 ///
@@ -43,7 +29,14 @@ pub(crate) struct ProgressState {
 /// # fn main() {}
 /// ```
 #[derive(Clone)]
-pub struct Progress(pub(super) Context);
+pub struct Progress(Context);
+
+impl Context {
+    /// Returns a [`Progress`] to report how far the work has come.
+    pub fn progress(&self) -> Progress {
+        Progress(self.clone())
+    }
+}
 
 impl Progress {
     /// Sets the total amount of work.
@@ -69,16 +62,16 @@ impl Progress {
     }
 
     /// Iterates over `items` and reports each item that is done. The total is the upper bound of the iterator's `size_hint`.
-    pub fn over<I: IntoIterator>(&self, items: I) -> Over<I::IntoIter> {
+    pub fn over<I: IntoIterator>(&self, items: I) -> ProgressIter<I::IntoIter> {
         let items = items.into_iter();
         self.promise(items.size_hint());
-        Over { items, progress: self.clone(), done: 0 }
+        ProgressIter { items, progress: self.clone(), done: 0 }
     }
 
     /// Iterates over a stream like [`over`](Self::over).
-    pub fn over_stream<S: Stream + Unpin>(&self, items: S) -> OverStream<S> {
+    pub fn over_stream<S: Stream + Unpin>(&self, items: S) -> ProgressStream<S> {
         self.promise(items.size_hint());
-        OverStream { items, progress: self.clone(), done: 0 }
+        ProgressStream { items, progress: self.clone(), done: 0 }
     }
 
     fn promise(&self, (_, most): (usize, Option<usize>)) {
@@ -104,7 +97,7 @@ impl Progress {
         state.last = Some(progress);
         // Sent under the lock, so that two threads cannot swap their reports.
         let total = state.total.filter(|it| it.is_finite());
-        channel.progress(Report { progress, total, message });
+        channel.progress(ProgressReport { progress, total, message });
     }
 }
 
@@ -144,13 +137,13 @@ amounts! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 }
 
 /// Iterator that reports progress, returned by [`Progress::over`].
 #[derive(Debug)]
-pub struct Over<I> {
+pub struct ProgressIter<I> {
     items: I,
     progress: Progress,
     done: u64,
 }
 
-impl<I: Iterator> Iterator for Over<I> {
+impl<I: Iterator> Iterator for ProgressIter<I> {
     type Item = I::Item;
 
     fn next(&mut self) -> Option<I::Item> {
@@ -172,13 +165,13 @@ impl<I: Iterator> Iterator for Over<I> {
 
 /// Stream that reports progress, returned by [`Progress::over_stream`].
 #[derive(Debug)]
-pub struct OverStream<S> {
+pub struct ProgressStream<S> {
     items: S,
     progress: Progress,
     done: u64,
 }
 
-impl<S: Stream + Unpin> Stream for OverStream<S> {
+impl<S: Stream + Unpin> Stream for ProgressStream<S> {
     type Item = S::Item;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<S::Item>> {

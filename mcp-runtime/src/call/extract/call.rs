@@ -1,3 +1,5 @@
+//! A call on its way into a handler: its arguments, the problems with them, and the run of the handler.
+
 use std::{borrow::Cow, cell::Cell, future::Future, pin::Pin};
 
 use crate::{
@@ -14,7 +16,7 @@ pub struct Call<'a> {
     pub(crate) mode: Mode<'a>,
     pub(crate) arguments: Arguments<'a>,
     pub(crate) context: &'a LazyContext<'a>,
-    pub(crate) names: &'a Names,
+    pub(crate) names: &'a ArgumentNames,
     pub(crate) problems: Vec<String>,
 }
 
@@ -50,14 +52,14 @@ pub(crate) enum Mode<'a> {
 
 /// The names of an item's arguments.
 #[derive(Default)]
-pub(crate) struct Names {
-    /// Names of parameters.
+pub(crate) struct ArgumentNames {
+    /// ArgumentNames of parameters.
     pub(crate) own: Vec<Cow<'static, str>>,
-    /// Names of the fields of spread structs.
+    /// ArgumentNames of the fields of spread structs.
     pub(crate) spread: Vec<String>,
 }
 
-impl Names {
+impl ArgumentNames {
     fn known(&self) -> Vec<&str> {
         self.own.iter().map(|it| &**it).chain(self.spread.iter().map(String::as_str)).collect()
     }
@@ -70,17 +72,17 @@ pub(crate) enum Arguments<'a> {
         members: &'a [Option<(&'a str, Raw<'a>)>],
         taken: u32,
     },
-    Json(Vec<Member<'a, Raw<'a>>>),
-    Text(Vec<Member<'a, Cow<'a, str>>>),
+    Json(Vec<ArgumentMember<'a, Raw<'a>>>),
+    Text(Vec<ArgumentMember<'a, Cow<'a, str>>>),
 }
 
-pub(crate) struct Member<'a, V> {
+pub(crate) struct ArgumentMember<'a, V> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) value: V,
     pub(crate) taken: bool,
 }
 
-impl<'a, V> Member<'a, V> {
+impl<'a, V> ArgumentMember<'a, V> {
     pub(crate) fn new(name: Cow<'a, str>, value: V) -> Self {
         Self { name, value, taken: false }
     }
@@ -91,15 +93,17 @@ impl<'a> Arguments<'a> {
     pub(crate) fn json(object: Known<'a>) -> Self {
         match object.members {
             Some(members) if members.len() <= 32 => Self::Noted { members, taken: 0 },
-            _ => Self::Json(object.whole.members().map(|it| Member::new(it.0, it.1)).collect()),
+            _ => Self::Json(
+                object.whole.members().map(|it| ArgumentMember::new(it.0, it.1)).collect(),
+            ),
         }
     }
 
     /// Returns the JSON arguments as a list, for callers that look at all of them.
-    pub(crate) fn listed(&mut self) -> Option<&mut Vec<Member<'a, Raw<'a>>>> {
+    pub(crate) fn listed(&mut self) -> Option<&mut Vec<ArgumentMember<'a, Raw<'a>>>> {
         if let Self::Noted { members, taken } = *self {
             let all = members.iter().flatten().enumerate();
-            let listed = |(at, (name, value)): (usize, &(&'a str, Raw<'a>))| Member {
+            let listed = |(at, (name, value)): (usize, &(&'a str, Raw<'a>))| ArgumentMember {
                 name: Cow::Borrowed(*name),
                 value: *value,
                 taken: taken >> at & 1 == 1,
@@ -131,7 +135,7 @@ impl<'a> Arguments<'a> {
 
     /// Returns the names that no parameter has read.
     fn unknown(&self) -> Vec<&str> {
-        fn left<'s, V>(members: &'s [Member<'_, V>]) -> Vec<&'s str> {
+        fn left<'s, V>(members: &'s [ArgumentMember<'_, V>]) -> Vec<&'s str> {
             members.iter().filter(|it| !it.taken).map(|it| &*it.name).collect()
         }
         match self {
@@ -168,7 +172,7 @@ impl<'a> Call<'a> {
     pub(crate) fn new(
         mode: Mode<'a>,
         arguments: Arguments<'a>,
-        names: &'a Names,
+        names: &'a ArgumentNames,
         context: &'a LazyContext<'a>,
     ) -> Self {
         Self { mode, arguments, context, names, problems: Vec::new() }

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{IntoFailure, Json, WithMeta, tool::unwritable};
+use super::{IntoFailure, Json, WithMeta, result::unwritable};
 use crate::{
     call::context::HasContext,
     error::Error,

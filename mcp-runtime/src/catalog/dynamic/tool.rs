@@ -7,7 +7,7 @@ use super::{DynHandler, Text, common, entry};
 use crate::auth::Guard;
 use crate::{
     call::context::Context,
-    call::reply::{OutputSchema, ToolReply, tool_reply},
+    call::reply::{OutputSchemaSource, ToolReply, tool_reply},
     catalog::{
         EntryKind, ToolEntry,
         entry::SchemaText,
@@ -44,7 +44,7 @@ pub struct Tool {
     #[cfg(feature = "auth")]
     guard: Guard,
     input: Option<SchemaText>,
-    output: Option<OutputSchema>,
+    output: Option<OutputSchemaSource>,
     handler: Option<DynHandler>,
     task: Option<TaskSupport>,
     profile: Option<SchemaProfile>,

@@ -1,10 +1,7 @@
 //! Lenient reader for the JSON of an argument that `serde_json` has rejected.
 //!
 //! The reader accepts an integer with a fraction or an exponent (`1.0`, `1e2`), and `null` for a field with a default of its own.
-//! `serde_json` rejects both. [`lenient`](super::lenient) decides about `null`.
-
-mod access;
-mod key;
+//! `serde_json` rejects both. [`read`] decides about `null`.
 
 use std::{
     borrow::Cow,
@@ -14,25 +11,68 @@ use std::{
 
 use serde::{
     Deserializer,
-    de::{self, Error as _, Unexpected, Visitor},
+    de::{
+        self, DeserializeSeed, Error as _, IntoDeserializer as _, Unexpected, Visitor,
+        value::{BorrowedStrDeserializer, StrDeserializer},
+    },
     forward_to_deserialize_any,
 };
 
-use self::access::{ListAccess, ObjectAccess, VariantReader};
 use crate::{
     error::shown,
     wire::{Integer, Raw},
 };
+
+/// Maximum number of bytes that are read for one argument, all readings together.
+const MOST_BYTES: usize = 16 << 20;
+
+/// Number of readings that an argument gets even if it is too large for [`MOST_BYTES`].
+const LEAST_READINGS: usize = 4;
+
+/// Reads `raw` several times, each time more leniently, until `read` succeeds or no leniency is left. There is one reading for each field
+/// whose `null` is refused, and at most three more.
+///
+/// If the type of a field refuses `null` and the field has a default, a `null` counts as a missing member.
+pub(crate) fn read<R>(
+    raw: Raw<'_>,
+    mut read: impl FnMut(&mut ArgumentReader<'_, '_>) -> Result<R, ReadError>,
+) -> Result<R, ReadError> {
+    let mut leniency = Leniency::default();
+    // Fields without a default, whose `null` is the error.
+    let mut required: Vec<NullField> = Vec::new();
+    let most = LEAST_READINGS.max(MOST_BYTES / raw.as_str().len().max(1));
+    let mut readings = 0;
+    loop {
+        readings += 1;
+        let error = match read(&mut ArgumentReader::new(raw, &leniency)) {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        let refused = leniency.refused.take().filter(|it| !required.contains(it));
+        let missing = leniency.skipped.iter().position(|it| error.missing == Some(&*it.name));
+        if readings >= most {
+            return Err(error);
+        } else if let Some(refused) = refused {
+            leniency.skipped.push(refused);
+        } else if let Some(missing) = missing {
+            required.push(leniency.skipped.swap_remove(missing));
+        } else if leniency.has_met_integer.get() && !leniency.integers_everywhere {
+            leniency.integers_everywhere = true;
+        } else {
+            return Err(error);
+        }
+    }
+}
 
 /// Maximum depth, the same as in `serde_json`.
 const DEPTH: usize = 127;
 
 /// Error of an argument that could not be read.
 #[derive(Debug)]
-pub(super) struct ReadError {
+pub(crate) struct ReadError {
     text: String,
     /// The missing field, if that is the reason.
-    pub(super) missing: Option<&'static str>,
+    missing: Option<&'static str>,
 }
 
 impl fmt::Display for ReadError {
@@ -70,29 +110,29 @@ impl From<serde_json::Error> for ReadError {
 
 /// A field of a struct that was sent as `null`. Structs and fields are compared by their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NullField {
-    pub(super) owner: &'static str,
-    pub(super) fields: &'static [&'static str],
-    pub(super) name: String,
+struct NullField {
+    owner: &'static str,
+    fields: &'static [&'static str],
+    name: String,
 }
 
 /// Leniency of one reading.
 #[derive(Debug, Default)]
-pub(super) struct Leniency {
+struct Leniency {
     /// Fields whose `null` counts as a missing member.
-    pub(super) skipped: Vec<NullField>,
+    skipped: Vec<NullField>,
     /// Whether integers with a fraction or an exponent are also accepted where the type did not ask for an integer. Serde buffers the
     /// values of untagged and internally tagged enums, and of flattened structs, before it knows their types.
-    pub(super) integers_everywhere: bool,
+    integers_everywhere: bool,
     /// Field at which the last reading failed, because its type does not accept `null`.
-    pub(super) refused: RefCell<Option<NullField>>,
+    refused: RefCell<Option<NullField>>,
     /// Whether the last reading met an integer with a fraction or an exponent where the type did not ask for one.
-    pub(super) has_met_integer: Cell<bool>,
+    has_met_integer: Cell<bool>,
 }
 
 /// Reads JSON text that is known to be valid, each byte once.
 #[derive(Debug)]
-pub(super) struct ArgumentReader<'de, 'a> {
+pub(crate) struct ArgumentReader<'de, 'a> {
     text: &'de str,
     at: usize,
     depth: usize,
@@ -100,7 +140,7 @@ pub(super) struct ArgumentReader<'de, 'a> {
 }
 
 impl<'de, 'a> ArgumentReader<'de, 'a> {
-    pub(super) fn new(raw: Raw<'de>, leniency: &'a Leniency) -> Self {
+    fn new(raw: Raw<'de>, leniency: &'a Leniency) -> Self {
         Self { text: raw.as_str(), at: 0, depth: 0, leniency }
     }
 
@@ -347,5 +387,181 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
 
     forward_to_deserialize_any! {
         bool char str string unit unit_struct seq tuple tuple_struct map identifier
+    }
+}
+
+/// Elements of a list.
+struct ListAccess<'r, 'de, 'a>(&'r mut ArgumentReader<'de, 'a>);
+
+impl<'de> de::SeqAccess<'de> for ListAccess<'_, 'de, '_> {
+    type Error = ReadError;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, ReadError> {
+        match self.0.peek() {
+            b']' => Ok(None),
+            _ => seed.deserialize(&mut *self.0).map(Some),
+        }
+    }
+}
+
+/// Members of an object. `owner` is the struct that they are read into, if there is one.
+struct ObjectAccess<'r, 'de, 'a> {
+    reader: &'r mut ArgumentReader<'de, 'a>,
+    owner: Option<(&'static str, &'static [&'static str])>,
+    /// Name of the member whose value is next.
+    name: String,
+}
+
+impl ObjectAccess<'_, '_, '_> {
+    fn null_field(&self) -> Option<NullField> {
+        let (owner, fields) =
+            self.owner.filter(|_| self.reader.text[self.reader.at..].starts_with("null"))?;
+        Some(NullField { owner, fields, name: self.name.clone() })
+    }
+}
+
+impl<'de> de::MapAccess<'de> for ObjectAccess<'_, 'de, '_> {
+    type Error = ReadError;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, ReadError> {
+        loop {
+            if self.reader.peek() == b'}' {
+                return Ok(None);
+            }
+            let name = self.reader.value().string().unwrap_or_default();
+            if self.owner.is_some() {
+                self.name.clear();
+                self.name.push_str(&name);
+                self.reader.peek();
+                let skipped = &self.reader.leniency.skipped;
+                if !skipped.is_empty() && self.null_field().is_some_and(|it| skipped.contains(&it))
+                {
+                    self.reader.value();
+                    continue;
+                }
+            }
+            return seed.deserialize(KeyReader(name)).map(Some);
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
+        self.reader.peek();
+        let null = self.null_field();
+        let value = seed.deserialize(&mut *self.reader);
+        if value.is_err() && null.is_some() {
+            *self.reader.leniency.refused.borrow_mut() = null;
+        }
+        value
+    }
+}
+
+/// Variant with data, which is the only member of an object.
+struct VariantReader<'r, 'de, 'a> {
+    reader: &'r mut ArgumentReader<'de, 'a>,
+    /// Name of the enum.
+    name: &'static str,
+}
+
+impl<'de> de::EnumAccess<'de> for VariantReader<'_, 'de, '_> {
+    type Error = ReadError;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), ReadError> {
+        self.reader.peek();
+        let variant = KeyReader(self.reader.value().string().unwrap_or_default());
+        Ok((seed.deserialize(variant)?, self))
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for VariantReader<'_, 'de, '_> {
+    type Error = ReadError;
+
+    fn unit_variant(self) -> Result<(), ReadError> {
+        de::Deserialize::deserialize(self.reader)
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, ReadError> {
+        seed.deserialize(self.reader)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, ReadError> {
+        self.reader.deserialize_tuple(len, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.reader.deserialize_struct(self.name, fields, visitor)
+    }
+}
+
+/// The name of a member, read as a number or a bool if the keys of the map have such a type.
+struct KeyReader<'de>(Cow<'de, str>);
+
+macro_rules! keys {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+            if matches!(&*self.0, "true" | "false") || Integer::parse(&self.0).is_some() {
+                return Ok(serde_json::Deserializer::from_reader(self.0.as_bytes()).$method(visitor)?);
+            }
+            self.deserialize_any(visitor)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for KeyReader<'de> {
+    type Error = ReadError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.0 {
+            Cow::Borrowed(name) => visitor.visit_borrowed_str(name),
+            Cow::Owned(name) => visitor.visit_string(name),
+        }
+    }
+
+    keys! {
+        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128 deserialize_u8
+        deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128 deserialize_f32 deserialize_f64
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        match self.0 {
+            Cow::Borrowed(text) => {
+                BorrowedStrDeserializer::new(text).deserialize_enum(name, variants, visitor)
+            }
+            Cow::Owned(text) => {
+                let text: StrDeserializer<'_, ReadError> = text.as_str().into_deserializer();
+                text.deserialize_enum(name, variants, visitor)
+            }
+        }
+    }
+
+    forward_to_deserialize_any! {
+        char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
     }
 }

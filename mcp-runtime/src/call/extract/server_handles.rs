@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-use super::{Describe, FromClient, InPlace, LiveValue, Probe, ServerValue};
+use super::{
+    Call, Describe, FromCall, ItemParams, Probe, Requirements, Shared,
+    probe::{FromClient, InPlace, LiveValue, ServerValue},
+};
 use crate::{
     call::context::{Context, HasContext},
-    call::extract::{Call, FromCall, Needs, Params, Shared},
     error::{Error, Result},
     item::ArgDef,
 };
@@ -38,7 +40,7 @@ macro_rules! from_call {
         impl<'a, T: FromCall<'a>> Describe for $handle<T> {
             type Value = ();
 
-            fn describe(self, params: &mut Params, _: &'static ArgDef) {
+            fn describe(self, params: &mut ItemParams, _: &'static ArgDef) {
                 params.server::<T>();
             }
 
@@ -71,7 +73,7 @@ impl<T> LiveValue<T> {
 #[derive(Debug)]
 pub struct Receiver<T> {
     from_call: for<'a> fn(&'a Context) -> Result<&'a T>,
-    needs: fn(&mut Needs),
+    needs: fn(&mut Requirements),
 }
 
 impl<T> Clone for Receiver<T> {
@@ -139,7 +141,7 @@ impl<T> Receiver<T> {
 impl<T> Describe for Receiver<T> {
     type Value = ();
 
-    fn describe(self, params: &mut Params, _: &'static ArgDef) {
+    fn describe(self, params: &mut ItemParams, _: &'static ArgDef) {
         (self.needs)(&mut params.needs);
     }
 

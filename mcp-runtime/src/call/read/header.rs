@@ -35,14 +35,14 @@ pub(crate) fn agrees(header: &[u8], argument: Raw<'_>) -> bool {
 /// A number as its sign, its digits without zeros at either end, and a power of ten as their factor. The comparison is exact at any size,
 /// where an `f64` would call different integers equal.
 #[derive(Debug, PartialEq)]
-struct Number {
+struct HeaderNumber {
     is_negative: bool,
     digits: String,
     exponent: i64,
 }
 
 /// Reads a number as JSON writes it.
-fn number(text: &str) -> Option<Number> {
+fn number(text: &str) -> Option<HeaderNumber> {
     let json = validate(text.as_bytes(), 0).ok().filter(|it| it.as_str() == text)?;
     if json.kind() != Kind::Number {
         return None;
@@ -58,14 +58,14 @@ fn number(text: &str) -> Option<Number> {
     let dropped = i64::try_from(all.len() - digits.len()).ok()?;
     let digits = digits.trim_start_matches('0').to_owned();
     if digits.is_empty() {
-        return Some(Number { is_negative: false, digits, exponent: 0 });
+        return Some(HeaderNumber { is_negative: false, digits, exponent: 0 });
     }
     let exponent = exponent
         .parse::<i64>()
         .ok()?
         .checked_sub(i64::try_from(fraction.len()).ok()?)?
         .checked_add(dropped)?;
-    Some(Number { is_negative, digits, exponent })
+    Some(HeaderNumber { is_negative, digits, exponent })
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use std::{
     fmt,
-    future::Future,
+    future::{Future, poll_fn},
     pin::Pin,
     task::{self, Poll},
 };
 
-use super::{Context, once::waits_for_an_answer};
+use super::{AnswerFuture, Context, rounds::waits_for_an_answer};
 use crate::{
-    call::extract::{Form, read_form},
+    call::read::{Form, read_form},
     error::{Error, Kind, Result, Unanswered},
     model::{Action, Question, Root, Sampled, Sampling, action, content, page, read_roots},
     wire::Raw,
@@ -23,7 +23,7 @@ use crate::{
 pub struct Asked<T>(Pin<Box<dyn Future<Output = T> + Send>>);
 
 impl<T> Asked<T> {
-    pub(super) fn new(answer: impl Future<Output = T> + Send + 'static) -> Self {
+    fn new(answer: impl Future<Output = T> + Send + 'static) -> Self {
         Self(Box::pin(answer))
     }
 }
@@ -203,8 +203,31 @@ impl Context {
         Asked::new(async move { read_roots(Raw::trusted(&asking.await?)).map_err(Error::msg) })
     }
 
+    /// Waits for the answers to several questions. The client gets the questions together: under protocol revision 2026-07-28 in one round.
+    ///
+    /// ```
+    /// # use mcp_runtime::prelude::*;
+    /// # #[form] struct Name { name: String }
+    /// # #[form] struct Place { place: String }
+    /// /// Introduces the user.
+    /// #[tool(asks(elicitation))]
+    /// async fn introduce(ctx: &Context) -> Result<String> {
+    ///     let name = ctx.elicit::<Name>("name", "What is your name?");
+    ///     let place = ctx.elicit::<Place>("place", "Where do you live?");
+    ///     let (name, place) = ctx.ask_all((name, place)).await;
+    ///     Ok(format!("{} of {}", name?.name, place?.place))
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Other futures that the function polls at the same time, with `tokio::join!` or `select!`, are dropped when a question ends the call.
+    /// They start again in the next round. Only work in [`Context::once`] is completed first.
+    pub fn ask_all<Q: AskAll>(&self, questions: Q) -> Asked<Q::Answers> {
+        questions.answers()
+    }
+
     /// Asks the question if its address is valid.
-    fn ask_url(&self, key: String, question: Question) -> super::Asking {
+    fn ask_url(&self, key: String, question: Question) -> AnswerFuture {
         let checked = match &question {
             Question::Url { url, .. } => page::check(url),
             _ => Ok(()),
@@ -218,15 +241,7 @@ impl Context {
         }
     }
 
-    /// Returns an internal error for the author, with the place of the item.
-    pub(super) fn fault(&self, why: impl fmt::Display) -> Error {
-        match &self.0.caller.origin {
-            Some(origin) => Error::internal(format_args!("{origin}: {why}")),
-            None => Error::internal(why),
-        }
-    }
-
-    fn ask(&self, key: String, question: Question) -> super::Asking {
+    fn ask(&self, key: String, question: Question) -> AnswerFuture {
         if self.is_over() || self.is_cancelled() {
             return failed(over());
         }
@@ -240,7 +255,7 @@ impl Context {
         let context = self.clone();
         Box::pin(async move {
             let mut end = std::pin::pin!(context.cancelled());
-            let answer = std::future::poll_fn(|cx| match asking.as_mut().poll(cx) {
+            let answer = poll_fn(|cx| match asking.as_mut().poll(cx) {
                 Poll::Pending => {
                     waits_for_an_answer();
                     end.as_mut().poll(cx).map(|()| Err(over()))
@@ -257,7 +272,7 @@ impl Context {
     }
 }
 
-fn failed(error: Error) -> super::Asking {
+fn failed(error: Error) -> AnswerFuture {
     Box::pin(std::future::ready(Err(error)))
 }
 
@@ -277,4 +292,86 @@ fn accepted(result: Raw<'_>) -> Result<(), Unanswered> {
 
 fn wrong(why: String) -> Unanswered {
     Unanswered::Failed(Error::msg(format_args!("the client's answer cannot be used: {why}")))
+}
+
+/// Several questions at once: a tuple of two to four, or a `Vec`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not several questions",
+    label = "not a tuple of two to four questions, nor a `Vec` of them",
+    note = "write `ctx.ask_all((ctx.roots(), ctx.elicit::<Name>(\"name\", \"Who are you?\"))).await`; a question alone is waited for with `.await`"
+)]
+pub trait AskAll {
+    /// Answers, in the order of the questions.
+    type Answers;
+
+    /// Waits for all answers.
+    fn answers(self) -> Asked<Self::Answers>;
+}
+
+/// A question, and its answer once it has come.
+struct AnswerSlot<T> {
+    asked: Asked<T>,
+    answer: Option<T>,
+}
+
+impl<T> AnswerSlot<T> {
+    fn new(asked: Asked<T>) -> Self {
+        Self { asked, answer: None }
+    }
+
+    fn is_ready(&mut self, cx: &mut task::Context<'_>) -> bool {
+        if self.answer.is_none()
+            && let Poll::Ready(answer) = Pin::new(&mut self.asked).poll(cx)
+        {
+            self.answer = Some(answer);
+        }
+        self.answer.is_some()
+    }
+}
+
+impl<T: Send + Unpin + 'static> AskAll for Vec<Asked<T>> {
+    type Answers = Vec<T>;
+
+    fn answers(self) -> Asked<Vec<T>> {
+        let mut slots: Vec<_> = self.into_iter().map(AnswerSlot::new).collect();
+        Asked::new(poll_fn(move |cx| {
+            // Every question is polled, so that each of them registers its waker.
+            let open = slots.iter_mut().filter_map(|it| (!it.is_ready(cx)).then_some(())).count();
+            if open > 0 {
+                return Poll::Pending;
+            }
+            Poll::Ready(slots.iter_mut().filter_map(|it| it.answer.take()).collect())
+        }))
+    }
+}
+
+macro_rules! tuples {
+    ($($($name:ident),+;)+) => {$(
+        impl<$($name: Send + Unpin + 'static),+> AskAll for ($(Asked<$name>,)+) {
+            type Answers = ($($name,)+);
+
+            #[allow(non_snake_case, reason = "the names of the types serve for their values")]
+            fn answers(self) -> Asked<Self::Answers> {
+                let ($($name,)+) = self;
+                let mut slots = ($(AnswerSlot::new($name),)+);
+                Asked::new(poll_fn(move |cx| {
+                    let ($($name,)+) = &mut slots;
+                    let ready = [$($name.is_ready(cx)),+];
+                    if ready.contains(&false) {
+                        return Poll::Pending;
+                    }
+                    match ($($name.answer.take(),)+) {
+                        ($(Some($name),)+) => Poll::Ready(($($name,)+)),
+                        _ => Poll::Pending,
+                    }
+                }))
+            }
+        }
+    )+};
+}
+
+tuples! {
+    A, B;
+    A, B, C;
+    A, B, C, D;
 }

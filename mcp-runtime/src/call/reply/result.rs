@@ -1,6 +1,65 @@
-use std::{any::Any, fmt::Display};
+//! Parts of the results of all kinds of items: JSON, `_meta` and errors.
 
-use crate::error::{Error, Unanswered};
+use std::{any::Any, fmt::Display, ops::Deref};
+
+use crate::{
+    error::{Error, Unanswered},
+    model::Meta,
+};
+
+/// A value that is sent as JSON.
+///
+/// A tool sends it as structured content with an output schema, and the same JSON as text for clients that know no structured content. A
+/// resource sends it as `application/json`.
+///
+/// Before protocol revision 2026-07-28, clients accept only objects as structured content. They get any other JSON as text alone.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// #[data]
+/// struct Sum {
+///     /// The sum
+///     sum: i64,
+/// }
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> Json<Sum> {
+///     Json(Sum { sum: a + b })
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+impl<T> Deref for Json<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// Returns the error for a value that serde cannot write.
+pub(super) fn unwritable(error: &serde_json::Error) -> Error {
+    Error::internal(format_args!("the result cannot be written as JSON: {error}"))
+}
+
+/// A result with its own `_meta` (protocol revision 2025-06-18 and later).
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Answers, and says what it cost.
+/// #[tool]
+/// fn ask() -> WithMeta<&'static str> {
+///     WithMeta("42", Meta::new().with("example.com/cost", 3))
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct WithMeta<T>(pub T, pub Meta);
 
 /// The error half of a handler's `Result`: anything that implements [`Display`].
 #[diagnostic::on_unimplemented(

@@ -8,17 +8,17 @@ use serde::{
 
 /// Reads a text as the type asks for it: like a JSON string, a number or a bool. A list is split at `separator`.
 pub(crate) fn read<'de, T: Deserialize<'de>>(text: &str, separator: char) -> Result<T, String> {
-    T::deserialize(Text { text, separator })
+    T::deserialize(ArgumentText { text, separator })
         .map_err(|error| super::json::wording(&error.to_string()))
 }
 
 #[derive(Clone, Copy)]
-struct Text<'a> {
+struct ArgumentText<'a> {
     text: &'a str,
     separator: char,
 }
 
-impl<'de> IntoDeserializer<'de, Error> for Text<'_> {
+impl<'de> IntoDeserializer<'de, Error> for ArgumentText<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -37,7 +37,7 @@ macro_rules! parsed {
     )*};
 }
 
-impl<'de> Deserializer<'de> for Text<'_> {
+impl<'de> Deserializer<'de> for ArgumentText<'_> {
     type Error = Error;
 
     fn deserialize_any<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -68,7 +68,7 @@ impl<'de> Deserializer<'de> for Text<'_> {
 
     fn deserialize_seq<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let parts = self.text.split(self.separator).map(str::trim).filter(|it| !it.is_empty());
-        let parts = parts.map(|text| Text { text, ..self });
+        let parts = parts.map(|text| ArgumentText { text, ..self });
         visitor.visit_seq(de::value::SeqDeserializer::new(parts))
     }
 

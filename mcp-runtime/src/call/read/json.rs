@@ -53,7 +53,7 @@ fn read_again<T: DeserializeOwned>(
 }
 
 /// Maximum depth that `serde_json` reads.
-pub(super) const DEPTH: usize = 127;
+pub(crate) const DEPTH: usize = 127;
 
 /// Reads a value leniently.
 ///

@@ -1,14 +1,16 @@
+//! Work of a handler that is longer than one round of its call: done once for all rounds, or continued as a task.
+
 use std::{
     cell::Cell,
-    collections::BTreeSet,
-    future::poll_fn,
+    future::{Future, poll_fn},
     pin::pin,
     sync::{Arc, MutexGuard, PoisonError},
+    task::Poll,
 };
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Asker, Context};
+use super::{Asker, Context, call_context::Onces};
 use crate::error::Error;
 
 thread_local! {
@@ -21,27 +23,20 @@ pub(super) fn waits_for_an_answer() {
     ASKS.set(true);
 }
 
-/// Uses of `once` in this run of the handler.
-#[derive(Default)]
-pub(crate) struct Onces {
-    keys: BTreeSet<Box<str>>,
-    misuse: Option<Error>,
-}
-
 /// Keeps the round from ending until it is dropped.
-struct Hold {
+struct RoundHold {
     asker: Arc<dyn Asker>,
     context: Context,
 }
 
-impl Hold {
+impl RoundHold {
     fn new(asker: &Arc<dyn Asker>, context: &Context) -> Self {
         asker.hold();
         Self { asker: asker.clone(), context: context.clone() }
     }
 }
 
-impl Drop for Hold {
+impl Drop for RoundHold {
     fn drop(&mut self) {
         self.asker.release();
         // The work may have run in another task. The task of the handler must be woken, so that it checks whether the round ends now.
@@ -96,7 +91,7 @@ impl Context {
             self.use_once(&key);
             return Ok(done);
         }
-        let mut hold = asker.map(|it| Hold::new(it, self));
+        let mut hold = asker.map(|it| RoundHold::new(it, self));
         let mut work = pin!(work());
         let value = poll_fn(|cx| {
             let outer = ASKS.replace(false);
@@ -146,5 +141,57 @@ impl Context {
     pub(crate) fn misuse(&self) -> Option<Error> {
         self.0.onces.get()?;
         self.onces().misuse.take()
+    }
+}
+
+impl Context {
+    /// Returns whether the call has become a task.
+    pub(crate) fn is_task(&self) -> bool {
+        self.0.caller.task.as_ref().is_some_and(|it| it.has_begun())
+    }
+
+    /// Ends the call and continues as a task of the client. It is for tools with `task(later)`, which first ask their questions and then
+    /// run for long.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Which report.
+    /// #[form]
+    /// struct Report {
+    ///     year: u16,
+    /// }
+    ///
+    /// /// Writes a report.
+    /// #[tool(task(later), asks(elicitation))]
+    /// async fn report(ctx: &Context) -> Result<String> {
+    ///     let Report { year } = ctx.elicit("report", "Which year?").await?;
+    ///     ctx.begin_task().await;
+    ///     tokio::time::sleep(std::time::Duration::from_secs(600)).await;
+    ///     Ok(format!("what happened in {year}"))
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Returns at once if the call is a task already or cannot become one, so handlers need not check. Under protocol revision 2025-11-25
+    /// the client decides whether a call is a task. It is then a task from the start, and its questions are those of a task.
+    pub async fn begin_task(&self) {
+        let Some(task) = &self.0.caller.task else { return };
+        let mut end = pin!(self.ended());
+        if self.is_over() || self.is_cancelled() {
+            return;
+        }
+        let mut beginning = task.begin_task();
+        // The task that runs the handler must see that the call wants to become a task.
+        self.wake();
+        poll_fn(|cx| match beginning.as_mut().poll(cx) {
+            Poll::Pending => {
+                // An open question is asked first. An enclosing `once` counts as waiting for its answer, so that the round can end.
+                waits_for_an_answer();
+                end.as_mut().poll(cx)
+            }
+            ready => ready,
+        })
+        .await;
     }
 }

@@ -7,10 +7,12 @@ use std::{marker::PhantomData, sync::Arc};
 
 use serde_json::Value;
 
-use super::{Argument, Describe, JsonArgument, NeverImplemented, Probe, Spread, TextArgument};
+use super::{
+    Argument, Call, Describe, FromCall, ItemParams, Probe, Shared, State,
+    probe::{JsonArgument, NeverImplemented, Spread, TextArgument},
+};
 use crate::{
     call::context::HasContext,
-    call::extract::{Call, FromCall, Params, Shared, State},
     error::{Error, Result},
     item::ArgDef,
 };
@@ -28,9 +30,9 @@ pub trait FromServer<'a> {}
 impl<'a, T: FromCall<'a>> FromServer<'a> for T {}
 
 /// State that is `Send` and must also be `Sync`. If it is not, rustc finds the reason at any depth.
-pub trait Seen {}
-impl<T: Sync> Seen for &T {}
-impl<T: Sync> Seen for State<T> {}
+pub trait SyncState {}
+impl<T: Sync> SyncState for &T {}
+impl<T: Sync> SyncState for State<T> {}
 
 /// Parameters that lend a `T` to all calls. A type that is not even `Send` is mostly not `Sync` either, and rustc would report both.
 #[diagnostic::on_unimplemented(
@@ -69,20 +71,20 @@ impl<T: Borrows> Borrows for Box<T> {}
     label = "what the client sent is not kept for the call",
     note = "in the type write `String` or `Cow<'static, str>` for `&str` and `Vec<T>` for `&[T]`, and remove its lifetime"
 )]
-pub trait Owned {}
+pub trait OwnsData {}
 
 #[diagnostic::do_not_recommend]
-impl<T: ?Sized + NeverImplemented> Owned for T {}
+impl<T: ?Sized + NeverImplemented> OwnsData for T {}
 
 /// For these types rustc would say that their `Deserialize` is not general enough.
 impl<T: Borrows> JsonArgument<T> {
-    pub fn check_owned<X: Owned>(self) -> Self {
+    pub fn check_owned<X: OwnsData>(self) -> Self {
         self
     }
 }
 
 impl<T: Borrows> Spread<T> {
-    pub fn check_owned<X: Owned>(self) -> Self {
+    pub fn check_owned<X: OwnsData>(self) -> Self {
         self
     }
 }
@@ -125,7 +127,7 @@ macro_rules! handles {
         impl<T> Describe for $name<T> {
             type Value = T;
 
-            fn describe(self, _: &mut Params, _: &'static ArgDef) {}
+            fn describe(self, _: &mut ItemParams, _: &'static ArgDef) {}
 
             fn default_json(self, _: T) -> Option<Value> {
                 None
@@ -167,7 +169,7 @@ impl<T> UnfitServer<T> {
 }
 
 impl<T> UnseenState<T> {
-    pub fn check<X: Seen>(self) -> Self {
+    pub fn check<X: SyncState>(self) -> Self {
         self
     }
 }
