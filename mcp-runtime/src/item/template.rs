@@ -27,7 +27,7 @@ pub enum Segment {
     Literal(&'static str),
     /// A variable.
     Variable {
-        /// TemplateText of the variable, which is the name of a parameter.
+        /// Name of the variable, which is the name of a parameter.
         name: &'static str,
         /// Operator of the variable.
         kind: VariableKind,

@@ -280,8 +280,8 @@ macro_rules! kind_setters {
         impl ItemDef {$(
             #[must_use]
             pub const fn $name(mut self $(, $param: $ty)?) -> Self {
-                let KindDef::$kind(it) = &mut self.kind else { panic!("key of another kind of item") };
-                it.$name = $value;
+                let KindDef::$kind(def) = &mut self.kind else { panic!("key of another kind of item") };
+                def.$name = $value;
                 self
             }
         )*}
@@ -302,18 +302,18 @@ impl ItemDef {
     /// Sets the input schema that was made at compile time. `text` is empty if the compiler could not make it.
     #[must_use]
     pub const fn input(mut self, input: &'static InputSchema, text: &'static [u8]) -> Self {
-        let KindDef::Tool(it) = &mut self.kind else { panic!("key of another kind of item") };
-        it.constant.input = Some(input);
-        it.constant.input_text = text;
+        let KindDef::Tool(tool) = &mut self.kind else { panic!("key of another kind of item") };
+        tool.constant.input = Some(input);
+        tool.constant.input_text = text;
         self
     }
 
     /// Sets the output schema that was made at compile time, in the same way.
     #[must_use]
     pub const fn output(mut self, text: &'static [u8], is_object: bool) -> Self {
-        let KindDef::Tool(it) = &mut self.kind else { panic!("key of another kind of item") };
-        it.constant.output_text = text;
-        it.constant.output_is_object = is_object;
+        let KindDef::Tool(tool) = &mut self.kind else { panic!("key of another kind of item") };
+        tool.constant.output_text = text;
+        tool.constant.output_is_object = is_object;
         self
     }
 }

@@ -68,19 +68,20 @@ impl<'a> Access<'a> {
             AccessArguments::None => return None,
             AccessArguments::Json(arguments, strict) => {
                 let [raw] = arguments.pick([name]);
-                let raw = raw.filter(|it| !it.is_null())?;
+                let raw = raw.filter(|value| !value.is_null())?;
                 json::read(raw, strict).map(|it| it.0)
             }
             AccessArguments::Texts(arguments) => {
                 // As in the prompt itself, `null` counts as missing, also after another value of the same name.
-                let given = arguments.members().filter(|it| it.0 == name && !it.1.is_null());
+                let given =
+                    arguments.members().filter(|member| member.0 == name && !member.1.is_null());
                 let raw = given.last()?.1;
                 let text = raw.string().unwrap_or_else(|| raw.as_str().into());
                 text::read(&text, ',')
             }
             AccessArguments::Variables(template) => {
                 let variables = template.matches(self.uri?)?;
-                let value = variables.into_iter().find(|it| it.0 == name)?.1;
+                let value = variables.into_iter().find(|variable| variable.0 == name)?.1;
                 text::read(&value, '/')
             }
         };

@@ -264,9 +264,9 @@ impl Context {
             })
             .await;
             // Only the author reads internal errors, so they name the place of the item.
-            answer.map_err(|it| match it.kind() {
-                Kind::Internal => context.fault(it.message()),
-                _ => it,
+            answer.map_err(|error| match error.kind() {
+                Kind::Internal => context.fault(error.message()),
+                _ => error,
             })
         })
     }
@@ -336,11 +336,12 @@ impl<T: Send + Unpin + 'static> AskAll for Vec<Asked<T>> {
         let mut slots: Vec<_> = self.into_iter().map(AnswerSlot::new).collect();
         Asked::new(poll_fn(move |cx| {
             // Every question is polled, so that each of them registers its waker.
-            let open = slots.iter_mut().filter_map(|it| (!it.is_ready(cx)).then_some(())).count();
+            let open =
+                slots.iter_mut().filter_map(|slot| (!slot.is_ready(cx)).then_some(())).count();
             if open > 0 {
                 return Poll::Pending;
             }
-            Poll::Ready(slots.iter_mut().filter_map(|it| it.answer.take()).collect())
+            Poll::Ready(slots.iter_mut().filter_map(|slot| slot.answer.take()).collect())
         }))
     }
 }

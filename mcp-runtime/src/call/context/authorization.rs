@@ -52,7 +52,7 @@ enum CallerClaims {
     None,
     Json(Arc<str>),
     Typed(Arc<dyn Any + Send + Sync>),
-    /// CallerClaims that could not be kept over a restart.
+    /// Claims that could not be kept over a restart.
     Lost,
 }
 
@@ -110,12 +110,12 @@ impl Authorization {
 
     /// Returns the scopes that the caller has been granted.
     pub fn granted(&self) -> impl Iterator<Item = &str> {
-        self.scopes.iter().map(|it| &**it)
+        self.scopes.iter().map(|scope| &**scope)
     }
 
     /// Returns whether the caller has been granted this scope, or a scope that [implies](crate::ProtectedResource::implies) it.
     pub fn has_scope(&self, scope: &str) -> bool {
-        let is_granted = |scope: &str| self.granted().any(|it| it == scope);
+        let is_granted = |scope: &str| self.granted().any(|granted| granted == scope);
         match &self.hierarchy {
             Some(hierarchy) => hierarchy.satisfies(is_granted, scope),
             None => is_granted(scope),
@@ -162,9 +162,9 @@ impl Authorization {
         let mut object = Object::begin(&mut text);
         object.str("principal", self.principal.as_str());
         let mut scopes = object.array("scopes");
-        self.granted().for_each(|it| _ = scopes.str(it));
+        self.granted().for_each(|scope| _ = scopes.str(scope));
         scopes.end();
-        if let Some(since) = self.expires.map(|it| it.duration_since(SystemTime::UNIX_EPOCH)) {
+        if let Some(since) = self.expires.map(|time| time.duration_since(SystemTime::UNIX_EPOCH)) {
             object.u64("expires", millis(since.unwrap_or_default()));
         }
         match &self.claims {
@@ -185,17 +185,18 @@ impl Authorization {
         let raw = validate(text.as_bytes(), 2 * DEEPEST).ok()?;
         let [principal, scopes, expires, claims, lost] =
             raw.pick(["principal", "scopes", "expires", "claims", "lost"]);
-        let mut it = Self::new(&*principal?.string()?);
+        let mut authorization = Self::new(&*principal?.string()?);
         let scopes: Vec<Box<str>> = serde_json::from_str(scopes?.as_str()).ok()?;
-        it.scopes = scopes.into();
-        let since = |it: Raw<'_>| it.u64().map(Duration::from_millis);
-        it.expires = expires.and_then(since).and_then(|it| SystemTime::UNIX_EPOCH.checked_add(it));
-        it.claims = match claims {
+        authorization.scopes = scopes.into();
+        let since = |millis: Raw<'_>| millis.u64().map(Duration::from_millis);
+        authorization.expires =
+            expires.and_then(since).and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
+        authorization.claims = match claims {
             Some(claims) => CallerClaims::Json(claims.as_str().into()),
             None if lost.is_some() => CallerClaims::Lost,
             None => CallerClaims::None,
         };
-        Some(it)
+        Some(authorization)
     }
 
     /// Reads the claims as a `C`. An `IgnoredAny` reads no claims.
@@ -268,8 +269,8 @@ impl Hierarchy {
             if is_granted(narrow) {
                 return true;
             }
-            for (broad, it) in &self.implied {
-                if **it == *narrow && !reached.contains(&&**broad) {
+            for (broad, other) in &self.implied {
+                if **other == *narrow && !reached.contains(&&**broad) {
                     reached.push(broad);
                 }
             }
@@ -294,7 +295,11 @@ mod tests {
     fn a_broader_scope_implies_a_narrower_scope_but_not_vice_versa() {
         let made = hierarchy(&[("admin", "write"), ("write", "read"), ("a", "b"), ("b", "a")]);
         let check = |granted: &str, needed: &str, expected: bool| {
-            assert_eq!(made.satisfies(|it| it == granted, needed), expected, "{granted} {needed}");
+            assert_eq!(
+                made.satisfies(|scope| scope == granted, needed),
+                expected,
+                "{granted} {needed}"
+            );
         };
         check("admin", "read", true);
         check("admin", "admin", true);
@@ -318,12 +323,12 @@ mod tests {
             for _ in 0..6 {
                 for (broad, narrow) in &pairs {
                     let more = closure[*narrow];
-                    closure[*broad].iter_mut().zip(more).for_each(|(it, more)| *it |= more);
+                    closure[*broad].iter_mut().zip(more).for_each(|(reached, more)| *reached |= more);
                 }
             }
             for broad in 0..6 {
                 for narrow in 0..6 {
-                    let found = made.satisfies(|it| it == NAMES[broad], NAMES[narrow]);
+                    let found = made.satisfies(|scope| scope == NAMES[broad], NAMES[narrow]);
                     prop_assert_eq!(found, closure[broad][narrow], "{} {}", broad, narrow);
                 }
             }

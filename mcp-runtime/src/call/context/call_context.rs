@@ -59,8 +59,8 @@ impl Environment {
 
     /// Returns a permit for one blocking job, or `None` if all are taken. A job whose call was given up keeps its permit until it ends.
     pub(crate) fn blocking_permit(self: &Arc<Self>) -> Option<BlockingPermit> {
-        let taken = self.blocking.fetch_update(Ordering::AcqRel, Ordering::Acquire, |it| {
-            (it < self.max_blocking).then_some(it + 1)
+        let taken = self.blocking.fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| {
+            (taken < self.max_blocking).then_some(taken + 1)
         });
         taken.ok().map(|_| BlockingPermit(self.clone()))
     }
@@ -157,7 +157,7 @@ pub(crate) struct CallState {
     /// Boxed, because few handlers use it.
     pub(super) onces: OnceLock<Box<Mutex<Onces>>>,
     /// The call's share of limits. Blocking work keeps it beyond the end of the call.
-    place: OnceLock<Weak<dyn Any + Send + Sync>>,
+    reservation: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
 impl Context {
@@ -172,19 +172,19 @@ impl Context {
             over: AtomicBool::new(false),
             progress: Mutex::default(),
             onces: OnceLock::new(),
-            place: OnceLock::new(),
+            reservation: OnceLock::new(),
         }))
     }
 
     /// Sets the share of limits that the call holds while it runs.
-    pub(crate) fn hold(&self, place: Weak<dyn Any + Send + Sync>) {
-        let _ = self.0.place.set(place);
+    pub(crate) fn set_reservation(&self, reservation: Weak<dyn Any + Send + Sync>) {
+        let _ = self.0.reservation.set(reservation);
     }
 
     /// Returns the share of limits, for work that cannot be stopped when the call is given up.
-    pub(crate) fn place(&self) -> Option<Arc<dyn Any + Send + Sync>> {
-        let own = self.0.place.get().and_then(Weak::upgrade);
-        own.or_else(|| self.0.caller.outer.as_ref()?.place())
+    pub(crate) fn reservation(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        let own = self.0.reservation.get().and_then(Weak::upgrade);
+        own.or_else(|| self.0.caller.outer.as_ref()?.reservation())
     }
 
     /// Returns the client's description of itself.
@@ -195,7 +195,7 @@ impl Context {
     /// Returns the request's `_meta`. Empty if there is none.
     pub fn meta(&self) -> Meta {
         let text = self.0.caller.meta.as_deref();
-        Meta(text.and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default())
+        Meta(text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
     }
 
     /// Returns the shared state of type `T`, if the server has it. The server checks a parameter `&T` or `State<T>` at its start, but not
@@ -211,7 +211,7 @@ impl Context {
 
     /// Returns the name of the principal that calls, if it is known.
     pub fn principal(&self) -> Option<&str> {
-        Some(self.0.caller.carrier.principal()).filter(|it| !it.is_empty())
+        Some(self.0.caller.carrier.principal()).filter(|name| !name.is_empty())
     }
 
     /// Returns whether both belong to the same call.
@@ -242,17 +242,17 @@ impl Context {
 
     /// Returns the questions that the client must answer before the handler can continue.
     pub(crate) fn need_input(&self) -> Result<Option<NeedInput>> {
-        self.0.caller.asker.as_ref().map_or(Ok(None), |it| it.need_input())
+        self.0.caller.asker.as_ref().map_or(Ok(None), |asker| asker.need_input())
     }
 
     /// Returns whether the result depends on answers of the client.
     pub(crate) fn is_resumed(&self) -> bool {
-        self.0.caller.asker.as_ref().is_some_and(|it| it.is_resumed())
+        self.0.caller.asker.as_ref().is_some_and(|asker| asker.is_resumed())
     }
 
     /// Returns whether the user may be thinking about a question.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.0.caller.asker.as_ref().is_some_and(|it| it.is_waiting())
+        self.0.caller.asker.as_ref().is_some_and(|asker| asker.is_waiting())
     }
 
     /// Returns an internal error for the author, with the place of the item.
@@ -289,76 +289,6 @@ impl fmt::Debug for Context {
             .field("client", &self.client().name)
             .field("uri", &self.uri())
             .finish_non_exhaustive()
-    }
-}
-
-/// Headers of a call over another transport.
-#[cfg(feature = "http")]
-static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
-
-/// The HTTP request that a call came with.
-#[cfg(feature = "http")]
-impl Context {
-    /// Returns the headers of the HTTP request. Empty over other transports. A handler may also take `&HeaderMap` as a parameter.
-    pub fn headers(&self) -> &HeaderMap {
-        self.0.caller.carrier.http.as_ref().map_or(&NO_HEADERS, |it| &it.headers)
-    }
-
-    /// Returns an extension that the surrounding application has added to the HTTP request.
-    pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.caller.carrier.http.as_ref()?.extensions.get()
-    }
-
-    /// Ends the stream on which the client waits for the answer. The client reconnects after `retry`, and then gets all messages sent from
-    /// now on (SEP-1699). Use it for long work behind proxies that cut off long responses.
-    ///
-    /// Does nothing if the stream cannot be resumed: on other transports, under protocol revisions other than 2025-11-25, and for clients
-    /// that accept no streams.
-    pub fn release_stream(&self, retry: Duration) {
-        let lock = self.lock_progress();
-        if let Some(channel) = self.0.caller.channel.as_ref().filter(|_| !self.is_over()) {
-            channel.release(retry);
-        }
-        drop(lock);
-    }
-}
-
-// Methods that authors look for on a `Context`, because other frameworks have them there.
-
-#[diagnostic::on_unimplemented(
-    message = "a `Context` does not log: events of `tracing` go to the client that asked for them",
-    label = "not a method of `Context`",
-    note = "run `cargo add tracing`, and write `tracing::info!(\"…\")` here, or `debug`, `warn`, `error` for `info`"
-)]
-#[allow(missing_docs, reason = "public only for the compiler")]
-pub trait LogsThroughTracing {
-    type Any;
-}
-
-#[diagnostic::on_unimplemented(
-    message = "a `Context` reports no progress itself, its `Progress` does",
-    label = "not a method of `Context`",
-    note = "write `.progress().total(total).report(done)`, or take a parameter `progress: Progress`"
-)]
-#[allow(missing_docs, reason = "public only for the compiler")]
-pub trait ReportsThroughProgress {
-    type Any;
-}
-
-unavailable! {
-    impl Context where LogsThroughTracing {
-        fn debug<M>(&self, _: M) -> Ready<()>;
-        fn info<M>(&self, _: M) -> Ready<()>;
-        fn warn<M>(&self, _: M) -> Ready<()>;
-        fn warning<M>(&self, _: M) -> Ready<()>;
-        fn error<M>(&self, _: M) -> Ready<()>;
-        fn log<L, M>(&self, _: L, _: M) -> Ready<()>;
-    }
-}
-
-unavailable! {
-    impl Context where ReportsThroughProgress {
-        fn report_progress<D, T>(&self, _: D, _: T) -> Ready<()>;
     }
 }
 
@@ -439,7 +369,77 @@ impl HasContext for LazyContext<'_> {
 
 /// Returns the text of a request's `_meta`.
 pub(crate) fn meta_text(meta: Option<Raw<'_>>) -> Option<Box<str>> {
-    meta.map(|it| it.as_str().into())
+    meta.map(|meta| meta.as_str().into())
+}
+
+/// Headers of a call over another transport.
+#[cfg(feature = "http")]
+static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
+
+/// The HTTP request that a call came with.
+#[cfg(feature = "http")]
+impl Context {
+    /// Returns the headers of the HTTP request. Empty over other transports. A handler may also take `&HeaderMap` as a parameter.
+    pub fn headers(&self) -> &HeaderMap {
+        self.0.caller.carrier.http.as_ref().map_or(&NO_HEADERS, |head| &head.headers)
+    }
+
+    /// Returns an extension that the surrounding application has added to the HTTP request.
+    pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.caller.carrier.http.as_ref()?.extensions.get()
+    }
+
+    /// Ends the stream on which the client waits for the answer. The client reconnects after `retry`, and then gets all messages sent from
+    /// now on (SEP-1699). Use it for long work behind proxies that cut off long responses.
+    ///
+    /// Does nothing if the stream cannot be resumed: on other transports, under protocol revisions other than 2025-11-25, and for clients
+    /// that accept no streams.
+    pub fn release_stream(&self, retry: Duration) {
+        let lock = self.lock_progress();
+        if let Some(channel) = self.0.caller.channel.as_ref().filter(|_| !self.is_over()) {
+            channel.release(retry);
+        }
+        drop(lock);
+    }
+}
+
+// Methods that authors look for on a `Context`, because other frameworks have them there.
+
+#[diagnostic::on_unimplemented(
+    message = "a `Context` does not log: events of `tracing` go to the client that asked for them",
+    label = "not a method of `Context`",
+    note = "run `cargo add tracing`, and write `tracing::info!(\"…\")` here, or `debug`, `warn`, `error` for `info`"
+)]
+#[allow(missing_docs, reason = "public only for the compiler")]
+pub trait LogsThroughTracing {
+    type Any;
+}
+
+#[diagnostic::on_unimplemented(
+    message = "a `Context` reports no progress itself, its `Progress` does",
+    label = "not a method of `Context`",
+    note = "write `.progress().total(total).report(done)`, or take a parameter `progress: Progress`"
+)]
+#[allow(missing_docs, reason = "public only for the compiler")]
+pub trait ReportsThroughProgress {
+    type Any;
+}
+
+unavailable! {
+    impl Context where LogsThroughTracing {
+        fn debug<M>(&self, _: M) -> Ready<()>;
+        fn info<M>(&self, _: M) -> Ready<()>;
+        fn warn<M>(&self, _: M) -> Ready<()>;
+        fn warning<M>(&self, _: M) -> Ready<()>;
+        fn error<M>(&self, _: M) -> Ready<()>;
+        fn log<L, M>(&self, _: L, _: M) -> Ready<()>;
+    }
+}
+
+unavailable! {
+    impl Context where ReportsThroughProgress {
+        fn report_progress<D, T>(&self, _: D, _: T) -> Ready<()>;
+    }
 }
 
 #[cfg(test)]

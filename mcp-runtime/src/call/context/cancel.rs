@@ -113,7 +113,7 @@ impl Context {
     pub(crate) fn watch_cancel(&self, waker: &std::task::Waker) {
         let mut slot = self.0.waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match &mut *slot {
-            Some(it) => it.clone_from(waker),
+            Some(before) => before.clone_from(waker),
             None => *slot = Some(waker.clone()),
         }
     }

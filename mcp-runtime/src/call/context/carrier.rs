@@ -43,11 +43,11 @@ impl Carrier {
     /// Creates the same carrier for a caller with an authorization.
     #[cfg(feature = "auth")]
     pub(crate) fn of_caller(owner: &str, authorization: Authorization) -> Self {
-        let mut it = Self::of(owner);
-        if let Some(head) = it.http.as_mut().and_then(Arc::get_mut) {
+        let mut carrier = Self::of(owner);
+        if let Some(head) = carrier.http.as_mut().and_then(Arc::get_mut) {
             head.extensions.insert(authorization);
         }
-        it
+        carrier
     }
 
     /// Returns the data about the caller to keep for a call that may run again.
@@ -81,7 +81,7 @@ impl Carrier {
             || self
                 .http
                 .as_ref()
-                .is_some_and(|it| it.headers.contains_key(http::header::AUTHORIZATION));
+                .is_some_and(|head| head.headers.contains_key(http::header::AUTHORIZATION));
         #[cfg(not(feature = "http"))]
         return false;
     }
@@ -101,7 +101,7 @@ impl Carrier {
             return authorization.principal().as_str();
         }
         #[cfg(feature = "http")]
-        return self.http.as_ref().map_or("", |it| Principal::named_in(&it.extensions));
+        return self.http.as_ref().map_or("", |head| Principal::named_in(&head.extensions));
         #[cfg(not(feature = "http"))]
         return "";
     }

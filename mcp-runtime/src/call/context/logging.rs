@@ -70,5 +70,5 @@ impl Drop for LogScope {
 #[cfg(feature = "client-log")]
 pub(crate) fn current() -> Option<Context> {
     // An event that is logged while the value is being replaced belongs to no call.
-    CURRENT.with(|it| it.try_borrow().ok().and_then(|it| it.clone()))
+    CURRENT.with(|current| current.try_borrow().ok().and_then(|context| context.clone()))
 }

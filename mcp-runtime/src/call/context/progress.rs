@@ -96,7 +96,7 @@ impl Progress {
         }
         state.last = Some(progress);
         // Sent under the lock, so that two threads cannot swap their reports.
-        let total = state.total.filter(|it| it.is_finite());
+        let total = state.total.filter(|total| total.is_finite());
         channel.progress(ProgressReport { progress, total, message });
     }
 }
@@ -108,18 +108,28 @@ impl fmt::Debug for Progress {
 }
 
 /// A number that progress can be counted in.
+#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "progress cannot be counted in `{Self}`",
     label = "not a number",
     note = "write a number, as in `progress.report(3)`, or how many there are: `lines.len()`"
 )]
-pub trait Amount {
+pub trait Amount: ProgressNumber {
     /// Converts the amount into the number type of the protocol.
     fn amount(self) -> f64;
 }
 
+/// Keeps other types from implementing [`Amount`].
+#[diagnostic::on_unimplemented(
+    message = "progress cannot be counted in `{Self}`",
+    label = "not a number of Rust or its standard library"
+)]
+pub trait ProgressNumber {}
+
 macro_rules! amounts {
     ($($ty:ty)*) => {$(
+        impl ProgressNumber for $ty {}
+
         impl Amount for $ty {
             #[allow(
                 clippy::cast_precision_loss,

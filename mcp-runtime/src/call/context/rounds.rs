@@ -86,12 +86,12 @@ impl Context {
     {
         let key = key.into();
         let asker = self.0.caller.asker.as_ref();
-        let done = asker.and_then(|it| it.done(&key));
+        let done = asker.and_then(|asker| asker.done(&key));
         if let Some(done) = done.and_then(|json| serde_json::from_str(&json).ok()) {
             self.use_once(&key);
             return Ok(done);
         }
-        let mut hold = asker.map(|it| RoundHold::new(it, self));
+        let mut hold = asker.map(|asker| RoundHold::new(asker, self));
         let mut work = pin!(work());
         let value = poll_fn(|cx| {
             let outer = ASKS.replace(false);
@@ -147,7 +147,7 @@ impl Context {
 impl Context {
     /// Returns whether the call has become a task.
     pub(crate) fn is_task(&self) -> bool {
-        self.0.caller.task.as_ref().is_some_and(|it| it.has_begun())
+        self.0.caller.task.as_ref().is_some_and(|task| task.has_begun())
     }
 
     /// Ends the call and continues as a task of the client. It is for tools with `task(later)`, which first ask their questions and then

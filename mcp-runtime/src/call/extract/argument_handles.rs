@@ -45,7 +45,7 @@ fn read_json<T: Argument>(
 ) -> Option<T> {
     let raw = call.json(def.name);
     // Some clients send null for an argument that they leave out.
-    let raw = raw.filter(|it| !(it.is_null() && default.is_some()));
+    let raw = raw.filter(|value| !(value.is_null() && default.is_some()));
     let Some(raw) = raw else {
         return match default {
             Some(default) => Some(default()),
@@ -71,14 +71,14 @@ fn primitive_json<T: 'static>(value: &T) -> Option<Value> {
     let value: &dyn Any = value;
     macro_rules! try_types {
         ($($ty:ty)*) => {$(
-            if let Some(it) = value.downcast_ref::<$ty>() {
-                return serde_json::to_value(it).ok();
+            if let Some(primitive) = value.downcast_ref::<$ty>() {
+                return serde_json::to_value(primitive).ok();
             }
-            if let Some(Some(it)) = value.downcast_ref::<Option<$ty>>() {
-                return serde_json::to_value(it).ok();
+            if let Some(Some(primitive)) = value.downcast_ref::<Option<$ty>>() {
+                return serde_json::to_value(primitive).ok();
             }
-            if let Some(it) = value.downcast_ref::<Vec<$ty>>() {
-                return serde_json::to_value(it).ok();
+            if let Some(list) = value.downcast_ref::<Vec<$ty>>() {
+                return serde_json::to_value(list).ok();
             }
         )*};
     }
@@ -90,7 +90,7 @@ macro_rules! json_handles {
     ($($handle:ident<$t:ident> holds $value:ty, gives $given:ty, lends |$slot:ident| $lend:expr;)*) => {$(
         impl<$t: Argument> $handle<$t> {
             pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<ValueSlot<$value>> {
-                read_json(call, def, none()).map(|it| ValueSlot(Some(it)))
+                read_json(call, def, none()).map(|value| ValueSlot(Some(value)))
             }
 
             pub fn read_or(
@@ -99,7 +99,7 @@ macro_rules! json_handles {
                 def: &'static ArgDef,
                 default: impl FnOnce() -> $value,
             ) -> Option<ValueSlot<$value>> {
-                read_json(call, def, Some(default)).map(|it| ValueSlot(Some(it)))
+                read_json(call, def, Some(default)).map(|value| ValueSlot(Some(value)))
             }
 
             pub fn pass<'a>(self, _: &'a impl HasContext, $slot: &'a mut ValueSlot<$value>) -> Result<$given> {

@@ -53,15 +53,15 @@ pub(crate) enum Mode<'a> {
 /// The names of an item's arguments.
 #[derive(Default)]
 pub(crate) struct ArgumentNames {
-    /// ArgumentNames of parameters.
+    /// Names of parameters.
     pub(crate) own: Vec<Cow<'static, str>>,
-    /// ArgumentNames of the fields of spread structs.
+    /// Names of the fields of spread structs.
     pub(crate) spread: Vec<String>,
 }
 
 impl ArgumentNames {
     fn known(&self) -> Vec<&str> {
-        self.own.iter().map(|it| &**it).chain(self.spread.iter().map(String::as_str)).collect()
+        self.own.iter().map(|name| &**name).chain(self.spread.iter().map(String::as_str)).collect()
     }
 }
 
@@ -94,7 +94,11 @@ impl<'a> Arguments<'a> {
         match object.members {
             Some(members) if members.len() <= 32 => Self::Noted { members, taken: 0 },
             _ => Self::Json(
-                object.whole.members().map(|it| ArgumentMember::new(it.0, it.1)).collect(),
+                object
+                    .whole
+                    .members()
+                    .map(|(name, value)| ArgumentMember::new(name, value))
+                    .collect(),
             ),
         }
     }
@@ -120,12 +124,14 @@ impl<'a> Arguments<'a> {
     fn take(&mut self, name: &str) -> Option<Raw<'a>> {
         match self {
             Self::Noted { members, taken } => {
-                let at = members.iter().rposition(|it| it.is_some_and(|it| it.0 == name))?;
+                let at = members
+                    .iter()
+                    .rposition(|member| member.is_some_and(|(own, _)| own == name))?;
                 *taken |= 1 << at;
-                members[at].map(|it| it.1)
+                members[at].map(|member| member.1)
             }
             Self::Json(members) => {
-                let member = members.iter_mut().rfind(|it| it.name == name)?;
+                let member = members.iter_mut().rfind(|member| member.name == name)?;
                 member.taken = true;
                 Some(member.value)
             }
@@ -136,7 +142,7 @@ impl<'a> Arguments<'a> {
     /// Returns the names that no parameter has read.
     fn unknown(&self) -> Vec<&str> {
         fn left<'s, V>(members: &'s [ArgumentMember<'_, V>]) -> Vec<&'s str> {
-            members.iter().filter(|it| !it.taken).map(|it| &*it.name).collect()
+            members.iter().filter(|member| !member.taken).map(|member| &*member.name).collect()
         }
         match self {
             // The usual case.
@@ -145,7 +151,7 @@ impl<'a> Arguments<'a> {
             }
             Self::Noted { members, taken } => {
                 let all = members.iter().flatten().enumerate();
-                all.filter(|(at, _)| taken >> at & 1 == 0).map(|(_, it)| it.0).collect()
+                all.filter(|(at, _)| taken >> at & 1 == 0).map(|(_, member)| member.0).collect()
             }
             Self::Json(members) => left(members),
             Self::Text(members) => left(members),
@@ -194,7 +200,7 @@ impl<'a> Call<'a> {
     /// Returns the text argument of this name, and marks it as taken.
     pub(crate) fn text(&mut self, name: &str) -> Option<Cow<'a, str>> {
         let Arguments::Text(members) = &mut self.arguments else { return None };
-        let member = members.iter_mut().rfind(|it| it.name == name)?;
+        let member = members.iter_mut().rfind(|member| member.name == name)?;
         member.taken = true;
         Some(member.value.clone())
     }
@@ -235,7 +241,8 @@ impl<'a> Call<'a> {
                 let known = self.names.known();
                 let count = unknown.len();
                 let named = unknown.into_iter().take(MOST_UNKNOWN);
-                let mut texts: Vec<String> = named.map(|it| unknown_argument(it, &known)).collect();
+                let mut texts: Vec<String> =
+                    named.map(|name| unknown_argument(name, &known)).collect();
                 if count > MOST_UNKNOWN {
                     texts.push(format!("and {} more unknown arguments", count - MOST_UNKNOWN));
                 }
@@ -290,9 +297,9 @@ impl<'a> Call<'a> {
                     "the server is busy: {max} blocking calls are running; try again later"
                 )));
             };
-            let place = context.place();
+            let reservation = context.reservation();
             let job = move || {
-                let _places = (permit, place);
+                let _held = (permit, reservation);
                 let _scope = crate::call::context::enter(&context);
                 // A panic is caught here, so that it is passed on as a value and not as tokio's join error.
                 unwind::catch(|| run(&context))
@@ -323,5 +330,5 @@ fn unknown_argument(name: &str, known: &[&str]) -> String {
 }
 
 fn quoted(names: &[&str]) -> String {
-    names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -374,7 +374,7 @@ asks! {
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
-    /// /// ArgumentNames the directories that the client shares.
+    /// /// Names the directories that the client shares.
     /// #[tool(read_only)]
     /// async fn shared(directories: Roots) -> Result<String> {
     ///     let roots = directories.list().await?;

@@ -41,7 +41,7 @@ pub(crate) enum ArgumentSource {
 
 impl fmt::Debug for ItemParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.fields.iter().map(|it| it.def.name)).finish()
+        f.debug_list().entries(self.fields.iter().map(|field| field.def.name)).finish()
     }
 }
 
@@ -63,7 +63,7 @@ impl ItemParams {
         default: impl FnOnce() -> H::Value,
     ) {
         handle.describe(self, def);
-        if let Some(field) = self.fields.last_mut().filter(|it| std::ptr::eq(it.def, def)) {
+        if let Some(field) = self.fields.last_mut().filter(|field| std::ptr::eq(field.def, def)) {
             field.has_default = true;
             self.making_default = Some(def.name);
             field.default = handle.default_json(default());

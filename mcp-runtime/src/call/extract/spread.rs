@@ -79,7 +79,9 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
     let names = call.names;
     let members = call.arguments.listed()?;
     let mut open: Vec<(usize, String)> = Vec::new();
-    for (i, member) in members.iter().enumerate().filter(|(_, it)| !names.own.contains(&it.name)) {
+    for (i, member) in
+        members.iter().enumerate().filter(|(_, member)| !names.own.contains(&member.name))
+    {
         open.push((i, member.value.as_str().to_owned()));
     }
     loop {
@@ -168,7 +170,7 @@ impl<T: constant::Schema<Top>> Probe<Args<T>> {
 
 impl<T: Argument> Spread<T> {
     pub fn read(self, call: &mut Call<'_>, _: &'static ArgDef) -> Option<ValueSlot<T>> {
-        read(call).map(|it| ValueSlot(Some(it)))
+        read(call).map(|value| ValueSlot(Some(value)))
     }
 
     pub fn pass<'a>(self, _: &'a impl HasContext, slot: &'a mut ValueSlot<T>) -> Result<Args<T>> {
@@ -213,7 +215,7 @@ impl<F> UnfitFieldLevel<F> for Probe<F> {
 
 impl<F, T> SpreadField<F, T> {
     pub fn read(self, call: &mut Call<'_>, _: &'static ArgDef) -> Option<ValueSlot<F>> {
-        (self.read)(call).map(|it| ValueSlot(Some(it)))
+        (self.read)(call).map(|value| ValueSlot(Some(value)))
     }
 
     pub fn pass<'a>(self, _: &'a impl HasContext, slot: &'a mut ValueSlot<F>) -> Result<T> {

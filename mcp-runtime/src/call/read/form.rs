@@ -196,7 +196,7 @@ pub(crate) fn read<T: Form>(content: Raw<'_>) -> Result<T, Vec<String>> {
     let schema = T::schema();
     schema.check(content)?;
     let text = schema.completed(content);
-    json::read(Raw::trusted(&text), true).map(|(form, _)| form).map_err(|it| vec![it])
+    json::read(Raw::trusted(&text), true).map(|(form, _)| form).map_err(|problem| vec![problem])
 }
 
 /// Builder of a field of type `T`, for generated code. The compiler checks that the properties fit the type.
@@ -276,7 +276,7 @@ impl<T> FormFieldBuilder<T> {
     where
         T: Certain + Serialize,
     {
-        let json = serde_json::to_string(&default()).ok().filter(|it| it != "null");
+        let json = serde_json::to_string(&default()).ok().filter(|json| json != "null");
         self.schema.required = json.is_none();
         self.schema.default = json.map(String::into_boxed_str);
         self
@@ -335,7 +335,7 @@ all! {
     Certain: u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, String;
 }
 
-// Formatted one by one, because the compiler lists these impls in its error.
+// Written one by one, because the compiler lists these impls in its error.
 impl Fractional for f32 {}
 impl Fractional for f64 {}
 impl Measured for String {}
@@ -413,8 +413,8 @@ mod tests {
     #[track_caller]
     fn check(content: &str, expected: Result<Booking, &[&str]>) {
         let found = read::<Booking>(Raw::trusted(content));
-        let expected =
-            expected.map_err(|it| it.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let expected = expected
+            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(found, expected, "{content}");
     }
 

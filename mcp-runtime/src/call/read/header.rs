@@ -13,7 +13,8 @@ pub(crate) fn decode(value: &[u8]) -> Option<Cow<'_, str>> {
         return None;
     }
     let value = std::str::from_utf8(value).ok()?.trim_matches([' ', '\t']);
-    let Some(inner) = value.strip_prefix("=?base64?").and_then(|it| it.strip_suffix("?=")) else {
+    let Some(inner) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="))
+    else {
         return Some(value.into());
     };
     let bytes = STANDARD.decode(inner).ok()?;
@@ -25,9 +26,9 @@ pub(crate) fn decode(value: &[u8]) -> Option<Cow<'_, str>> {
 pub(crate) fn agrees(header: &[u8], argument: Raw<'_>) -> bool {
     let Some(header) = decode(header) else { return false };
     match argument.kind() {
-        Kind::String => argument.string().is_some_and(|it| it == header),
+        Kind::String => argument.string().is_some_and(|text| text == header),
         Kind::Bool => argument.as_str() == header,
-        Kind::Number => number(&header).is_some_and(|it| Some(it) == number(argument.as_str())),
+        Kind::Number => number(&header).is_some_and(|sent| Some(sent) == number(argument.as_str())),
         Kind::Null | Kind::Array | Kind::Object => false,
     }
 }
@@ -43,7 +44,7 @@ struct HeaderNumber {
 
 /// Reads a number as JSON writes it.
 fn number(text: &str) -> Option<HeaderNumber> {
-    let json = validate(text.as_bytes(), 0).ok().filter(|it| it.as_str() == text)?;
+    let json = validate(text.as_bytes(), 0).ok().filter(|json| json.as_str() == text)?;
     if json.kind() != Kind::Number {
         return None;
     }
@@ -155,7 +156,7 @@ mod tests {
 
     /// Writes a text as a client does: as it is if possible, otherwise wrapped.
     fn header(text: &str) -> String {
-        let plain = text.bytes().all(|it| matches!(it, b' '..=b'~'))
+        let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
             && text.trim_matches([' ', '\t']) == text
             && !(text.starts_with("=?base64?") && text.ends_with("?="));
         if plain { text.to_owned() } else { wrapped(text) }

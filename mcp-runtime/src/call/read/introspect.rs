@@ -34,7 +34,7 @@ pub(crate) fn name_of<T: DeserializeOwned>(value: &T) -> Option<&'static str> {
     let names = values_of::<T>();
     let read = |name: &&'static str| {
         let text: StrDeserializer<'_, Error> = name.into_deserializer();
-        T::deserialize(text).ok().map(|it| discriminant(&it))
+        T::deserialize(text).ok().map(|found| discriminant(&found))
     };
     let variants: Vec<_> = names.iter().map(read).collect();
     let known: Vec<_> = variants.iter().flatten().collect();
@@ -42,7 +42,7 @@ pub(crate) fn name_of<T: DeserializeOwned>(value: &T) -> Option<&'static str> {
     if known.len() < 2 || distinct.len() < known.len() {
         return None;
     }
-    let at = variants.iter().position(|it| *it == Some(discriminant(value)))?;
+    let at = variants.iter().position(|variant| *variant == Some(discriminant(value)))?;
     names.get(at).copied()
 }
 

@@ -350,9 +350,10 @@ mod tests {
             Pair(u8, String),
         }
         fn agrees<T: DeserializeOwned + std::fmt::Debug>(text: &str) {
-            let strictly = serde_json::from_str::<T>(text).map_err(|it| wording(&it.to_string()));
-            let leniently = lenient::read(Raw::trusted(text), |it| T::deserialize(it));
-            let leniently = leniently.map_err(|it| wording(&it.to_string()));
+            let strictly =
+                serde_json::from_str::<T>(text).map_err(|error| wording(&error.to_string()));
+            let leniently = lenient::read(Raw::trusted(text), |reader| T::deserialize(reader));
+            let leniently = leniently.map_err(|error| wording(&error.to_string()));
             assert_eq!(format!("{leniently:?}"), format!("{strictly:?}"), "{text}");
         }
         let whole = r#"{"unit":null,"text":"\u00e4\n","float":0.1,"letter":"ä","any":[1.5,{"a":null}],"pair":[1,true],"map":{"true":["none",{"pair":[1,"x"]}]},"raw":{ "a" : 1.0 }}"#;

@@ -48,8 +48,8 @@ pub(crate) fn read<R>(
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
-        let refused = leniency.refused.take().filter(|it| !required.contains(it));
-        let missing = leniency.skipped.iter().position(|it| error.missing == Some(&*it.name));
+        let refused = leniency.refused.take().filter(|field| !required.contains(field));
+        let missing = leniency.skipped.iter().position(|field| error.missing == Some(&*field.name));
         if readings >= most {
             return Err(error);
         } else if let Some(refused) = refused {
@@ -277,7 +277,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
                 let text = number.as_str();
                 if let Some(integer) = Integer::parse(text)
                     && text.contains(['.', 'e', 'E'])
-                    && integer.as_i128().is_some_and(|it| i64::try_from(it).is_ok())
+                    && integer.as_i128().is_some_and(|number| i64::try_from(number).is_ok())
                 {
                     self.leniency.has_met_integer.set(true);
                     if self.leniency.integers_everywhere {
@@ -440,7 +440,8 @@ impl<'de> de::MapAccess<'de> for ObjectAccess<'_, 'de, '_> {
                 self.name.push_str(&name);
                 self.reader.peek();
                 let skipped = &self.reader.leniency.skipped;
-                if !skipped.is_empty() && self.null_field().is_some_and(|it| skipped.contains(&it))
+                if !skipped.is_empty()
+                    && self.null_field().is_some_and(|field| skipped.contains(&field))
                 {
                     self.reader.value();
                     continue;

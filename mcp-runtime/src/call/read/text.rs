@@ -67,7 +67,7 @@ impl<'de> Deserializer<'de> for ArgumentText<'_> {
     }
 
     fn deserialize_seq<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let parts = self.text.split(self.separator).map(str::trim).filter(|it| !it.is_empty());
+        let parts = self.text.split(self.separator).map(str::trim).filter(|part| !part.is_empty());
         let parts = parts.map(|text| ArgumentText { text, ..self });
         visitor.visit_seq(de::value::SeqDeserializer::new(parts))
     }

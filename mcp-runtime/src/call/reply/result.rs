@@ -87,7 +87,7 @@ impl<E: Display + 'static> IntoFailure for E {
             return unanswered.into();
         }
         // `anyhow` and similar crates print the whole chain of causes in the alternate form.
-        slot.map_or_else(|| Error::msg(""), |it| Error::msg(format_args!("{it:#}")))
+        slot.map_or_else(|| Error::msg(""), |error| Error::msg(format_args!("{error:#}")))
     }
 }
 

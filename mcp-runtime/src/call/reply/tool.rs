@@ -120,7 +120,7 @@ impl<T: Structured> ToolReply for Json<T> {
     });
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
-        let text = serde_json::to_string(&self.0).map_err(|it| unwritable(&it))?;
+        let text = serde_json::to_string(&self.0).map_err(|error| unwritable(&error))?;
         result.push(Content::from(text.as_str()));
         // The schema describes the first structured value, see `first_of`.
         result.structured.get_or_insert(text);
@@ -140,7 +140,7 @@ impl<T: ToolReply> ToolReply for Option<T> {
     const INSTEAD_OF_NOTHING: &'static str = "Nothing.";
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
-        self.map_or(Ok(()), |it| it.reply(result))
+        self.map_or(Ok(()), |value| value.reply(result))
     }
 }
 
@@ -388,8 +388,8 @@ mod tests {
         let texts: Vec<_> = result
             .content
             .iter()
-            .map(|it| match it {
-                Content::Text(it) => it.text.as_str(),
+            .map(|content| match content {
+                Content::Text(text) => text.text.as_str(),
                 _ => "…",
             })
             .collect();
@@ -425,11 +425,11 @@ mod tests {
 
     #[test]
     fn results_are_what_tools_return() {
-        fn check(it: Sampling, content: &[&str], structured: Option<&str>, is_error: bool) {
-            let Some(Turn::Results(results)) = it.turns.last() else { panic!("no results") };
+        fn check(sampling: Sampling, content: &[&str], structured: Option<&str>, is_error: bool) {
+            let Some(Turn::Results(results)) = sampling.turns.last() else { panic!("no results") };
             let (id, result) = &results[0];
             let expected = ToolResult {
-                content: content.iter().map(|it| Content::from(*it)).collect(),
+                content: content.iter().map(|text| Content::from(*text)).collect(),
                 structured: structured.map(str::to_owned),
                 is_error,
                 meta: None,

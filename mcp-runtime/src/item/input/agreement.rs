@@ -329,8 +329,8 @@ mod tree {
                     });
                     described(Node::names(Vec::leak(names.collect::<Vec<_>>()), None), doc)
                 }
-                Self::Struct(it) => it.node(),
-                Self::Tagged(it, name) => Node::tagged("tag", leaked(name), &it.node()),
+                Self::Struct(model) => model.node(),
+                Self::Tagged(model, name) => Node::tagged("tag", leaked(name), &model.node()),
                 Self::OneOf { branches, doc, .. } => {
                     let branches = branches.iter().map(|(tree, doc)| {
                         let branch = Branch::new(tree.node());
@@ -350,7 +350,8 @@ mod tree {
         pub(super) fn node(&self) -> Node {
             let mut sorted: Vec<&Told> = self.fields.iter().collect();
             sorted.sort_by(|a, b| a.name.cmp(&b.name));
-            let place = |field: &Told| sorted.iter().position(|it| it.name == field.name).unwrap();
+            let place =
+                |field: &Told| sorted.iter().position(|other| other.name == field.name).unwrap();
             let declared: Vec<_> = self.fields.iter().map(place).collect();
             let members = sorted.iter().map(|field| {
                 let mut member = Member::new(leaked(&field.name), field.tree.node());
@@ -407,9 +408,9 @@ mod grow {
 
     pub(super) fn names() -> impl Strategy<Value = Vec<(String, Doc)>> {
         prop::collection::btree_map("[a-z\"é]{1,3}", docs(), 1..4)
-            .prop_map(|it| it.into_iter().collect::<Vec<_>>())
+            .prop_map(|names| names.into_iter().collect::<Vec<_>>())
             // The derive leaves an enum to schemars if its only name has documentation.
-            .prop_filter("is no choice", |it| it.len() > 1 || it[0].1.is_none())
+            .prop_filter("is no choice", |names| names.len() > 1 || names[0].1.is_none())
     }
 
     pub(super) fn structs(inner: impl Strategy<Value = Tree>) -> impl Strategy<Value = Struct> {
@@ -449,7 +450,8 @@ mod grow {
                 boxed.clone().prop_map(Tree::Map),
                 (boxed, docs()).prop_map(|(inner, doc)| Tree::Newtype(inner, doc)),
                 structs(inner.clone()).prop_map(Tree::Struct),
-                (structs(inner), "[a-z\"]{1,3}").prop_map(|(it, name)| Tree::Tagged(it, name)),
+                (structs(inner), "[a-z\"]{1,3}")
+                    .prop_map(|(model, name)| Tree::Tagged(model, name)),
                 (branches, any::<bool>(), docs()).prop_map(|(branches, untagged, doc)| {
                     Tree::OneOf { branches, untagged, doc }
                 }),
@@ -496,7 +498,7 @@ mod raw {
                 }
                 Tree::Tuple(parts) => {
                     let len = parts.len();
-                    let parts: Vec<_> = parts.iter().map(|it| self.raw(it)).collect();
+                    let parts: Vec<_> = parts.iter().map(|part| self.raw(part)).collect();
                     json!({ "type": "array", "prefixItems": parts, "minItems": len, "maxItems": len })
                 }
                 Tree::Map(values) => {
@@ -508,22 +510,22 @@ mod raw {
                 }
                 Tree::Names(names, doc) => {
                     let plain: Vec<_> =
-                        names.iter().filter(|it| it.1.is_none()).map(|it| &it.0).collect();
+                        names.iter().filter(|name| name.1.is_none()).map(|name| &name.0).collect();
                     let list = json!({ "type": "string", "enum": plain });
                     let mut branches = if plain.is_empty() { vec![] } else { vec![list.clone()] };
-                    for (name, doc) in names.iter().filter(|it| it.1.is_some()) {
+                    for (name, doc) in names.iter().filter(|name| name.1.is_some()) {
                         branches.push(told(json!({ "type": "string", "const": name }), doc));
                     }
                     let all_plain = plain.len() == names.len();
                     let schema = if all_plain { list } else { json!({ "oneOf": branches }) };
                     self.reference(told(schema, doc))
                 }
-                Tree::Struct(it) => {
-                    let schema = self.raw_struct(it);
+                Tree::Struct(model) => {
+                    let schema = self.raw_struct(model);
                     self.reference(schema)
                 }
-                Tree::Tagged(it, name) => {
-                    let schema = self.raw_struct(it);
+                Tree::Tagged(model, name) => {
+                    let schema = self.raw_struct(model);
                     let mut schema = self.reference(schema);
                     schema["type"] = json!("object");
                     schema["properties"] = json!({ "tag": { "type": "string", "const": name } });
@@ -539,10 +541,10 @@ mod raw {
             }
         }
 
-        pub(super) fn raw_struct(&mut self, it: &Struct) -> Value {
+        pub(super) fn raw_struct(&mut self, model: &Struct) -> Value {
             let mut properties = Map::new();
             let mut required = Vec::new();
-            for field in &it.fields {
+            for field in &model.fields {
                 let mut schema = told(self.raw(&field.tree), &field.doc);
                 if let Some(title) = &field.title {
                     schema = with(schema, "title", json!(title));
@@ -569,10 +571,10 @@ mod raw {
             if !required.is_empty() {
                 schema["required"] = json!(required);
             }
-            if it.closed {
+            if model.closed {
                 schema["additionalProperties"] = json!(false);
             }
-            told(schema, &it.doc)
+            told(schema, &model.doc)
         }
     }
 
@@ -592,7 +594,9 @@ mod raw {
     pub(super) fn or_null(mut schema: Value) -> Value {
         let Some(map) = schema.as_object() else { return schema };
         let branches = map.get("anyOf").and_then(Value::as_array);
-        if map.len() == 1 && branches.is_some_and(|it| it.iter().any(|it| it["type"] == "null")) {
+        if map.len() == 1
+            && branches.is_some_and(|all| all.iter().any(|branch| branch["type"] == "null"))
+        {
             return schema;
         }
         if map.contains_key("$ref") || map.contains_key("anyOf") {
