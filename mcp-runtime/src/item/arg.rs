@@ -1,3 +1,5 @@
+//! What the attributes say of a parameter.
+
 use std::any::TypeId;
 
 use crate::schema::{

@@ -1,3 +1,5 @@
+//! Cancellation of a call, and waking of the task that runs its handler.
+
 use std::{fmt, sync::atomic::Ordering};
 
 use super::Context;

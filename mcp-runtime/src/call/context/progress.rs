@@ -1,3 +1,5 @@
+//! Reports of the progress of a call.
+
 use std::{
     fmt,
     pin::Pin,

@@ -1,4 +1,5 @@
-//! Arguments of all kinds of items: JSON for tools, texts for prompts and templates, and the text that the user has typed for a completion.
+//! Handles for arguments of all kinds of items: JSON for tools, texts for prompts and templates, and the text that the user has typed for a
+//! completion.
 
 use std::{
     any::{Any, TypeId},
@@ -38,6 +39,7 @@ fn none<T>() -> Option<fn() -> T> {
     None
 }
 
+/// Reads a JSON argument, or makes its default.
 fn read_json<T: Argument>(
     call: &mut Call<'_>,
     def: &'static ArgDef,

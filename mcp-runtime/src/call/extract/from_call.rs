@@ -378,7 +378,7 @@ asks! {
     /// #[tool(read_only)]
     /// async fn shared(directories: Roots) -> Result<String> {
     ///     let roots = directories.list().await?;
-    ///     Ok(roots.iter().map(|it| it.uri.as_str()).collect::<Vec<_>>().join("\n"))
+    ///     Ok(roots.iter().map(|root| root.uri.as_str()).collect::<Vec<_>>().join("\n"))
     /// }
     /// # fn main() {}
     /// ```

@@ -78,8 +78,8 @@ impl<T: ?Sized> Probe<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// Checks that generated code calls on every handle. A handle that rejects a type (see `unfit`) has an inherent method of the same name,
-/// which wins.
+/// Checks that generated code calls on every handle. A handle that rejects a type (see `unfit_handles`) has an inherent method of the same
+/// name, which wins.
 pub trait Check: Describe {
     /// Checks the type. `T` is the parameter's type as the user wrote it, so that an error points there.
     fn check<T: ?Sized>(self) -> Self {

@@ -1,4 +1,4 @@
-//! Values from the server.
+//! Handles for values from the server.
 
 use serde_json::Value;
 

@@ -1,3 +1,5 @@
+//! Results of resources.
+
 use serde::Serialize;
 
 use super::{IntoFailure, Json, WithMeta, result::unwritable};

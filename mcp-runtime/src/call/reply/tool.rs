@@ -1,4 +1,4 @@
-//! Results of tools: of those of the server, with their output schemas, and of those that the client's model uses while it is asked.
+//! Results of tools and their output schemas. The same values are results of the tools that the client's model uses while a call samples.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -369,7 +369,7 @@ impl Sampling {
     ///
     /// fn refuse(conversation: Sampling, answer: &Sampled) -> Sampling {
     ///     let all = answer.tool_uses();
-    ///     all.fold(conversation.assistant(answer), |it, call| it.tool_error(&call.id, "not today"))
+    ///     all.fold(conversation.assistant(answer), |next, call| next.tool_error(&call.id, "not today"))
     /// }
     /// # let _ = refuse;
     /// ```
