@@ -16,7 +16,7 @@ use crate::{
     wire::{Object, Raw, validate},
 };
 
-/// A caller, as verified by a [`TokenVerifier`](crate::TokenVerifier). Handlers see it as [`Auth`].
+/// A caller, as verified by a [`TokenVerifier`](crate::TokenVerifier). Handlers see it as [`Auth`](crate::Auth).
 ///
 /// ```
 /// use mcp_runtime::Authorization;
@@ -82,14 +82,14 @@ impl Authorization {
         self
     }
 
-    /// Sets further data about the caller. Handlers take it as [`Auth<T>`](Auth).
+    /// Sets further data about the caller. Handlers take it as [`Auth<T>`](crate::Auth).
     #[must_use]
     pub fn claims<T: Send + Sync + 'static>(mut self, claims: T) -> Self {
         self.claims = CallerClaims::Typed(Arc::new(claims));
         self
     }
 
-    /// Sets the claims as the text of a JSON object, such as the payload of a token. [`Auth<T>`](Auth) reads a `T` from it.
+    /// Sets the claims as the text of a JSON object, such as the payload of a token. [`Auth<T>`](crate::Auth) reads a `T` from it.
     #[must_use]
     pub fn claims_json(mut self, claims: impl Into<Arc<str>>) -> Self {
         self.claims = CallerClaims::Json(claims.into());
