@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-type Source = Box<dyn std::error::Error + Send + Sync>;
+type ErrorSource = Box<dyn std::error::Error + Send + Sync>;
 
 /// The error of a handler.
 ///
@@ -25,19 +25,19 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 /// }
 /// # fn main() {}
 /// ```
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorParts>);
 
-struct Inner {
-    kind: Kind,
+struct ErrorParts {
+    kind: ErrorKind,
     message: String,
     /// JSON text for the `data` member of a JSON-RPC error.
     data: Option<String>,
-    source: Option<Source>,
+    source: Option<ErrorSource>,
 }
 
 /// Kind of an error, independent of the protocol revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ErrorKind {
     /// The handler failed. The model sees the message.
     Failed,
     Parse,
@@ -64,23 +64,23 @@ pub(crate) enum Kind {
 impl Error {
     /// Creates a failure with this text, which the model sees.
     pub fn msg(message: impl fmt::Display) -> Self {
-        Self::of(Kind::Failed, message)
+        Self::of(ErrorKind::Failed, message)
     }
 
     /// Creates an error for invalid parameters of a request: JSON-RPC error -32602.
     pub fn invalid_params(message: impl fmt::Display) -> Self {
-        Self::of(Kind::InvalidParams, message)
+        Self::of(ErrorKind::InvalidParams, message)
     }
 
     /// Creates an error for a resource that does not exist: JSON-RPC error -32602 with `data.uri` under protocol revision 2026-07-28,
     /// -32002 under earlier revisions.
     pub fn not_found(message: impl fmt::Display) -> Self {
-        Self::of(Kind::ResourceNotFound, message)
+        Self::of(ErrorKind::ResourceNotFound, message)
     }
 
     /// Creates an error that the caller must not see. The server logs its text and answers with a bare -32603.
     pub fn internal(error: impl fmt::Display) -> Self {
-        Self::of(Kind::Internal, error)
+        Self::of(ErrorKind::Internal, error)
     }
 
     /// Creates a JSON-RPC error with a code of your own. The specification requires a code outside of -32768..=-32000.
@@ -92,7 +92,7 @@ impl Error {
             !(-32768..=-32000).contains(&code),
             "error code {code} is reserved by JSON-RPC: choose one outside -32768..=-32000"
         );
-        Self::of(Kind::Custom(code), message)
+        Self::of(ErrorKind::Custom(code), message)
     }
 
     /// Adds the `data` member of a JSON-RPC error. A value that cannot be written as JSON is left out.
@@ -109,14 +109,14 @@ impl Error {
         self
     }
 
-    pub(crate) fn of(kind: Kind, message: impl fmt::Display) -> Self {
-        Self(Box::new(Inner { kind, message: message.to_string(), data: None, source: None }))
+    pub(crate) fn of(kind: ErrorKind, message: impl fmt::Display) -> Self {
+        Self(Box::new(ErrorParts { kind, message: message.to_string(), data: None, source: None }))
     }
 
     /// Returns the error for a URI that matches no resource (rule RES-04).
     pub(crate) fn no_resource(uri: &str) -> Self {
         let text = format_args!("there is no resource `{}`", shown(uri));
-        Self::of(Kind::ResourceNotFound, text).with_uri(uri)
+        Self::of(ErrorKind::ResourceNotFound, text).with_uri(uri)
     }
 
     /// Adds `data.uri`, unless the author has set data already. A URI of more than 2 KiB is left out, because a part of it would be the URI
@@ -128,7 +128,7 @@ impl Error {
         self
     }
 
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
@@ -148,17 +148,22 @@ impl Error {
 
 impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {
-        let source: Source = Box::new(error);
+        let source: ErrorSource = Box::new(error);
         // `?` on `Unanswered::Failed` returns the `Error` inside of it, so that its kind and data are kept.
         let source = match source.downcast() {
             Ok(unanswered) => match *unanswered {
                 Unanswered::Failed(error) => return error,
-                other => Box::new(other) as Source,
+                other => Box::new(other) as ErrorSource,
             },
             Err(source) => source,
         };
         let message = chain(&*source);
-        Self(Box::new(Inner { kind: Kind::Failed, message, data: None, source: Some(source) }))
+        Self(Box::new(ErrorParts {
+            kind: ErrorKind::Failed,
+            message,
+            data: None,
+            source: Some(source),
+        }))
     }
 }
 

@@ -1,5 +1,6 @@
+use mcp_runtime_wire::Raw;
+
 use super::canonical;
-use crate::wire::Raw;
 
 /// Call that a state belongs to. The state is found only for the same method, item, arguments and principal (rule MRTR-06).
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Canonical form of JSON values. The same arguments are recognized however a client writes them.
 
-use crate::wire::{Kind, Raw};
+use mcp_runtime_wire::{JsonKind, Raw};
 
 /// Writes a value without whitespace and escapes, with its members sorted by name. If a name occurs several times, the last member counts,
 /// as everywhere. Numbers stay as they are written, and so do values nested deeper than serde reads.
@@ -12,8 +12,8 @@ fn nested(out: &mut String, value: Raw<'_>, depth: usize) {
     /// Depth that serde reads. Recursion stops here, so that a higher limit cannot overflow the stack.
     const DEEPEST: usize = 128;
     match value.kind() {
-        Kind::Object | Kind::Array if depth > DEEPEST => text(out, value.as_str()),
-        Kind::Object => {
+        JsonKind::Object | JsonKind::Array if depth > DEEPEST => text(out, value.as_str()),
+        JsonKind::Object => {
             let mut members: Vec<_> = value.members().collect();
             // The sort is stable, so the last member of a name stays the last.
             members.sort_by(|a, b| a.0.cmp(&b.0));
@@ -29,7 +29,7 @@ fn nested(out: &mut String, value: Raw<'_>, depth: usize) {
             }
             out.push('}');
         }
-        Kind::Array => {
+        JsonKind::Array => {
             out.push('[');
             for it in value.elements() {
                 nested(out, it, depth + 1);
@@ -37,8 +37,8 @@ fn nested(out: &mut String, value: Raw<'_>, depth: usize) {
             }
             out.push(']');
         }
-        Kind::String => text(out, &value.string().unwrap_or_default()),
-        Kind::Null | Kind::Bool | Kind::Number => out.push_str(value.as_str()),
+        JsonKind::String => text(out, &value.string().unwrap_or_default()),
+        JsonKind::Null | JsonKind::Bool | JsonKind::Number => out.push_str(value.as_str()),
     }
 }
 

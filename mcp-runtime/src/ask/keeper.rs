@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::Raw;
+
 use super::{
     Bound,
     state::State,
@@ -10,7 +12,6 @@ use super::{
 use crate::{
     error::{Error, Result},
     limits::{Limit, Limits, Tally, Tenant},
-    wire::Raw,
 };
 
 /// State between rounds, for all calls of a server.
@@ -57,7 +58,7 @@ impl Keeper {
         let text = text.string().ok_or_else(unknown_state)?;
         let stored = self.states.storage.get(&text, self.bound.as_bytes())?;
         let text =
-            crate::wire::validate(&stored.text, self.depth()).map_err(|_| unknown_state())?;
+            mcp_runtime_wire::validate(&stored.text, self.depth()).map_err(|_| unknown_state())?;
         Ok((State::read(text), Some(stored.round)))
     }
 

@@ -3,6 +3,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use mcp_runtime_wire::{JsonKind, Raw};
+
 use super::{
     Keeper,
     state::{State, Texts},
@@ -10,9 +12,8 @@ use super::{
 };
 use crate::{
     call::context::{AnswerFuture, Asker},
-    error::{Error, Kind, Result},
+    error::{Error, ErrorKind, Result},
     model::{ClientInfo, NeedInput, Question},
-    wire::{Kind as JsonKind, Raw},
 };
 
 /// Call of protocol revision 2026-07-28, with the state of its earlier rounds.
@@ -212,5 +213,5 @@ pub(crate) fn lacking(client: &ClientInfo, question: &Question) -> Option<Error>
     };
     let data = format!(r#"{{"requiredCapabilities":{{"{outer}":{{{}}}}}}}"#, parts.join(","));
     let text = format!("this needs a client with `{}`", missing.join("` and `"));
-    Some(Error::of(Kind::MissingCapability, text).with_json(data))
+    Some(Error::of(ErrorKind::MissingCapability, text).with_json(data))
 }

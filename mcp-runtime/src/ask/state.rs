@@ -1,9 +1,8 @@
 use std::collections::BTreeMap;
 
-use crate::{
-    collect::collect_by_insert,
-    wire::{Object, Raw, write},
-};
+use mcp_runtime_wire::{ObjectWriter, Raw, write};
+
+use crate::collect::collect_by_insert;
 
 /// JSON texts by their keys.
 pub(super) type Texts = BTreeMap<Box<str>, Box<str>>;
@@ -22,7 +21,7 @@ pub(super) struct State {
 impl State {
     pub(super) fn write(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        let mut object = Object::begin(&mut out);
+        let mut object = ObjectWriter::begin(&mut out);
         for (name, texts) in [("a", &self.answers), ("d", &self.done)] {
             let mut members = object.object(name);
             for (key, json) in texts {

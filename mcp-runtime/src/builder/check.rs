@@ -17,7 +17,7 @@ use crate::{
     call::extract::{ArgumentSource, Client, Elicit, ItemParams, Requirements, Roots, Sample},
     catalog::{Entry, Handle, PromptArgument, ToolEntry},
     item::Completer,
-    model::{Meta, meta_key, tool_name},
+    model::{Meta, check_meta_key, check_tool_name},
     registry::{self, ItemDef, KindDef},
 };
 
@@ -313,7 +313,7 @@ fn advice(builder: &Builder, id: TypeId, name: &str) -> String {
 
 fn check_item(def: &'static ItemDef, params: &ItemParams, problems: &mut Vec<String>) {
     if matches!(def.kind, KindDef::Tool(_))
-        && let Err(problem) = tool_name(def.name)
+        && let Err(problem) = check_tool_name(def.name)
     {
         problems.push(format!("{}: {problem}", def.origin));
     }
@@ -335,7 +335,7 @@ fn check_item(def: &'static ItemDef, params: &ItemParams, problems: &mut Vec<Str
         }
     }
     for (key, _) in def.meta {
-        if let Err(problem) = meta_key(key) {
+        if let Err(problem) = check_meta_key(key) {
             problems.push(format!("{}: `{key}` cannot be a key of `meta`: {problem}", def.origin));
         }
     }

@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::Raw;
+
 use super::schemas::{self, Made, Output};
 #[cfg(feature = "auth")]
 use crate::auth::Guard;
@@ -25,7 +27,6 @@ use crate::{
         SchemaProfile,
         header::{self, HeaderArgument},
     },
-    wire::Raw,
 };
 
 type Text = Cow<'static, str>;

@@ -1,5 +1,6 @@
 //! Texts that the commands print.
 
+use mcp_runtime_wire::Raw;
 use serde_json::{Value, json};
 
 use super::member;
@@ -8,7 +9,6 @@ use crate::{
     catalog::{Entry, Snapshot},
     model::ListKind,
     testing::{Client, ReadContents, RpcError},
-    wire::Raw,
 };
 
 /// All lists of a server. A list it does not have is empty.

@@ -1,5 +1,7 @@
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
+use mcp_runtime_wire::Raw;
+
 use super::{Dispatched, Dispatcher, Pending, Reference, Request};
 use crate::{
     call::context::{Caller, Context},
@@ -7,7 +9,6 @@ use crate::{
     error::Error,
     model::{ListKind, Operation, Outcome},
     unwind::{self, Panicked},
-    wire::Raw,
 };
 
 type OutcomeFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;

@@ -1,14 +1,15 @@
 use std::sync::Arc;
 
+use mcp_runtime_wire::Raw;
+
 use super::{Dispatched, Dispatcher, Pending, Reference, texts};
 use crate::{
     call::context::Caller,
     call::extract::{Arguments, Mode},
     catalog::{Entry, EntryKind, Snapshot},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     item::Completer,
-    model::{Answer, Completion, Done, ListKind},
-    wire::Raw,
+    model::{Completion, Done, ListKind, OperationResult},
 };
 
 impl Dispatcher {
@@ -27,7 +28,7 @@ impl Dispatcher {
         };
         let Some(argument) = entry.arguments().iter().find(|it| it.name == argument) else {
             let text = format!("`{}` has no argument `{}`", entry.name, shown(argument));
-            return Dispatched::failed(Kind::InvalidParams, text);
+            return Dispatched::failed(ErrorKind::InvalidParams, text);
         };
         let values: Vec<String> = match argument.completer {
             Some(Completer::Function(identity)) => {
@@ -99,7 +100,7 @@ pub(super) fn find<'a>(
 
 /// Filters the values of a completion function by the typed text. A function that took the text (`already`) or returned a total has
 /// filtered them itself, perhaps better.
-fn filtered(answer: Answer, already: bool, typed: &str) -> Answer {
+fn filtered(answer: OperationResult, already: bool, typed: &str) -> OperationResult {
     match answer {
         Ok(Done::Completion(found)) if !already && found.total.is_none() => {
             Ok(Done::Completion(matching(found.values, typed)))

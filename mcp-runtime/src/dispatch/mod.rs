@@ -23,18 +23,21 @@ pub(crate) use around::Around;
 pub use around::{Next, OperationCall};
 pub(crate) use pending::Pending;
 
+use mcp_runtime_wire::{IndexedObject, JsonKind, Raw};
+
 #[cfg(feature = "auth")]
 use crate::auth::Rules;
 use crate::{
     call::context::{Caller, Environment, LazyContext},
     call::extract::{ArgumentMember, Arguments, Call, Mode, Running},
     catalog::{Catalog, Entry, EntryKind, Snapshot},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Reservation,
-    model::{Answer, Body, Content, Data, Done, ListKind, Operation, ToolResult},
+    model::{
+        BinaryData, Content, Done, ListKind, Operation, OperationResult, ResourceBody, ToolResult,
+    },
     suggest::nearest,
     unwind,
-    wire::{Kind as JsonKind, Known, Raw},
 };
 
 /// Request for items, in the form that all protocol revisions share.
@@ -46,7 +49,7 @@ pub(crate) enum Request<'a> {
     },
     CallTool {
         name: Cow<'a, str>,
-        arguments: Option<Known<'a>>,
+        arguments: Option<IndexedObject<'a>>,
     },
     ReadResource {
         uri: Cow<'a, str>,
@@ -123,7 +126,7 @@ pub(crate) struct Dispatcher {
 
 /// Answer of an operation, or the work that will produce it.
 pub(crate) enum Dispatched {
-    Ready(Answer),
+    Ready(OperationResult),
     Pending(Pending),
 }
 
@@ -138,7 +141,7 @@ impl Dispatched {
         self
     }
 
-    fn failed(kind: Kind, message: impl std::fmt::Display) -> Self {
+    fn failed(kind: ErrorKind, message: impl std::fmt::Display) -> Self {
         Self::Ready(Err(Error::of(kind, message)))
     }
 }
@@ -189,12 +192,12 @@ impl Dispatcher {
         target: Option<&Arc<Entry>>,
         caller: Caller,
         name: &str,
-        arguments: Option<Known<'_>>,
+        arguments: Option<IndexedObject<'_>>,
     ) -> Dispatched {
         let found = target.or_else(|| snapshot.find(ListKind::Tools, name));
         let Some(entry) = found else {
             return Dispatched::failed(
-                Kind::InvalidParams,
+                ErrorKind::InvalidParams,
                 unknown("tool", name, self.seen(snapshot, ListKind::Tools, &caller.carrier)),
             );
         };
@@ -203,7 +206,7 @@ impl Dispatcher {
         };
         let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT.into());
         if arguments.whole.kind() != JsonKind::Object {
-            return Dispatched::failed(Kind::InvalidParams, "`arguments` must be an object");
+            return Dispatched::failed(ErrorKind::InvalidParams, "`arguments` must be an object");
         }
         let mode = Mode::Tool { name: &entry.name, strict: tool.strict, lenient: tool.lenient };
         self.start(entry, mode, Arguments::json(arguments), caller, None)
@@ -220,7 +223,7 @@ impl Dispatcher {
         let found = target.or_else(|| snapshot.find(ListKind::Prompts, name));
         let Some(entry) = found else {
             return Dispatched::failed(
-                Kind::InvalidParams,
+                ErrorKind::InvalidParams,
                 unknown("prompt", name, self.seen(snapshot, ListKind::Prompts, &caller.carrier)),
             );
         };
@@ -295,12 +298,12 @@ fn finish(
     entry: &Entry,
     is_resumed: bool,
     uri: Option<&str>,
-    answer: Answer,
-) -> Answer {
+    answer: OperationResult,
+) -> OperationResult {
     match answer {
         Ok(Done::Tool(result)) => Ok(Done::Tool(limit(settings, result))),
         // The model is told of every failure, whether the handler itself failed or something that it needs.
-        Err(error) if error.kind() == Kind::Failed && entry.tool().is_some() => {
+        Err(error) if error.kind() == ErrorKind::Failed && entry.tool().is_some() => {
             Ok(Done::Tool(limit(settings, ToolResult::failure(error.message()))))
         }
         Ok(Done::Read(mut read)) => {
@@ -322,7 +325,7 @@ fn finish(
             prompt.description = entry.description.as_deref().map(str::to_owned);
             Ok(Done::Prompt(prompt))
         }
-        Err(error) if error.kind() == Kind::ResourceNotFound => Err(match uri {
+        Err(error) if error.kind() == ErrorKind::ResourceNotFound => Err(match uri {
             Some(uri) => error.with_uri(uri),
             None => error,
         }),
@@ -343,9 +346,9 @@ fn limit(settings: &Settings, result: ToolResult) -> ToolResult {
 }
 
 fn content_size(content: &Content) -> usize {
-    let data = |it: &Data| match it {
-        Data::Bytes(it) => it.len(),
-        Data::Base64(it) => it.len(),
+    let data = |it: &BinaryData| match it {
+        BinaryData::Bytes(it) => it.len(),
+        BinaryData::Base64(it) => it.len(),
     };
     match content {
         Content::Text(it) => it.text.len(),
@@ -353,15 +356,15 @@ fn content_size(content: &Content) -> usize {
         Content::Audio(it) => data(&it.data),
         Content::ResourceLink(it) => it.uri.len(),
         Content::Embedded(it) => match &it.contents.body {
-            Body::Text(it) => it.len(),
-            Body::Blob(it) => data(it),
+            ResourceBody::Text(it) => it.len(),
+            ResourceBody::Blob(it) => data(it),
         },
     }
 }
 
 /// Answers for a handler that panicked. The message of the panic has gone to stderr with its location; the client does not need it.
 #[cold]
-fn panicked(entry: &Entry) -> Answer {
+fn panicked(entry: &Entry) -> OperationResult {
     let text = format!("the {} `{}` panicked", entry.kind_name(), entry.name);
     match entry.kind {
         EntryKind::Tool(_) => Ok(Done::Tool(ToolResult::failure(text))),
@@ -373,7 +376,7 @@ fn panicked(entry: &Entry) -> Answer {
 fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<ArgumentMember<'a, Cow<'a, str>>>, Error> {
     let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
     if arguments.kind() != JsonKind::Object {
-        return Err(Error::of(Kind::InvalidParams, "`arguments` must be an object"));
+        return Err(Error::of(ErrorKind::InvalidParams, "`arguments` must be an object"));
     }
     let mut members = Vec::new();
     for (name, value) in arguments.members() {
@@ -383,7 +386,7 @@ fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<ArgumentMember<'a, Cow<'a
             JsonKind::Bool | JsonKind::Number => Cow::Borrowed(value.as_str()),
             JsonKind::Array | JsonKind::Object => {
                 return Err(Error::of(
-                    Kind::InvalidParams,
+                    ErrorKind::InvalidParams,
                     format_args!("argument `{}` must be a string", shown(&name)),
                 ));
             }

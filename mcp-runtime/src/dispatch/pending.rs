@@ -16,7 +16,7 @@ use crate::{
     catalog::{Entry, EntryKind},
     error::Error,
     limits::Reservation,
-    model::{Answer, Done, ToolResult},
+    model::{Done, OperationResult, ToolResult},
     unwind::{self, Panicked},
 };
 
@@ -24,7 +24,7 @@ use crate::{
 ///
 /// Dropping a `Pending` drops the future of the handler and signals the cancellation to blocking code.
 pub(crate) struct Pending {
-    future: Pin<Box<dyn Future<Output = Answer> + Send>>,
+    future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
     entry: Option<Arc<Entry>>,
     context: Context,
     timeout: Option<Duration>,
@@ -39,7 +39,7 @@ pub(crate) struct Pending {
 
 impl Pending {
     pub(super) fn new(
-        future: Pin<Box<dyn Future<Output = Answer> + Send>>,
+        future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
         entry: Arc<Entry>,
         context: Context,
         timeout: Option<Duration>,
@@ -60,7 +60,7 @@ impl Pending {
 
     /// Wraps work that belongs to no item and has no timeout.
     pub(crate) fn bare(
-        future: Pin<Box<dyn Future<Output = Answer> + Send>>,
+        future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
         context: Context,
         settings: Settings,
     ) -> Self {
@@ -93,7 +93,7 @@ impl Pending {
         self.context.is_task() && self.entry.as_ref().is_some_and(|it| it.timeout.is_none())
     }
 
-    fn end(&mut self, answer: Answer) -> Poll<Option<Answer>> {
+    fn end(&mut self, answer: OperationResult) -> Poll<Option<OperationResult>> {
         let misuse = self.entry.as_ref().and_then(|_| self.context.misuse());
         let answer = misuse.map_or(answer, Err);
         self.done = true;
@@ -115,9 +115,9 @@ impl Pending {
 }
 
 impl Future for Pending {
-    type Output = Option<Answer>;
+    type Output = Option<OperationResult>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<Answer>> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<OperationResult>> {
         let this = &mut *self;
         this.context.watch_cancel(cx.waker());
         if this.context.is_cancelled() {
@@ -195,7 +195,7 @@ impl fmt::Debug for Pending {
 }
 
 #[cold]
-fn timed_out(entry: &Entry, timeout: Duration) -> Answer {
+fn timed_out(entry: &Entry, timeout: Duration) -> OperationResult {
     let text = format!(
         "the {} `{}` took longer than {timeout:?} and was given up",
         entry.kind_name(),

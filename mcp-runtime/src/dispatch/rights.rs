@@ -4,6 +4,9 @@
 use std::cell::Cell;
 use std::{collections::BTreeSet, sync::Arc};
 
+#[cfg(feature = "auth")]
+use mcp_runtime_wire::Raw;
+
 use super::Dispatcher;
 #[cfg(feature = "auth")]
 use super::{Request, complete::find, target::template};
@@ -12,13 +15,12 @@ use crate::{
     auth::No,
     call::context::{Access, AccessArguments, Authorization},
     percent,
-    wire::Raw,
 };
 use crate::{
     call::context::Carrier,
     catalog::{Entry, Snapshot},
     error::Error,
-    model::{ListKind, Page},
+    model::{ListKind, ListPage},
 };
 
 impl Dispatcher {
@@ -29,7 +31,7 @@ impl Dispatcher {
         kind: ListKind,
         cursor: Option<&str>,
         carrier: &Carrier,
-    ) -> Result<Page, Error> {
+    ) -> Result<ListPage, Error> {
         if snapshot.guards(kind) && carrier.is_judged() {
             return snapshot.page_of(kind, cursor, |entry| self.shows(entry, carrier));
         }

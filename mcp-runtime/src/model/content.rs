@@ -39,12 +39,12 @@ pub struct Annotations {
 
 /// Binary data, as bytes or as base64 text.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Data {
+pub(crate) enum BinaryData {
     Bytes(Vec<u8>),
     Base64(String),
 }
 
-impl Data {
+impl BinaryData {
     pub(crate) fn bytes(&self) -> Option<Cow<'_, [u8]>> {
         match self {
             Self::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
@@ -168,7 +168,7 @@ impl From<&str> for Content {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    pub(crate) data: Data,
+    pub(crate) data: BinaryData,
     pub(crate) mime_type: String,
     pub(crate) extras: Option<Box<Extras>>,
 }
@@ -176,7 +176,7 @@ pub struct Image {
 /// A sound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audio {
-    pub(crate) data: Data,
+    pub(crate) data: BinaryData,
     pub(crate) mime_type: String,
     pub(crate) extras: Option<Box<Extras>>,
 }
@@ -186,12 +186,12 @@ macro_rules! binary {
         impl $ty {
             #[doc = concat!("A ", $what, " of this media type.")]
             pub fn new(mime_type: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-                Self { data: Data::Bytes(bytes.into()), mime_type: mime_type.into(), extras: None }
+                Self { data: BinaryData::Bytes(bytes.into()), mime_type: mime_type.into(), extras: None }
             }
 
             #[doc = concat!("A ", $what, " whose bytes are base64 already.")]
             pub fn base64(mime_type: impl Into<String>, text: impl Into<String>) -> Self {
-                Self { data: Data::Base64(text.into()), mime_type: mime_type.into(), extras: None }
+                Self { data: BinaryData::Base64(text.into()), mime_type: mime_type.into(), extras: None }
             }
 
             /// Returns the media type.

@@ -5,9 +5,9 @@ use std::{
 
 /// Moment in milliseconds since 1970, for times that are stored or sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Instant(pub(crate) u64);
+pub(crate) struct Timestamp(pub(crate) u64);
 
-impl Instant {
+impl Timestamp {
     pub(crate) fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(millis(since))
@@ -27,7 +27,7 @@ pub(crate) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-impl fmt::Display for Instant {
+impl fmt::Display for Timestamp {
     /// Writes the moment in ISO 8601, in UTC.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, millis) = (self.0 / 1000, self.0 % 1000);
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn moments_are_written_as_iso_8601() {
-        let check = |millis, expected: &str| assert_eq!(Instant(millis).to_string(), expected);
+        let check = |millis, expected: &str| assert_eq!(Timestamp(millis).to_string(), expected);
         check(0, "1970-01-01T00:00:00.000Z");
         check(951_782_399_999, "2000-02-28T23:59:59.999Z");
         check(951_782_400_000, "2000-02-29T00:00:00.000Z");

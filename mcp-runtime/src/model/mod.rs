@@ -23,17 +23,17 @@ mod tool_name;
 pub use asks::Asks;
 pub use client::ClientInfo;
 pub use content::{Annotations, Audio, Content, Embedded, Image, ResourceLink, Role, Text};
-pub(crate) use content::{Data, Extras};
+pub(crate) use content::{BinaryData, Extras};
 pub use form::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat};
 pub use icon::Icon;
-pub(crate) use instant::{Instant, millis};
+pub(crate) use instant::{Timestamp, millis};
 pub use level::Level;
 pub use message::Message;
 pub use meta::Meta;
 pub(crate) use meta::check_key as meta_key;
-pub(crate) use outcome::Answer;
+pub(crate) use outcome::OperationResult;
 pub use outcome::{
-    CachePolicy, Completion, Done, ListKind, NeedInput, Operation, Outcome, Page, PromptResult,
+    CachePolicy, Completion, Done, ListKind, ListPage, NeedInput, Operation, Outcome, PromptResult,
     ReadResult, ToolResult,
 };
 pub(crate) use question::{Action, Question, action, content};
@@ -46,7 +46,7 @@ pub use sampling::{
     IncludeContext, OtherContent, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
     ToolChoice, ToolUse,
 };
-pub(crate) use sampling::{Turn, read_extras};
+pub(crate) use sampling::{SamplingTurn, read_extras};
 pub use task::{TaskAnswer, TaskSupport, TaskView};
 pub(crate) use task::{TaskEnd, TaskState};
 pub(crate) use tool_name::tool_name;

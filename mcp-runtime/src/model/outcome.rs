@@ -45,7 +45,7 @@ impl Operation {
 
 /// Outcome of an operation. [`around`](crate::Builder::around) passes it on, or replaces it with [`Outcome::failed`].
 #[derive(Debug)]
-pub struct Outcome(pub(crate) Answer);
+pub struct Outcome(pub(crate) OperationResult);
 
 impl Outcome {
     /// Creates an outcome that is an error. It has the kind of the [`Error`], as if the handler had returned it.
@@ -86,7 +86,7 @@ impl Outcome {
     }
 }
 
-pub(crate) type Answer = Result<Done, Error>;
+pub(crate) type OperationResult = Result<Done, Error>;
 
 /// Result of an operation.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ pub enum Done {
     /// A response about tasks.
     Task(TaskAnswer),
     /// A page of a list, which `protocol` renders from the catalog.
-    List(Page),
+    List(ListPage),
 }
 
 /// Questions of a call that cannot continue without their answers.
@@ -214,7 +214,7 @@ pub enum ListKind {
 
 /// Page of a list, as a range of indexes. The items themselves are in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct ListPage {
     pub(crate) kind: ListKind,
     pub(crate) from: usize,
     pub(crate) to: usize,

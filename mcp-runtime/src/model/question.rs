@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
+use mcp_runtime_wire::{JsonKind, Raw};
+
 use super::{ClientInfo, FormSchema, Sampled, Sampling, root::read_roots};
-use crate::wire::{Kind, Raw};
 
 /// Question of a handler to the client, independent of the protocol revision.
 #[derive(Clone, Debug)]
@@ -121,5 +122,5 @@ pub(crate) fn action(result: Raw<'_>) -> Result<Action, String> {
 
 /// Returns what the user filled in, or an empty object.
 pub(crate) fn content(result: Raw<'_>) -> Raw<'_> {
-    result.get("content").filter(|it| it.kind() == Kind::Object).unwrap_or(Raw::EMPTY_OBJECT)
+    result.get("content").filter(|it| it.kind() == JsonKind::Object).unwrap_or(Raw::EMPTY_OBJECT)
 }

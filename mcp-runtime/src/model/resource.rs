@@ -1,4 +1,4 @@
-use super::{Meta, content::Data};
+use super::{Meta, content::BinaryData};
 
 /// Part of a resource: a text or bytes, at a URI. An empty URI stands for the URI that is read.
 #[derive(Clone, Debug, PartialEq)]
@@ -7,28 +7,32 @@ pub struct ResourceContents {
     pub(crate) mime_type: Option<String>,
     /// Media type if neither the contents nor the resource have one.
     pub(crate) usual: &'static str,
-    pub(crate) body: Body,
+    pub(crate) body: ResourceBody,
     pub(crate) meta: Option<Meta>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Body {
+pub(crate) enum ResourceBody {
     Text(String),
-    Blob(Data),
+    Blob(BinaryData),
 }
 
 impl ResourceContents {
     /// Creates contents from a text.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::of(uri.into(), "text/plain", Body::Text(text.into()))
+        Self::of(uri.into(), "text/plain", ResourceBody::Text(text.into()))
     }
 
     /// Creates contents from bytes.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-        Self::of(uri.into(), "application/octet-stream", Body::Blob(Data::Bytes(bytes.into())))
+        Self::of(
+            uri.into(),
+            "application/octet-stream",
+            ResourceBody::Blob(BinaryData::Bytes(bytes.into())),
+        )
     }
 
-    pub(crate) fn of(uri: String, usual: &'static str, body: Body) -> Self {
+    pub(crate) fn of(uri: String, usual: &'static str, body: ResourceBody) -> Self {
         Self { uri, mime_type: None, usual, body, meta: None }
     }
 

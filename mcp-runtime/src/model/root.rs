@@ -1,10 +1,8 @@
 use std::path::PathBuf;
 
-use crate::{
-    error::shown,
-    percent,
-    wire::{Kind, Raw},
-};
+use mcp_runtime_wire::{JsonKind, Raw};
+
+use crate::{error::shown, percent};
 
 /// Directory or file that the client lets servers work in, from `roots/list`. It is guidance and no access control: the server has to respect
 /// it by itself.
@@ -44,7 +42,7 @@ impl Root {
 /// # Errors
 /// Returns where the result deviates from the specification, in words for the log.
 pub(crate) fn read_roots(raw: Raw<'_>) -> Result<Vec<Root>, String> {
-    let roots = raw.get("roots").filter(|it| it.kind() == Kind::Array);
+    let roots = raw.get("roots").filter(|it| it.kind() == JsonKind::Array);
     let roots = roots.ok_or("`roots` must be an array")?;
     roots
         .elements()

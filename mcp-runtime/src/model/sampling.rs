@@ -64,7 +64,7 @@ pub use tool::{SamplingTool, ToolChoice, ToolUse};
 #[must_use = "a question that nobody asks is never answered"]
 pub struct Sampling {
     pub(crate) max_tokens: u32,
-    pub(crate) turns: Vec<Turn>,
+    pub(crate) turns: Vec<SamplingTurn>,
     pub(crate) system: Option<String>,
     pub(crate) preferences: Preferences,
     pub(crate) context: Option<IncludeContext>,
@@ -78,7 +78,7 @@ pub struct Sampling {
 
 /// Message of a conversation. Tool results are a variant of their own, because a message with results has no other content (rule SAMP-03).
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Turn {
+pub(crate) enum SamplingTurn {
     Says(Role, Vec<SampledContent>),
     Results(Vec<(String, ToolResult)>),
 }
@@ -157,15 +157,15 @@ impl Sampling {
     fn says(mut self, role: Role, content: impl SamplingContent) -> Self {
         let mut blocks = Vec::new();
         content.add_to(&mut blocks);
-        self.turns.push(Turn::Says(role, blocks));
+        self.turns.push(SamplingTurn::Says(role, blocks));
         self
     }
 
     /// Joins consecutive results in one message, because the next message must have all of them (rule SAMP-03).
     pub(crate) fn result(mut self, id: String, result: ToolResult) -> Self {
         match self.turns.last_mut() {
-            Some(Turn::Results(results)) => results.push((id, result)),
-            _ => self.turns.push(Turn::Results(vec![(id, result)])),
+            Some(SamplingTurn::Results(results)) => results.push((id, result)),
+            _ => self.turns.push(SamplingTurn::Results(vec![(id, result)])),
         }
         self
     }
@@ -255,8 +255,8 @@ impl Sampling {
         !self.tools.is_empty()
             || self.tool_choice.is_some()
             || self.turns.iter().any(|turn| match turn {
-                Turn::Results(_) => true,
-                Turn::Says(_, blocks) => {
+                SamplingTurn::Results(_) => true,
+                SamplingTurn::Says(_, blocks) => {
                     blocks.iter().any(|it| matches!(it, SampledContent::ToolUse(_)))
                 }
             })

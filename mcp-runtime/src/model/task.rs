@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc, time::Duration};
 
-use super::{Instant, Question, ToolResult};
+use super::{Question, Timestamp, ToolResult};
 use crate::error::Error;
 
 /// Whether calls of a tool may run as tasks, which go on after the response (tasks of 2025-11-25, and the extension of 2026-07-28).
@@ -67,8 +67,8 @@ impl TaskSupport {
 pub struct TaskView {
     pub(crate) id: Arc<str>,
     pub(crate) message: Option<Arc<str>>,
-    pub(crate) created: Instant,
-    pub(crate) updated: Instant,
+    pub(crate) created: Timestamp,
+    pub(crate) updated: Timestamp,
     /// Time for which the task is kept, counted from `created`.
     pub(crate) ttl: Option<Duration>,
     pub(crate) poll: Duration,

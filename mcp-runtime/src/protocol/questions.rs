@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
 use tokio::sync::oneshot;
 
 use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Shared};
@@ -16,10 +17,9 @@ use crate::{
     ask::asked_twice,
     call::context::{AnswerFuture, Asker},
     catalog::Topic,
-    error::{Error, Kind, Result, truncated},
+    error::{Error, ErrorKind, Result, truncated},
     limits::Limit,
     model::{NeedInput, Question},
-    wire::{self, Id, Object, Raw},
 };
 
 type Answer = Result<Box<str>, String>;
@@ -180,7 +180,7 @@ impl Questioner {
             ));
         }
         let mut data = Vec::new();
-        let mut object = Object::begin(&mut data);
+        let mut object = ObjectWriter::begin(&mut data);
         let mut pages = object.array("elicitations");
         let id = self.elicitation_id(page);
         let written =
@@ -188,7 +188,7 @@ impl Questioner {
         pages.end();
         object.end();
         match (written, String::from_utf8(data)) {
-            (Ok(()), Ok(data)) => Error::of(Kind::UrlRequired, message).with_json(data),
+            (Ok(()), Ok(data)) => Error::of(ErrorKind::UrlRequired, message).with_json(data),
             _ => Error::internal("the page cannot be written"),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::wire::{Kind, Raw};
+use mcp_runtime_wire::{JsonKind, Raw};
 
 /// Keyword that marks such an argument in a schema.
 pub(crate) const KEYWORD: &str = "x-mcp-header";
@@ -104,7 +104,8 @@ impl Walk {
             ));
             return;
         }
-        let kind = schema.get("type").filter(|it| it.kind() == Kind::String).and_then(Raw::string);
+        let kind =
+            schema.get("type").filter(|it| it.kind() == JsonKind::String).and_then(Raw::string);
         if !matches!(kind.as_deref(), Some("string" | "integer" | "boolean")) {
             self.problems.push(format!(
                 "the argument `{name}` has a header, but only strings, integers and booleans can have one"

@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::num::ParseFloatError;
 
+use mcp_runtime_wire::Integer;
 use serde_json::{Number, Value, json};
 
 use super::definitions::conjoin;
 use super::{Kind, Map};
-use crate::wire::Integer;
 
 /// Bounds of a number, each inclusive or exclusive, an integer or a float. Generated code builds them in constants.
 ///

@@ -120,12 +120,12 @@ impl PartialEq for Params<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::wire::{Incoming, Limits, Message, Parsed, Raw, parse};
+    use mcp_runtime_wire::{Incoming, ParseLimits, RpcMessage, Parsed, Raw, parse};
 
     fn check(params: &str) {
         let text = format!(r#"{{"jsonrpc":"2.0","method":"m","params":{params}}}"#);
-        let (limits, mut parsed) = (Limits { depth: 10, batch: 1 }, Parsed::default());
-        let Ok(Incoming::One(Ok(Message::Notification { params: Some(found), .. }))) =
+        let (limits, mut parsed) = (ParseLimits { depth: 10, batch: 1 }, Parsed::default());
+        let Ok(Incoming::One(Ok(RpcMessage::Notification { params: Some(found), .. }))) =
             parse(text.as_bytes(), limits, &mut parsed)
         else {
             panic!("{text}")

@@ -2,13 +2,13 @@
 
 use std::{cell::Cell, fmt};
 
+use mcp_runtime_wire::{IndexedObject, Raw};
 use serde::de::DeserializeOwned;
 
 use super::Authorization;
 use crate::{
     call::read::{json, text},
     item::template::UriTemplate,
-    wire::{Known, Raw},
 };
 
 /// A caller's access to an item, as a [`Policy`] sees it.
@@ -27,7 +27,7 @@ pub struct Access<'a> {
 pub(crate) enum AccessArguments<'a> {
     None,
     /// Arguments of a tool, and whether each must have its JSON type.
-    Json(Known<'a>, bool),
+    Json(IndexedObject<'a>, bool),
     /// Arguments of a prompt.
     Texts(Raw<'a>),
     /// The variables of a URI.

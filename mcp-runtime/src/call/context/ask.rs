@@ -7,12 +7,13 @@ use std::{
     task::{self, Poll},
 };
 
+use mcp_runtime_wire::Raw;
+
 use super::{AnswerFuture, Context, rounds::waits_for_an_answer};
 use crate::{
     call::read::{Form, read_form},
-    error::{Error, Kind, Result, Unanswered},
+    error::{Error, ErrorKind, Result, Unanswered},
     model::{Action, Question, Root, Sampled, Sampling, action, content, page, read_roots},
-    wire::Raw,
 };
 
 /// A question to the client. The future resolves to the answer.
@@ -265,7 +266,7 @@ impl Context {
             .await;
             // Only the author reads internal errors, so they name the place of the item.
             answer.map_err(|error| match error.kind() {
-                Kind::Internal => context.fault(error.message()),
+                ErrorKind::Internal => context.fault(error.message()),
                 _ => error,
             })
         })

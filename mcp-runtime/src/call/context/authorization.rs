@@ -7,13 +7,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use mcp_runtime_wire::{ObjectWriter, Raw, validate};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::Principal;
 use crate::{
     error::{Error, Result},
     model::millis,
-    wire::{Object, Raw, validate},
 };
 
 /// A caller, as verified by a [`TokenVerifier`](crate::TokenVerifier). Handlers see it as [`Auth`](crate::Auth).
@@ -159,7 +159,7 @@ impl Authorization {
     /// Serializes the data that a call needs to run again after a restart. The token is not part of it.
     pub(crate) fn keep(&self) -> Box<str> {
         let mut text = Vec::new();
-        let mut object = Object::begin(&mut text);
+        let mut object = ObjectWriter::begin(&mut text);
         object.str("principal", self.principal.as_str());
         let mut scopes = object.array("scopes");
         self.granted().for_each(|scope| _ = scopes.str(scope));

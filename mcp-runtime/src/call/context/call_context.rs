@@ -16,6 +16,7 @@ use std::{sync::LazyLock, time::Duration};
 
 #[cfg(feature = "http")]
 use http::HeaderMap;
+use mcp_runtime_wire::Raw;
 use tokio::sync::Notify;
 
 use super::{Asker, Carrier, Channel, TaskBegin};
@@ -24,7 +25,6 @@ use crate::{
     item::SourceLocation,
     model::{ClientInfo, Level, Meta, NeedInput},
     unavailable::unavailable,
-    wire::Raw,
 };
 
 /// Shared values by their types.

@@ -7,7 +7,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use super::FromCall;
 use crate::{
     call::context::{Authorization, Context},
-    error::{Error, Kind, Result},
+    error::{Error, ErrorKind, Result},
 };
 
 /// Parameter for the caller: the [`Authorization`] of its access token, with the claims of the token as a `C`.
@@ -82,7 +82,8 @@ impl<C> fmt::Debug for Auth<C> {
 impl<C: DeserializeOwned + Send + Sync + 'static> FromCall<'_> for Auth<C> {
     fn from_call(context: &Context) -> Result<Self> {
         let nobody = "only a caller who has shown an access token, over HTTP, may do this";
-        Option::<Self>::from_call(context)?.ok_or_else(|| Error::of(Kind::InvalidRequest, nobody))
+        Option::<Self>::from_call(context)?
+            .ok_or_else(|| Error::of(ErrorKind::InvalidRequest, nobody))
     }
 }
 

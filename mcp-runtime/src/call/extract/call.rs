@@ -2,13 +2,14 @@
 
 use std::{borrow::Cow, cell::Cell, future::Future, pin::Pin};
 
+use mcp_runtime_wire::{IndexedObject, Raw};
+
 use crate::{
     call::context::{Context, LazyContext},
     error::{Error, shown, truncated},
-    model::{Answer, Done, ToolResult},
+    model::{Done, OperationResult, ToolResult},
     suggest::nearest,
     unwind,
-    wire::{Known, Raw},
 };
 
 /// A call on its way into a handler: the arguments, and the problems with them.
@@ -90,7 +91,7 @@ impl<'a, V> ArgumentMember<'a, V> {
 
 impl<'a> Arguments<'a> {
     /// Creates the arguments from the members of an object.
-    pub(crate) fn json(object: Known<'a>) -> Self {
+    pub(crate) fn json(object: IndexedObject<'a>) -> Self {
         match object.members {
             Some(members) if members.len() <= 32 => Self::Noted { members, taken: 0 },
             _ => Self::Json(
@@ -161,8 +162,8 @@ impl<'a> Arguments<'a> {
 
 /// Result of a generated function: the answer, or the future of the answer.
 pub enum Running {
-    Ready(Answer),
-    Pending(Pin<Box<dyn Future<Output = Answer> + Send>>),
+    Ready(OperationResult),
+    Pending(Pin<Box<dyn Future<Output = OperationResult> + Send>>),
 }
 
 impl std::fmt::Debug for Running {
@@ -274,21 +275,24 @@ impl<'a> Call<'a> {
     }
 
     /// Runs a plain function in place.
-    pub fn ready(self, run: impl FnOnce(&LazyContext<'_>) -> Answer) -> Running {
+    pub fn ready(self, run: impl FnOnce(&LazyContext<'_>) -> OperationResult) -> Running {
         Running::Ready(run(self.context))
     }
 
     /// Runs an `async` function.
     pub fn future<F>(self, run: impl FnOnce(Context) -> F) -> Running
     where
-        F: Future<Output = Answer> + Send + 'static,
+        F: Future<Output = OperationResult> + Send + 'static,
     {
         Running::Pending(Box::pin(run(self.context.get().clone())))
     }
 
     /// Runs a plain function on a thread for blocking work. The job keeps its permit, and its place among the calls of its item, until it
     /// ends, even if the call is given up.
-    pub fn blocking(self, run: impl FnOnce(&Context) -> Answer + Send + 'static) -> Running {
+    pub fn blocking(
+        self,
+        run: impl FnOnce(&Context) -> OperationResult + Send + 'static,
+    ) -> Running {
         let context = self.context.get().clone();
         Running::Pending(Box::pin(async move {
             let Some(permit) = context.0.environment.blocking_permit() else {

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, ops::Deref};
 
+use mcp_runtime_wire::{JsonKind, Raw, validate};
 use schemars::{Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -23,7 +24,6 @@ use crate::{
     error::{Result, shown},
     item::{ArgDef, Param},
     schema::constant::{self, Top},
-    wire::{Kind, Raw, validate},
 };
 
 /// A struct whose fields are the arguments of the tool. Use it if you have the struct already.
@@ -154,7 +154,8 @@ impl SpreadReading {
 fn stringified(value: &str) -> Option<String> {
     let inner = Raw::trusted(value).string()?;
     let inner = validate(inner.as_bytes(), DEPTH).ok()?;
-    (inner.kind() != Kind::String && inner.doubled().is_none()).then(|| inner.as_str().to_owned())
+    (inner.kind() != JsonKind::String && inner.duplicate_name().is_none())
+        .then(|| inner.as_str().to_owned())
 }
 
 pub trait SpreadLevel<T> {

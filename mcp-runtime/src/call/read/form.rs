@@ -2,13 +2,11 @@
 
 use std::{collections::BTreeSet, fmt, marker::PhantomData};
 
+use mcp_runtime_wire::Raw;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{introspect, json};
-use crate::{
-    model::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat},
-    wire::Raw,
-};
+use crate::model::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat};
 
 /// A struct that a user can be asked to fill in. `#[form]` implements it.
 ///

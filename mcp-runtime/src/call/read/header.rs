@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-
-use crate::wire::{Kind, Raw, validate};
+use mcp_runtime_wire::{JsonKind, Raw, validate};
 
 /// Returns the text that a header's value stands for: the value itself, or the decoded content of `=?base64?…?=`. `None` if the value has
 /// bytes that no header may have, or if the wrapper does not contain the base64 of a text.
@@ -26,10 +25,12 @@ pub(crate) fn decode(value: &[u8]) -> Option<Cow<'_, str>> {
 pub(crate) fn agrees(header: &[u8], argument: Raw<'_>) -> bool {
     let Some(header) = decode(header) else { return false };
     match argument.kind() {
-        Kind::String => argument.string().is_some_and(|text| text == header),
-        Kind::Bool => argument.as_str() == header,
-        Kind::Number => number(&header).is_some_and(|sent| Some(sent) == number(argument.as_str())),
-        Kind::Null | Kind::Array | Kind::Object => false,
+        JsonKind::String => argument.string().is_some_and(|text| text == header),
+        JsonKind::Bool => argument.as_str() == header,
+        JsonKind::Number => {
+            number(&header).is_some_and(|sent| Some(sent) == number(argument.as_str()))
+        }
+        JsonKind::Null | JsonKind::Array | JsonKind::Object => false,
     }
 }
 
@@ -45,7 +46,7 @@ struct HeaderNumber {
 /// Reads a number as JSON writes it.
 fn number(text: &str) -> Option<HeaderNumber> {
     let json = validate(text.as_bytes(), 0).ok().filter(|json| json.as_str() == text)?;
-    if json.kind() != Kind::Number {
+    if json.kind() != JsonKind::Number {
         return None;
     }
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));

@@ -2,14 +2,12 @@
 
 use std::{any::Any, borrow::Cow};
 
+use mcp_runtime_wire::{JsonKind, Raw, validate};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Track;
 
 use super::lenient;
-use crate::{
-    error::shown,
-    wire::{Kind, Raw, validate},
-};
+use crate::error::shown;
 
 /// Reads `raw` as a `T`. A value that `serde_json` rejects is read once more, [leniently](lenient). If a string (`"5"`, `"[1,2]"`) does not
 /// fit the type, its content is then read as JSON, because many models write arguments that way. `strict` turns this off.
@@ -38,13 +36,13 @@ fn read_again<T: DeserializeOwned>(
         Err(error) => error,
     };
     if !strict
-        && raw.kind() == Kind::String
+        && raw.kind() == JsonKind::String
         && let Some(inner) = raw.string()
         && let Ok(inner) = validate(inner.as_bytes(), DEPTH)
         && let Ok(value) = read_leniently(inner)
     {
         // JSON in a string must keep the same rules as a message.
-        return match inner.doubled() {
+        return match inner.duplicate_name() {
             Some(doubled) => Err(doubled.to_string()),
             None => Ok((value, Some(inner.as_str().to_owned()))),
         };

@@ -9,6 +9,7 @@ use std::{
     fmt,
 };
 
+use mcp_runtime_wire::{Integer, Raw};
 use serde::{
     Deserializer,
     de::{
@@ -18,10 +19,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-use crate::{
-    error::shown,
-    wire::{Integer, Raw},
-};
+use crate::error::shown;
 
 /// Maximum number of bytes that are read for one argument, all readings together.
 const MOST_BYTES: usize = 16 << 20;

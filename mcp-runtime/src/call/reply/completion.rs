@@ -3,7 +3,7 @@
 use super::IntoFailure;
 use crate::{
     error::Error,
-    model::{Answer, Completion, Done},
+    model::{Completion, Done, OperationResult},
 };
 
 /// Result type of a `#[completion]` function: a `Vec` or an array of texts, a [`Completion`] that knows its total, or a `Result` of these.
@@ -18,7 +18,7 @@ pub trait CompletionReply: Sized {
 }
 
 /// Converts the return value of a `#[completion]` function. Generated code calls it.
-pub fn completion_reply<T: CompletionReply>(value: T) -> Answer {
+pub fn completion_reply<T: CompletionReply>(value: T) -> OperationResult {
     value.values().map(Done::Completion)
 }
 

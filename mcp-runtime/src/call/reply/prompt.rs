@@ -4,7 +4,8 @@ use super::{IntoFailure, WithMeta};
 use crate::{
     error::Error,
     model::{
-        Answer, Audio, Content, Done, Embedded, Image, Message, PromptResult, ResourceLink, Text,
+        Audio, Content, Done, Embedded, Image, Message, OperationResult, PromptResult,
+        ResourceLink, Text,
     },
 };
 
@@ -23,7 +24,7 @@ pub trait PromptReply: Sized {
 }
 
 /// Converts the return value of a prompt. Generated code calls it.
-pub fn prompt_reply<T: PromptReply>(value: T) -> Answer {
+pub fn prompt_reply<T: PromptReply>(value: T) -> OperationResult {
     let mut result = PromptResult::default();
     value.messages(&mut result).map(|()| Done::Prompt(result))
 }

@@ -6,7 +6,7 @@ use super::{IntoFailure, Json, WithMeta, result::unwritable};
 use crate::{
     call::context::HasContext,
     error::Error,
-    model::{Answer, Blob, Body, Done, Image, ReadResult, ResourceContents},
+    model::{Blob, Done, Image, OperationResult, ReadResult, ResourceBody, ResourceContents},
 };
 
 /// Result type of a resource: text, [`Json<T>`], [`Blob`], [`Image`], [`ResourceContents`] or a `Vec` of them, [`WithMeta`], an `Option`
@@ -25,7 +25,7 @@ pub trait ResourceReply: Sized {
 }
 
 /// Converts the return value of a resource. Generated code calls it.
-pub fn resource_reply<T: ResourceReply>(context: &impl HasContext, value: T) -> Answer {
+pub fn resource_reply<T: ResourceReply>(context: &impl HasContext, value: T) -> OperationResult {
     let mut contents = Vec::new();
     value
         .contents(context.uri().unwrap_or_default(), &mut contents)
@@ -48,7 +48,11 @@ texts! { String &str Box<str> std::borrow::Cow<'_, str> }
 impl<T: Serialize> ResourceReply for Json<T> {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         let text = serde_json::to_string(&self.0).map_err(|error| unwritable(&error))?;
-        contents.push(ResourceContents::of(uri.to_owned(), "application/json", Body::Text(text)));
+        contents.push(ResourceContents::of(
+            uri.to_owned(),
+            "application/json",
+            ResourceBody::Text(text),
+        ));
         Ok(())
     }
 }
@@ -65,7 +69,8 @@ impl ResourceReply for Blob {
 #[diagnostic::do_not_recommend]
 impl ResourceReply for Image {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
-        let image = ResourceContents::of(uri.to_owned(), "image/png", Body::Blob(self.data));
+        let image =
+            ResourceContents::of(uri.to_owned(), "image/png", ResourceBody::Blob(self.data));
         contents.push(image.mime_type(self.mime_type));
         Ok(())
     }

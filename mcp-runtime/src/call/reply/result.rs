@@ -94,15 +94,15 @@ impl<E: Display + 'static> IntoFailure for E {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Kind;
+    use crate::error::ErrorKind;
 
     #[test]
     fn our_error_keeps_its_kind_and_others_are_failures() {
-        assert_eq!(Error::invalid_params("x").into_failure().kind(), Kind::InvalidParams);
+        assert_eq!(Error::invalid_params("x").into_failure().kind(), ErrorKind::InvalidParams);
         let unanswered = Unanswered::Failed(Error::invalid_params("x"));
-        assert_eq!(unanswered.into_failure().kind(), Kind::InvalidParams);
-        assert_eq!(Error::from(Unanswered::Declined).kind(), Kind::Failed);
-        assert_eq!("x".into_failure().kind(), Kind::Failed);
+        assert_eq!(unanswered.into_failure().kind(), ErrorKind::InvalidParams);
+        assert_eq!(Error::from(Unanswered::Declined).kind(), ErrorKind::Failed);
+        assert_eq!("x".into_failure().kind(), ErrorKind::Failed);
         assert_eq!(std::fmt::Error.into_failure().message(), std::fmt::Error.to_string());
     }
 }

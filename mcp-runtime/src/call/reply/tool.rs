@@ -6,9 +6,10 @@ use serde::Serialize;
 use super::{IntoFailure, Json, WithMeta, result::unwritable};
 use crate::{
     call::extract::Probe,
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     model::{
-        Answer, Audio, Content, Done, Embedded, Image, ResourceLink, Sampling, Text, ToolResult,
+        Audio, Content, Done, Embedded, Image, OperationResult, ResourceLink, Sampling, Text,
+        ToolResult,
     },
     schema::constant::{MOST, Node, Out, Schema, Top, dot_before, panic_with, write_root},
 };
@@ -59,7 +60,7 @@ pub trait ToolReply: Sized {
 }
 
 /// Converts the return value of a tool. Generated code calls it.
-pub fn tool_reply<T: ToolReply>(value: T) -> Answer {
+pub fn tool_reply<T: ToolReply>(value: T) -> OperationResult {
     let mut result = ToolResult::default();
     value.reply(&mut result)?;
     if !T::INSTEAD_OF_NOTHING.is_empty() && result.content.is_empty() {
@@ -353,7 +354,7 @@ impl Sampling {
             Ok(Done::Tool(result)) => result,
             Ok(_) => ToolResult::default(),
             // As in a call, an internal error must not reach the model.
-            Err(error) if error.kind() == Kind::Internal => {
+            Err(error) if error.kind() == ErrorKind::Internal => {
                 tracing::error!("{}", error.message());
                 ToolResult::failure("internal error")
             }
@@ -381,7 +382,7 @@ impl Sampling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Meta, Turn};
+    use crate::model::{Meta, SamplingTurn};
 
     fn check(value: impl ToolReply, content: &[&str], structured: Option<&str>) {
         let Ok(Done::Tool(result)) = tool_reply(value) else { panic!("not a tool's result") };
@@ -418,15 +419,17 @@ mod tests {
 
     #[test]
     fn an_error_keeps_its_kind() {
-        let check = |answer: Answer, kind| assert_eq!(answer.unwrap_err().kind(), kind);
-        check(tool_reply(Err::<String, _>("no")), Kind::Failed);
-        check(tool_reply(Err::<String, _>(Error::invalid_params("no"))), Kind::InvalidParams);
+        let check = |answer: OperationResult, kind| assert_eq!(answer.unwrap_err().kind(), kind);
+        check(tool_reply(Err::<String, _>("no")), ErrorKind::Failed);
+        check(tool_reply(Err::<String, _>(Error::invalid_params("no"))), ErrorKind::InvalidParams);
     }
 
     #[test]
     fn results_are_what_tools_return() {
         fn check(sampling: Sampling, content: &[&str], structured: Option<&str>, is_error: bool) {
-            let Some(Turn::Results(results)) = sampling.turns.last() else { panic!("no results") };
+            let Some(SamplingTurn::Results(results)) = sampling.turns.last() else {
+                panic!("no results")
+            };
             let (id, result) = &results[0];
             let expected = ToolResult {
                 content: content.iter().map(|text| Content::from(*text)).collect(),

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use mcp_runtime_wire::{JsonKind, ObjectWriter, Raw, write};
+
 use super::{Choices, FieldKind, FieldSchema, FormSchema};
 use crate::suggest::nearest;
-use crate::wire::{Kind, Object, Raw, write};
 
 impl FormSchema {
     /// Checks an answer and collects everything that is wrong with it. Members that the form does not have are ignored, and `null` counts
@@ -13,7 +14,7 @@ impl FormSchema {
     /// # Errors
     /// Returns one phrase for each wrong field.
     pub(crate) fn check(&self, content: Raw<'_>) -> Result<(), Vec<String>> {
-        if content.kind() != Kind::Object {
+        if content.kind() != JsonKind::Object {
             return Err(vec!["the answer to a form is an object with its fields".to_owned()]);
         }
         let given = self.given(content);
@@ -29,7 +30,7 @@ impl FormSchema {
     /// written as such. Call it only with an answer that fits.
     pub(crate) fn completed(&self, content: Raw<'_>) -> String {
         let mut out = Vec::new();
-        let mut object = Object::begin(&mut out);
+        let mut object = ObjectWriter::begin(&mut out);
         for (field, value) in self.fields.iter().zip(self.given(content)) {
             let text = match (value, &field.kind) {
                 (Some(value), FieldKind::Integer { .. }) => match integer(value.as_str()) {
@@ -93,7 +94,7 @@ impl FieldKind {
             Self::Bool => value.bool().is_none().then(|| mismatch(value, "true or false")),
             Self::Choice(choices) => choices.problem(value),
             Self::Several { choices, least, most } => {
-                if value.kind() != Kind::Array {
+                if value.kind() != JsonKind::Array {
                     return Some(mismatch(value, "an array"));
                 }
                 let wrong = value.elements().find_map(|it| choices.problem(it));
@@ -126,8 +127,8 @@ fn mismatch(value: Raw<'_>, expected: &str) -> String {
 fn shown(value: Raw<'_>) -> Cow<'_, str> {
     const MOST: usize = 60;
     match value.kind() {
-        Kind::Array => "an array".into(),
-        Kind::Object => "an object".into(),
+        JsonKind::Array => "an array".into(),
+        JsonKind::Object => "an object".into(),
         _ => match value.as_str().char_indices().nth(MOST) {
             Some((end, _)) => format!("{}…", &value.as_str()[..end]).into(),
             None => value.as_str().into(),
@@ -136,7 +137,7 @@ fn shown(value: Raw<'_>) -> Cow<'_, str> {
 }
 
 fn number(value: Raw<'_>) -> Option<&str> {
-    (value.kind() == Kind::Number).then(|| value.as_str())
+    (value.kind() == JsonKind::Number).then(|| value.as_str())
 }
 
 /// JSON Schema counts `3.0` and `3e1` as integers too, and some clients write them so.

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{Sampling, Turn};
+use super::{Sampling, SamplingTurn};
 use crate::{
     error::shown,
     model::{Role, SampledContent, ToolChoice, tool_name},
@@ -71,7 +71,7 @@ impl Sampling {
         let mut open = BTreeSet::new();
         for turn in &self.turns {
             match turn {
-                Turn::Results(results) => {
+                SamplingTurn::Results(results) => {
                     for (id, _) in results {
                         if !open.remove(id.as_str()) {
                             return Err(format!(
@@ -82,7 +82,7 @@ impl Sampling {
                     }
                     all_answered(&open)?;
                 }
-                Turn::Says(role, blocks) => {
+                SamplingTurn::Says(role, blocks) => {
                     all_answered(&open)?;
                     open = uses(*role, blocks)?;
                 }

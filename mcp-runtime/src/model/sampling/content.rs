@@ -1,12 +1,10 @@
+use mcp_runtime_wire::{JsonKind, Raw};
 use serde_json::Map;
 
 use super::{Sampled, ToolUse};
-use crate::{
-    model::{
-        Annotations, Audio, Image, Meta, Role, Text,
-        content::{Data, Extras},
-    },
-    wire::{Kind, Raw},
+use crate::model::{
+    Annotations, Audio, Image, Meta, Role, Text,
+    content::{BinaryData, Extras},
 };
 
 /// A block of the answer of the client's model ([`Sampled::content`]).
@@ -69,12 +67,12 @@ impl SampledContent {
     }
 }
 
-fn binary(raw: Raw<'_>) -> Result<(Data, String), String> {
+fn binary(raw: Raw<'_>) -> Result<(BinaryData, String), String> {
     let [data, mime_type] = raw.pick(["data", "mimeType"]);
-    let data = data.and_then(Raw::string).and_then(|it| Data::decode(&it));
+    let data = data.and_then(Raw::string).and_then(|it| BinaryData::decode(&it));
     let mime_type = mime_type.and_then(Raw::string);
     Ok((
-        Data::Bytes(data.ok_or("`data` of a block must be base64")?),
+        BinaryData::Bytes(data.ok_or("`data` of a block must be base64")?),
         mime_type.ok_or("`mimeType` of a block must be a string")?.into_owned(),
     ))
 }
@@ -92,7 +90,7 @@ pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
             last_modified: last_modified.and_then(Raw::string).map(Into::into),
         },
         meta: meta
-            .filter(|it| it.kind() == Kind::Object)
+            .filter(|it| it.kind() == JsonKind::Object)
             .and_then(|it| serde_json::from_str::<Map<_, _>>(it.as_str()).ok())
             .map(Meta),
     };

@@ -1,9 +1,7 @@
+use mcp_runtime_wire::{JsonKind, Raw};
+
 use super::{SampledContent, ToolUse};
-use crate::{
-    error::shown,
-    model::Role,
-    wire::{Kind, Raw},
-};
+use crate::{error::shown, model::Role};
 
 /// The answer of the client's model to a [`Sampling`](crate::Sampling). The user may have changed it (client/sampling).
 ///
@@ -62,8 +60,8 @@ impl Sampled {
         };
         let content = content.ok_or("`content` is missing")?;
         let content = match content.kind() {
-            Kind::Object => vec![SampledContent::read(content)?],
-            Kind::Array => {
+            JsonKind::Object => vec![SampledContent::read(content)?],
+            JsonKind::Array => {
                 content.elements().map(SampledContent::read).collect::<Result<_, _>>()?
             }
             _ => return Err("`content` must be a block or an array of blocks".to_owned()),

@@ -1,10 +1,8 @@
+use mcp_runtime_wire::{JsonKind, Raw};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::object_text;
-use crate::{
-    error::shown,
-    wire::{Kind, Raw},
-};
+use crate::error::shown;
 
 /// A tool that the client's model may use while it answers (client/sampling, 2025-11-25 and later). It is independent of the tools of the
 /// server: the model's request comes back as a [`ToolUse`], and the handler runs it.
@@ -128,10 +126,10 @@ impl ToolUse {
         };
         let input = match input.filter(|it| !it.is_null()) {
             None => "{}",
-            Some(it) if it.kind() == Kind::Object => it.as_str(),
+            Some(it) if it.kind() == JsonKind::Object => it.as_str(),
             Some(_) => return Err("`input` of a tool use must be an object".to_owned()),
         };
-        let meta = meta.filter(|it| it.kind() == Kind::Object).map(|it| it.as_str().into());
+        let meta = meta.filter(|it| it.kind() == JsonKind::Object).map(|it| it.as_str().into());
         Ok(Self { id: text(id, "id")?, name: text(name, "name")?, input: Ok(input.into()), meta })
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     call::context::{AnswerFuture, Asker as _},
-    model::{Answer, Done, TaskAnswer, TaskState},
+    model::{Done, OperationResult, TaskAnswer, TaskState},
     protocol::{call::ReplyTo, questions::Questioner, request::Terms, shared::Shared},
     task::{Live, Viewer, Waiter},
 };
@@ -23,7 +23,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// Waits until the task has ended, and returns the result that its call would have had.
-    pub(super) async fn result(self) -> Answer {
+    pub(super) async fn result(self) -> OperationResult {
         let tasks = self.shared.service.tasks.clone();
         if let Some(live) = tasks.live(&self.id, &self.viewer) {
             self.answer_questions(&live).await;
