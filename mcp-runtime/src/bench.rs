@@ -147,13 +147,13 @@ impl Answered {
 
 /// A URI template that is ready to match.
 #[derive(Debug)]
-pub struct Template(template::Template);
+pub struct Template(template::UriTemplate);
 
 impl Template {
     /// # Errors
     /// Fails if the text is not a valid template.
     pub fn parse(text: &str) -> Result<Self, String> {
-        template::Template::parse(text).map(Self)
+        template::UriTemplate::parse(text).map(Self)
     }
 
     /// Returns the number of variables in a URI, or `None` if the template does not match.

@@ -98,9 +98,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        call::extract::{Args, Params},
-        item::ItemDef,
-        registry,
+        call::extract::{Args, ItemParams},
+        registry::{self, ItemDef},
     };
 
     #[cfg(feature = "auth")]
@@ -136,7 +135,7 @@ mod tests {
 
     /// Checks the lines of the arguments of `go` if its parameters are in `lines`.
     fn check(lines: [u32; 2], times: u32, from: u32, gone: u32) {
-        let mut params = Params::default();
+        let mut params = ItemParams::default();
         (def().params)(&mut params);
         let mut entry = Entry::of(def(), params).expect("an entry");
         entry.judge().expect("a schema");

@@ -133,16 +133,19 @@ pub use authorization_server::{
     Upstream, User,
 };
 pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
-#[cfg(feature = "http")] // cargo add mcp-runtime --features http
-pub use call::context::Extension;
 #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
-pub use call::context::{Access, Auth, Authorization, Policy};
+pub use call::context::{Access, Authorization, Policy};
 pub use call::context::{
-    Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Principal, Progress,
+    Amount, AskAll, Asked, Cancel, Context, Principal, Progress, ProgressIter, ProgressStream,
 };
+#[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
+pub use call::extract::Auth;
+#[cfg(feature = "http")] // cargo add mcp-runtime --features http
+pub use call::extract::Extension;
 pub use call::extract::{
-    Args, Client, Elicit, Form, FormField, FromCall, Needs, Roots, Sample, Shared, State,
+    Args, Client, Elicit, FromCall, Requirements, Roots, Sample, Shared, State,
 };
+pub use call::read::{Form, FormField};
 pub use call::reply::{
     CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
 };
@@ -233,20 +236,20 @@ pub mod __private {
         __policy as policy, __register as register, __scopes as scopes,
         builder::{Identity, builder, items, named},
         call::extract::{
-            Args, Borrows, Call, Form, FormChoice, Params, Probe, Running, choices, field, form,
-            from_default, from_text,
+            Args, Borrows, Call, ItemParams as Params, Probe, Running, from_default, from_text,
         },
+        call::read::{Form, FormChoice, choices, field, form},
         call::reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         item::{
-            ArgDef, Completer, InputSchema, ItemDef, Origin, Property, Segment, VariableKind,
-            judge_text,
+            ArgDef, Completer, InputSchema, Property, Segment, SourceLocation as Origin,
+            VariableKind, judge_text,
         },
         model::{
             Asks, CachePolicy, Choices, FormSchema, Icon, Rate, Role, TaskSupport, TextFormat,
         },
         registry::{
-            Completes, Registered, Unmarked, completed, completed_by, identity, placed, stand_in,
-            unmarked,
+            Completes, ItemDef, Registered, Unmarked, completed, completed_by, identity, placed,
+            stand_in, unmarked,
         },
         schema::{
             CompiledPattern, Data, FieldBound, Range, SchemaProfile, Whole,
@@ -261,20 +264,22 @@ pub mod __private {
 
     #[cfg(feature = "auth")]
     pub use crate::call::context::decide;
-    #[cfg(any(target_family = "wasm", feature = "inventory"))]
-    pub use crate::registry::Entry;
     #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
     pub use crate::registry::MCP_RUNTIME_ITEMS_0;
+    #[cfg(any(target_family = "wasm", feature = "inventory"))]
+    pub use crate::registry::RegistryEntry as Entry;
 
     /// Traits for the method look-up in generated code.
     pub mod param {
-        pub use crate::call::extract::probe::{
-            ArgumentLevel as _, Check as _, FieldLevel as _, LiveLevel as _, OptionalStrLevel as _,
-            ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _,
-            SliceLevel as _, SliceOptionLevel as _, SpreadLevel as _, StrLevel as _,
-            UnfitFieldLevel as _, UnfitReceiverLevel as _, UnsharedLevel as _,
-            constant::UnknownParam as _,
-            unfit::{UnfitLevel as _, UnfitStateLevel as _, UnseenStateLevel as _},
+        pub use crate::call::extract::{
+            probe::{
+                ArgumentLevel as _, Check as _, LiveLevel as _, OptionalStrLevel as _,
+                ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _,
+                SliceLevel as _, SliceOptionLevel as _, StrLevel as _, UnknownParam as _,
+            },
+            server_handles::{UnfitReceiverLevel as _, UnsharedLevel as _},
+            spread::{FieldLevel as _, SpreadLevel as _, UnfitFieldLevel as _},
+            unfit_handles::{UnfitLevel as _, UnfitStateLevel as _, UnseenStateLevel as _},
         };
         pub use crate::call::reply::{NoOutputLevel as _, OutputLevel as _, UnknownOutput as _};
     }

@@ -11,7 +11,7 @@ use super::{
     storage::RoundId,
 };
 use crate::{
-    call::context::{Asker, Asking},
+    call::context::{AnswerFuture, Asker},
     error::{Error, ErrorKind, Result},
     model::{ClientInfo, NeedInput, Question},
 };
@@ -133,7 +133,7 @@ impl Rounds {
 }
 
 impl Asker for Rounds {
-    fn ask(&self, key: &str, question: Question) -> Asking {
+    fn ask(&self, key: &str, question: Question) -> AnswerFuture {
         match self.answer(key, question) {
             Some(answer) => Box::pin(std::future::ready(answer)),
             // The future that drives the call looks for questions after each poll, and ends the call.

@@ -6,7 +6,7 @@ use super::{ProtectedResource, Refusal, scope};
 use crate::{
     call::context::{Access, Authorization, Policy},
     error::{Error, ErrorKind},
-    item::ItemDef,
+    registry::ItemDef,
     unwind,
 };
 

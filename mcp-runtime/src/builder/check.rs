@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{
     call::context::{Cancel, Progress},
-    call::extract::{Client, Elicit, Needs, Params, Roots, Sample, Source},
+    call::extract::{ArgumentSource, Client, Elicit, ItemParams, Requirements, Roots, Sample},
     catalog::{Entry, Handle, PromptArgument, ToolEntry},
-    item::{Completer, ItemDef, KindDef},
+    item::Completer,
     model::{Meta, check_meta_key, check_tool_name},
-    registry,
+    registry::{self, ItemDef, KindDef},
 };
 
 /// Depth of the checks.
@@ -76,7 +76,7 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
             || params.fields.iter().any(|it| {
                 !it.def.constraints.is_empty()
                     || it.def.header.is_some()
-                    || matches!(it.source, Source::Spread { .. })
+                    || matches!(it.source, ArgumentSource::Spread { .. })
             });
         let variables = duplicates::variables(&params);
         let mut entry = match Entry::of(def, params) {
@@ -111,8 +111,8 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
 type ByIdentity = LazyCell<HashMap<TypeId, &'static ItemDef>>;
 
 /// Returns the parameters of the function. This evaluates their defaults, which are expressions of the user.
-fn described(def: &'static ItemDef) -> Result<Params, String> {
-    let mut params = Params::default();
+fn described(def: &'static ItemDef) -> Result<ItemParams, String> {
+    let mut params = ItemParams::default();
     match caught(|| (def.params)(&mut params)) {
         Ok(()) => Ok(params),
         Err(panicked) => Err(match params.making_default {
@@ -246,7 +246,7 @@ fn nothing_to_serve(
 struct MissingState(Vec<(TypeId, &'static str, Vec<String>)>);
 
 impl MissingState {
-    fn look(&mut self, builder: &Builder, def: &'static ItemDef, needs: &Needs) {
+    fn look(&mut self, builder: &Builder, def: &'static ItemDef, needs: &Requirements) {
         for &(id, name) in
             needs.states.iter().filter(|(id, _)| !builder.promised.iter().any(|it| it.id == *id))
         {
@@ -311,7 +311,7 @@ fn advice(builder: &Builder, id: TypeId, name: &str) -> String {
     )
 }
 
-fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>) {
+fn check_item(def: &'static ItemDef, params: &ItemParams, problems: &mut Vec<String>) {
     if matches!(def.kind, KindDef::Tool(_))
         && let Err(problem) = check_tool_name(def.name)
     {
@@ -344,7 +344,7 @@ fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>
 /// Returns the functions that complete the arguments of `def`.
 fn completions_of(
     def: &'static ItemDef,
-    params: &Params,
+    params: &ItemParams,
     by_identity: &ByIdentity,
     problems: &mut Vec<String>,
 ) -> Vec<&'static ItemDef> {

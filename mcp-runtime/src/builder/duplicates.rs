@@ -4,9 +4,9 @@ use std::{any::TypeId, collections::HashMap};
 
 use super::check::Found;
 use crate::{
-    call::extract::{Params, Source},
+    call::extract::{ArgumentSource, ItemParams},
     catalog::{Entry, EntryKind},
-    item::template::Template,
+    item::template::UriTemplate,
 };
 
 /// Set of URIs that a template reads: its shape, and the types of its variables. Two templates of one shape may differ in the types: a
@@ -21,17 +21,17 @@ enum Key<'a> {
 }
 
 /// Returns the parameters that are read from a text, with their types. Parameters with constraints are left out.
-pub(super) fn variables(params: &Params) -> Vec<(&'static str, TypeId)> {
+pub(super) fn variables(params: &ItemParams) -> Vec<(&'static str, TypeId)> {
     let fields = params.fields.iter().filter(|it| it.def.constraints.is_empty());
     let variables = fields.filter_map(|it| match it.source {
-        Source::Text { read_as, .. } => Some((it.def.name, read_as)),
-        Source::Json { .. } | Source::Spread { .. } => None,
+        ArgumentSource::Text { read_as, .. } => Some((it.def.name, read_as)),
+        ArgumentSource::Json { .. } | ArgumentSource::Spread { .. } => None,
     });
     variables.collect()
 }
 
 /// Returns the shape of a template; `None` if the URIs that it reads depend on more than that.
-pub(super) fn shape(template: &Template, variables: &[(&'static str, TypeId)]) -> Option<Shape> {
+pub(super) fn shape(template: &UriTemplate, variables: &[(&'static str, TypeId)]) -> Option<Shape> {
     let (shape, names) = template.shape();
     let type_of = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1);
     let types = names.iter().map(|it| type_of(it)).collect::<Option<_>>()?;

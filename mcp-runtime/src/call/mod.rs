@@ -1,5 +1,6 @@
-//! One running call: its context, the extraction of its parameters, and its reply.
+//! One running call: reading of values, its context, the extraction of its parameters, and its reply. Each of these uses those before it.
 
 pub(crate) mod context;
 pub(crate) mod extract;
+pub(crate) mod read;
 pub(crate) mod reply;

@@ -14,14 +14,15 @@ use super::schemas::{self, Made, Output};
 #[cfg(feature = "auth")]
 use crate::auth::Guard;
 use crate::{
-    call::extract::{Call, Field, Names, Params, Running, Source},
-    call::reply::OutputSchema,
+    call::extract::{ArgumentField, ArgumentNames, ArgumentSource, Call, ItemParams, Running},
+    call::reply::OutputSchemaSource,
     item::{
-        ArgDef, CallFn, Completer, Constant, ItemDef, KindDef, Origin,
-        template::{Segment, Template},
+        ArgDef, Completer, SourceLocation,
+        template::{Segment, UriTemplate},
     },
     limits::{Gate, Wanted},
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
+    registry::{CallFn, Constant, ItemDef, KindDef},
     schema::{
         SchemaProfile,
         header::{self, HeaderArgument},
@@ -55,13 +56,13 @@ pub(crate) struct Entry {
     pub(crate) priority: Option<f64>,
     /// Keys, and values as JSON text.
     pub(crate) meta: Vec<(Text, Text)>,
-    pub(crate) origin: Option<&'static Origin>,
+    pub(crate) origin: Option<&'static SourceLocation>,
     /// Parameters that are arguments or contain arguments, with their places in the source.
     pub(crate) parameters: Vec<&'static ArgDef>,
     /// Identity of the annotated function.
     pub(crate) identity: Option<TypeId>,
     pub(crate) handler: Handler,
-    pub(crate) names: Names,
+    pub(crate) names: ArgumentNames,
     /// Whether the request's `_meta` is kept for the handler.
     pub(crate) needs_meta: bool,
     /// Capabilities that the client must have, according to the attribute and the parameters.
@@ -112,7 +113,7 @@ pub(crate) struct ToolEntry {
     pub(crate) task: Option<TaskSupport>,
     /// Makes the input schema.
     pub(crate) input: SchemaText,
-    pub(crate) output: Option<OutputSchema>,
+    pub(crate) output: Option<OutputSchemaSource>,
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) constant: Constant,
     made_input: OnceLock<Made>,
@@ -132,7 +133,7 @@ pub(crate) struct ToolSchemas<'a> {
 pub(crate) struct ResourceEntry {
     pub(crate) uri: Text,
     /// `None` for a fixed URI.
-    pub(crate) template: Option<Template>,
+    pub(crate) template: Option<UriTemplate>,
     pub(crate) mime_type: Option<Text>,
     pub(crate) size: Option<u64>,
     pub(crate) subscribe: bool,
@@ -156,10 +157,12 @@ pub(crate) struct PromptArgument {
 }
 
 impl PromptArgument {
-    fn of(field: &Field) -> Self {
+    fn of(field: &ArgumentField) -> Self {
         let (required, values): (bool, fn() -> Vec<&'static str>) = match field.source {
-            Source::Text { required, values, .. } => (required && !field.has_default, values),
-            Source::Json { .. } | Source::Spread { .. } => (true, Vec::new),
+            ArgumentSource::Text { required, values, .. } => {
+                (required && !field.has_default, values)
+            }
+            ArgumentSource::Json { .. } | ArgumentSource::Spread { .. } => (true, Vec::new),
         };
         Self {
             name: field.def.name.into(),
@@ -203,7 +206,7 @@ impl ToolEntry {
 
     pub(crate) fn new(
         input: SchemaText,
-        output: Option<OutputSchema>,
+        output: Option<OutputSchemaSource>,
         profile: Option<SchemaProfile>,
     ) -> Self {
         Self {
@@ -234,13 +237,13 @@ impl Entry {
     ///
     /// # Errors
     /// Fails if the template cannot be matched.
-    pub(crate) fn of(def: &'static ItemDef, params: Params) -> Result<Self, String> {
+    pub(crate) fn of(def: &'static ItemDef, params: ItemParams) -> Result<Self, String> {
         let names = params
             .fields
             .iter()
-            .filter(|it| !matches!(it.source, Source::Spread { .. }))
+            .filter(|it| !matches!(it.source, ArgumentSource::Spread { .. }))
             .map(|it| it.def.name.into());
-        let names = Names { own: names.collect(), spread: Vec::new() };
+        let names = ArgumentNames { own: names.collect(), spread: Vec::new() };
         let parameters = params.fields.iter().map(|it| it.def).collect();
         let needs_meta = params.needs.meta;
         let asks = def.asks.and(params.needs.asks);
@@ -403,8 +406,8 @@ impl Entry {
     }
 }
 
-fn template(segments: &'static [Segment]) -> Result<Option<Template>, String> {
-    if segments.is_empty() { Ok(None) } else { Template::new(segments).map(Some) }
+fn template(segments: &'static [Segment]) -> Result<Option<UriTemplate>, String> {
+    if segments.is_empty() { Ok(None) } else { UriTemplate::new(segments).map(Some) }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::{
 use super::{Catalog, Entry, Event};
 use crate::{
     call::context::Context,
-    call::extract::{FromCall, Needs},
+    call::extract::{FromCall, Requirements},
     error::{Error, Result},
     limits::{ItemStats, Limit, Pool, Stats},
     model::ListKind,
@@ -145,7 +145,7 @@ impl FromCall<'_> for Handle {
         origin.map(|it| it.0.handle()).ok_or_else(|| Error::internal("the server has no handle"))
     }
 
-    fn needs(needs: &mut Needs) {
+    fn needs(needs: &mut Requirements) {
         needs.handle = true;
     }
 }

@@ -6,9 +6,10 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::{
-    call::extract::{Field, Source},
-    call::reply::OutputSchema,
-    item::{Constant, Param},
+    call::extract::{ArgumentField, ArgumentSource},
+    call::reply::OutputSchemaSource,
+    item::Param,
+    registry::Constant,
     schema::{
         InputField, InputObject, ResultSchema, SchemaProfile, SchemaSide,
         constant::{Node, partial_schema},
@@ -49,7 +50,7 @@ fn constant(text: &'static [u8], profile: SchemaProfile) -> Option<Made> {
 /// # Errors
 /// Fails if the parameters as a whole have problems, such as a length on a number.
 pub(crate) fn input(
-    fields: &[Field],
+    fields: &[ArgumentField],
     known: &Constant,
     lenient: bool,
     profile: SchemaProfile,
@@ -61,21 +62,23 @@ pub(crate) fn input(
     let mut made: Vec<Option<Value>> = Vec::with_capacity(fields.len());
     for field in fields {
         made.push(match field.source {
-            Source::Json { schema, .. } | Source::Spread { schema } => {
+            ArgumentSource::Json { schema, .. } | ArgumentSource::Spread { schema } => {
                 let known = node(field, known).filter(|_| profile == SchemaProfile::Compatible);
                 let known =
                     known.and_then(|it| partial_schema(&it, SchemaSide::Argument, &mut generator));
                 Some(known.unwrap_or_else(|| schema(&mut generator).to_value()))
             }
-            Source::Text { .. } => None,
+            ArgumentSource::Text { .. } => None,
         });
     }
     let mut object = InputObject::new(generator.take_definitions(true), lenient);
     for (field, schema) in fields.iter().zip(made) {
         let Some(schema) = schema else { continue };
         match field.source {
-            Source::Spread { .. } => object.spread(field.def.name, field.def.header, schema),
-            Source::Json { required, .. } => object.field(InputField {
+            ArgumentSource::Spread { .. } => {
+                object.spread(field.def.name, field.def.header, schema)
+            }
+            ArgumentSource::Json { required, .. } => object.field(InputField {
                 title: field.def.title,
                 description: field.def.description,
                 required: !field.has_default && required(),
@@ -85,14 +88,14 @@ pub(crate) fn input(
                 header: field.def.header,
                 ..InputField::new(field.def.name, schema)
             }),
-            Source::Text { .. } => {}
+            ArgumentSource::Text { .. } => {}
         }
     }
     object.render(profile).map(Made::from)
 }
 
 /// Returns the constant schema of an argument, for a tool that has another argument without one.
-fn node(field: &Field, known: &Constant) -> Option<Node> {
+fn node(field: &ArgumentField, known: &Constant) -> Option<Node> {
     let properties = known.input?.properties;
     match properties.iter().find(|it| std::ptr::eq(it.arg, field.def))?.param {
         Param::Argument(node) | Param::Spread(node) => Some(node),
@@ -100,7 +103,11 @@ fn node(field: &Field, known: &Constant) -> Option<Node> {
     }
 }
 
-pub(crate) fn output(output: OutputSchema, known: &Constant, profile: SchemaProfile) -> Output {
+pub(crate) fn output(
+    output: OutputSchemaSource,
+    known: &Constant,
+    profile: SchemaProfile,
+) -> Output {
     if let Some(made) = constant(known.output_text, profile) {
         return Output { made, root_is_object: known.output_is_object };
     }

@@ -29,7 +29,7 @@ use mcp_runtime_wire::{IndexedObject, JsonKind, Raw};
 use crate::auth::Rules;
 use crate::{
     call::context::{Caller, Environment, LazyContext},
-    call::extract::{Arguments, Call, Member, Mode, Running},
+    call::extract::{ArgumentMember, Arguments, Call, Mode, Running},
     catalog::{Catalog, Entry, EntryKind, Snapshot},
     error::{Error, ErrorKind, shown},
     limits::Reservation,
@@ -373,7 +373,7 @@ fn panicked(entry: &Entry) -> OperationResult {
 }
 
 /// Reads arguments that are strings on the wire. A number or bool that the client did not quote counts as its text.
-fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'a, str>>>, Error> {
+fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<ArgumentMember<'a, Cow<'a, str>>>, Error> {
     let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
     if arguments.kind() != JsonKind::Object {
         return Err(Error::of(ErrorKind::InvalidParams, "`arguments` must be an object"));
@@ -391,7 +391,7 @@ fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'a, str>>>
                 ));
             }
         };
-        members.push(Member::new(name, value));
+        members.push(ArgumentMember::new(name, value));
     }
     Ok(members)
 }

@@ -84,7 +84,7 @@ impl Pending {
     pub(crate) fn hold(&mut self, reservation: Reservation) {
         let reservation = Arc::new(reservation);
         let shared: Arc<dyn Any + Send + Sync> = reservation.clone();
-        self.context.hold(Arc::downgrade(&shared));
+        self.context.set_reservation(Arc::downgrade(&shared));
         self.reservation = Some(reservation);
     }
 

@@ -13,7 +13,7 @@ use super::{Request, complete::find, target::template};
 #[cfg(feature = "auth")]
 use crate::{
     auth::No,
-    call::context::{Access, Authorization, Given},
+    call::context::{Access, AccessArguments, Authorization},
     percent,
 };
 use crate::{
@@ -118,11 +118,15 @@ impl Dispatcher {
             (Request::CallTool { arguments, .. }, Some(entry)) => {
                 let strict = entry.tool().is_some_and(|it| it.strict);
                 let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT.into());
-                self.check(entry, carrier, using(entry, None, Given::Json(arguments, strict)))
+                self.check(
+                    entry,
+                    carrier,
+                    using(entry, None, AccessArguments::Json(arguments, strict)),
+                )
             }
             (Request::GetPrompt { arguments, .. }, Some(entry)) => {
                 let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
-                self.check(entry, carrier, using(entry, None, Given::Texts(arguments)))
+                self.check(entry, carrier, using(entry, None, AccessArguments::Texts(arguments)))
             }
             (Request::ReadResource { uri }, Some(entry)) => self.check_uri(entry, carrier, uri),
             // The arguments of the later call are not known yet, so the check is the same as for a list.
@@ -163,7 +167,7 @@ impl Dispatcher {
 
     fn check_uri(&self, entry: &Entry, carrier: &Carrier, uri: &str) -> Result<(), No> {
         let template = entry.resource().and_then(|it| it.template.as_ref());
-        let given = template.map_or(Given::None, Given::Variables);
+        let given = template.map_or(AccessArguments::None, AccessArguments::Variables);
         self.check(entry, carrier, using(entry, Some(uri), given))
     }
 
@@ -179,7 +183,7 @@ fn caller(carrier: &Carrier) -> Option<&Authorization> {
 }
 
 #[cfg(feature = "auth")]
-fn using<'a>(entry: &'a Entry, uri: Option<&'a str>, given: Given<'a>) -> Access<'a> {
+fn using<'a>(entry: &'a Entry, uri: Option<&'a str>, given: AccessArguments<'a>) -> Access<'a> {
     let (kind, item) = (entry.kind_name(), entry.key());
     Access { kind, item, uri, is_listing: false, given, is_unreadable: Cell::new(false) }
 }
@@ -187,5 +191,5 @@ fn using<'a>(entry: &'a Entry, uri: Option<&'a str>, given: Given<'a>) -> Access
 #[cfg(feature = "auth")]
 fn listing(entry: &Entry) -> Access<'_> {
     let fixed = entry.resource().filter(|it| it.template.is_none()).map(|it| &*it.uri);
-    Access { is_listing: true, ..using(entry, fixed, Given::None) }
+    Access { is_listing: true, ..using(entry, fixed, AccessArguments::None) }
 }

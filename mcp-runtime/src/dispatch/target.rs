@@ -4,13 +4,13 @@ use std::{borrow::Cow, cell::Cell, sync::Arc};
 
 use crate::{
     call::context::{Caller, Environment, LazyContext, States},
-    call::extract::{Arguments, Call, Member, Mode},
+    call::extract::{ArgumentMember, Arguments, Call, Mode},
     catalog::{Entry, Handler, Snapshot},
     model::ListKind,
     unwind,
 };
 
-type Variables<'a> = Vec<Member<'a, Cow<'a, str>>>;
+type Variables<'a> = Vec<ArgumentMember<'a, Cow<'a, str>>>;
 
 /// Returns the templates that match a URI, each with its variables.
 pub(super) fn matching<'s: 'a, 'a>(
@@ -20,7 +20,7 @@ pub(super) fn matching<'s: 'a, 'a>(
     snapshot.list(ListKind::Templates).iter().filter_map(move |entry| {
         let template = entry.resource()?.template.as_ref()?;
         let variables = template.matches(uri)?.into_iter();
-        let members = variables.map(|(name, value)| Member::new(name.into(), value));
+        let members = variables.map(|(name, value)| ArgumentMember::new(name.into(), value));
         Some((entry, members.collect()))
     })
 }

@@ -1,3 +1,5 @@
+//! What the attributes say of a parameter.
+
 use std::any::TypeId;
 
 use crate::schema::{
@@ -93,7 +95,7 @@ impl ArgDef {
         self
     }
 
-    /// Sets the default as the attribute writes it. `Params::add_default` gets its value at run time.
+    /// Sets the default as the attribute writes it. `ItemParams::add_default` gets its value at run time.
     #[must_use]
     pub const fn default(mut self, literal: Literal) -> Self {
         self.default = Some(literal);

@@ -1,8 +1,5 @@
 //! Input schemas of tools, made at compile time.
 
-#[cfg(feature = "stdio")]
-mod gaps;
-
 use super::ArgDef;
 use crate::schema::{
     SchemaKind, SchemaSide,
@@ -212,7 +209,7 @@ impl InputSchema {
         true
     }
 
-    /// Whether a parameter other than the one at `index` declares the argument.
+    /// Returns whether a parameter other than the one at `index` declares the argument.
     const fn is_declared_beside(&self, index: usize, name: &str) -> bool {
         let mut i = 0;
         while i < self.properties.len() {
@@ -260,19 +257,19 @@ impl InputSchema {
     }
 
     const fn write_required(&self, out: &mut Out<'_>) {
-        let mut names = Names { first: true };
+        let mut names = RequiredNames { first: true };
         let mut i = 0;
         while i < self.properties.len() {
             let Property { arg, param } = self.properties[i];
             match param {
                 Param::Argument(node) if arg.default.is_none() && !node.is_optional() => {
-                    names.name(out, arg.name);
+                    names.push(out, arg.name);
                 }
                 Param::Spread(node) => {
                     let mut j = 0;
                     while let Some(member) = node.member(j) {
                         if member.is_required(SchemaSide::Argument) {
-                            names.name(out, member.name());
+                            names.push(out, member.name());
                         }
                         j += 1;
                     }
@@ -287,12 +284,13 @@ impl InputSchema {
     }
 }
 
-struct Names {
+/// Writer of the names in `required`.
+struct RequiredNames {
     first: bool,
 }
 
-impl Names {
-    const fn name(&mut self, out: &mut Out<'_>, name: &str) {
+impl RequiredNames {
+    const fn push(&mut self, out: &mut Out<'_>, name: &str) {
         if self.first {
             out.push(r#","required":["#);
         }
@@ -301,5 +299,46 @@ impl Names {
     }
 }
 
+/// Reasons why the compiler could not make the schema, for the command line.
+#[cfg(feature = "stdio")]
+impl InputSchema {
+    /// Returns a sentence for each parameter whose schema is not fully known at compile time.
+    pub(crate) fn gaps(&self) -> Vec<String> {
+        let gaps: Vec<String> = self
+            .properties
+            .iter()
+            .filter(|property| !property.is_constant())
+            .map(Property::gap)
+            .collect();
+        match gaps.is_empty() {
+            true => vec!["it is too much for the compiler".to_owned()],
+            false => gaps,
+        }
+    }
+}
+
+#[cfg(feature = "stdio")]
+impl Property {
+    /// Returns a sentence that says what the compiler does not know of the parameter.
+    fn gap(&self) -> String {
+        let name = self.arg.name;
+        match self.param {
+            Param::Unknown(of) => {
+                let of = crate::schema::constant::short(of());
+                format!("the compiler does not know the type of `{name}`: `{of}`")
+            }
+            Param::Argument(node) => node.gap(name).unwrap_or_else(|| {
+                format!("the compiler does not know what is said of `{name}` beside its type")
+            }),
+            Param::Spread(node) => node
+                .gap("")
+                .unwrap_or_else(|| format!("the compiler does not know how `{name}` is spread")),
+            Param::Server => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod agreement;
 #[cfg(test)]
 mod tests;

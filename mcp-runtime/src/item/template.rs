@@ -14,11 +14,11 @@
 //!
 //! Matching takes time proportional to the length of the URI times the length of the template: nothing is tried twice.
 
-use std::borrow::Cow;
-use std::fmt;
+use std::{borrow::Cow, fmt};
+
+use crate::percent;
 
 mod matching;
-mod parse;
 
 /// A piece of a template, as the macro writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,27 +59,28 @@ impl VariableKind {
     }
 }
 
-/// A template ready to match.
+/// URI template that is ready to match.
 #[derive(Debug, Clone)]
-pub(crate) struct Template {
+pub(crate) struct UriTemplate {
     /// Pieces of the template before the query, in order.
-    parts: Vec<Part>,
+    parts: Vec<TemplatePart>,
     /// Length of scheme and host in the first part, in bytes. Their case is ignored.
     any_case: usize,
     /// Query parameters with a fixed value.
     fixed: Vec<(String, String)>,
-    query: Vec<Name>,
+    query: Vec<TemplateText>,
 }
 
-pub(crate) type Name = Cow<'static, str>;
+/// Literal text, or the name of a variable.
+pub(crate) type TemplateText = Cow<'static, str>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
-    Literal(Name),
-    Variable { name: Name, kind: VariableKind, explode: bool },
+enum TemplatePart {
+    Literal(TemplateText),
+    Variable { name: TemplateText, kind: VariableKind, explode: bool },
 }
 
-impl Template {
+impl UriTemplate {
     /// Builds the template from the pieces that the macro has read.
     ///
     /// # Errors
@@ -87,9 +88,9 @@ impl Template {
     /// Fails if the template is one that [`parse`](Self::parse) rejects, but the macro accepted.
     pub(crate) fn new(segments: &'static [Segment]) -> Result<Self, String> {
         Self::build(segments.iter().map(|segment| match *segment {
-            Segment::Literal(text) => Part::Literal(text.into()),
+            Segment::Literal(text) => TemplatePart::Literal(text.into()),
             Segment::Variable { name, kind, explode } => {
-                Part::Variable { name: name.into(), kind, explode }
+                TemplatePart::Variable { name: name.into(), kind, explode }
             }
         }))
     }
@@ -100,37 +101,124 @@ impl Template {
     ///
     /// Fails if the text is no supported template. The error says what is wrong.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        Self::build(parse::parts(text)?.into_iter())
+        Self::build(parts(text)?.into_iter())
     }
 
-    /// Whether the template names exactly one resource.
+    /// Puts the pieces together, and checks that the template can be matched.
+    fn build(pieces: impl Iterator<Item = TemplatePart>) -> Result<Self, String> {
+        let mut template =
+            Self { parts: Vec::new(), any_case: 0, fixed: Vec::new(), query: Vec::new() };
+        let mut in_query = false;
+        for piece in pieces {
+            match piece {
+                TemplatePart::Literal(text) => {
+                    if in_query {
+                        return Err(format!(
+                            "nothing but `{{&x}}` can follow the query, and `{text}` does"
+                        ));
+                    }
+                    check_literal(&text)?;
+                    let Some((path, query)) = text.split_once('?') else {
+                        template.literal(text);
+                        continue;
+                    };
+                    in_query = true;
+                    template.literal(path.to_owned().into());
+                    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+                        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+                        let (Some(name), Some(value)) =
+                            (percent::decode(name), percent::decode(value))
+                        else {
+                            return Err(format!("`{pair}` has an escape that cannot be read"));
+                        };
+                        template.fixed.push((name.into_owned(), value.into_owned()));
+                    }
+                }
+                TemplatePart::Variable { name, kind, explode } => {
+                    if in_query && !kind.is_query() {
+                        return Err(format!(
+                            "a variable of the query is written `{{?{name}}}` or `{{&{name}}}`"
+                        ));
+                    }
+                    let known = template.names().any(|other| other == name)
+                        || kind.is_query()
+                            && template.fixed.iter().any(|(other, _)| *other == name);
+                    if known {
+                        return Err(format!("the variable `{name}` is there twice"));
+                    }
+                    if kind == VariableKind::QueryMore && !in_query {
+                        return Err(format!(
+                            "`{{&{name}}}` continues a query, but there is none: write `{{?{name}}}`"
+                        ));
+                    }
+                    if kind.is_query() {
+                        in_query = true;
+                        template.query.push(name);
+                        continue;
+                    }
+                    template.variable(name, kind, explode)?;
+                }
+            }
+        }
+        template.any_case = scheme_and_host(template.parts.first())
+            .ok_or("a URI template begins with a scheme, as `notes://` does")?;
+        Ok(template)
+    }
+
+    fn literal(&mut self, text: TemplateText) {
+        match self.parts.last_mut() {
+            Some(TemplatePart::Literal(before)) => before.to_mut().push_str(&text),
+            _ if text.is_empty() => {}
+            _ => self.parts.push(TemplatePart::Literal(text)),
+        }
+    }
+
+    fn variable(
+        &mut self,
+        name: TemplateText,
+        kind: VariableKind,
+        explode: bool,
+    ) -> Result<(), String> {
+        if let Some(TemplatePart::Variable { name: before, .. }) = self.parts.last()
+            && prefix(kind).is_empty()
+        {
+            return Err(format!(
+                "nothing says where `{before}` ends and `{name}` begins: put text between them"
+            ));
+        }
+        self.parts.push(TemplatePart::Variable { name, kind, explode });
+        Ok(())
+    }
+
+    /// Returns whether the template names exactly one resource.
     #[cfg(test)]
     pub(crate) fn is_concrete(&self) -> bool {
-        self.query.is_empty() && self.parts.iter().all(|part| matches!(part, Part::Literal(_)))
+        self.query.is_empty()
+            && self.parts.iter().all(|part| matches!(part, TemplatePart::Literal(_)))
     }
 
     /// Returns the names of the variables, in the order in which they are written.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let path = self.parts.iter().filter_map(|part| match part {
-            Part::Variable { name, .. } => Some(&**name),
-            Part::Literal(_) => None,
+            TemplatePart::Variable { name, .. } => Some(&**name),
+            TemplatePart::Literal(_) => None,
         });
         path.chain(self.query.iter().map(|name| &**name))
     }
 
     /// Returns the template without the names of its variables, and these names in their order. The names do not change which URIs the
     /// template matches, except in the query, where they are part of the URI and stay.
-    pub(crate) fn shape(&self) -> (String, Vec<Name>) {
+    pub(crate) fn shape(&self) -> (String, Vec<TemplateText>) {
         let mut shape = self.clone();
         let mut names = Vec::new();
         for (index, part) in shape.parts.iter_mut().enumerate() {
             match part {
-                Part::Literal(text) if index == 0 => {
+                TemplatePart::Literal(text) if index == 0 => {
                     let (before, after) = text.split_at(self.any_case);
                     *text = format!("{}{after}", before.to_ascii_lowercase()).into();
                 }
-                Part::Literal(_) => {}
-                Part::Variable { name, .. } => names.push(std::mem::take(name)),
+                TemplatePart::Literal(_) => {}
+                TemplatePart::Variable { name, .. } => names.push(std::mem::take(name)),
             }
         }
         shape.fixed.sort_unstable();
@@ -156,8 +244,8 @@ impl Template {
         let mut uri = String::new();
         for part in &self.parts {
             match part {
-                Part::Literal(text) => uri.push_str(text),
-                Part::Variable { name, kind, explode } => {
+                TemplatePart::Literal(text) => uri.push_str(text),
+                TemplatePart::Variable { name, kind, explode } => {
                     let Some(value) = value(name) else { continue };
                     uri.push_str(prefix(*kind));
                     match (kind, explode) {
@@ -182,6 +270,104 @@ impl Template {
     }
 }
 
+/// List of the supported operators, for errors.
+const SUPPORTED: &str = "supported are {x}, {+x}, {.x}, {/x}, {/x*}, {?x,y} and {&x,y}";
+
+/// Cuts the text of a template into its pieces.
+fn parts(text: &str) -> Result<Vec<TemplatePart>, String> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (literal, expression) =
+            rest.split_once('{').map_or((rest, None), |(a, b)| (a, Some(b)));
+        if literal.contains('}') {
+            return Err(format!("`{text}`: a `}}` without a `{{`"));
+        }
+        if !literal.is_empty() {
+            parts.push(TemplatePart::Literal(literal.to_owned().into()));
+        }
+        let Some(expression) = expression else { break };
+        let Some((expression, after)) = expression.split_once('}') else {
+            return Err(format!("`{text}`: a `{{` without a `}}`"));
+        };
+        variables(expression, &mut parts).map_err(|problem| format!("`{text}`: {problem}"))?;
+        rest = after;
+    }
+    Ok(parts)
+}
+
+fn variables(expression: &str, parts: &mut Vec<TemplatePart>) -> Result<(), String> {
+    let (kind, names) = match expression.chars().next() {
+        Some('+') => (VariableKind::Reserved, &expression[1..]),
+        Some('.') => (VariableKind::Label, &expression[1..]),
+        Some('/') => (VariableKind::Path, &expression[1..]),
+        Some('?') => (VariableKind::Query, &expression[1..]),
+        Some('&') => (VariableKind::QueryMore, &expression[1..]),
+        Some('#' | ';' | '=' | ',' | '!' | '@' | '|') => {
+            return Err(format!(
+                "`{{{expression}}}` has an operator that is not supported; {SUPPORTED}"
+            ));
+        }
+        _ => (VariableKind::Simple, expression),
+    };
+    if names.contains(',') && !kind.is_query() {
+        return Err(format!(
+            "`{{{expression}}}` has several variables; write one per expression, or {{?x,y}}"
+        ));
+    }
+    for (index, name) in names.split(',').enumerate() {
+        let (name, explode) = name.strip_suffix('*').map_or((name, false), |name| (name, true));
+        if explode && kind != VariableKind::Path {
+            return Err(format!("only a path explodes, `{{/{name}*}}`, not `{{{expression}}}`"));
+        }
+        if name.contains(':') {
+            return Err(format!(
+                "`{{{expression}}}` has a prefix length, which is not supported; {SUPPORTED}"
+            ));
+        }
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+        if !is_name {
+            return Err(format!("`{{{expression}}}` has no name made of letters, digits and `_`"));
+        }
+        let kind = if index > 0 { VariableKind::QueryMore } else { kind };
+        parts.push(TemplatePart::Variable { name: name.to_owned().into(), kind, explode });
+    }
+    Ok(())
+}
+
+fn check_literal(text: &str) -> Result<(), String> {
+    let illegal = |c: char| c.is_ascii_control() || " \"<>\\^`{|}".contains(c);
+    if let Some(c) = text.chars().find(|c| illegal(*c)) {
+        return Err(format!("{c:?} cannot be in a URI"));
+    }
+    if text.split(['/', '?', '#']).any(|segment| segment == "..") {
+        return Err(format!("`{text}` has a `..` segment, which clients take out before they ask"));
+    }
+    if text.matches('%').count() > 0 && percent::decode(text).is_none() {
+        return Err(format!("`{text}` has an escape that cannot be read"));
+    }
+    Ok(())
+}
+
+/// Returns the length of scheme and host in the first literal, in bytes. Their case does not matter. A host with a part before an `@` does
+/// not count, because that part is case-sensitive. If a variable is part of the host, only the text before the variable counts. `None`
+/// means that the literal has no scheme.
+fn scheme_and_host(first: Option<&TemplatePart>) -> Option<usize> {
+    let Some(TemplatePart::Literal(text)) = first else { return None };
+    let (scheme, after) = text.split_once(':')?;
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    if !is_scheme {
+        return None;
+    }
+    let host = after.strip_prefix("//").unwrap_or_default();
+    let host = &host[..host.find(['/', '?', '#']).unwrap_or(host.len())];
+    let slashes = if after.starts_with("//") { 2 } else { 0 };
+    let host = if host.contains('@') { 0 } else { host.len() };
+    Some(scheme.len() + 1 + slashes + host)
+}
+
 /// Returns the text that comes before the value of a variable.
 fn prefix(kind: VariableKind) -> &'static str {
     match kind {
@@ -191,12 +377,12 @@ fn prefix(kind: VariableKind) -> &'static str {
     }
 }
 
-impl fmt::Display for Template {
+impl fmt::Display for UriTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.parts {
             match part {
-                Part::Literal(text) => f.write_str(text)?,
-                Part::Variable { name, kind, explode } => {
+                TemplatePart::Literal(text) => f.write_str(text)?,
+                TemplatePart::Variable { name, kind, explode } => {
                     let operator =
                         if *kind == VariableKind::Reserved { "+" } else { prefix(*kind) };
                     write!(f, "{{{operator}{name}{}}}", if *explode { "*" } else { "" })?;
@@ -205,9 +391,9 @@ impl fmt::Display for Template {
         }
         for (index, (name, value)) in self.fixed.iter().enumerate() {
             let mut pair = String::from(if index == 0 { "?" } else { "&" });
-            crate::percent::encode(name, |_| false, &mut pair);
+            percent::encode(name, |_| false, &mut pair);
             pair.push('=');
-            crate::percent::encode(value, |_| false, &mut pair);
+            percent::encode(value, |_| false, &mut pair);
             f.write_str(&pair)?;
         }
         if !self.query.is_empty() {

@@ -11,7 +11,7 @@ use super::{
     revision::Revision,
 };
 use crate::{
-    call::context::{Channel, Report},
+    call::context::{Channel, ProgressReport},
     model::Level,
 };
 
@@ -31,7 +31,7 @@ pub(crate) struct ProgressSlot {
     token: Box<str>,
     /// Task that the reports belong to.
     task: Option<Arc<str>>,
-    pending: Mutex<Option<Report>>,
+    pending: Mutex<Option<ProgressReport>>,
 }
 
 impl CallChannel {
@@ -70,7 +70,7 @@ impl Channel for CallChannel {
         }
     }
 
-    fn progress(&self, report: Report) {
+    fn progress(&self, report: ProgressReport) {
         if !self.reports {
             return;
         }
@@ -94,7 +94,7 @@ impl Channel for Outbox {
         Outbox::release(self, retry);
     }
 
-    fn progress(&self, _: Report) {}
+    fn progress(&self, _: ProgressReport) {}
 
     fn log(&self, _: Level, _: &str, _: &str) {}
 }

@@ -5,7 +5,7 @@ use mcp_runtime_wire::{JsonKind, Raw};
 
 use super::{request::ClientRequest, route::VERSION_HEADER};
 use crate::{
-    call::extract::header,
+    call::read::header,
     error::{Error, ErrorKind, shown},
     schema::header::HeaderArgument,
 };

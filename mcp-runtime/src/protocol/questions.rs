@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Shared};
 use crate::{
     ask::asked_twice,
-    call::context::{Asker, Asking},
+    call::context::{AnswerFuture, Asker},
     catalog::Topic,
     error::{Error, ErrorKind, Result, truncated},
     limits::Limit,
@@ -255,7 +255,7 @@ impl Drop for Waiting {
 }
 
 impl Asker for Questioner {
-    fn ask(&self, key: &str, question: Question) -> Asking {
+    fn ask(&self, key: &str, question: Question) -> AnswerFuture {
         let own = self.roots.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let known = own.or_else(|| self.shared.begin().questions().roots.clone());
         if let (Question::Roots, Some(roots)) = (&question, known) {

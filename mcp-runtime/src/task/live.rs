@@ -12,7 +12,7 @@ use tokio::sync::{Notify, oneshot};
 pub(crate) use self::waiter::Waiter;
 use crate::{
     ask::{asked_twice, lacking},
-    call::context::{Asking, Context, Report},
+    call::context::{AnswerFuture, Context, ProgressReport},
     catalog::{Catalog, Event},
     error::{Error, ErrorKind, Result},
     limits::Share,
@@ -217,7 +217,7 @@ impl Live {
 
     /// Sets the message of the task. Clients that poll see each message. Clients that listen are notified at most once per polling
     /// interval.
-    pub(super) fn report(&self, report: &Report) {
+    pub(super) fn report(&self, report: &ProgressReport) {
         let text = match (&report.message, report.total) {
             (Some(message), _) => message.clone(),
             (None, Some(total)) => format!("{} of {total}", report.progress),
@@ -297,7 +297,7 @@ impl Live {
         self.finish(Some(Err(Error::msg(why))));
     }
 
-    pub(super) fn ask(self: &Arc<Self>, key: &str, question: Question) -> Asking {
+    pub(super) fn ask(self: &Arc<Self>, key: &str, question: Question) -> AnswerFuture {
         let failed = |error| Box::pin(std::future::ready(Err(error)));
         if let Some(lacking) = lacking(&self.origin.client, &question) {
             // The call has been accepted, so it is too late to reject it.

@@ -2,7 +2,9 @@ use std::{sync::Arc, time::Duration};
 
 use super::Live;
 use crate::{
-    call::context::{Asker, Asking, Beginning, Caller, Channel, Report, TaskBegin},
+    call::context::{
+        AnswerFuture, Asker, Caller, Channel, ProgressReport, TaskBegin, TaskBeginning,
+    },
     error::{Error, Result},
     model::{Level, NeedInput, Question},
 };
@@ -46,7 +48,7 @@ impl Way {
 }
 
 impl Asker for Way {
-    fn ask(&self, key: &str, question: Question) -> Asking {
+    fn ask(&self, key: &str, question: Question) -> AnswerFuture {
         match self.before() {
             Some(asker) => asker.ask(key, question),
             None => self.live.ask(key, question),
@@ -105,7 +107,7 @@ impl Channel for Way {
         }
     }
 
-    fn progress(&self, report: Report) {
+    fn progress(&self, report: ProgressReport) {
         self.live.report(&report);
         if let Some(channel) = self.channel() {
             channel.progress(report);
@@ -120,7 +122,7 @@ impl Channel for Way {
 }
 
 impl TaskBegin for Way {
-    fn begin_task(&self) -> Beginning {
+    fn begin_task(&self) -> TaskBeginning {
         let live = self.live.clone();
         live.want();
         Box::pin(async move { live.until(|it| it.is_task().then_some(())).await })

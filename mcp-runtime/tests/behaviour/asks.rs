@@ -18,7 +18,7 @@ impl<'a> FromCall<'a> for Consent {
         Elicit::from_call(context).map(Self)
     }
 
-    fn needs(needs: &mut mcp_runtime::Needs) {
+    fn needs(needs: &mut mcp_runtime::Requirements) {
         Elicit::needs(needs);
     }
 }

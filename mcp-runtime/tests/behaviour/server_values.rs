@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use mcp_runtime::{Needs, items, prelude::*, server};
+use mcp_runtime::{Requirements, items, prelude::*, server};
 use serde_json::json;
 
 use crate::support::{both_eras, connect, named, problems, refused, said};
@@ -165,7 +165,7 @@ impl FromCall<'_> for Demanding {
         Ok(Self)
     }
 
-    fn needs(needs: &mut Needs) {
+    fn needs(needs: &mut Requirements) {
         needs.state::<u64>();
     }
 }

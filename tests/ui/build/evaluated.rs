@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 
 use mcp_runtime::prelude::*;
 use mcp_runtime::testing::assert_builds;
-use mcp_runtime::{Builder, Needs, server};
+use mcp_runtime::{Builder, Requirements, server};
 use schemars::{Schema, SchemaGenerator};
 use serde::{Deserializer, de::Visitor};
 
@@ -151,7 +151,7 @@ impl<'a> FromCall<'a> for Unsure {
         Ok(Unsure)
     }
 
-    fn needs(_: &mut Needs) {
+    fn needs(_: &mut Requirements) {
         panic!("who knows");
     }
 }

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 
 use super::Authorization;
 use crate::{
-    call::extract::{read_json, read_text},
-    item::template::Template,
+    call::read::{json, text},
+    item::template::UriTemplate,
 };
 
 /// A caller's access to an item, as a [`Policy`] sees it.
@@ -17,21 +17,21 @@ pub struct Access<'a> {
     pub(crate) item: &'a str,
     pub(crate) uri: Option<&'a str>,
     pub(crate) is_listing: bool,
-    pub(crate) given: Given<'a>,
+    pub(crate) given: AccessArguments<'a>,
     /// Whether the policy asked for an argument that is present but of another type.
     pub(crate) is_unreadable: Cell<bool>,
 }
 
 /// Source of the arguments.
 #[derive(Clone, Copy)]
-pub(crate) enum Given<'a> {
+pub(crate) enum AccessArguments<'a> {
     None,
     /// Arguments of a tool, and whether each must have its JSON type.
     Json(IndexedObject<'a>, bool),
     /// Arguments of a prompt.
     Texts(Raw<'a>),
     /// The variables of a URI.
-    Variables(&'a Template),
+    Variables(&'a UriTemplate),
 }
 
 impl<'a> Access<'a> {
@@ -65,23 +65,24 @@ impl<'a> Access<'a> {
     /// If the argument is not a `T`, the call is rejected, even if the policy allows it.
     pub fn argument<T: DeserializeOwned + 'static>(&self, name: &str) -> Option<T> {
         let read = match self.given {
-            Given::None => return None,
-            Given::Json(arguments, strict) => {
+            AccessArguments::None => return None,
+            AccessArguments::Json(arguments, strict) => {
                 let [raw] = arguments.pick([name]);
-                let raw = raw.filter(|it| !it.is_null())?;
-                read_json(raw, strict).map(|it| it.0)
+                let raw = raw.filter(|value| !value.is_null())?;
+                json::read(raw, strict).map(|it| it.0)
             }
-            Given::Texts(arguments) => {
+            AccessArguments::Texts(arguments) => {
                 // As in the prompt itself, `null` counts as missing, also after another value of the same name.
-                let given = arguments.members().filter(|it| it.0 == name && !it.1.is_null());
+                let given =
+                    arguments.members().filter(|member| member.0 == name && !member.1.is_null());
                 let raw = given.last()?.1;
                 let text = raw.string().unwrap_or_else(|| raw.as_str().into());
-                read_text(&text, ',')
+                text::read(&text, ',')
             }
-            Given::Variables(template) => {
+            AccessArguments::Variables(template) => {
                 let variables = template.matches(self.uri?)?;
-                let value = variables.into_iter().find(|it| it.0 == name)?.1;
-                read_text(&value, '/')
+                let value = variables.into_iter().find(|variable| variable.0 == name)?.1;
+                text::read(&value, '/')
             }
         };
         if read.is_err() {
@@ -147,7 +148,7 @@ pub fn decide(policy: impl Policy, caller: &Authorization, access: &Access<'_>) 
 mod tests {
     use super::*;
 
-    fn owner(given: Given<'_>) -> Option<String> {
+    fn owner(given: AccessArguments<'_>) -> Option<String> {
         let (kind, item, is_unreadable) = ("prompt", "summary", Cell::new(false));
         let access = Access { kind, item, uri: None, is_listing: false, given, is_unreadable };
         access.argument("owner")
@@ -155,12 +156,12 @@ mod tests {
 
     #[test]
     fn a_policy_sees_the_argument_that_the_handler_gets() {
-        let texts = |text| owner(Given::Texts(Raw::trusted(text)));
+        let texts = |text| owner(AccessArguments::Texts(Raw::trusted(text)));
         let grace = Some("grace".to_owned());
         assert_eq!(texts(r#"{"owner":"ada","owner":"grace"}"#), grace);
         assert_eq!(texts(r#"{"owner":"grace","owner":null}"#), grace);
         assert_eq!(texts(r#"{"owner":null}"#), None);
-        let json = |text| owner(Given::Json(Raw::trusted(text).into(), true));
+        let json = |text| owner(AccessArguments::Json(Raw::trusted(text).into(), true));
         assert_eq!(json(r#"{"owner":"ada","owner":"grace"}"#), grace);
         assert_eq!(json(r#"{"owner":"grace","owner":null}"#), None);
     }

@@ -3,7 +3,6 @@
 use std::{
     any::{Any, TypeId},
     fmt,
-    ops::Deref,
     sync::{Arc, atomic::AtomicBool},
     time::{Duration, SystemTime},
 };
@@ -11,14 +10,13 @@ use std::{
 use mcp_runtime_wire::{ObjectWriter, Raw, validate};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::{Carrier, Context, Hierarchy, Principal};
+use super::Principal;
 use crate::{
-    call::extract::FromCall,
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     model::millis,
 };
 
-/// A caller, as verified by a [`TokenVerifier`](crate::TokenVerifier). Handlers see it as [`Auth`].
+/// A caller, as verified by a [`TokenVerifier`](crate::TokenVerifier). Handlers see it as [`Auth`](crate::Auth).
 ///
 /// ```
 /// use mcp_runtime::Authorization;
@@ -40,7 +38,7 @@ pub struct Authorization {
     scopes: Arc<[Box<str>]>,
     /// The server's hierarchy of scopes.
     hierarchy: Option<Arc<Hierarchy>>,
-    claims: Claims,
+    claims: CallerClaims,
     expires: Option<SystemTime>,
     /// Whether the token was revoked. `None` for a token that cannot be revoked.
     revoked: Option<Arc<AtomicBool>>,
@@ -50,7 +48,7 @@ pub struct Authorization {
 }
 
 #[derive(Clone)]
-enum Claims {
+enum CallerClaims {
     None,
     Json(Arc<str>),
     Typed(Arc<dyn Any + Send + Sync>),
@@ -69,7 +67,7 @@ impl Authorization {
             principal,
             scopes: Arc::default(),
             hierarchy: None,
-            claims: Claims::None,
+            claims: CallerClaims::None,
             expires: None,
             revoked: None,
             #[cfg(feature = "auth-server")]
@@ -84,17 +82,17 @@ impl Authorization {
         self
     }
 
-    /// Sets further data about the caller. Handlers take it as [`Auth<T>`](Auth).
+    /// Sets further data about the caller. Handlers take it as [`Auth<T>`](crate::Auth).
     #[must_use]
     pub fn claims<T: Send + Sync + 'static>(mut self, claims: T) -> Self {
-        self.claims = Claims::Typed(Arc::new(claims));
+        self.claims = CallerClaims::Typed(Arc::new(claims));
         self
     }
 
-    /// Sets the claims as the text of a JSON object, such as the payload of a token. [`Auth<T>`](Auth) reads a `T` from it.
+    /// Sets the claims as the text of a JSON object, such as the payload of a token. [`Auth<T>`](crate::Auth) reads a `T` from it.
     #[must_use]
     pub fn claims_json(mut self, claims: impl Into<Arc<str>>) -> Self {
-        self.claims = Claims::Json(claims.into());
+        self.claims = CallerClaims::Json(claims.into());
         self
     }
 
@@ -112,12 +110,12 @@ impl Authorization {
 
     /// Returns the scopes that the caller has been granted.
     pub fn granted(&self) -> impl Iterator<Item = &str> {
-        self.scopes.iter().map(|it| &**it)
+        self.scopes.iter().map(|scope| &**scope)
     }
 
     /// Returns whether the caller has been granted this scope, or a scope that [implies](crate::ProtectedResource::implies) it.
     pub fn has_scope(&self, scope: &str) -> bool {
-        let is_granted = |scope: &str| self.granted().any(|it| it == scope);
+        let is_granted = |scope: &str| self.granted().any(|granted| granted == scope);
         match &self.hierarchy {
             Some(hierarchy) => hierarchy.satisfies(is_granted, scope),
             None => is_granted(scope),
@@ -164,19 +162,19 @@ impl Authorization {
         let mut object = ObjectWriter::begin(&mut text);
         object.str("principal", self.principal.as_str());
         let mut scopes = object.array("scopes");
-        self.granted().for_each(|it| _ = scopes.str(it));
+        self.granted().for_each(|scope| _ = scopes.str(scope));
         scopes.end();
-        if let Some(since) = self.expires.map(|it| it.duration_since(SystemTime::UNIX_EPOCH)) {
+        if let Some(since) = self.expires.map(|time| time.duration_since(SystemTime::UNIX_EPOCH)) {
             object.u64("expires", millis(since.unwrap_or_default()));
         }
         match &self.claims {
-            Claims::None => {}
+            CallerClaims::None => {}
             // The text comes from the author's verifier, and may be invalid.
-            Claims::Json(text) => match validate(text.as_bytes(), DEEPEST) {
+            CallerClaims::Json(text) => match validate(text.as_bytes(), DEEPEST) {
                 Ok(claims) => drop(object.raw("claims", claims.as_str())),
                 Err(_) => drop(object.bool("lost", true)),
             },
-            Claims::Typed(_) | Claims::Lost => drop(object.bool("lost", true)),
+            CallerClaims::Typed(_) | CallerClaims::Lost => drop(object.bool("lost", true)),
         }
         object.end();
         String::from_utf8(text).unwrap_or_default().into()
@@ -187,32 +185,36 @@ impl Authorization {
         let raw = validate(text.as_bytes(), 2 * DEEPEST).ok()?;
         let [principal, scopes, expires, claims, lost] =
             raw.pick(["principal", "scopes", "expires", "claims", "lost"]);
-        let mut it = Self::new(&*principal?.string()?);
+        let mut authorization = Self::new(&*principal?.string()?);
         let scopes: Vec<Box<str>> = serde_json::from_str(scopes?.as_str()).ok()?;
-        it.scopes = scopes.into();
-        let since = |it: Raw<'_>| it.u64().map(Duration::from_millis);
-        it.expires = expires.and_then(since).and_then(|it| SystemTime::UNIX_EPOCH.checked_add(it));
-        it.claims = match claims {
-            Some(claims) => Claims::Json(claims.as_str().into()),
-            None if lost.is_some() => Claims::Lost,
-            None => Claims::None,
+        authorization.scopes = scopes.into();
+        let since = |millis: Raw<'_>| millis.u64().map(Duration::from_millis);
+        authorization.expires =
+            expires.and_then(since).and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
+        authorization.claims = match claims {
+            Some(claims) => CallerClaims::Json(claims.as_str().into()),
+            None if lost.is_some() => CallerClaims::Lost,
+            None => CallerClaims::None,
         };
-        Some(it)
+        Some(authorization)
     }
 
-    fn read<C: DeserializeOwned + Send + Sync + 'static>(&self) -> Result<Arc<C>> {
+    /// Reads the claims as a `C`. An `IgnoredAny` reads no claims.
+    pub(crate) fn read_claims<C: DeserializeOwned + Send + Sync + 'static>(
+        &self,
+    ) -> Result<Arc<C>> {
         let text = match &self.claims {
             // A plain `Auth` reads no claims.
             _ if TypeId::of::<C>() == TypeId::of::<IgnoredAny>() => "null",
-            Claims::Typed(claims) => {
+            CallerClaims::Typed(claims) => {
                 return claims.clone().downcast().map_err(|_| {
                     let name = std::any::type_name::<C>();
                     Error::internal(format!("the verifier gives no claims of type `{name}`"))
                 });
             }
-            Claims::Json(text) => text,
-            Claims::None => "{}",
-            Claims::Lost => {
+            CallerClaims::Json(text) => text,
+            CallerClaims::None => "{}",
+            CallerClaims::Lost => {
                 let lost = "a restart of the server came in between, and what it knew of its caller was lost: call again";
                 return Err(Error::msg(lost));
             }
@@ -235,96 +237,101 @@ impl fmt::Debug for Authorization {
     }
 }
 
-impl Carrier {
-    /// Returns the authorization of the caller.
-    pub(crate) fn authorization(&self) -> Option<&Authorization> {
-        let of_request = || self.http.as_ref()?.extensions.get();
-        self.authorization.as_deref().or_else(of_request)
+/// Scopes that imply narrower scopes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hierarchy {
+    /// Pairs of a broader and a narrower scope.
+    implied: Vec<(Box<str>, Box<str>)>,
+}
+
+impl Hierarchy {
+    /// Declares that a grant of `broad` includes `narrow`.
+    pub(crate) fn imply(&mut self, broad: &str, narrow: &str) {
+        self.implied.push((broad.into(), narrow.into()));
+    }
+
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.implied.iter().flat_map(|(broad, narrow)| [&**broad, &**narrow])
+    }
+
+    /// Returns the hierarchy, or `None` if it is empty.
+    pub(crate) fn shared(&self) -> Option<Arc<Self>> {
+        (!self.implied.is_empty()).then(|| Arc::new(self.clone()))
+    }
+
+    /// Returns whether a granted scope is `needed`, or implies it over any number of steps.
+    pub(crate) fn satisfies(&self, is_granted: impl Fn(&str) -> bool, needed: &str) -> bool {
+        let mut reached = vec![needed];
+        let mut position = 0;
+        // The list grows during the walk. Each scope is added once, so that cycles end.
+        while let Some(narrow) = reached.get(position).copied() {
+            position += 1;
+            if is_granted(narrow) {
+                return true;
+            }
+            for (broad, other) in &self.implied {
+                if **other == *narrow && !reached.contains(&&**broad) {
+                    reached.push(broad);
+                }
+            }
+        }
+        false
     }
 }
 
-/// Parameter for the caller: the [`Authorization`] of its access token, with the claims of the token as a `C`.
-///
-/// ```
-/// use mcp_runtime::{Auth, prelude::*};
-///
-/// #[data]
-/// struct Claims {
-///     email: Option<String>,
-/// }
-///
-/// /// Says where letters to the caller go.
-/// #[tool]
-/// fn address(caller: Auth<Claims>) -> String {
-///     caller.email.clone().unwrap_or_else(|| caller.principal().to_owned())
-/// }
-///
-/// /// Greets whoever calls.
-/// #[tool]
-/// fn greet(caller: Option<Auth>) -> String {
-///     format!("Hello, {}!", caller.as_ref().map_or("stranger", Auth::principal))
-/// }
-/// # fn main() {}
-/// ```
-///
-/// A call without an authorization fails. This includes calls over stdio, where credentials come from the environment. `Option<Auth<C>>` is
-/// `None` instead. Claims that are not a `C` are an internal error.
-pub struct Auth<C = IgnoredAny> {
-    authorization: Authorization,
-    claims: Arc<C>,
-}
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-impl<C> Auth<C> {
-    /// Returns the caller's name.
-    pub fn principal(&self) -> &str {
-        self.authorization.principal.as_str()
+    use super::*;
+
+    fn hierarchy(pairs: &[(&str, &str)]) -> Hierarchy {
+        let mut made = Hierarchy::default();
+        pairs.iter().for_each(|(broad, narrow)| made.imply(broad, narrow));
+        made
     }
 
-    /// Returns whether the caller has been granted this scope, or a scope that [implies](crate::ProtectedResource::implies) it.
-    pub fn has_scope(&self, scope: &str) -> bool {
-        self.authorization.has_scope(scope)
+    #[test]
+    fn a_broader_scope_implies_a_narrower_scope_but_not_vice_versa() {
+        let made = hierarchy(&[("admin", "write"), ("write", "read"), ("a", "b"), ("b", "a")]);
+        let check = |granted: &str, needed: &str, expected: bool| {
+            assert_eq!(
+                made.satisfies(|scope| scope == granted, needed),
+                expected,
+                "{granted} {needed}"
+            );
+        };
+        check("admin", "read", true);
+        check("admin", "admin", true);
+        check("write", "read", true);
+        check("read", "write", false);
+        check("a", "b", true);
+        check("b", "a", true);
+        check("a", "read", false);
+        check("other", "other", true);
     }
 
-    /// Returns all data about the caller.
-    pub fn authorization(&self) -> &Authorization {
-        &self.authorization
-    }
-}
-
-impl<C> Clone for Auth<C> {
-    fn clone(&self) -> Self {
-        Self { authorization: self.authorization.clone(), claims: self.claims.clone() }
-    }
-}
-
-impl<C> Deref for Auth<C> {
-    type Target = C;
-
-    fn deref(&self) -> &C {
-        &self.claims
-    }
-}
-
-impl<C> fmt::Debug for Auth<C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Auth").field(&self.authorization).finish()
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<C: DeserializeOwned + Send + Sync + 'static> FromCall<'_> for Auth<C> {
-    fn from_call(context: &Context) -> Result<Self> {
-        let nobody = "only a caller who has shown an access token, over HTTP, may do this";
-        Option::<Self>::from_call(context)?
-            .ok_or_else(|| Error::of(ErrorKind::InvalidRequest, nobody))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<C: DeserializeOwned + Send + Sync + 'static> FromCall<'_> for Option<Auth<C>> {
-    fn from_call(context: &Context) -> Result<Self> {
-        let authorization = context.0.caller.carrier.authorization();
-        let Some(authorization) = authorization else { return Ok(None) };
-        Ok(Some(Auth { authorization: authorization.clone(), claims: authorization.read()? }))
+    proptest! {
+        /// Compares with all paths, in hierarchies with any cycles.
+        #[test]
+        fn a_scope_hierarchy_is_the_transitive_closure_of_its_pairs(pairs in prop::collection::vec((0..6_usize, 0..6_usize), 0..14)) {
+            const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+            let named: Vec<_> = pairs.iter().map(|(a, b)| (NAMES[*a], NAMES[*b])).collect();
+            let made = hierarchy(&named);
+            let mut closure = [[false; 6]; 6];
+            (0..6).for_each(|at| closure[at][at] = true);
+            for _ in 0..6 {
+                for (broad, narrow) in &pairs {
+                    let more = closure[*narrow];
+                    closure[*broad].iter_mut().zip(more).for_each(|(reached, more)| *reached |= more);
+                }
+            }
+            for broad in 0..6 {
+                for narrow in 0..6 {
+                    let found = made.satisfies(|scope| scope == NAMES[broad], NAMES[narrow]);
+                    prop_assert_eq!(found, closure[broad][narrow], "{} {}", broad, narrow);
+                }
+            }
+        }
     }
 }

@@ -1,3 +1,5 @@
+//! Cancellation of a call, and waking of the task that runs its handler.
+
 use std::{fmt, sync::atomic::Ordering};
 
 use super::Context;
@@ -24,7 +26,7 @@ use crate::error::{Error, Result};
 /// # fn main() {}
 /// ```
 #[derive(Clone)]
-pub struct Cancel(pub(super) Context);
+pub struct Cancel(Context);
 
 impl Cancel {
     /// Returns whether the answer is no longer needed.
@@ -53,6 +55,12 @@ impl fmt::Debug for Cancel {
 }
 
 impl Context {
+    /// Returns a [`Cancel`] to notice that the answer is no longer needed. An `async` handler needs it only for clean-up, because its
+    /// future is dropped.
+    pub fn cancel(&self) -> Cancel {
+        Cancel(self.clone())
+    }
+
     /// Returns whether the answer is no longer needed.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::Acquire)
@@ -88,9 +96,7 @@ impl Context {
             waker.wake();
         }
     }
-}
 
-impl Context {
     /// Wakes the task that runs the handler.
     pub(crate) fn wake(&self) {
         let slot = self.0.waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -109,7 +115,7 @@ impl Context {
     pub(crate) fn watch_cancel(&self, waker: &std::task::Waker) {
         let mut slot = self.0.waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match &mut *slot {
-            Some(it) => it.clone_from(waker),
+            Some(before) => before.clone_from(waker),
             None => *slot = Some(waker.clone()),
         }
     }

@@ -1,5 +1,12 @@
+//! Data that the transport adds to a message, and the caller that it tells of.
+
 #[cfg(feature = "http")]
 use std::{net::IpAddr, sync::Arc};
+
+#[cfg(feature = "auth")]
+use super::Authorization;
+#[cfg(feature = "http")]
+use super::Principal;
 
 /// Transport data of a message: over HTTP, the head of the request.
 #[derive(Clone, Default)]
@@ -11,7 +18,7 @@ pub(crate) struct Carrier {
     pub(crate) address: Option<IpAddr>,
     /// Caller that a test has set. Over HTTP the caller is in the request.
     #[cfg(feature = "auth")]
-    pub(crate) authorization: Option<Arc<super::Authorization>>,
+    pub(crate) authorization: Option<Arc<Authorization>>,
 }
 
 impl Carrier {
@@ -26,7 +33,7 @@ impl Carrier {
         #[cfg(feature = "http")]
         if !owner.is_empty() {
             let (mut head, ()) = http::Request::new(()).into_parts();
-            head.extensions.insert(super::Principal::new(owner));
+            head.extensions.insert(Principal::new(owner));
             return Self { http: Some(Arc::new(head)), ..Self::default() };
         }
         let _ = owner;
@@ -35,18 +42,18 @@ impl Carrier {
 
     /// Creates the same carrier for a caller with an authorization.
     #[cfg(feature = "auth")]
-    pub(crate) fn of_caller(owner: &str, authorization: super::Authorization) -> Self {
-        let mut it = Self::of(owner);
-        if let Some(head) = it.http.as_mut().and_then(Arc::get_mut) {
+    pub(crate) fn of_caller(owner: &str, authorization: Authorization) -> Self {
+        let mut carrier = Self::of(owner);
+        if let Some(head) = carrier.http.as_mut().and_then(Arc::get_mut) {
             head.extensions.insert(authorization);
         }
-        it
+        carrier
     }
 
     /// Returns the data about the caller to keep for a call that may run again.
     pub(crate) fn kept_caller(&self) -> Option<Box<str>> {
         #[cfg(feature = "auth")]
-        return self.authorization().map(super::Authorization::keep);
+        return self.authorization().map(Authorization::keep);
         #[cfg(not(feature = "auth"))]
         None
     }
@@ -74,8 +81,47 @@ impl Carrier {
             || self
                 .http
                 .as_ref()
-                .is_some_and(|it| it.headers.contains_key(http::header::AUTHORIZATION));
+                .is_some_and(|head| head.headers.contains_key(http::header::AUTHORIZATION));
         #[cfg(not(feature = "http"))]
         return false;
+    }
+
+    /// Returns whether clients can be told apart. A connection that is not HTTP belongs to a single client.
+    pub(crate) fn is_identified(&self) -> bool {
+        #[cfg(feature = "http")]
+        return self.http.is_none() || !self.principal().is_empty();
+        #[cfg(not(feature = "http"))]
+        return true;
+    }
+
+    /// Returns the name of the principal that calls. Empty if it is not known.
+    pub(crate) fn principal(&self) -> &str {
+        #[cfg(feature = "auth")]
+        if let Some(authorization) = &self.authorization {
+            return authorization.principal().as_str();
+        }
+        #[cfg(feature = "http")]
+        return self.http.as_ref().map_or("", |head| Principal::named_in(&head.extensions));
+        #[cfg(not(feature = "http"))]
+        return "";
+    }
+
+    /// Returns the authorization of the caller.
+    #[cfg(feature = "auth")]
+    pub(crate) fn authorization(&self) -> Option<&Authorization> {
+        let of_request = || self.http.as_ref()?.extensions.get();
+        self.authorization.as_deref().or_else(of_request)
+    }
+}
+
+// Beside `Carrier`, because an authorization names its principal, too.
+#[cfg(feature = "http")]
+impl Principal {
+    /// Returns the name of the principal in the extensions of a request. Empty if there is none.
+    pub(crate) fn named_in(extensions: &http::Extensions) -> &str {
+        let named = extensions.get::<Self>();
+        #[cfg(feature = "auth")]
+        let named = named.or_else(|| extensions.get().map(Authorization::principal));
+        named.map_or("", Self::as_str)
     }
 }

@@ -1,8 +1,12 @@
-//! Global state of log events for clients: whether the layer is installed, and from which level on clients want events. The layer is in
-//! `observe`.
+//! State of log events for clients: whether the layer is installed, from which level on clients want events, and the call that an event
+//! belongs to. The layer is in `observe`.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::{
+    cell::RefCell,
+    sync::atomic::{AtomicBool, AtomicU8, Ordering},
+};
 
+use super::Context;
 use crate::model::Level;
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
@@ -35,4 +39,36 @@ pub(crate) fn listen(level: Level) {
 pub(crate) fn wanted() -> Option<u8> {
     let level = WANTED.load(Ordering::Relaxed);
     (level != NOBODY).then_some(level)
+}
+
+thread_local! {
+    /// The call whose code runs on this thread, if its client wants log events.
+    static CURRENT: RefCell<Option<Context>> = const { RefCell::new(None) };
+}
+
+/// Guard: log events on this thread belong to the call until it is dropped.
+pub(crate) struct LogScope {
+    /// Value to restore, or `None` if nothing was changed.
+    before: Option<Option<Context>>,
+}
+
+pub(crate) fn enter(context: &Context) -> LogScope {
+    if context.0.caller.log_level.is_none() {
+        return LogScope { before: None };
+    }
+    LogScope { before: Some(CURRENT.replace(Some(context.clone()))) }
+}
+
+impl Drop for LogScope {
+    fn drop(&mut self) {
+        if let Some(before) = self.before.take() {
+            CURRENT.set(before);
+        }
+    }
+}
+
+#[cfg(feature = "client-log")]
+pub(crate) fn current() -> Option<Context> {
+    // An event that is logged while the value is being replaced belongs to no call.
+    CURRENT.with(|current| current.try_borrow().ok().and_then(|context| context.clone()))
 }

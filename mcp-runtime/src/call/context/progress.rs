@@ -1,3 +1,5 @@
+//! Reports of the progress of a call.
+
 use std::{
     fmt,
     pin::Pin,
@@ -6,21 +8,7 @@ use std::{
 
 use futures_core::Stream;
 
-use super::Context;
-
-/// Content of a `notifications/progress`.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Report {
-    pub(crate) progress: f64,
-    pub(crate) total: Option<f64>,
-    pub(crate) message: Option<String>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct ProgressState {
-    last: Option<f64>,
-    total: Option<f64>,
-}
+use super::{Context, ProgressReport, call_context::ProgressState};
 
 /// Reports the progress of a call. Reports are sent only if the client has asked for them; otherwise they cost nothing.
 ///
@@ -43,7 +31,14 @@ pub(crate) struct ProgressState {
 /// # fn main() {}
 /// ```
 #[derive(Clone)]
-pub struct Progress(pub(super) Context);
+pub struct Progress(Context);
+
+impl Context {
+    /// Returns a [`Progress`] to report how far the work has come.
+    pub fn progress(&self) -> Progress {
+        Progress(self.clone())
+    }
+}
 
 impl Progress {
     /// Sets the total amount of work.
@@ -69,16 +64,16 @@ impl Progress {
     }
 
     /// Iterates over `items` and reports each item that is done. The total is the upper bound of the iterator's `size_hint`.
-    pub fn over<I: IntoIterator>(&self, items: I) -> Over<I::IntoIter> {
+    pub fn over<I: IntoIterator>(&self, items: I) -> ProgressIter<I::IntoIter> {
         let items = items.into_iter();
         self.promise(items.size_hint());
-        Over { items, progress: self.clone(), done: 0 }
+        ProgressIter { items, progress: self.clone(), done: 0 }
     }
 
     /// Iterates over a stream like [`over`](Self::over).
-    pub fn over_stream<S: Stream + Unpin>(&self, items: S) -> OverStream<S> {
+    pub fn over_stream<S: Stream + Unpin>(&self, items: S) -> ProgressStream<S> {
         self.promise(items.size_hint());
-        OverStream { items, progress: self.clone(), done: 0 }
+        ProgressStream { items, progress: self.clone(), done: 0 }
     }
 
     fn promise(&self, (_, most): (usize, Option<usize>)) {
@@ -103,8 +98,8 @@ impl Progress {
         }
         state.last = Some(progress);
         // Sent under the lock, so that two threads cannot swap their reports.
-        let total = state.total.filter(|it| it.is_finite());
-        channel.progress(Report { progress, total, message });
+        let total = state.total.filter(|total| total.is_finite());
+        channel.progress(ProgressReport { progress, total, message });
     }
 }
 
@@ -115,18 +110,28 @@ impl fmt::Debug for Progress {
 }
 
 /// A number that progress can be counted in.
+#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "progress cannot be counted in `{Self}`",
     label = "not a number",
     note = "write a number, as in `progress.report(3)`, or how many there are: `lines.len()`"
 )]
-pub trait Amount {
+pub trait Amount: ProgressNumber {
     /// Converts the amount into the number type of the protocol.
     fn amount(self) -> f64;
 }
 
+/// Keeps other types from implementing [`Amount`].
+#[diagnostic::on_unimplemented(
+    message = "progress cannot be counted in `{Self}`",
+    label = "not a number of Rust or its standard library"
+)]
+pub trait ProgressNumber {}
+
 macro_rules! amounts {
     ($($ty:ty)*) => {$(
+        impl ProgressNumber for $ty {}
+
         impl Amount for $ty {
             #[allow(
                 clippy::cast_precision_loss,
@@ -144,13 +149,13 @@ amounts! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 }
 
 /// Iterator that reports progress, returned by [`Progress::over`].
 #[derive(Debug)]
-pub struct Over<I> {
+pub struct ProgressIter<I> {
     items: I,
     progress: Progress,
     done: u64,
 }
 
-impl<I: Iterator> Iterator for Over<I> {
+impl<I: Iterator> Iterator for ProgressIter<I> {
     type Item = I::Item;
 
     fn next(&mut self) -> Option<I::Item> {
@@ -172,13 +177,13 @@ impl<I: Iterator> Iterator for Over<I> {
 
 /// Stream that reports progress, returned by [`Progress::over_stream`].
 #[derive(Debug)]
-pub struct OverStream<S> {
+pub struct ProgressStream<S> {
     items: S,
     progress: Progress,
     done: u64,
 }
 
-impl<S: Stream + Unpin> Stream for OverStream<S> {
+impl<S: Stream + Unpin> Stream for ProgressStream<S> {
     type Item = S::Item;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<S::Item>> {

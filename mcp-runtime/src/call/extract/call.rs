@@ -1,3 +1,5 @@
+//! A call on its way into a handler: its arguments, the problems with them, and the run of the handler.
+
 use std::{borrow::Cow, cell::Cell, future::Future, pin::Pin};
 
 use mcp_runtime_wire::{IndexedObject, Raw};
@@ -15,7 +17,7 @@ pub struct Call<'a> {
     pub(crate) mode: Mode<'a>,
     pub(crate) arguments: Arguments<'a>,
     pub(crate) context: &'a LazyContext<'a>,
-    pub(crate) names: &'a Names,
+    pub(crate) names: &'a ArgumentNames,
     pub(crate) problems: Vec<String>,
 }
 
@@ -51,16 +53,16 @@ pub(crate) enum Mode<'a> {
 
 /// The names of an item's arguments.
 #[derive(Default)]
-pub(crate) struct Names {
+pub(crate) struct ArgumentNames {
     /// Names of parameters.
     pub(crate) own: Vec<Cow<'static, str>>,
     /// Names of the fields of spread structs.
     pub(crate) spread: Vec<String>,
 }
 
-impl Names {
+impl ArgumentNames {
     fn known(&self) -> Vec<&str> {
-        self.own.iter().map(|it| &**it).chain(self.spread.iter().map(String::as_str)).collect()
+        self.own.iter().map(|name| &**name).chain(self.spread.iter().map(String::as_str)).collect()
     }
 }
 
@@ -71,17 +73,17 @@ pub(crate) enum Arguments<'a> {
         members: &'a [Option<(&'a str, Raw<'a>)>],
         taken: u32,
     },
-    Json(Vec<Member<'a, Raw<'a>>>),
-    Text(Vec<Member<'a, Cow<'a, str>>>),
+    Json(Vec<ArgumentMember<'a, Raw<'a>>>),
+    Text(Vec<ArgumentMember<'a, Cow<'a, str>>>),
 }
 
-pub(crate) struct Member<'a, V> {
+pub(crate) struct ArgumentMember<'a, V> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) value: V,
     pub(crate) taken: bool,
 }
 
-impl<'a, V> Member<'a, V> {
+impl<'a, V> ArgumentMember<'a, V> {
     pub(crate) fn new(name: Cow<'a, str>, value: V) -> Self {
         Self { name, value, taken: false }
     }
@@ -92,15 +94,21 @@ impl<'a> Arguments<'a> {
     pub(crate) fn json(object: IndexedObject<'a>) -> Self {
         match object.members {
             Some(members) if members.len() <= 32 => Self::Noted { members, taken: 0 },
-            _ => Self::Json(object.whole.members().map(|it| Member::new(it.0, it.1)).collect()),
+            _ => Self::Json(
+                object
+                    .whole
+                    .members()
+                    .map(|(name, value)| ArgumentMember::new(name, value))
+                    .collect(),
+            ),
         }
     }
 
     /// Returns the JSON arguments as a list, for callers that look at all of them.
-    pub(crate) fn listed(&mut self) -> Option<&mut Vec<Member<'a, Raw<'a>>>> {
+    pub(crate) fn listed(&mut self) -> Option<&mut Vec<ArgumentMember<'a, Raw<'a>>>> {
         if let Self::Noted { members, taken } = *self {
             let all = members.iter().flatten().enumerate();
-            let listed = |(at, (name, value)): (usize, &(&'a str, Raw<'a>))| Member {
+            let listed = |(at, (name, value)): (usize, &(&'a str, Raw<'a>))| ArgumentMember {
                 name: Cow::Borrowed(*name),
                 value: *value,
                 taken: taken >> at & 1 == 1,
@@ -117,12 +125,14 @@ impl<'a> Arguments<'a> {
     fn take(&mut self, name: &str) -> Option<Raw<'a>> {
         match self {
             Self::Noted { members, taken } => {
-                let at = members.iter().rposition(|it| it.is_some_and(|it| it.0 == name))?;
+                let at = members
+                    .iter()
+                    .rposition(|member| member.is_some_and(|(own, _)| own == name))?;
                 *taken |= 1 << at;
-                members[at].map(|it| it.1)
+                members[at].map(|member| member.1)
             }
             Self::Json(members) => {
-                let member = members.iter_mut().rfind(|it| it.name == name)?;
+                let member = members.iter_mut().rfind(|member| member.name == name)?;
                 member.taken = true;
                 Some(member.value)
             }
@@ -132,8 +142,8 @@ impl<'a> Arguments<'a> {
 
     /// Returns the names that no parameter has read.
     fn unknown(&self) -> Vec<&str> {
-        fn left<'s, V>(members: &'s [Member<'_, V>]) -> Vec<&'s str> {
-            members.iter().filter(|it| !it.taken).map(|it| &*it.name).collect()
+        fn left<'s, V>(members: &'s [ArgumentMember<'_, V>]) -> Vec<&'s str> {
+            members.iter().filter(|member| !member.taken).map(|member| &*member.name).collect()
         }
         match self {
             // The usual case.
@@ -142,7 +152,7 @@ impl<'a> Arguments<'a> {
             }
             Self::Noted { members, taken } => {
                 let all = members.iter().flatten().enumerate();
-                all.filter(|(at, _)| taken >> at & 1 == 0).map(|(_, it)| it.0).collect()
+                all.filter(|(at, _)| taken >> at & 1 == 0).map(|(_, member)| member.0).collect()
             }
             Self::Json(members) => left(members),
             Self::Text(members) => left(members),
@@ -169,7 +179,7 @@ impl<'a> Call<'a> {
     pub(crate) fn new(
         mode: Mode<'a>,
         arguments: Arguments<'a>,
-        names: &'a Names,
+        names: &'a ArgumentNames,
         context: &'a LazyContext<'a>,
     ) -> Self {
         Self { mode, arguments, context, names, problems: Vec::new() }
@@ -191,7 +201,7 @@ impl<'a> Call<'a> {
     /// Returns the text argument of this name, and marks it as taken.
     pub(crate) fn text(&mut self, name: &str) -> Option<Cow<'a, str>> {
         let Arguments::Text(members) = &mut self.arguments else { return None };
-        let member = members.iter_mut().rfind(|it| it.name == name)?;
+        let member = members.iter_mut().rfind(|member| member.name == name)?;
         member.taken = true;
         Some(member.value.clone())
     }
@@ -232,7 +242,8 @@ impl<'a> Call<'a> {
                 let known = self.names.known();
                 let count = unknown.len();
                 let named = unknown.into_iter().take(MOST_UNKNOWN);
-                let mut texts: Vec<String> = named.map(|it| unknown_argument(it, &known)).collect();
+                let mut texts: Vec<String> =
+                    named.map(|name| unknown_argument(name, &known)).collect();
                 if count > MOST_UNKNOWN {
                     texts.push(format!("and {} more unknown arguments", count - MOST_UNKNOWN));
                 }
@@ -290,9 +301,9 @@ impl<'a> Call<'a> {
                     "the server is busy: {max} blocking calls are running; try again later"
                 )));
             };
-            let place = context.place();
+            let reservation = context.reservation();
             let job = move || {
-                let _places = (permit, place);
+                let _held = (permit, reservation);
                 let _scope = crate::call::context::enter(&context);
                 // A panic is caught here, so that it is passed on as a value and not as tokio's join error.
                 unwind::catch(|| run(&context))
@@ -323,5 +334,5 @@ fn unknown_argument(name: &str, known: &[&str]) -> String {
 }
 
 fn quoted(names: &[&str]) -> String {
-    names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -3,45 +3,34 @@
 //! The *type* of a parameter decides where its value comes from: a [`FromCall`] type from the server, any other type from the client.
 //! `probe` asks the trait system. The names of types do not matter.
 
-mod ask;
+#[allow(missing_docs, reason = "public only for generated code")]
+mod argument_handles;
+#[cfg(feature = "auth")]
+mod auth;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod call;
-mod client;
-mod default;
-#[allow(missing_docs, reason = "public only for generated code, but for its two traits")]
-mod form;
 mod from_call;
-#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
-pub(crate) mod header;
-mod json;
-mod lenient;
-mod missing;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod params;
 #[allow(missing_docs, reason = "public only for generated code")]
 pub(crate) mod probe;
-mod reader;
 #[allow(missing_docs, reason = "public only for generated code")]
-mod spread;
-mod state;
-mod text;
-mod values;
+pub(crate) mod server_handles;
+#[allow(missing_docs, reason = "public only for generated code")]
+pub(crate) mod spread;
+#[allow(missing_docs, reason = "public only for generated code")]
+pub(crate) mod unfit_handles;
 
-pub use ask::{Elicit, Roots, Sample};
-pub(crate) use call::{Arguments, Member, Mode, Names};
+#[cfg(feature = "auth")]
+pub use auth::Auth;
+pub(crate) use call::{ArgumentMember, ArgumentNames, Arguments, Mode};
 pub use call::{Call, Running};
-pub use client::Client;
-pub use default::{from_default, from_text};
-pub(crate) use form::read as read_form;
-pub use form::{Form, FormChoice, FormField, choices, field, form};
-pub use from_call::{FromCall, Needs};
-#[cfg(feature = "auth")]
-pub(crate) use json::read as read_json;
-pub use params::Params;
-pub(crate) use params::{Field, Source};
-pub use probe::{Argument, Probe, unfit::Borrows};
+#[cfg(feature = "http")]
+pub use from_call::Extension;
+pub use from_call::{Client, Elicit, FromCall, Requirements, Roots, Sample, Shared, State};
+pub(crate) use params::{ArgumentField, ArgumentSource};
+pub use params::{Describe, ItemParams, from_default, from_text};
+pub use probe::{Argument, Probe};
+pub use spread::Args;
 pub(crate) use spread::read as spread_arguments;
-pub use spread::{Args, SpreadField};
-pub use state::{Shared, State};
-#[cfg(feature = "auth")]
-pub(crate) use text::read as read_text;
+pub use unfit_handles::Borrows;

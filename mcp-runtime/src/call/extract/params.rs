@@ -1,16 +1,18 @@
+//! The parameters of an item, and the defaults of its arguments.
+
 use std::{any::TypeId, fmt};
 
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
-use super::{FromCall, Needs, probe::Describe};
+use super::{FromCall, Requirements};
 use crate::item::ArgDef;
 
 /// The parameters of an item, collected once when the server is built.
 #[derive(Default)]
-pub struct Params {
-    pub(crate) fields: Vec<Field>,
-    pub(crate) needs: Needs,
+pub struct ItemParams {
+    pub(crate) fields: Vec<ArgumentField>,
+    pub(crate) needs: Requirements,
     /// Whether the item is a plain `fn`, which runs in place.
     pub(crate) in_place: bool,
     /// Whether a `#[completion]` function takes the typed text, and so filters the values itself.
@@ -20,14 +22,14 @@ pub struct Params {
 }
 
 /// A parameter that is an argument.
-pub(crate) struct Field {
+pub(crate) struct ArgumentField {
     pub(crate) def: &'static ArgDef,
-    pub(crate) source: Source,
+    pub(crate) source: ArgumentSource,
     pub(crate) default: Option<Value>,
     pub(crate) has_default: bool,
 }
 
-pub(crate) enum Source {
+pub(crate) enum ArgumentSource {
     /// A JSON argument of a tool.
     Json { schema: fn(&mut SchemaGenerator) -> Schema, required: fn() -> bool },
     /// An object whose members are arguments.
@@ -37,13 +39,13 @@ pub(crate) enum Source {
     Text { required: bool, values: fn() -> Vec<&'static str>, read_as: TypeId },
 }
 
-impl fmt::Debug for Params {
+impl fmt::Debug for ItemParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.fields.iter().map(|it| it.def.name)).finish()
+        f.debug_list().entries(self.fields.iter().map(|field| field.def.name)).finish()
     }
 }
 
-impl Params {
+impl ItemParams {
     /// Marks the item as a plain `fn`, which runs in place.
     pub fn in_place(&mut self) {
         self.in_place = true;
@@ -61,7 +63,7 @@ impl Params {
         default: impl FnOnce() -> H::Value,
     ) {
         handle.describe(self, def);
-        if let Some(field) = self.fields.last_mut().filter(|it| std::ptr::eq(it.def, def)) {
+        if let Some(field) = self.fields.last_mut().filter(|field| std::ptr::eq(field.def, def)) {
             field.has_default = true;
             self.making_default = Some(def.name);
             field.default = handle.default_json(default());
@@ -69,11 +71,66 @@ impl Params {
         }
     }
 
-    pub(crate) fn field(&mut self, def: &'static ArgDef, source: Source) {
-        self.fields.push(Field { def, source, default: None, has_default: false });
+    pub(crate) fn field(&mut self, def: &'static ArgDef, source: ArgumentSource) {
+        self.fields.push(ArgumentField { def, source, default: None, has_default: false });
     }
 
     pub(crate) fn server<'a, T: FromCall<'a>>(&mut self) {
         T::needs(&mut self.needs);
     }
+}
+
+/// Methods of all handles, for [`ItemParams::add`].
+pub trait Describe: Copy {
+    /// Value that is kept between reading the argument and passing it.
+    type Value;
+
+    fn describe(self, params: &mut ItemParams, def: &'static ArgDef);
+
+    /// Returns the default as JSON, if it is of a type that we can write.
+    fn default_json(self, default: Self::Value) -> Option<Value>;
+}
+
+/// Types that `#[arg(default = "…")]` can make from its text.
+#[diagnostic::on_unimplemented(
+    message = "a text cannot be the default of type `{Self}`",
+    label = "not made from a text",
+    note = "the default is any expression of that type: `default = 1`, `default = Color::Red`, `default = vec![]`"
+)]
+pub trait FromText {
+    fn from_text(text: &'static str) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: From<&'static str>> FromText for T {
+    fn from_text(text: &'static str) -> Self {
+        text.into()
+    }
+}
+
+/// Makes a default from a text. Generated code calls it.
+pub fn from_text<T: FromText>(text: &'static str) -> T {
+    T::from_text(text)
+}
+
+/// Types that `#[arg(default)]` applies to.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no default of its own",
+    label = "there is no `Default` for it",
+    note = "write the default, as in `#[arg(default = Color::Red)]`, or `#[derive(Default)]` on the type"
+)]
+pub trait FromDefault {
+    fn from_default() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default> FromDefault for T {
+    fn from_default() -> Self {
+        T::default()
+    }
+}
+
+/// Makes the type's own default. Generated code calls it.
+pub fn from_default<T: FromDefault>() -> T {
+    T::from_default()
 }

@@ -6,32 +6,17 @@
 //! The last level has no bounds. It takes the types that fit no other level, and its handle has the methods of all other handles. Only its
 //! `check` has a bound. This gives one error, E0277 with our message, at the whole type, which the turbofish repeats.
 
-pub(crate) mod constant;
-mod json;
-mod lent;
-mod levels;
-mod server;
-mod spread;
-mod text;
-pub mod unfit;
-
-use std::marker::PhantomData;
+use std::{any::type_name, fmt::Display, marker::PhantomData, str::FromStr};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-pub use levels::{
-    ArgumentLevel, LiveLevel, OptionalStrLevel, ParsedLevel, ParsedOptionLevel, ReadLevel,
-    ServerLevel, SliceLevel, SliceOptionLevel, SpreadLevel, StrLevel,
-};
-pub use server::{UnfitReceiverLevel, UnsharedLevel};
-pub use spread::{FieldLevel, UnfitFieldLevel};
-
-use super::{Call, Params};
+use super::{Describe, FromCall};
 use crate::{
+    call::context::{Cancel, Progress},
     error::{Error, Result},
-    item::ArgDef,
+    item::Param,
+    schema::constant::{Schema, Top},
 };
 
 /// An argument of a tool: any type that serde can read and schemars can describe.
@@ -69,7 +54,7 @@ impl<T: DeserializeOwned + Send + 'static> TextArgument for T {}
 pub trait InPlace {}
 
 #[diagnostic::do_not_recommend]
-impl<T: ?Sized + Nothing> InPlace for T {}
+impl<T: ?Sized + NeverImplemented> InPlace for T {}
 
 /// Parameters that `#[arg(…)]` and `#[complete(…)]` apply to.
 #[diagnostic::on_unimplemented(
@@ -80,10 +65,10 @@ impl<T: ?Sized + Nothing> InPlace for T {}
 pub trait FromClient {}
 
 #[diagnostic::do_not_recommend]
-impl<T: ?Sized + Nothing> FromClient for T {}
+impl<T: ?Sized + NeverImplemented> FromClient for T {}
 
 /// Trait that no type implements. An impl that could apply keeps rustc from adding a label about a call that the user did not write.
-pub trait Nothing {}
+pub trait NeverImplemented {}
 
 /// The type of a parameter, as a value for the method look-up.
 #[derive(Debug)]
@@ -93,8 +78,8 @@ impl<T: ?Sized> Probe<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// Checks that generated code calls on every handle. A handle that rejects a type (see `unfit`) has an inherent method of the same name,
-/// which wins.
+/// Checks that generated code calls on every handle. A handle that rejects a type (see `unfit_handles`) has an inherent method of the same
+/// name, which wins.
 pub trait Check: Describe {
     /// Checks the type. `T` is the parameter's type as the user wrote it, so that an error points there.
     fn check<T: ?Sized>(self) -> Self {
@@ -118,17 +103,6 @@ pub trait Check: Describe {
 }
 impl<H: Describe> Check for H {}
 
-/// Methods of all handles, for [`Params::add`].
-pub trait Describe: Copy {
-    /// Value that is kept between reading the argument and passing it.
-    type Value;
-
-    fn describe(self, params: &mut Params, def: &'static ArgDef);
-
-    /// Returns the default as JSON, if it is of a type that we can write.
-    fn default_json(self, default: Self::Value) -> Option<Value>;
-}
-
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -144,7 +118,7 @@ macro_rules! handles {
         impl<T> Copy for $name<T> {}
 
         impl<T> $name<T> {
-            const NEW: Self = Self(PhantomData);
+            pub(super) const NEW: Self = Self(PhantomData);
         }
     )*};
 }
@@ -183,20 +157,153 @@ handles! {
 
 /// A value on its way to the function: owned arguments are moved out when passed.
 #[derive(Debug)]
-pub struct Slot<T>(Option<T>);
+pub struct ValueSlot<T>(pub(super) Option<T>);
 
-impl<T> Slot<T> {
-    fn take(&mut self) -> Result<T> {
+impl<T> ValueSlot<T> {
+    pub(super) fn take(&mut self) -> Result<T> {
         self.0.take().ok_or_else(|| Error::internal("an argument was passed twice"))
     }
 }
 
-fn refuse<T>(call: &mut Call<'_>, def: &ArgDef, problem: impl std::fmt::Display) -> Option<T> {
-    call.problem(format!("`{}`: {problem}", def.name));
-    None
+// Levels of the method look-up. An impl on an earlier receiver wins if its bounds hold. Types that fit no level are in `unfit_handles`.
+
+/// Server values that a plain `fn` cannot take.
+pub trait LiveParam {}
+impl LiveParam for Progress {}
+impl LiveParam for Cancel {}
+
+pub trait LiveLevel<T> {
+    fn tool_param(&self) -> LiveValue<T> {
+        LiveValue::NEW
+    }
+    fn text_param(&self) -> LiveValue<T> {
+        LiveValue::NEW
+    }
+    fn server_param(&self) -> LiveValue<T> {
+        LiveValue::NEW
+    }
+    fn completion_param(&self) -> LiveValue<T> {
+        LiveValue::NEW
+    }
+}
+impl<T: LiveParam> LiveLevel<T> for &&&Probe<T> {}
+
+pub trait ServerLevel<T> {
+    fn tool_param(&self) -> ServerValue<T> {
+        ServerValue::NEW
+    }
+    fn text_param(&self) -> ServerValue<T> {
+        ServerValue::NEW
+    }
+    fn server_param(&self) -> ServerValue<T> {
+        ServerValue::NEW
+    }
+    fn completion_param(&self) -> ServerValue<T> {
+        ServerValue::NEW
+    }
+}
+impl<'a, T: FromCall<'a>> ServerLevel<T> for &&&&Probe<T> {}
+
+pub trait StrLevel<'s> {
+    fn tool_param(&self) -> StrArgument<&'s str> {
+        StrArgument::NEW
+    }
+    fn text_param(&self) -> TextStr<&'s str> {
+        TextStr::NEW
+    }
+    fn completion_param(&self) -> TypedStr<&'s str> {
+        TypedStr::NEW
+    }
+}
+impl<'s> StrLevel<'s> for &&Probe<&'s str> {}
+
+pub trait OptionalStrLevel<'s> {
+    fn tool_param(&self) -> OptionalStr<Option<&'s str>> {
+        OptionalStr::NEW
+    }
+    fn text_param(&self) -> OptionalTextStr<Option<&'s str>> {
+        OptionalTextStr::NEW
+    }
+    fn completion_param(&self) -> OptionalTextStr<Option<&'s str>> {
+        OptionalTextStr::NEW
+    }
+}
+impl<'s> OptionalStrLevel<'s> for &&Probe<Option<&'s str>> {}
+
+pub trait SliceLevel<T> {
+    fn tool_param(&self) -> SliceArgument<T> {
+        SliceArgument::NEW
+    }
+}
+impl<T: Argument> SliceLevel<T> for &&Probe<&[T]> {}
+
+pub trait SliceOptionLevel<T> {
+    fn tool_param(&self) -> SliceOption<T> {
+        SliceOption::NEW
+    }
+}
+impl<T: Argument> SliceOptionLevel<T> for &&Probe<Option<&[T]>> {}
+
+pub trait ArgumentLevel<T> {
+    fn tool_param(&self) -> JsonArgument<T> {
+        JsonArgument::NEW
+    }
+}
+impl<T: Argument> ArgumentLevel<T> for &Probe<T> {}
+
+pub trait ParsedLevel<T> {
+    fn text_param(&self) -> ParsedArgument<T> {
+        ParsedArgument::NEW
+    }
+    fn completion_param(&self) -> TypedText<T> {
+        TypedText::NEW
+    }
+}
+impl<T: FromStr<Err: Display> + Send + 'static> ParsedLevel<T> for &&Probe<T> {}
+
+pub trait ParsedOptionLevel<T> {
+    fn text_param(&self) -> ParsedOption<T> {
+        ParsedOption::NEW
+    }
+    fn completion_param(&self) -> ParsedOption<T> {
+        ParsedOption::NEW
+    }
+}
+impl<T: FromStr<Err: Display> + Send + 'static> ParsedOptionLevel<T> for &&Probe<Option<T>> {}
+
+pub trait ReadLevel<T> {
+    fn text_param(&self) -> ReadArgument<T> {
+        ReadArgument::NEW
+    }
+    fn completion_param(&self) -> ReadArgument<T> {
+        ReadArgument::NEW
+    }
+}
+impl<T: TextArgument> ReadLevel<T> for &Probe<T> {}
+
+// Classification in constants, where method look-up cannot choose. There, an inherent constant wins over a trait's constant if its bounds
+// hold, so each choice has two outcomes. Therefore the source of the value and its schema are separate constants.
+
+impl<'a, T: FromCall<'a>> Probe<T> {
+    /// The value comes from the server.
+    pub const IS_SERVER: bool = true;
 }
 
-/// Returns no default, of a type that the compiler can name.
-fn none<T>() -> Option<fn() -> T> {
-    None
+impl<T: FromStr<Err: Display>> Probe<T> {
+    /// The author has implemented `FromStr` for the type.
+    pub const IS_PARSED: bool = true;
+}
+
+impl<T: Schema<Top> + ?Sized> Probe<T> {
+    pub const PARAM: Param = Param::Argument(T::NODE);
+}
+
+/// Fallback for every other parameter.
+pub trait UnknownParam {
+    const IS_SERVER: bool = false;
+    const IS_PARSED: bool = false;
+    const PARAM: Param;
+}
+impl<T: ?Sized> UnknownParam for Probe<T> {
+    const PARAM: Param = Param::Unknown(type_name::<T>);
 }

@@ -1,16 +1,30 @@
+//! Structs whose fields are the arguments of a tool.
+
 use std::{collections::BTreeSet, ops::Deref};
 
 use mcp_runtime_wire::{JsonKind, Raw, validate};
 use schemars::{Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_path_to_error::Track;
 
 use super::{
-    Argument, Call,
-    json::{DEPTH, wording},
-    lenient,
+    Argument, Call, Describe, ItemParams, Probe,
+    params::ArgumentSource,
+    probe::{Spread, ValueSlot},
 };
-use crate::error::shown;
+use crate::{
+    call::{
+        context::HasContext,
+        read::{
+            json::{DEPTH, wording},
+            lenient,
+        },
+    },
+    error::{Result, shown},
+    item::{ArgDef, Param},
+    schema::constant::{self, Top},
+};
 
 /// A struct whose fields are the arguments of the tool. Use it if you have the struct already.
 ///
@@ -46,9 +60,9 @@ impl<T> Deref for Args<T> {
 /// A parameter with serde or schemars attributes, which the macro puts into a struct of its own.
 #[derive(Debug)]
 pub struct SpreadField<F, T> {
-    pub(super) get: fn(F) -> T,
-    pub(super) read: fn(&mut Call<'_>) -> Option<F>,
-    pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
+    get: fn(F) -> T,
+    read: fn(&mut Call<'_>) -> Option<F>,
+    schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 impl<F, T> Clone for SpreadField<F, T> {
@@ -65,7 +79,9 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
     let names = call.names;
     let members = call.arguments.listed()?;
     let mut open: Vec<(usize, String)> = Vec::new();
-    for (i, member) in members.iter().enumerate().filter(|(_, it)| !names.own.contains(&it.name)) {
+    for (i, member) in
+        members.iter().enumerate().filter(|(_, member)| !names.own.contains(&member.name))
+    {
         open.push((i, member.value.as_str().to_owned()));
     }
     loop {
@@ -79,12 +95,12 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
             text.push_str(value);
         }
         text.push('}');
-        let mut reading = Reading::default();
+        let mut reading = SpreadReading::default();
         let result = reading.read(&mut serde_json::Deserializer::from_str(&text));
         let result = result.or_else(|_: serde_json::Error| {
             lenient::read(Raw::trusted(&text), |reader| reading.read(reader))
         });
-        let Reading { ignored, path } = reading;
+        let SpreadReading { ignored, path } = reading;
         let error = match result {
             Ok(value) => {
                 for (i, _) in &open {
@@ -112,14 +128,14 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
 
 /// Outcome of the last reading of a struct.
 #[derive(Default)]
-struct Reading {
+struct SpreadReading {
     /// Members that the struct has no field for.
     ignored: BTreeSet<String>,
     /// Path to the value at which the reading failed.
     path: String,
 }
 
-impl Reading {
+impl SpreadReading {
     fn read<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
         &mut self,
         deserializer: D,
@@ -140,4 +156,82 @@ fn stringified(value: &str) -> Option<String> {
     let inner = validate(inner.as_bytes(), DEPTH).ok()?;
     (inner.kind() != JsonKind::String && inner.duplicate_name().is_none())
         .then(|| inner.as_str().to_owned())
+}
+
+pub trait SpreadLevel<T> {
+    fn tool_param(&self) -> Spread<T> {
+        Spread::NEW
+    }
+}
+impl<T: Argument> SpreadLevel<T> for &&Probe<Args<T>> {}
+
+impl<T: constant::Schema<Top>> Probe<Args<T>> {
+    pub const PARAM: Param = Param::Spread(T::NODE);
+}
+
+impl<T: Argument> Spread<T> {
+    pub fn read(self, call: &mut Call<'_>, _: &'static ArgDef) -> Option<ValueSlot<T>> {
+        read(call).map(|value| ValueSlot(Some(value)))
+    }
+
+    pub fn pass<'a>(self, _: &'a impl HasContext, slot: &'a mut ValueSlot<T>) -> Result<Args<T>> {
+        slot.take().map(Args)
+    }
+}
+
+impl<T: Argument> Describe for Spread<T> {
+    type Value = T;
+
+    fn describe(self, params: &mut ItemParams, def: &'static ArgDef) {
+        params.field(
+            def,
+            ArgumentSource::Spread { schema: |generator| generator.subschema_for::<T>() },
+        );
+    }
+
+    fn default_json(self, _: T) -> Option<Value> {
+        None
+    }
+}
+
+pub trait FieldLevel<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T>;
+}
+impl<F: Argument> FieldLevel<F> for &Probe<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T> {
+        let schema = |generator: &mut SchemaGenerator| generator.subschema_for::<F>();
+        SpreadField { get, read: read, schema }
+    }
+}
+
+/// Level of a struct from the macro whose derives have failed, and have reported the reason.
+pub trait UnfitFieldLevel<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T>;
+}
+impl<F> UnfitFieldLevel<F> for Probe<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T> {
+        SpreadField { get, read: |_| None, schema: |_| Schema::default() }
+    }
+}
+
+impl<F, T> SpreadField<F, T> {
+    pub fn read(self, call: &mut Call<'_>, _: &'static ArgDef) -> Option<ValueSlot<F>> {
+        (self.read)(call).map(|value| ValueSlot(Some(value)))
+    }
+
+    pub fn pass<'a>(self, _: &'a impl HasContext, slot: &'a mut ValueSlot<F>) -> Result<T> {
+        slot.take().map(self.get)
+    }
+}
+
+impl<F, T> Describe for SpreadField<F, T> {
+    type Value = F;
+
+    fn describe(self, params: &mut ItemParams, def: &'static ArgDef) {
+        params.field(def, ArgumentSource::Spread { schema: self.schema });
+    }
+
+    fn default_json(self, _: F) -> Option<Value> {
+        None
+    }
 }

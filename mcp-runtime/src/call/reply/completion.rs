@@ -1,3 +1,5 @@
+//! Results of `#[completion]` functions.
+
 use super::IntoFailure;
 use crate::{
     error::Error,

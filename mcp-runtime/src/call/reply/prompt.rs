@@ -1,3 +1,5 @@
+//! Results of prompts.
+
 use super::{IntoFailure, WithMeta};
 use crate::{
     error::Error,

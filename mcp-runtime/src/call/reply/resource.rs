@@ -1,6 +1,8 @@
+//! Results of resources.
+
 use serde::Serialize;
 
-use super::{IntoFailure, Json, WithMeta, tool::unwritable};
+use super::{IntoFailure, Json, WithMeta, result::unwritable};
 use crate::{
     call::context::HasContext,
     error::Error,
@@ -45,7 +47,7 @@ texts! { String &str Box<str> std::borrow::Cow<'_, str> }
 
 impl<T: Serialize> ResourceReply for Json<T> {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
-        let text = serde_json::to_string(&self.0).map_err(|it| unwritable(&it))?;
+        let text = serde_json::to_string(&self.0).map_err(|error| unwritable(&error))?;
         contents.push(ResourceContents::of(
             uri.to_owned(),
             "application/json",
@@ -89,7 +91,7 @@ impl ResourceReply for ResourceContents {
 #[diagnostic::do_not_recommend]
 impl ResourceReply for Vec<ResourceContents> {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
-        self.into_iter().try_for_each(|it| it.contents(uri, contents))
+        self.into_iter().try_for_each(|part| part.contents(uri, contents))
     }
 }
 
@@ -109,8 +111,8 @@ impl<T: ResourceReply> ResourceReply for WithMeta<T> {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         let from = contents.len();
         self.0.contents(uri, contents)?;
-        for it in &mut contents[from..] {
-            it.meta.get_or_insert_with(|| self.1.clone());
+        for part in &mut contents[from..] {
+            part.meta.get_or_insert_with(|| self.1.clone());
         }
         Ok(())
     }

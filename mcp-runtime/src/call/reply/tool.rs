@@ -1,19 +1,23 @@
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+//! Results of tools and their output schemas. The same values are results of the tools that the client's model uses while a call samples.
+
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
-use super::{IntoFailure, Json, WithMeta};
+use super::{IntoFailure, Json, WithMeta, result::unwritable};
 use crate::{
     call::extract::Probe,
-    error::Error,
+    error::{Error, ErrorKind},
     model::{
-        Audio, Content, Done, Embedded, Image, OperationResult, ResourceLink, Text, ToolResult,
+        Audio, Content, Done, Embedded, Image, OperationResult, ResourceLink, Sampling, Text,
+        ToolResult,
     },
+    schema::constant::{MOST, Node, Out, Schema, Top, dot_before, panic_with, write_root},
 };
 
 /// Generator of the schema of structured content.
 #[derive(Clone, Copy, Debug)]
-pub struct OutputSchema {
-    pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
+pub struct OutputSchemaSource {
+    pub(crate) schema: fn(&mut SchemaGenerator) -> schemars::Schema,
     /// The name of the type.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     pub(crate) name: fn() -> &'static str,
@@ -43,7 +47,7 @@ pub struct OutputSchema {
 )]
 pub trait ToolReply: Sized {
     #[doc(hidden)]
-    const OUTPUT: Option<OutputSchema> = None;
+    const OUTPUT: Option<OutputSchemaSource> = None;
 
     /// Text of a result that would otherwise have no content, which several clients take for a failure. Empty for types with which the
     /// author chooses the content.
@@ -64,26 +68,6 @@ pub fn tool_reply<T: ToolReply>(value: T) -> OperationResult {
     }
     Ok(Done::Tool(result))
 }
-
-/// Level of types that implement [`ToolReply`]. Other types have no output schema, so that only [`tool_reply`] reports the error.
-pub trait OutputLevel {
-    /// Returns the schema, if there is one.
-    fn output(&self) -> Option<OutputSchema>;
-}
-impl<T: ToolReply> OutputLevel for &Probe<T> {
-    fn output(&self) -> Option<OutputSchema> {
-        T::OUTPUT
-    }
-}
-
-/// Level of types that do not implement [`ToolReply`].
-pub trait NoOutputLevel {
-    /// Returns `None`.
-    fn output(&self) -> Option<OutputSchema> {
-        None
-    }
-}
-impl<T> NoOutputLevel for Probe<T> {}
 
 /// Types that `Json<T>` can hold in the result of a tool.
 #[diagnostic::on_unimplemented(
@@ -131,22 +115,18 @@ macro_rules! as_text {
 as_text! { bool char u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 Box<str> std::borrow::Cow<'_, str> }
 
 impl<T: Structured> ToolReply for Json<T> {
-    const OUTPUT: Option<OutputSchema> = Some(OutputSchema {
+    const OUTPUT: Option<OutputSchemaSource> = Some(OutputSchemaSource {
         schema: SchemaGenerator::subschema_for::<T>,
         name: std::any::type_name::<T>,
     });
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
-        let text = serde_json::to_string(&self.0).map_err(|it| unwritable(&it))?;
+        let text = serde_json::to_string(&self.0).map_err(|error| unwritable(&error))?;
         result.push(Content::from(text.as_str()));
         // The schema describes the first structured value, see `first_of`.
         result.structured.get_or_insert(text);
         Ok(())
     }
-}
-
-pub(super) fn unwritable(error: &serde_json::Error) -> Error {
-    Error::internal(format_args!("the result cannot be written as JSON: {error}"))
 }
 
 #[diagnostic::do_not_recommend]
@@ -161,12 +141,12 @@ impl<T: ToolReply> ToolReply for Option<T> {
     const INSTEAD_OF_NOTHING: &'static str = "Nothing.";
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
-        self.map_or(Ok(()), |it| it.reply(result))
+        self.map_or(Ok(()), |value| value.reply(result))
     }
 }
 
 impl<T: ToolReply, E: IntoFailure> ToolReply for Result<T, E> {
-    const OUTPUT: Option<OutputSchema> = T::OUTPUT;
+    const OUTPUT: Option<OutputSchemaSource> = T::OUTPUT;
     const INSTEAD_OF_NOTHING: &'static str = T::INSTEAD_OF_NOTHING;
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
@@ -175,7 +155,7 @@ impl<T: ToolReply, E: IntoFailure> ToolReply for Result<T, E> {
 }
 
 impl<T: ToolReply> ToolReply for WithMeta<T> {
-    const OUTPUT: Option<OutputSchema> = T::OUTPUT;
+    const OUTPUT: Option<OutputSchemaSource> = T::OUTPUT;
     const INSTEAD_OF_NOTHING: &'static str = T::INSTEAD_OF_NOTHING;
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
@@ -185,7 +165,7 @@ impl<T: ToolReply> ToolReply for WithMeta<T> {
 }
 
 /// Returns the schema of the first part that has structured content.
-const fn first_of(parts: &[Option<OutputSchema>]) -> Option<OutputSchema> {
+const fn first_of(parts: &[Option<OutputSchemaSource>]) -> Option<OutputSchemaSource> {
     let mut i = 0;
     while i < parts.len() {
         if parts[i].is_some() {
@@ -212,7 +192,7 @@ macro_rules! tuples {
     ($(($($name:ident)*))*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($name: ToolReply),*> ToolReply for ($($name,)*) {
-            const OUTPUT: Option<OutputSchema> = first_of(&[$($name::OUTPUT),*]);
+            const OUTPUT: Option<OutputSchemaSource> = first_of(&[$($name::OUTPUT),*]);
             const INSTEAD_OF_NOTHING: &'static str = text_of(&[$($name::INSTEAD_OF_NOTHING),*]);
 
             #[allow(non_snake_case, reason = "each value is named like its type parameter")]
@@ -226,18 +206,191 @@ macro_rules! tuples {
 }
 tuples! { (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H) }
 
+/// Level of types that implement [`ToolReply`]. Other types have no output schema, so that only [`tool_reply`] reports the error.
+pub trait OutputLevel {
+    /// Returns the schema, if there is one.
+    fn output(&self) -> Option<OutputSchemaSource>;
+}
+impl<T: ToolReply> OutputLevel for &Probe<T> {
+    fn output(&self) -> Option<OutputSchemaSource> {
+        T::OUTPUT
+    }
+}
+
+/// Level of types that do not implement [`ToolReply`].
+pub trait NoOutputLevel {
+    /// Returns `None`.
+    fn output(&self) -> Option<OutputSchemaSource> {
+        None
+    }
+}
+impl<T> NoOutputLevel for Probe<T> {}
+
+/// Output schema of a result's type, as far as the compiler knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct ConstantOutput(Option<Node>);
+
+impl ConstantOutput {
+    const fn of(node: Node) -> Self {
+        Self(Some(node))
+    }
+
+    /// Returns whether every result is an object, which the root of the schema then says.
+    pub const fn is_object(&self) -> bool {
+        match &self.0 {
+            Some(node) => node.is_json_object(),
+            None => false,
+        }
+    }
+
+    /// Returns the length of the schema text. It is 0 if there is no schema, if the schema is not known at compile time, or if its text
+    /// is longer than `MOST`.
+    pub const fn len(&self) -> usize {
+        let mut out = Out::counting();
+        self.write(&mut out);
+        if out.len() > MOST { 0 } else { out.len() }
+    }
+
+    /// Returns whether there is no text.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the schema text, whose length is `N`.
+    pub const fn render<const N: usize>(&self) -> [u8; N] {
+        let mut text = [0; N];
+        if N > 0 {
+            self.write(&mut Out::new(&mut text));
+        }
+        text
+    }
+
+    /// Implements `schema = "static"`: fails to compile if the result has a schema that the compiler cannot write.
+    #[must_use]
+    #[track_caller]
+    pub const fn demanded(self, has_schema: bool) -> Self {
+        if has_schema && self.is_empty() {
+            let [first, second, third] = match &self.0 {
+                Some(node) => node.unknown_path(),
+                None => [""; 3],
+            };
+            panic_with(&[
+                "the compiler does not know the schema of ",
+                if first.is_empty() { "" } else { "`" },
+                first,
+                dot_before(second),
+                second,
+                dot_before(third),
+                third,
+                if first.is_empty() { "" } else { "` in " },
+                "the result: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`; of types of other crates, and of those that contain themselves, only schemars knows",
+            ]);
+        }
+        self
+    }
+
+    const fn write(&self, out: &mut Out<'_>) {
+        if let Some(node) = &self.0
+            && node.is_constant()
+        {
+            write_root(out, node);
+        }
+    }
+}
+
+macro_rules! outputs {
+    ($($ty:ty $(, or $e:ident)?;)*) => {$(
+        impl<T: Schema<Top> $(, $e)?> Probe<$ty> {
+            /// The output schema, as far as the compiler knows it.
+            pub const OUTPUT: ConstantOutput = ConstantOutput::of(T::NODE);
+        }
+
+        impl<T $(, $e)?> Probe<$ty> {
+            /// Whether there is an output schema, written by the compiler or by schemars.
+            pub const HAS_OUTPUT: bool = true;
+        }
+    )*};
+}
+outputs! {
+    Json<T>;
+    WithMeta<Json<T>>;
+    Result<Json<T>, E>, or E;
+    Result<WithMeta<Json<T>>, E>, or E;
+}
+
+/// Fallback for every other type of result.
+pub trait UnknownOutput {
+    /// No schema is known.
+    const OUTPUT: ConstantOutput = ConstantOutput(None);
+    /// There is no output schema.
+    const HAS_OUTPUT: bool = false;
+}
+impl<T: ?Sized> UnknownOutput for Probe<T> {}
+
+impl Sampling {
+    /// Adds the result of a tool that the model wants to use: any value that a `#[tool]` function can return. The model sees an `Err`.
+    ///
+    /// Consecutive results form one message. This message must have a result for each [`tool_use`](crate::Sampled::tool_uses) of the
+    /// preceding answer.
+    ///
+    /// ```
+    /// use mcp_runtime::{Sampled, Sampling};
+    ///
+    /// fn add_results(mut conversation: Sampling, answer: &Sampled) -> Sampling {
+    ///     conversation = conversation.assistant(answer);
+    ///     for call in answer.tool_uses() {
+    ///         let result = match call.name.as_str() {
+    ///             "today" => Ok("Monday"),
+    ///             other => Err(format!("there is no tool `{other}`")),
+    ///         };
+    ///         conversation = conversation.tool_result(&call.id, result);
+    ///     }
+    ///     conversation
+    /// }
+    /// # let _ = add_results;
+    /// ```
+    pub fn tool_result(self, id: impl Into<String>, result: impl ToolReply) -> Self {
+        let result = match tool_reply(result) {
+            Ok(Done::Tool(result)) => result,
+            Ok(_) => ToolResult::default(),
+            // As in a call, an internal error must not reach the model.
+            Err(error) if error.kind() == ErrorKind::Internal => {
+                tracing::error!("{}", error.message());
+                ToolResult::failure("internal error")
+            }
+            Err(error) => ToolResult::failure(error.message()),
+        };
+        self.result(id.into(), result)
+    }
+
+    /// Adds the failure of a tool that the model wants to use. The model reads the `reason`.
+    ///
+    /// ```
+    /// use mcp_runtime::{Sampled, Sampling};
+    ///
+    /// fn refuse(conversation: Sampling, answer: &Sampled) -> Sampling {
+    ///     let all = answer.tool_uses();
+    ///     all.fold(conversation.assistant(answer), |next, call| next.tool_error(&call.id, "not today"))
+    /// }
+    /// # let _ = refuse;
+    /// ```
+    pub fn tool_error(self, id: impl Into<String>, reason: impl Into<String>) -> Self {
+        self.result(id.into(), ToolResult::failure(reason))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{error::ErrorKind, model::Meta};
+    use crate::model::{Meta, SamplingTurn};
 
     fn check(value: impl ToolReply, content: &[&str], structured: Option<&str>) {
         let Ok(Done::Tool(result)) = tool_reply(value) else { panic!("not a tool's result") };
         let texts: Vec<_> = result
             .content
             .iter()
-            .map(|it| match it {
-                Content::Text(it) => it.text.as_str(),
+            .map(|content| match content {
+                Content::Text(text) => text.text.as_str(),
                 _ => "…",
             })
             .collect();
@@ -269,5 +422,33 @@ mod tests {
         let check = |answer: OperationResult, kind| assert_eq!(answer.unwrap_err().kind(), kind);
         check(tool_reply(Err::<String, _>("no")), ErrorKind::Failed);
         check(tool_reply(Err::<String, _>(Error::invalid_params("no"))), ErrorKind::InvalidParams);
+    }
+
+    #[test]
+    fn results_are_what_tools_return() {
+        fn check(sampling: Sampling, content: &[&str], structured: Option<&str>, is_error: bool) {
+            let Some(SamplingTurn::Results(results)) = sampling.turns.last() else {
+                panic!("no results")
+            };
+            let (id, result) = &results[0];
+            let expected = ToolResult {
+                content: content.iter().map(|text| Content::from(*text)).collect(),
+                structured: structured.map(str::to_owned),
+                is_error,
+                meta: None,
+            };
+            assert_eq!((id.as_str(), results.len(), result), ("1", 1, &expected));
+        }
+        let ask = || Sampling::new(1);
+        check(ask().tool_result("1", ("a", 2)), &["a", "2"], None, false);
+        check(ask().tool_result("1", Json([1])), &["[1]"], Some("[1]"), false);
+        check(ask().tool_result("1", Err::<(), _>("no")), &["no"], None, true);
+        check(
+            ask().tool_result("1", Err::<(), _>(Error::internal("password"))),
+            &["internal error"],
+            None,
+            true,
+        );
+        check(ask().tool_error("1", "no"), &["no"], None, true);
     }
 }

@@ -11,7 +11,7 @@ pub use resource::Resource;
 pub use tool::Tool;
 
 use super::{Entry, EntryKind, Handler, entry::DynHandler};
-use crate::{call::extract::Names, limits::Wanted, model::Asks};
+use crate::{call::extract::ArgumentNames, limits::Wanted, model::Asks};
 
 type Text = Cow<'static, str>;
 
@@ -35,7 +35,7 @@ fn entry(name: Text, kind: EntryKind, handler: Option<DynHandler>) -> Result<Ent
         parameters: Vec::new(),
         identity: None,
         handler: Handler::Dynamic(handler),
-        names: Names::default(),
+        names: ArgumentNames::default(),
         needs_meta: true,
         asks: Asks::new(),
         can_ask: true,

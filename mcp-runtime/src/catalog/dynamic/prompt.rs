@@ -5,7 +5,7 @@ use super::{DynHandler, Text, Variables, common, entry};
 use crate::auth::Guard;
 use crate::{
     call::context::Context,
-    call::extract::{Call, Names, Running},
+    call::extract::{ArgumentNames, Call, Running},
     call::reply::{PromptReply, prompt_reply},
     catalog::{
         EntryKind, PromptArgument, PromptEntry,
@@ -112,7 +112,7 @@ impl Item for Prompt {
         });
         let kind = EntryKind::Prompt(PromptEntry { arguments });
         let mut entry = entry(self.name.clone(), kind, handler)?;
-        entry.names = Names { own, spread: Vec::new() };
+        entry.names = ArgumentNames { own, spread: Vec::new() };
         self.finish(entry)
     }
 }

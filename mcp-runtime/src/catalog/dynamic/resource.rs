@@ -11,7 +11,7 @@ use crate::{
         EntryKind, ResourceEntry,
         handle::{EntryBox, Item},
     },
-    item::template::Template,
+    item::template::UriTemplate,
     limits::Wanted,
 };
 
@@ -93,7 +93,7 @@ fn text_arguments(call: &Call<'_>) -> Variables {
 impl Item for Resource {
     fn into_entry(mut self) -> Result<EntryBox, String> {
         let template =
-            if self.uri.contains('{') { Some(Template::parse(&self.uri)?) } else { None };
+            if self.uri.contains('{') { Some(UriTemplate::parse(&self.uri)?) } else { None };
         let kind = EntryKind::Resource(ResourceEntry {
             uri: self.uri.clone(),
             template,

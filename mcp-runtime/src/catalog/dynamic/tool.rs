@@ -7,16 +7,16 @@ use super::{DynHandler, Text, common, entry};
 use crate::auth::Guard;
 use crate::{
     call::context::Context,
-    call::reply::{OutputSchema, ToolReply, tool_reply},
+    call::reply::{OutputSchemaSource, ToolReply, tool_reply},
     catalog::{
         EntryKind, ToolEntry,
         entry::SchemaText,
         handle::{EntryBox, Item},
         schemas,
     },
-    item::Constant,
     limits::Wanted,
     model::{TaskSupport, check_tool_name},
+    registry::Constant,
     schema::{self, SchemaProfile},
 };
 
@@ -44,7 +44,7 @@ pub struct Tool {
     #[cfg(feature = "auth")]
     guard: Guard,
     input: Option<SchemaText>,
-    output: Option<OutputSchema>,
+    output: Option<OutputSchemaSource>,
     handler: Option<DynHandler>,
     task: Option<TaskSupport>,
     profile: Option<SchemaProfile>,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     call::context::Context,
-    call::extract::{Args, Elicit, FromCall, Needs, Roots, Sample},
+    call::extract::{Args, Elicit, FromCall, Requirements, Roots, Sample},
     catalog::Tool,
     registry,
 };
@@ -19,7 +19,7 @@ impl<'a> FromCall<'a> for Consent {
         Elicit::from_call(context).map(Self)
     }
 
-    fn needs(needs: &mut Needs) {
+    fn needs(needs: &mut Requirements) {
         Elicit::needs(needs);
     }
 }
@@ -100,7 +100,7 @@ fn given() -> Value {
 
 fn entry(function: &str) -> Entry {
     let def = registry::all().find(|it| it.origin.function == function).expect("registered");
-    let mut params = Params::default();
+    let mut params = ItemParams::default();
     (def.params)(&mut params);
     Entry::of(def, params).expect("its template is right")
 }

@@ -1,10 +1,5 @@
 //! The compiler makes the same schemas as schemars with the rules of the compatible form.
 
-mod around;
-mod choices;
-mod generated;
-mod mixed;
-
 use std::{
     any::type_name,
     borrow::Cow,
@@ -91,7 +86,7 @@ fn of_constants<T: crate::schema::constant::Schema<Top> + ?Sized>(
 static PLAIN: ArgDef = ArgDef::new("x");
 static TOLD: ArgDef = ArgDef::new("a \"name\"")
     .title("Tiel")
-    .description("What it \"is\"\\\n\tmore\u{1}\u{8}\u{c}\r é 🎈")
+    .description("NodeShape it \"is\"\\\n\tmore\u{1}\u{8}\u{c}\r é 🎈")
     .example("5");
 static SHOWN: ArgDef = ArgDef::new("x").example(r#""a \"b\" \\ c\n é""#);
 
@@ -261,5 +256,474 @@ struct Lent<'a> {
 fn derived_types() {
     check_all! {
         Plain, Told, Cents, Label, Empty, Point, Defaults, Lent<'static>, Option<Plain>, Option<Told>, Option<Cents>, Option<Label>, Option<Point>, Option<Empty>, Vec<Told>, Vec<Point>, BTreeMap<String, Told>, (Told,), (Point,), Option<(Point,)>, Box<Told>, [Point; 2], Page<i64>, Page<Page<Option<String>>>, Page<Vec<Point>>, Page<Defaults>, Vec<Page<Told>>, Anything, Vec<Anything>, BTreeMap<String, Anything>, (Label, String), (String, Label)
+    }
+}
+
+mod around {
+    //! Every plain type inside every type that can contain another.
+
+    use std::{collections::BTreeMap, net::Ipv6Addr, path::PathBuf};
+
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+
+    use super::{Cents, Label, Page, Plain, Point, Told, check};
+    use crate::__private::Schema;
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Held<T> {
+        /// Needed
+        one: T,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        maybe: Option<T>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        many: Vec<T>,
+        #[serde(default)]
+        count: u8,
+        #[schemars(title = "By name", description = "All of \"them\"")]
+        named: BTreeMap<String, T>,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    #[allow(dead_code)]
+    enum Chosen<T> {
+        Nothing,
+        /// It alone
+        One(T),
+        Two(T, Option<T>),
+        Held {
+            held: T,
+            maybe: Option<T>,
+        },
+    }
+
+    /// schemars writes a default only of what is sure to be `Serialize`.
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Many<T> {
+        #[serde(default)]
+        many: Vec<T>,
+    }
+
+    /// Only read
+    #[derive(Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    #[allow(dead_code)]
+    struct Read {
+        #[serde(default)]
+        labels: Vec<ReadLabel>,
+        #[serde(default)]
+        others: Vec<Label>,
+        #[serde(default)]
+        label: Option<ReadLabel>,
+    }
+
+    #[derive(Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    #[allow(dead_code)]
+    struct ReadLabel(String);
+
+    macro_rules! around {
+        ($($leaf:ty),* $(,)?) => {$(
+            check::<Option<$leaf>>();
+            check::<Vec<Option<$leaf>>>();
+            check::<Option<Vec<$leaf>>>();
+            check::<BTreeMap<String, Option<$leaf>>>();
+            check::<($leaf,)>();
+            check::<Option<[$leaf; 2]>>();
+            check::<Page<$leaf>>();
+            check::<Page<Option<$leaf>>>();
+            check::<Held<$leaf>>();
+            check::<Option<Held<Vec<$leaf>>>>();
+            check::<Many<$leaf>>();
+        )*};
+    }
+
+    #[test]
+    fn every_plain_type_in_everything_around_it() {
+        around! {
+            bool, i8, u8, i64, u64, f32, f64, char, String, (), PathBuf, Ipv6Addr, serde_json::Value, Plain, Told, Cents, Label, Point,
+        }
+    }
+
+    #[test]
+    fn a_default_that_is_not_serialized() {
+        check::<Read>();
+    }
+
+    /// `Chosen` has a variant with several values, so it is no choice of names or structs. The rules would rewrite such a choice a second time.
+    #[test]
+    fn every_plain_type_in_every_variant() {
+        macro_rules! chosen {
+            ($($leaf:ty),* $(,)?) => {$( check::<Chosen<$leaf>>(); check::<Vec<Option<Chosen<$leaf>>>>(); )*};
+        }
+        chosen! { bool, i8, u64, f32, char, String, PathBuf, Ipv6Addr, serde_json::Value, Cents, Label, Vec<u8> }
+    }
+}
+
+mod choices {
+    //! Enums with data, in each of serde's representations.
+
+    use std::collections::BTreeMap;
+
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+
+    use super::{Cents, Defaults, Page, Plain, Point, Told, check};
+    use crate::__private::Schema;
+
+    macro_rules! choices {
+        ($($(#[$attr:meta])* enum $name:ident $(<$t:ident>)? { $($body:tt)* })*) => {$(
+            #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+            #[mcp(crate = "crate")]
+            #[allow(dead_code)]
+            $(#[$attr])*
+            enum $name $(<$t>)? { $($body)* }
+        )*};
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Nothing;
+
+    /// Nothing at all
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Told0;
+
+    /// Two
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Pair(i64, Option<Cents>);
+
+    /// A point, by another name
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Other(Defaults);
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Inner {
+        zeta: i64,
+        /// First
+        alpha: Option<String>,
+        /// The "kind"
+        #[serde(skip_serializing_if = "Option::is_none")]
+        typo: Option<Told>,
+    }
+
+    choices! {
+        /// All ways
+        enum External {
+            One,
+            /// Said
+            Two,
+            Three,
+            /// A newtype
+            New(i64),
+            Optional(Option<u8>),
+            Both(i64, String),
+            /// Fields
+            Fields { b: Option<i64>, /** Said */ a: Plain },
+            Empty {},
+            Nested(Inner),
+        }
+
+        enum OnlyData { A(i64), B { x: bool } }
+        enum OneVariant { A(i64) }
+        /// Told
+        enum OneToldVariant {
+            /// Told too
+            A(Told),
+        }
+        #[serde(rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+        enum Renamed {
+            NothingHere,
+            #[serde(rename = "z z", alias = "zz")]
+            LastOne(Told),
+            #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+            WithFields { some_field: i64, #[serde(default)] other_field: String },
+            OtherFields { some_field: i64 },
+        }
+
+        /// Told
+        #[serde(tag = "type")]
+        enum Internal {
+            Unit,
+            /// Said
+            Told,
+            /// A struct
+            Struct(Inner),
+            Untold(Point2),
+            Wrapped(Box<Other>),
+            Fields { a: Option<i64>, zz: Vec<Told> },
+        }
+        #[serde(tag = "zzz", rename_all = "kebab-case", deny_unknown_fields)]
+        enum InternalClosed { VeryUnit, #[serde(rename_all = "camelCase")] Fields { a_b: i64 }, Struct(Inner) }
+        #[serde(tag = "kind")]
+        enum Alone { Struct(Inner) }
+
+        /// Told
+        #[serde(tag = "t", content = "c")]
+        enum Adjacent {
+            Unit,
+            /// Said
+            ToldUnit,
+            /// Newtype
+            New(Option<i64>),
+            Fields { a: i64 },
+            Tuple(i64, f64),
+            Enum(Told),
+        }
+        #[serde(tag = "b", content = "a", deny_unknown_fields)]
+        enum AdjacentClosed { Unit, Fields { x: Point } }
+
+        /// Told
+        #[serde(untagged)]
+        enum Untagged {
+            Null,
+            /// A number
+            Number(f64),
+            Text(String),
+            /// Some
+            Many(Vec<Untold>),
+            Pair(i64, bool),
+            Point { x: Option<f64> },
+        }
+        #[serde(untagged)]
+        enum Untold { A(Option<i64>), B(Cents), C(Inner), D(External) }
+        #[serde(untagged)]
+        enum NullOrNumber { Null, /** Said */ Number(u8) }
+        #[serde(untagged)]
+        enum OnlyNull { Null, Nothing }
+        #[serde(untagged)]
+        enum AnyOrNot { Any(serde_json::Value), Not(Nothing) }
+
+        enum Either<T> { This(T), /** Not this */ That { that: Vec<T> } }
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Point2 {
+        x: f64,
+        y: f64,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Holder {
+        /// The choice
+        choice: External,
+        untold: Internal,
+        /// Or none
+        maybe: Option<Untagged>,
+        /// Alone
+        alone: OneToldVariant,
+        null: Nothing,
+        number: NullOrNumber,
+    }
+
+    macro_rules! check_all {
+        ($($ty:ty),* $(,)?) => {$( check::<$ty>(); check::<Vec<$ty>>(); check::<BTreeMap<String, $ty>>(); check::<Page<$ty>>(); )*};
+    }
+
+    #[test]
+    fn every_way_of_serde() {
+        check_all! {
+            Nothing, Told0, Pair, Other, Inner, External, OnlyData, OneVariant, OneToldVariant, Renamed, Internal,
+            InternalClosed, Alone, Adjacent, AdjacentClosed, Untagged, Untold, NullOrNumber, OnlyNull, AnyOrNot, Either<i64>,
+            Either<Told>, Either<Option<Inner>>, Holder, Option<External>, Option<OneToldVariant>, Option<Untagged>,
+            Option<NullOrNumber>, Option<Internal>, Option<OnlyNull>, Option<Pair>, Either<Either<Option<Untagged>>>,
+        }
+    }
+}
+
+mod mixed {
+    //! Types whose schema is only partly known at compile time, or would be too large to be made there.
+
+    #![allow(unreachable_patterns, reason = "of two variants with one name serde reads the first")]
+
+    use std::collections::BTreeMap;
+
+    use schemars::{JsonSchema, generate::SchemaSettings};
+    use serde::{Deserialize, Serialize};
+
+    use super::{InputSchema, PLAIN, Param, Property, Schema, of_schemars};
+    use crate::{
+        call::reply::Json,
+        schema::{
+            InputField, InputObject, SchemaProfile, SchemaSide,
+            constant::{Known, Node, NotKnown as _, Top, partial_schema},
+        },
+    };
+
+    /// Checks the schema of a type as an argument, whether or not constants know all of it.
+    #[track_caller]
+    fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
+        let mut generator = SchemaSettings::draft2020_12().into_generator();
+        let known = partial_schema(&T::NODE, SchemaSide::Argument, &mut generator);
+        let made = known.unwrap_or_else(|| generator.subschema_for::<T>().to_value());
+        let mut object = InputObject::new(generator.take_definitions(true), false);
+        object.field(InputField::new("x", made));
+        let made = object.render(SchemaProfile::Compatible).expect("renders").into_string();
+        assert_eq!(made, of_schemars::<T>(&PLAIN, false).0);
+    }
+
+    /// Only schemars knows it.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Foreign {
+        id: u8,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Holds {
+        always: Foreign,
+        perhaps: Option<Foreign>,
+        boxed: Box<Option<Foreign>>,
+        many: Vec<Foreign>,
+        number: i32,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    enum Either {
+        Perhaps(Option<Foreign>),
+        Number(i32),
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Page<T> {
+        items: Vec<T>,
+        first: T,
+    }
+
+    #[test]
+    fn a_field_that_schemars_calls_optional_is_not_required() {
+        check::<Holds>();
+        check::<Either>();
+    }
+
+    #[test]
+    fn a_generic_type_of_a_partly_known_one_is_described() {
+        check::<Page<i32>>();
+        check::<Page<Holds>>();
+        check::<Page<Page<Holds>>>();
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Statement {
+        first: Option<Box<Expression>>,
+        second: Option<Box<Expression>>,
+        all: Vec<Expression>,
+        named: BTreeMap<String, Expression>,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Expression {
+        before: Vec<Statement>,
+        after: Vec<Statement>,
+        number: i32,
+    }
+
+    /// The size of constants for such types grows as sixteen to the power of their depth, so they have to end early.
+    #[test]
+    fn types_that_contain_each_other_are_cut_off_as_schemars_does() {
+        check::<Statement>();
+        check::<Expression>();
+        check::<Page<Statement>>();
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Tree<T> {
+        value: T,
+        branches: Option<Box<Branches<T>>>,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Branches<T> {
+        all: Vec<Tree<T>>,
+    }
+
+    /// The constants of the two types would refer to each other.
+    #[test]
+    fn generic_types_may_contain_each_other() {
+        assert!(!Known::<Tree<u8>>::NODE.is_constant());
+        assert!(!Known::<Branches<u8>>::NODE.is_constant());
+    }
+
+    macro_rules! of_eight {
+        ($($ty:ident of $in:ty;)*) => {$(
+            #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+            #[mcp(crate = "crate")]
+            struct $ty { a: $in, b: $in, c: $in, d: $in, e: $in, f: $in, g: $in, h: $in }
+        )*};
+    }
+    of_eight! {
+        Dozens of Vec<Option<u8>>;
+        Hundreds of Dozens;
+        Thousands of Hundreds;
+        Myriads of Thousands;
+        Lakhs of Myriads;
+    }
+
+    /// The compiler would refuse to evaluate a constant of this size, or would not finish.
+    #[test]
+    fn schemas_without_measure_are_left_to_schemars() {
+        static FEW: InputSchema =
+            InputSchema::new(&[Property::new(&PLAIN, false, Param::Argument(HUNDREDS))]);
+        static MANY: InputSchema =
+            InputSchema::new(&[Property::new(&PLAIN, false, Param::Argument(LAKHS))]);
+        const HUNDREDS: Node = Known::<Hundreds>::NODE;
+        const LAKHS: Node = Known::<Lakhs>::NODE;
+        const FEW_LEN: usize = FEW.len();
+        const MANY_LEN: usize = MANY.len();
+        const RESULT_LEN: usize = crate::call::extract::Probe::<Json<Lakhs>>::OUTPUT.len();
+        assert_eq!((FEW_LEN > 0, MANY_LEN, RESULT_LEN), (true, 0, 0));
+
+        let mut generator = SchemaSettings::draft2020_12().into_generator();
+        assert!(partial_schema(&LAKHS, SchemaSide::Argument, &mut generator).is_none());
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Anything(serde_json::Value);
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    enum Twice {
+        #[serde(rename = "same")]
+        One,
+        /// Said of the second.
+        #[serde(rename = "same")]
+        Two,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Preset<T: Default> {
+        #[serde(default)]
+        value: T,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+    #[mcp(crate = "crate")]
+    struct Odd {
+        maps: (BTreeMap<String, Anything>, BTreeMap<String, serde_json::Value>),
+        twice: Twice,
+        preset: Preset<i32>,
+    }
+
+    #[test]
+    fn types_that_schemars_describes_unexpectedly_are_described_alike() {
+        check::<(BTreeMap<String, Anything>, BTreeMap<String, serde_json::Value>)>();
+        check::<Odd>();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Part, Template, VariableKind};
+use super::{TemplatePart, UriTemplate, VariableKind};
 use crate::percent;
 
 /// Length of the longest URI that can match, in bytes. No client has longer URIs, and a match needs memory in proportion to the length.
@@ -10,9 +10,9 @@ const LONGEST: usize = 64 * 1024;
 
 /// The variables of one URI, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Variables<'a>(Vec<(&'a str, Cow<'a, str>)>);
+pub(crate) struct UriVariables<'a>(Vec<(&'a str, Cow<'a, str>)>);
 
-impl<'a> Variables<'a> {
+impl<'a> UriVariables<'a> {
     #[cfg(test)]
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(found, _)| *found == name).map(|(_, value)| &**value)
@@ -32,7 +32,7 @@ impl<'a> Variables<'a> {
     }
 }
 
-impl<'a> IntoIterator for Variables<'a> {
+impl<'a> IntoIterator for UriVariables<'a> {
     type Item = (&'a str, Cow<'a, str>);
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
@@ -41,7 +41,7 @@ impl<'a> IntoIterator for Variables<'a> {
     }
 }
 
-/// Whether a path is absolute on Windows or on Unix: a server may be developed on one and run on the other.
+/// Returns whether a path is absolute on Windows or on Unix: a server may be developed on one and run on the other.
 fn is_absolute(path: &str) -> bool {
     let bytes = path.as_bytes();
     let drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
@@ -50,20 +50,20 @@ fn is_absolute(path: &str) -> bool {
 }
 
 /// A piece to find in the path.
-enum Token<'a> {
+enum MatchToken<'a> {
     Text(&'a [u8]),
     /// At least one byte; the function tells which bytes are accepted.
     Value(fn(u8) -> bool),
 }
 
-impl Template {
+impl UriTemplate {
     /// Returns the variables of `uri`, or `None` if the template does not match it.
-    pub(crate) fn matches<'a>(&'a self, uri: &'a str) -> Option<Variables<'a>> {
+    pub(crate) fn matches<'a>(&'a self, uri: &'a str) -> Option<UriVariables<'a>> {
         self.find(uri, &mut 0)
     }
 
     /// Same as `matches`; `steps` counts the comparisons of bytes.
-    pub(super) fn find<'a>(&'a self, uri: &'a str, steps: &mut usize) -> Option<Variables<'a>> {
+    pub(super) fn find<'a>(&'a self, uri: &'a str, steps: &mut usize) -> Option<UriVariables<'a>> {
         if uri.len() > LONGEST {
             return None;
         }
@@ -73,7 +73,9 @@ impl Template {
             uri.split_once('?').map_or((uri, None), |(path, query)| (path, Some(query)))
         };
 
-        let Some((Part::Literal(first), parts)) = self.parts.split_first() else { return None };
+        let Some((TemplatePart::Literal(first), parts)) = self.parts.split_first() else {
+            return None;
+        };
         let (start, rest) = path.split_at_checked(first.len())?;
         let any_case = start.as_bytes()[..self.any_case]
             .eq_ignore_ascii_case(&first.as_bytes()[..self.any_case]);
@@ -86,10 +88,10 @@ impl Template {
             return None;
         }
 
-        let mut variables = Variables(Vec::new());
+        let mut variables = UriVariables(Vec::new());
         let mut values = values(parts, rest, steps)?.into_iter();
         for part in parts {
-            let Part::Variable { name, kind, explode } = part else { continue };
+            let TemplatePart::Variable { name, kind, explode } = part else { continue };
             let raw = values.next()?;
             let whole = *explode || *kind == VariableKind::Reserved;
             if *explode
@@ -103,7 +105,7 @@ impl Template {
         Some(variables)
     }
 
-    fn read_query<'a>(&'a self, query: &'a str, variables: &mut Variables<'a>) -> Option<()> {
+    fn read_query<'a>(&'a self, query: &'a str, variables: &mut UriVariables<'a>) -> Option<()> {
         if query.contains('#') {
             return None;
         }
@@ -141,7 +143,7 @@ fn decodes_to_slash(segment: &str) -> bool {
 ///
 /// The first pass goes backwards and notes, for each part, where it can start so that everything after it fits. The second pass goes
 /// forwards and makes each variable as long as the notes allow.
-fn values<'a>(parts: &[Part], text: &'a str, steps: &mut usize) -> Option<Vec<&'a str>> {
+fn values<'a>(parts: &[TemplatePart], text: &'a str, steps: &mut usize) -> Option<Vec<&'a str>> {
     let tokens = tokens(parts);
     let bytes = text.as_bytes();
     let columns = bytes.len() + 1;
@@ -151,11 +153,11 @@ fn values<'a>(parts: &[Part], text: &'a str, steps: &mut usize) -> Option<Vec<&'
         for at in (0..bytes.len()).rev() {
             let (here, below) = (columns * row + at, columns * (row + 1) + at);
             fits[here] = match token {
-                Token::Text(wanted) => {
+                MatchToken::Text(wanted) => {
                     *steps += wanted.len();
                     bytes[at..].starts_with(wanted) && fits[below + wanted.len()]
                 }
-                Token::Value(accepts) => {
+                MatchToken::Value(accepts) => {
                     *steps += 1;
                     accepts(bytes[at]) && (fits[below + 1] || fits[here + 1])
                 }
@@ -170,8 +172,8 @@ fn values<'a>(parts: &[Part], text: &'a str, steps: &mut usize) -> Option<Vec<&'
     let mut at = 0;
     for (row, token) in tokens.iter().enumerate() {
         match token {
-            Token::Text(wanted) => at += wanted.len(),
-            Token::Value(accepts) => {
+            MatchToken::Text(wanted) => at += wanted.len(),
+            MatchToken::Value(accepts) => {
                 let longest = bytes[at..].iter().take_while(|byte| accepts(**byte)).count();
                 *steps += longest;
                 let below = columns * (row + 1);
@@ -184,17 +186,17 @@ fn values<'a>(parts: &[Part], text: &'a str, steps: &mut usize) -> Option<Vec<&'
     Some(values)
 }
 
-fn tokens(parts: &[Part]) -> Vec<Token<'_>> {
+fn tokens(parts: &[TemplatePart]) -> Vec<MatchToken<'_>> {
     let mut tokens = Vec::with_capacity(parts.len() + 1);
     for part in parts {
         match part {
-            Part::Literal(text) => tokens.push(Token::Text(text.as_bytes())),
-            Part::Variable { kind, explode, .. } => {
+            TemplatePart::Literal(text) => tokens.push(MatchToken::Text(text.as_bytes())),
+            TemplatePart::Variable { kind, explode, .. } => {
                 let prefix = super::prefix(*kind);
                 if !prefix.is_empty() {
-                    tokens.push(Token::Text(prefix.as_bytes()));
+                    tokens.push(MatchToken::Text(prefix.as_bytes()));
                 }
-                tokens.push(Token::Value(match (kind, explode) {
+                tokens.push(MatchToken::Value(match (kind, explode) {
                     (VariableKind::Reserved, _) => |_| true,
                     (_, true) => |byte| !b"?#".contains(&byte),
                     _ => |byte| !b"/?#".contains(&byte),

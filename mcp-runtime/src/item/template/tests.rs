@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
-use super::{Segment, Template, VariableKind};
+use super::{Segment, UriTemplate, VariableKind};
 
 #[test]
 fn matching() {
     fn check(template: &str, uri: &str, expected: Option<&[(&str, &str)]>) {
-        let parsed = Template::parse(template).unwrap();
+        let parsed = UriTemplate::parse(template).unwrap();
         let found = parsed.matches(uri);
         let found = found.as_ref().map(|variables| variables.iter().collect::<Vec<_>>());
         assert_eq!(found.as_deref(), expected, "{template} {uri}");
@@ -63,7 +63,7 @@ fn matching() {
 #[test]
 fn queries() {
     fn check(template: &str, uri: &str, expected: Option<&[(&str, &str)]>) {
-        let parsed = Template::parse(template).unwrap();
+        let parsed = UriTemplate::parse(template).unwrap();
         let found = parsed.matches(uri);
         let found = found.as_ref().map(|variables| variables.iter().collect::<Vec<_>>());
         assert_eq!(found.as_deref(), expected, "{template} {uri}");
@@ -94,7 +94,7 @@ fn queries() {
 #[test]
 fn values_cannot_climb() {
     fn check(template: &str, value: &str, expected: bool) {
-        let parsed = Template::parse(template).unwrap();
+        let parsed = UriTemplate::parse(template).unwrap();
         let uri = template.split('{').next().unwrap().to_owned() + value;
         assert_eq!(parsed.matches(&uri).is_some(), expected, "{uri}");
     }
@@ -128,7 +128,7 @@ fn values_cannot_climb() {
 #[test]
 fn published_text() {
     fn check(text: &str) {
-        assert_eq!(Template::parse(text).unwrap().as_uri_template(), text);
+        assert_eq!(UriTemplate::parse(text).unwrap().as_uri_template(), text);
     }
     check("note:today");
     check("files://{name}{.extension}");
@@ -145,18 +145,18 @@ fn segments_of_the_macro() {
         Segment::Variable { name: "page", kind: VariableKind::Query, explode: false },
         Segment::Variable { name: "size", kind: VariableKind::QueryMore, explode: false },
     ];
-    let template = Template::new(SEGMENTS).unwrap();
+    let template = UriTemplate::new(SEGMENTS).unwrap();
     assert_eq!(template.as_uri_template(), "users://{id}{?page,size}");
     assert_eq!(template.names().collect::<Vec<_>>(), ["id", "page", "size"]);
     assert_eq!(template.matches("users://7?size=2").unwrap().get("size"), Some("2"));
     assert!(!template.is_concrete());
-    assert!(Template::new(&[Segment::Literal("note:today")]).unwrap().is_concrete());
+    assert!(UriTemplate::new(&[Segment::Literal("note:today")]).unwrap().is_concrete());
 }
 
 #[test]
 fn mistakes() {
     fn check(text: &str, expected: &str) {
-        let error = Template::parse(text).unwrap_err();
+        let error = UriTemplate::parse(text).unwrap_err();
         assert!(error.contains(expected), "{text}: {error}");
     }
     check("", "begins with a scheme");
@@ -186,7 +186,7 @@ fn mistakes() {
 }
 
 /// Generates templates that are unambiguous as long as the values contain no separators.
-fn templates() -> impl Strategy<Value = Template> {
+fn templates() -> impl Strategy<Value = UriTemplate> {
     let piece = prop_oneof![
         Just("{V}"),
         Just("{+V}"),
@@ -203,7 +203,7 @@ fn templates() -> impl Strategy<Value = Template> {
                 .iter()
                 .enumerate()
                 .map(|(index, piece)| piece.replace('V', &format!("v{index}")));
-            Template::parse(&format!("t://{}{query}", pieces.collect::<String>())).ok()
+            UriTemplate::parse(&format!("t://{}{query}", pieces.collect::<String>())).ok()
         })
 }
 
@@ -247,8 +247,8 @@ proptest! {
 
     #[test]
     fn nothing_panics(text in "[a-z{}+./?&*,:%é]{0,20}", uri in "t:\\PC{0,30}") {
-        if let Ok(template) = Template::parse(&text) {
-            prop_assert_eq!(Template::parse(&template.as_uri_template()).unwrap().as_uri_template(), template.as_uri_template());
+        if let Ok(template) = UriTemplate::parse(&text) {
+            prop_assert_eq!(UriTemplate::parse(&template.as_uri_template()).unwrap().as_uri_template(), template.as_uri_template());
             let _ = template.matches(&uri);
         }
     }
@@ -267,7 +267,7 @@ proptest! {
 #[test]
 fn the_worst_case() {
     let text: String = (0..12).map(|index| format!("{{+v{index}}}a")).collect();
-    let template = Template::parse(&format!("t:{text}b")).unwrap();
+    let template = UriTemplate::parse(&format!("t:{text}b")).unwrap();
     let uri = format!("t:{}", "a".repeat(4_000));
     let mut steps = 0;
     assert_eq!(template.find(&uri, &mut steps), None);

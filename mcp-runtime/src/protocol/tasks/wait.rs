@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    call::context::{Asker as _, Asking},
+    call::context::{AnswerFuture, Asker as _},
     model::{Done, OperationResult, TaskAnswer, TaskState},
     protocol::{call::ReplyTo, questions::Questioner, request::Terms, shared::Shared},
     task::{Live, Viewer, Waiter},
@@ -68,7 +68,7 @@ impl Waiting {
 struct Asked<'a> {
     waiter: &'a Waiter,
     live: &'a Arc<Live>,
-    asking: Vec<(Box<str>, Asking)>,
+    asking: Vec<(Box<str>, AnswerFuture)>,
 }
 
 impl Asked<'_> {

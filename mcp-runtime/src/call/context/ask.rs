@@ -1,0 +1,381 @@
+//! Questions to the client during a call. The API is the same for every protocol revision.
+
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    pin::Pin,
+    task::{self, Poll},
+};
+
+use mcp_runtime_wire::Raw;
+
+use super::{AnswerFuture, Context, rounds::waits_for_an_answer};
+use crate::{
+    call::read::{Form, read_form},
+    error::{Error, ErrorKind, Result, Unanswered},
+    model::{
+        Action, PAGE_URL, Question, Root, Sampled, Sampling, check_page_url, read_action,
+        read_content, read_roots,
+    },
+};
+
+/// A question to the client. The future resolves to the answer.
+///
+/// The question is asked at once, before the future is polled. So several questions can be open at the same time, with `tokio::join!` or
+/// [`Context::ask_all`].
+#[must_use = "the answer comes with `.await`"]
+pub struct Asked<T>(Pin<Box<dyn Future<Output = T> + Send>>);
+
+impl<T> Asked<T> {
+    fn new(answer: impl Future<Output = T> + Send + 'static) -> Self {
+        Self(Box::pin(answer))
+    }
+}
+
+impl<T> Future for Asked<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<T> {
+        self.0.as_mut().poll(cx)
+    }
+}
+
+impl<T> fmt::Debug for Asked<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asked").finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Asks the user to fill in a form (client/elicitation), and waits for the answer.
+    ///
+    /// The `key` names the question within this call. It must be the same each time the function runs with the same arguments, and no other
+    /// question of the call may use it. Under protocol revision 2026-07-28 the question ends the call, and the function **runs again from
+    /// the top** with the answer. Use [`Context::once`] for work that must not be repeated.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Whether to go on.
+    /// #[form]
+    /// struct Consent {
+    ///     /// Put it into service
+    ///     deploy: bool,
+    /// }
+    ///
+    /// /// Puts a version into service, if the user agrees.
+    /// #[tool(destructive, asks(elicitation))]
+    /// async fn deploy(ctx: &Context, version: &str) -> Result<String> {
+    ///     let consent: Consent = ctx.elicit("consent", format!("Deploy {version}?")).await?;
+    ///     Ok(if consent.deploy { format!("{version} is deployed") } else { "nothing happened".to_owned() })
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Under protocol revision 2026-07-28 the server asks again if the answer does not fit the form or the type (70,000 in a `u16`). The
+    /// message then has the reason at its end. An answer counts only for the question that it was given to. If the function runs again and
+    /// changes the message of a key, the server asks again. So take a part of the message that changes by itself, such as the time, from
+    /// [`Context::once`].
+    ///
+    /// # Errors
+    /// Fails with [`Unanswered`] if the user declines or cancels, or if the client cannot be asked (protocol revisions 2024-11-05 and
+    /// 2025-03-26 have no forms). Before protocol revision 2026-07-28 it also fails if the answer cannot be read.
+    pub fn elicit<T: Form>(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Asked<Result<T, Unanswered>> {
+        let reads = |content: Raw<'_>| read_form::<T>(content).map(drop);
+        let question = Question::Form { message: message.into(), schema: T::schema(), reads };
+        let asking = self.ask(key.into(), question);
+        Asked::new(async move {
+            let json = asking.await?;
+            let result = Raw::trusted(&json);
+            accepted(result)?;
+            read_form(read_content(result)).map_err(|problems| wrong(problems.join("; ")))
+        })
+    }
+
+    /// Sends the user to a page, for example to pay or to log in (client/elicitation, URL mode; protocol revision 2025-11-25 and later).
+    ///
+    /// Waits until the user agrees to go there. The answer does not tell what happened on the page.
+    ///
+    /// The address is an absolute http or https URL without a user name. Clients expect https, except for a page on the user's own machine
+    /// (`localhost`). Other people may read the address, so it must not contain data about the user, and must not grant access by itself.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Connects the user's calendar.
+    /// #[tool]
+    /// async fn connect(ctx: &Context, account: u32) -> Result<String> {
+    ///     let page = format!("https://calendar.example.com/connect/{account}");
+    ///     ctx.elicit_url("connect", "Let us into your calendar", page).await?;
+    ///     Ok("the user is on the way there".to_owned())
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// Fails with [`Unanswered`] if the user declines or cancels, or if the client cannot be asked. An invalid address is an internal
+    /// error, and the client is not asked.
+    pub fn elicit_url(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Asked<Result<(), Unanswered>> {
+        let (message, url) = (message.into(), url.into());
+        let asking = self.ask_url(key.into(), Question::Url { message, url, must_visit: false });
+        Asked::new(async move { accepted(Raw::trusted(&asking.await?)) })
+    }
+
+    /// Sends the user to a page before the call can continue, for example to pay or to log in.
+    ///
+    /// Call it after the function has found, for example, that an order is not paid. Return the [`Unanswered`] that it resolves to, which
+    /// tells the client about the page.
+    ///
+    /// The client sends the user there and calls again, and the function checks again. The user is sent to the page until the check
+    /// succeeds. When the user is done, [`Handle::url_completed`](crate::Handle::url_completed) notifies the clients that can wait for it.
+    /// The address has the same rules as that of [`elicit_url`](Context::elicit_url).
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    /// # struct Orders;
+    /// # impl Orders { fn is_paid(&self, _: u32) -> bool { true } }
+    ///
+    /// /// Books the table of a paid order.
+    /// #[tool]
+    /// async fn book(ctx: &Context, order: u32, orders: &Orders) -> Result<String> {
+    ///     if !orders.is_paid(order) {
+    ///         let page = format!("https://pay.example.com/orders/{order}");
+    ///         return Err(ctx.require_url("pay", "Pay for the table", page).await.into());
+    ///     }
+    ///     Ok("the table is yours".to_owned())
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// The result is [`Unanswered::Declined`] or [`Unanswered::Cancelled`] if the user refuses to go there, and [`Unanswered::Failed`]
+    /// otherwise:
+    ///
+    /// - Under protocol revision 2025-11-25 the error (JSON-RPC error -32042) sends the user to the page. A client that cannot do this gets
+    ///   a message with the address, which the model can pass on.
+    /// - Under protocol revision 2026-07-28 a client that cannot do this gets error -32021, which has no address. If the model should get
+    ///   the address, check `ctx.client().can("elicitation.url")` first.
+    pub fn require_url(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Asked<Unanswered> {
+        let (message, url) = (message.into(), url.into());
+        let asking = self.ask_url(key.into(), Question::Url { message, url, must_visit: true });
+        Asked::new(async move {
+            let unanswered = match asking.await {
+                Ok(json) => accepted(Raw::trusted(&json)),
+                Err(error) => Err(error.into()),
+            };
+            // Agreeing to go there does not count as an answer, so asking never resolves to it.
+            unanswered.err().unwrap_or(Unanswered::Cancelled)
+        })
+    }
+
+    /// Asks the client's model (client/sampling).
+    ///
+    /// # Errors
+    /// Fails if the client cannot be asked, or does not answer.
+    pub fn sample(&self, key: impl Into<String>, sampling: Sampling) -> Asked<Result<Sampled>> {
+        let checked = sampling.check().map_err(Error::internal);
+        let asking = self.ask(key.into(), Question::Sample(sampling.into()));
+        Asked::new(async move {
+            checked?;
+            let json = asking.await?;
+            Sampled::read(Raw::trusted(&json)).map_err(Error::msg)
+        })
+    }
+
+    /// Asks which directories the user works in (client/roots).
+    ///
+    /// The list is a claim of the client, and grants no permission. The client is asked once for each call, however often the call asks. In
+    /// a session whose client reports changes of the roots, it is asked once until they change.
+    ///
+    /// # Errors
+    /// Fails if the client cannot be asked, or does not answer.
+    pub fn roots(&self) -> Asked<Result<Vec<Root>>> {
+        let asking = self.ask("client_roots".to_owned(), Question::Roots);
+        Asked::new(async move { read_roots(Raw::trusted(&asking.await?)).map_err(Error::msg) })
+    }
+
+    /// Waits for the answers to several questions. The client gets the questions together: under protocol revision 2026-07-28 in one round.
+    ///
+    /// ```
+    /// # use mcp_runtime::prelude::*;
+    /// # #[form] struct Name { name: String }
+    /// # #[form] struct Place { place: String }
+    /// /// Introduces the user.
+    /// #[tool(asks(elicitation))]
+    /// async fn introduce(ctx: &Context) -> Result<String> {
+    ///     let name = ctx.elicit::<Name>("name", "What is your name?");
+    ///     let place = ctx.elicit::<Place>("place", "Where do you live?");
+    ///     let (name, place) = ctx.ask_all((name, place)).await;
+    ///     Ok(format!("{} of {}", name?.name, place?.place))
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Other futures that the function polls at the same time, with `tokio::join!` or `select!`, are dropped when a question ends the call.
+    /// They start again in the next round. Only work in [`Context::once`] is completed first.
+    pub fn ask_all<Q: AskAll>(&self, questions: Q) -> Asked<Q::Answers> {
+        questions.answers()
+    }
+
+    /// Asks the question if its address is valid.
+    fn ask_url(&self, key: String, question: Question) -> AnswerFuture {
+        let checked = match &question {
+            Question::Url { url, .. } => check_page_url(url),
+            _ => Ok(()),
+        };
+        match checked {
+            Ok(()) => self.ask(key, question),
+            Err(why) => failed(self.fault(format_args!(
+                "the page that `{key}` sends the user to must be {PAGE_URL}: {why}"
+            ))),
+        }
+    }
+
+    fn ask(&self, key: String, question: Question) -> AnswerFuture {
+        if self.is_over() || self.is_cancelled() {
+            return failed(over());
+        }
+        let Some(asker) = &self.0.caller.asker else {
+            let text = "nobody can be asked here: only tools, prompts and resources ask, and they take `&Context`, `Elicit`, `Sample` or `Roots`, or say `asks(…)`";
+            return failed(Error::internal(text));
+        };
+        let mut asking = asker.ask(&key, question);
+        // The question may come from another task than the handler's. The handler's task must be woken, so that it sees the question.
+        self.wake();
+        let context = self.clone();
+        Box::pin(async move {
+            let mut end = std::pin::pin!(context.cancelled());
+            let answer = poll_fn(|cx| match asking.as_mut().poll(cx) {
+                Poll::Pending => {
+                    waits_for_an_answer();
+                    end.as_mut().poll(cx).map(|()| Err(over()))
+                }
+                ready => ready,
+            })
+            .await;
+            // Only the author reads internal errors, so they name the place of the item.
+            answer.map_err(|error| match error.kind() {
+                ErrorKind::Internal => context.fault(error.message()),
+                _ => error,
+            })
+        })
+    }
+}
+
+fn failed(error: Error) -> AnswerFuture {
+    Box::pin(std::future::ready(Err(error)))
+}
+
+/// Returns the error for a question after the call has ended.
+fn over() -> Error {
+    Error::msg("the call is over: nobody can be asked")
+}
+
+/// Returns `Ok` if the user accepted.
+fn accepted(result: Raw<'_>) -> Result<(), Unanswered> {
+    match read_action(result).map_err(wrong)? {
+        Action::Accept => Ok(()),
+        Action::Decline => Err(Unanswered::Declined),
+        Action::Cancel => Err(Unanswered::Cancelled),
+    }
+}
+
+fn wrong(why: String) -> Unanswered {
+    Unanswered::Failed(Error::msg(format_args!("the client's answer cannot be used: {why}")))
+}
+
+/// Several questions at once: a tuple of two to four, or a `Vec`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not several questions",
+    label = "not a tuple of two to four questions, nor a `Vec` of them",
+    note = "write `ctx.ask_all((ctx.roots(), ctx.elicit::<Name>(\"name\", \"Who are you?\"))).await`; a question alone is waited for with `.await`"
+)]
+pub trait AskAll {
+    /// Answers, in the order of the questions.
+    type Answers;
+
+    /// Waits for all answers.
+    fn answers(self) -> Asked<Self::Answers>;
+}
+
+/// A question, and its answer once it has come.
+struct AnswerSlot<T> {
+    asked: Asked<T>,
+    answer: Option<T>,
+}
+
+impl<T> AnswerSlot<T> {
+    fn new(asked: Asked<T>) -> Self {
+        Self { asked, answer: None }
+    }
+
+    fn is_ready(&mut self, cx: &mut task::Context<'_>) -> bool {
+        if self.answer.is_none()
+            && let Poll::Ready(answer) = Pin::new(&mut self.asked).poll(cx)
+        {
+            self.answer = Some(answer);
+        }
+        self.answer.is_some()
+    }
+}
+
+impl<T: Send + Unpin + 'static> AskAll for Vec<Asked<T>> {
+    type Answers = Vec<T>;
+
+    fn answers(self) -> Asked<Vec<T>> {
+        let mut slots: Vec<_> = self.into_iter().map(AnswerSlot::new).collect();
+        Asked::new(poll_fn(move |cx| {
+            // Every question is polled, so that each of them registers its waker.
+            let open =
+                slots.iter_mut().filter_map(|slot| (!slot.is_ready(cx)).then_some(())).count();
+            if open > 0 {
+                return Poll::Pending;
+            }
+            Poll::Ready(slots.iter_mut().filter_map(|slot| slot.answer.take()).collect())
+        }))
+    }
+}
+
+macro_rules! tuples {
+    ($($($name:ident),+;)+) => {$(
+        impl<$($name: Send + Unpin + 'static),+> AskAll for ($(Asked<$name>,)+) {
+            type Answers = ($($name,)+);
+
+            #[allow(non_snake_case, reason = "the names of the types serve for their values")]
+            fn answers(self) -> Asked<Self::Answers> {
+                let ($($name,)+) = self;
+                let mut slots = ($(AnswerSlot::new($name),)+);
+                Asked::new(poll_fn(move |cx| {
+                    let ($($name,)+) = &mut slots;
+                    let ready = [$($name.is_ready(cx)),+];
+                    if ready.contains(&false) {
+                        return Poll::Pending;
+                    }
+                    match ($($name.answer.take(),)+) {
+                        ($(Some($name),)+) => Poll::Ready(($($name,)+)),
+                        _ => Poll::Pending,
+                    }
+                }))
+            }
+        }
+    )+};
+}
+
+tuples! {
+    A, B;
+    A, B, C;
+    A, B, C, D;
+}

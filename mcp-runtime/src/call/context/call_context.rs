@@ -1,0 +1,458 @@
+//! The context of a running call: the server's state, the caller, and the channel back to the client.
+
+use std::{
+    any::{Any, TypeId},
+    cell::{Cell, OnceCell},
+    collections::{BTreeSet, HashMap},
+    fmt,
+    future::Ready,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+#[cfg(feature = "http")]
+use std::{sync::LazyLock, time::Duration};
+
+#[cfg(feature = "http")]
+use http::HeaderMap;
+use mcp_runtime_wire::Raw;
+use tokio::sync::Notify;
+
+use super::{Asker, Carrier, Channel, TaskBegin};
+use crate::{
+    error::{Error, Result},
+    item::SourceLocation,
+    model::{ClientInfo, Level, Meta, NeedInput},
+    unavailable::unavailable,
+};
+
+/// Shared values by their types.
+#[derive(Default)]
+pub(crate) struct States(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
+
+impl States {
+    pub(crate) fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
+        self.0.insert(TypeId::of::<T>(), Arc::new(value));
+    }
+
+    pub(crate) fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.get(&TypeId::of::<T>())?.downcast_ref()
+    }
+
+    pub(crate) fn share<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.0.get(&TypeId::of::<T>())?.clone().downcast().ok()
+    }
+}
+
+/// State that all calls of a server share.
+pub(crate) struct Environment {
+    pub(crate) states: States,
+    blocking: AtomicUsize,
+    max_blocking: usize,
+}
+
+impl Environment {
+    pub(crate) fn new(states: States, max_blocking: usize) -> Self {
+        Self { states, blocking: AtomicUsize::new(0), max_blocking }
+    }
+
+    /// Returns a permit for one blocking job, or `None` if all are taken. A job whose call was given up keeps its permit until it ends.
+    pub(crate) fn blocking_permit(self: &Arc<Self>) -> Option<BlockingPermit> {
+        let taken = self.blocking.fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| {
+            (taken < self.max_blocking).then_some(taken + 1)
+        });
+        taken.ok().map(|_| BlockingPermit(self.clone()))
+    }
+
+    pub(crate) fn max_blocking(&self) -> usize {
+        self.max_blocking
+    }
+}
+
+/// Permit for one blocking job. It is returned when it is dropped.
+pub(crate) struct BlockingPermit(Arc<Environment>);
+
+impl Drop for BlockingPermit {
+    fn drop(&mut self) {
+        self.0.blocking.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The caller, and the options of the request besides the operation.
+#[derive(Clone, Default)]
+pub(crate) struct Caller {
+    pub(crate) client: Arc<ClientInfo>,
+    /// The request's `_meta` as JSON text. Kept only for items that can ask for it.
+    pub(crate) meta: Option<Box<str>>,
+    /// Transport data of the request.
+    #[cfg_attr(
+        not(feature = "http"),
+        allow(dead_code, reason = "only HTTP requests have more to say")
+    )]
+    pub(crate) carrier: Carrier,
+    /// Channel for reports and log events. `None` if only the answer can be sent.
+    pub(crate) channel: Option<Arc<dyn Channel>>,
+    /// Asks the client. `None` for items that ask nothing.
+    pub(crate) asker: Option<Arc<dyn Asker>>,
+    /// Turns the call into a task. `None` if it cannot become one.
+    pub(crate) task: Option<Arc<dyn TaskBegin>>,
+    /// Place of the item in the author's code, for errors that only the author reads.
+    pub(crate) origin: Option<&'static SourceLocation>,
+    /// Whether the client gave a progress token.
+    pub(crate) wants_progress: bool,
+    /// Least severe level of log events that the client wants of this call.
+    pub(crate) log_level: Option<Level>,
+    /// Outer call, if this call runs under `around`. Both end together and share their reports.
+    pub(crate) outer: Option<Context>,
+}
+
+impl Caller {
+    /// Creates a caller that only waits for the answer.
+    pub(crate) fn new(client: Arc<ClientInfo>) -> Self {
+        Self {
+            client,
+            meta: None,
+            carrier: Carrier::default(),
+            channel: None,
+            asker: None,
+            task: None,
+            origin: None,
+            wants_progress: false,
+            log_level: None,
+            outer: None,
+        }
+    }
+}
+
+/// The call that a handler runs for. Take `&Context` as a parameter.
+///
+/// A clone may outlive the call. Reports through it are dropped after the answer has been sent.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Says who is asking.
+/// #[tool]
+/// fn whoami(ctx: &Context) -> String {
+///     ctx.client().name.clone()
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone)]
+pub struct Context(pub(crate) Arc<CallState>);
+
+pub(crate) struct CallState {
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) caller: Caller,
+    /// URI that is read, in a resource.
+    pub(crate) uri: Option<Box<str>>,
+    pub(crate) cancelled: AtomicBool,
+    pub(crate) cancel: Notify,
+    /// Waker of the task that runs the handler.
+    pub(crate) waker: Mutex<Option<std::task::Waker>>,
+    /// Set when the call ends: no message may follow the answer.
+    pub(crate) over: AtomicBool,
+    pub(crate) progress: Mutex<ProgressState>,
+    /// Boxed, because few handlers use it.
+    pub(super) onces: OnceLock<Box<Mutex<Onces>>>,
+    /// The call's share of limits. Blocking work keeps it beyond the end of the call.
+    reservation: OnceLock<Weak<dyn Any + Send + Sync>>,
+}
+
+impl Context {
+    pub(crate) fn new(environment: Arc<Environment>, caller: Caller, uri: Option<&str>) -> Self {
+        Self(Arc::new(CallState {
+            environment,
+            caller,
+            uri: uri.map(Into::into),
+            cancelled: AtomicBool::new(false),
+            cancel: Notify::new(),
+            waker: Mutex::new(None),
+            over: AtomicBool::new(false),
+            progress: Mutex::default(),
+            onces: OnceLock::new(),
+            reservation: OnceLock::new(),
+        }))
+    }
+
+    /// Sets the share of limits that the call holds while it runs.
+    pub(crate) fn set_reservation(&self, reservation: Weak<dyn Any + Send + Sync>) {
+        let _ = self.0.reservation.set(reservation);
+    }
+
+    /// Returns the share of limits, for work that cannot be stopped when the call is given up.
+    pub(crate) fn reservation(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        let own = self.0.reservation.get().and_then(Weak::upgrade);
+        own.or_else(|| self.0.caller.outer.as_ref()?.reservation())
+    }
+
+    /// Returns the client's description of itself.
+    pub fn client(&self) -> &ClientInfo {
+        &self.0.caller.client
+    }
+
+    /// Returns the request's `_meta`. Empty if there is none.
+    pub fn meta(&self) -> Meta {
+        let text = self.0.caller.meta.as_deref();
+        Meta(text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
+    }
+
+    /// Returns the shared state of type `T`, if the server has it. The server checks a parameter `&T` or `State<T>` at its start, but not
+    /// this call.
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.environment.states.get()
+    }
+
+    /// Returns the URI that is read, in a resource.
+    pub fn uri(&self) -> Option<&str> {
+        self.0.uri.as_deref()
+    }
+
+    /// Returns the name of the principal that calls, if it is known.
+    pub fn principal(&self) -> Option<&str> {
+        Some(self.0.caller.carrier.principal()).filter(|name| !name.is_empty())
+    }
+
+    /// Returns whether both belong to the same call.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Ends the call: nothing more is sent for it.
+    pub(crate) fn close(&self) {
+        self.0.over.store(true, Ordering::Release);
+        if self.0.caller.task.is_some() {
+            // The handler may be waiting for a task to begin.
+            self.0.cancel.notify_waiters();
+        }
+        if self.0.caller.channel.is_some() {
+            // A sending thread may have checked `over` before. It holds the lock until its message is sent.
+            drop(self.lock_progress());
+        }
+    }
+
+    /// Locks sending, so that no message follows the answer.
+    pub(crate) fn lock_progress(&self) -> MutexGuard<'_, ProgressState> {
+        match &self.0.caller.outer {
+            Some(outer) => outer.lock_progress(),
+            None => self.0.progress.lock().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    /// Returns the questions that the client must answer before the handler can continue.
+    pub(crate) fn need_input(&self) -> Result<Option<NeedInput>> {
+        self.0.caller.asker.as_ref().map_or(Ok(None), |asker| asker.need_input())
+    }
+
+    /// Returns whether the result depends on answers of the client.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.0.caller.asker.as_ref().is_some_and(|asker| asker.is_resumed())
+    }
+
+    /// Returns whether the user may be thinking about a question.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.0.caller.asker.as_ref().is_some_and(|asker| asker.is_waiting())
+    }
+
+    /// Returns an internal error for the author, with the place of the item.
+    pub(super) fn fault(&self, why: impl fmt::Display) -> Error {
+        match &self.0.caller.origin {
+            Some(origin) => Error::internal(format_args!("{origin}: {why}")),
+            None => Error::internal(why),
+        }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.over.load(Ordering::Acquire)
+            || self.0.caller.outer.as_ref().is_some_and(Self::is_over)
+    }
+}
+
+/// Progress that a call has reported.
+#[derive(Debug, Default)]
+pub(crate) struct ProgressState {
+    pub(super) last: Option<f64>,
+    pub(super) total: Option<f64>,
+}
+
+/// Uses of `once` in this run of the handler.
+#[derive(Default)]
+pub(crate) struct Onces {
+    pub(super) keys: BTreeSet<Box<str>>,
+    pub(super) misuse: Option<Error>,
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("client", &self.client().name)
+            .field("uri", &self.uri())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The [`Context`] of a call, created on first use, because most handlers need only their arguments.
+pub struct LazyContext<'a> {
+    environment: &'a Arc<Environment>,
+    uri: Option<&'a str>,
+    /// `None` after the context was created from it.
+    caller: Cell<Option<Caller>>,
+    made: OnceCell<Context>,
+}
+
+impl<'a> LazyContext<'a> {
+    pub(crate) fn new(
+        environment: &'a Arc<Environment>,
+        caller: Caller,
+        uri: Option<&'a str>,
+    ) -> Self {
+        Self { environment, uri, caller: Cell::new(Some(caller)), made: OnceCell::new() }
+    }
+
+    pub(crate) fn get(&self) -> &Context {
+        self.made.get_or_init(|| {
+            let caller = self.caller.take().unwrap_or_default();
+            Context::new(self.environment.clone(), caller, self.uri)
+        })
+    }
+
+    /// Returns the context if it was created. If not, no other code refers to the call.
+    pub(crate) fn made(&self) -> Option<&Context> {
+        self.made.get()
+    }
+
+    /// Returns whether the result depends on answers of the client. A handler that has not used the context has asked nothing.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.made().is_some_and(Context::is_resumed)
+    }
+}
+
+impl fmt::Debug for LazyContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LazyContext").field("made", &self.made).finish_non_exhaustive()
+    }
+}
+
+/// Types from which generated code takes the context.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the context of a call",
+    label = "a `Context` or a `LazyContext`",
+    note = "only what the attributes generate uses this trait"
+)]
+pub trait HasContext {
+    /// Returns the context.
+    fn context(&self) -> &Context;
+    /// Returns the URI that is read, in a resource.
+    fn uri(&self) -> Option<&str>;
+}
+
+impl HasContext for Context {
+    fn context(&self) -> &Context {
+        self
+    }
+
+    fn uri(&self) -> Option<&str> {
+        self.uri()
+    }
+}
+
+impl HasContext for LazyContext<'_> {
+    fn context(&self) -> &Context {
+        self.get()
+    }
+
+    fn uri(&self) -> Option<&str> {
+        self.uri
+    }
+}
+
+/// Returns the text of a request's `_meta`.
+pub(crate) fn meta_text(meta: Option<Raw<'_>>) -> Option<Box<str>> {
+    meta.map(|meta| meta.as_str().into())
+}
+
+/// Headers of a call over another transport.
+#[cfg(feature = "http")]
+static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
+
+/// The HTTP request that a call came with.
+#[cfg(feature = "http")]
+impl Context {
+    /// Returns the headers of the HTTP request. Empty over other transports. A handler may also take `&HeaderMap` as a parameter.
+    pub fn headers(&self) -> &HeaderMap {
+        self.0.caller.carrier.http.as_ref().map_or(&NO_HEADERS, |head| &head.headers)
+    }
+
+    /// Returns an extension that the surrounding application has added to the HTTP request.
+    pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.caller.carrier.http.as_ref()?.extensions.get()
+    }
+
+    /// Ends the stream on which the client waits for the answer. The client reconnects after `retry`, and then gets all messages sent from
+    /// now on (SEP-1699). Use it for long work behind proxies that cut off long responses.
+    ///
+    /// Does nothing if the stream cannot be resumed: on other transports, under protocol revisions other than 2025-11-25, and for clients
+    /// that accept no streams.
+    pub fn release_stream(&self, retry: Duration) {
+        let lock = self.lock_progress();
+        if let Some(channel) = self.0.caller.channel.as_ref().filter(|_| !self.is_over()) {
+            channel.release(retry);
+        }
+        drop(lock);
+    }
+}
+
+// Methods that authors look for on a `Context`, because other frameworks have them there.
+
+#[diagnostic::on_unimplemented(
+    message = "a `Context` does not log: events of `tracing` go to the client that asked for them",
+    label = "not a method of `Context`",
+    note = "run `cargo add tracing`, and write `tracing::info!(\"…\")` here, or `debug`, `warn`, `error` for `info`"
+)]
+#[allow(missing_docs, reason = "public only for the compiler")]
+pub trait LogsThroughTracing {
+    type Any;
+}
+
+#[diagnostic::on_unimplemented(
+    message = "a `Context` reports no progress itself, its `Progress` does",
+    label = "not a method of `Context`",
+    note = "write `.progress().total(total).report(done)`, or take a parameter `progress: Progress`"
+)]
+#[allow(missing_docs, reason = "public only for the compiler")]
+pub trait ReportsThroughProgress {
+    type Any;
+}
+
+unavailable! {
+    impl Context where LogsThroughTracing {
+        fn debug<M>(&self, _: M) -> Ready<()>;
+        fn info<M>(&self, _: M) -> Ready<()>;
+        fn warn<M>(&self, _: M) -> Ready<()>;
+        fn warning<M>(&self, _: M) -> Ready<()>;
+        fn error<M>(&self, _: M) -> Ready<()>;
+        fn log<L, M>(&self, _: L, _: M) -> Ready<()>;
+    }
+}
+
+unavailable! {
+    impl Context where ReportsThroughProgress {
+        fn report_progress<D, T>(&self, _: D, _: T) -> Ready<()>;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permits_come_back() {
+        let environment = Arc::new(Environment::new(States::default(), 1));
+        let permit = environment.blocking_permit();
+        assert!(permit.is_some());
+        assert!(environment.blocking_permit().is_none());
+        drop(permit);
+        assert!(environment.blocking_permit().is_some());
+    }
+}

@@ -1,0 +1,86 @@
+//! The ways from a running call to its client, as traits that later layers implement.
+//!
+//! They are defined here, so that nothing below `dispatch` knows a protocol.
+
+use std::{future::Future, pin::Pin, time::Duration};
+
+use crate::{
+    error::{Error, Result},
+    model::{Level, NeedInput, Question},
+};
+
+/// Channel to the client while a call runs. `protocol` implements it for its revisions.
+pub(crate) trait Channel: Send + Sync {
+    /// Ends the stream of the call early, if the client can come back for the rest after `retry`.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
+    fn release(&self, retry: Duration);
+    /// Sends a report, which the caller has checked to be greater than the last one.
+    fn progress(&self, report: ProgressReport);
+    /// Sends a log event. `data` is JSON text.
+    #[cfg_attr(
+        not(feature = "client-log"),
+        allow(dead_code, reason = "only `client_log()` sends any")
+    )]
+    fn log(&self, level: Level, logger: &str, data: &str);
+}
+
+/// Content of a `notifications/progress`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ProgressReport {
+    pub(crate) progress: f64,
+    pub(crate) total: Option<f64>,
+    pub(crate) message: Option<String>,
+}
+
+/// Future of the answer to a question: the client's result as JSON text.
+pub(crate) type AnswerFuture = Pin<Box<dyn Future<Output = Result<Box<str>>> + Send>>;
+
+/// Asks the client the questions of one call. Implementations either send a request that the client answers during the call, or end the
+/// call, which the client then repeats with the answer.
+pub(crate) trait Asker: Send + Sync {
+    /// Asks a question. The future never resolves if the call ends with its questions.
+    fn ask(&self, key: &str, question: Question) -> AnswerFuture;
+
+    /// Returns the value that an earlier round of the call has kept under this key, as JSON text.
+    fn done(&self, key: &str) -> Option<Box<str>>;
+
+    /// Keeps a value for later rounds.
+    fn set_done(&self, key: &str, json: Box<str>);
+
+    /// Keeps the round from ending until `release`, because work runs whose value is to be kept. Does nothing without rounds.
+    fn hold(&self) {}
+
+    /// Ends a `hold`, because the work runs no longer.
+    fn release(&self) {}
+
+    /// Records that the call cannot continue in another round.
+    fn fail(&self, error: Error);
+
+    /// Records that the call was accepted and runs now.
+    ///
+    /// # Errors
+    /// Fails if the call must not run again.
+    fn begin(&self) -> Result<(), Error>;
+
+    /// Returns the questions that the client must answer before the handler can continue, if there are any.
+    ///
+    /// # Errors
+    /// Fails if the client cannot be asked.
+    fn need_input(&self) -> Result<Option<NeedInput>, Error>;
+
+    /// Returns whether the call continues with answers of its client. Its result is then for no other client (rule MRTR-10).
+    fn is_resumed(&self) -> bool;
+
+    /// Returns whether the user may be thinking about a question. The timeout of the handler does not run meanwhile.
+    fn is_waiting(&self) -> bool;
+}
+
+/// Future that waits until a task has begun.
+pub(crate) type TaskBeginning = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A call that may become a task.
+pub(crate) trait TaskBegin: Send + Sync {
+    fn begin_task(&self) -> TaskBeginning;
+
+    fn has_begun(&self) -> bool;
+}

@@ -1,0 +1,197 @@
+//! Work of a handler that is longer than one round of its call: done once for all rounds, or continued as a task.
+
+use std::{
+    cell::Cell,
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::{Arc, MutexGuard, PoisonError},
+    task::Poll,
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Asker, Context, call_context::Onces};
+use crate::error::Error;
+
+thread_local! {
+    /// Whether the future that is polled now waits for an answer.
+    static ASKS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Records that the future that is polled now waits for an answer.
+pub(super) fn waits_for_an_answer() {
+    ASKS.set(true);
+}
+
+/// Keeps the round from ending until it is dropped.
+struct RoundHold {
+    asker: Arc<dyn Asker>,
+    context: Context,
+}
+
+impl RoundHold {
+    fn new(asker: &Arc<dyn Asker>, context: &Context) -> Self {
+        asker.hold();
+        Self { asker: asker.clone(), context: context.clone() }
+    }
+}
+
+impl Drop for RoundHold {
+    fn drop(&mut self) {
+        self.asker.release();
+        // The work may have run in another task. The task of the handler must be woken, so that it checks whether the round ends now.
+        self.context.wake();
+    }
+}
+
+impl Context {
+    /// Runs `work` at most once in a call, even if the function runs again.
+    ///
+    /// Under protocol revision 2026-07-28 a later round gets the value of the first run. Only success is kept; failed work runs again.
+    ///
+    /// A round does not end while the work runs: an open question is sent when the work is done. Work that waits for an answer itself is
+    /// the exception. It is dropped at the end of the round, and starts again in the next one. The server notices this only if the work
+    /// asks in its own task. If another task asks for it, or if the work waits for something that follows an answer, the call waits until
+    /// its timeout.
+    ///
+    /// The value must survive a round trip through JSON. Otherwise the call ends with an internal error, before the client is asked.
+    ///
+    /// The key names the work within the call, like the key of a question. Two uses of a key in one call are an internal error. A client
+    /// that sends a round twice repeats the work after that round, unless the item is `single_use`.
+    ///
+    /// Between two rounds the server keeps the value in its process. With `Builder::state_key` (feature `state-key`) it seals the value and
+    /// sends it to the client instead. The value is lost after [`Builder::state_lifetime`](crate::Builder::state_lifetime). The values of all
+    /// keys of a call may have [`Limits::state`](crate::Limits::state) bytes together.
+    ///
+    /// ```
+    /// # use mcp_runtime::prelude::*;
+    /// # #[form] struct Consent { deploy: bool }
+    /// # async fn make_plan(env: &str) -> Result<String> { Ok(env.to_owned()) }
+    /// /// Plans, asks, deploys.
+    /// #[tool(asks(elicitation))]
+    /// async fn deploy(ctx: &Context, env: String) -> Result<String> {
+    ///     let plan = ctx.once("plan", async || make_plan(&env).await).await?;
+    ///     let consent: Consent = ctx.elicit("consent", format!("Do this? {plan}")).await?;
+    ///     Ok(format!("{}", consent.deploy))
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the error of `work`.
+    pub async fn once<T, E, F>(&self, key: impl Into<String>, work: F) -> Result<T, E>
+    where
+        T: Serialize + DeserializeOwned,
+        F: AsyncFnOnce() -> Result<T, E>,
+    {
+        let key = key.into();
+        let asker = self.0.caller.asker.as_ref();
+        let done = asker.and_then(|asker| asker.done(&key));
+        if let Some(done) = done.and_then(|json| serde_json::from_str(&json).ok()) {
+            self.use_once(&key);
+            return Ok(done);
+        }
+        let mut hold = asker.map(|asker| RoundHold::new(asker, self));
+        let mut work = pin!(work());
+        let value = poll_fn(|cx| {
+            let outer = ASKS.replace(false);
+            let polled = work.as_mut().poll(cx);
+            if polled.is_pending() && ASKS.get() {
+                hold = None;
+            }
+            // An enclosing `once` waits for the same answer.
+            ASKS.set(ASKS.get() && polled.is_pending() || outer);
+            polled
+        })
+        .await?;
+        self.use_once(&key);
+        if let Some(asker) = asker {
+            let json = serde_json::to_string(&value);
+            // Checked before the client is asked, because work whose value cannot be read back would have to be repeated.
+            let kept = json.and_then(|json| serde_json::from_str::<T>(&json).map(|_| json));
+            match kept {
+                Ok(json) => asker.set_done(&key, json.into()),
+                Err(error) => asker.fail(Error::internal(format!(
+                    "what `once(\"{key}\")` got done cannot be kept: {error}"
+                ))),
+            }
+        }
+        drop(hold);
+        Ok(value)
+    }
+
+    /// Records a use of a key. A second use is an error under every protocol revision, also where no value is kept.
+    fn use_once(&self, key: &str) {
+        let mut onces = self.onces();
+        if !onces.keys.insert(key.into()) {
+            onces.misuse.get_or_insert_with(|| {
+                self.fault(format_args!(
+                    "`once(\"{key}\")` is there twice in one call: give each its own key, such as `format!(\"{key}-{{i}}\")` in a loop"
+                ))
+            });
+        }
+    }
+
+    fn onces(&self) -> MutexGuard<'_, Onces> {
+        let onces = self.0.onces.get_or_init(Box::default);
+        onces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the error about a wrong use of `once`, which replaces the result of the handler.
+    pub(crate) fn misuse(&self) -> Option<Error> {
+        self.0.onces.get()?;
+        self.onces().misuse.take()
+    }
+}
+
+impl Context {
+    /// Returns whether the call has become a task.
+    pub(crate) fn is_task(&self) -> bool {
+        self.0.caller.task.as_ref().is_some_and(|task| task.has_begun())
+    }
+
+    /// Ends the call and continues as a task of the client. It is for tools with `task(later)`, which first ask their questions and then
+    /// run for long.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Which report.
+    /// #[form]
+    /// struct Report {
+    ///     year: u16,
+    /// }
+    ///
+    /// /// Writes a report.
+    /// #[tool(task(later), asks(elicitation))]
+    /// async fn report(ctx: &Context) -> Result<String> {
+    ///     let Report { year } = ctx.elicit("report", "Which year?").await?;
+    ///     ctx.begin_task().await;
+    ///     tokio::time::sleep(std::time::Duration::from_secs(600)).await;
+    ///     Ok(format!("what happened in {year}"))
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Returns at once if the call is a task already or cannot become one, so handlers need not check. Under protocol revision 2025-11-25
+    /// the client decides whether a call is a task. It is then a task from the start, and its questions are those of a task.
+    pub async fn begin_task(&self) {
+        let Some(task) = &self.0.caller.task else { return };
+        let mut end = pin!(self.ended());
+        if self.is_over() || self.is_cancelled() {
+            return;
+        }
+        let mut beginning = task.begin_task();
+        // The task that runs the handler must see that the call wants to become a task.
+        self.wake();
+        poll_fn(|cx| match beginning.as_mut().poll(cx) {
+            Poll::Pending => {
+                // An open question is asked first. An enclosing `once` counts as waiting for its answer, so that the round can end.
+                waits_for_an_answer();
+                end.as_mut().poll(cx)
+            }
+            ready => ready,
+        })
+        .await;
+    }
+}

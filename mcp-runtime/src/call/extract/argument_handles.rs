@@ -1,0 +1,316 @@
+//! Handles for arguments of all kinds of items: JSON for tools, texts for prompts and templates, and the text that the user has typed for a
+//! completion.
+
+use std::{
+    any::{Any, TypeId},
+    borrow::Cow,
+    fmt::Display,
+    str::FromStr,
+};
+
+use serde_json::Value;
+
+use super::{
+    Argument, Call, Describe, ItemParams,
+    params::ArgumentSource,
+    probe::{
+        JsonArgument, OptionalStr, OptionalTextStr, ParsedArgument, ParsedOption, ReadArgument,
+        SliceArgument, SliceOption, StrArgument, TextArgument, TextStr, TypedStr, TypedText,
+        ValueSlot,
+    },
+};
+use crate::{
+    call::{
+        context::HasContext,
+        read::{introspect, json, text},
+    },
+    error::{Result, shown},
+    item::ArgDef,
+};
+
+/// Records the problem of an argument, which then has no value.
+fn refuse<T>(call: &mut Call<'_>, def: &ArgDef, problem: impl Display) -> Option<T> {
+    call.problem(format!("`{}`: {problem}", def.name));
+    None
+}
+
+/// Returns no default, of a type that the compiler can name.
+fn none<T>() -> Option<fn() -> T> {
+    None
+}
+
+/// Reads a JSON argument, or makes its default.
+fn read_json<T: Argument>(
+    call: &mut Call<'_>,
+    def: &'static ArgDef,
+    default: Option<impl FnOnce() -> T>,
+) -> Option<T> {
+    let raw = call.json(def.name);
+    // Some clients send null for an argument that they leave out.
+    let raw = raw.filter(|value| !(value.is_null() && default.is_some()));
+    let Some(raw) = raw else {
+        return match default {
+            Some(default) => Some(default()),
+            None => match introspect::missing_value() {
+                Ok(value) => Some(value),
+                Err(expected) => refuse(call, def, format_args!("missing, expected {expected}")),
+            },
+        };
+    };
+    match json::read::<T>(raw, call.is_strict()) {
+        Ok((value, reread)) => {
+            match def.constraints.check(reread.as_deref().unwrap_or(raw.as_str())) {
+                None => Some(value),
+                Some(problem) => refuse(call, def, problem),
+            }
+        }
+        Err(problem) => refuse(call, def, problem),
+    }
+}
+
+/// Returns a known primitive as JSON. Other types would need a `Serialize`, which arguments need not have. Enums have names instead.
+fn primitive_json<T: 'static>(value: &T) -> Option<Value> {
+    let value: &dyn Any = value;
+    macro_rules! try_types {
+        ($($ty:ty)*) => {$(
+            if let Some(primitive) = value.downcast_ref::<$ty>() {
+                return serde_json::to_value(primitive).ok();
+            }
+            if let Some(Some(primitive)) = value.downcast_ref::<Option<$ty>>() {
+                return serde_json::to_value(primitive).ok();
+            }
+            if let Some(list) = value.downcast_ref::<Vec<$ty>>() {
+                return serde_json::to_value(list).ok();
+            }
+        )*};
+    }
+    try_types! { bool u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 String std::path::PathBuf }
+    None
+}
+
+macro_rules! json_handles {
+    ($($handle:ident<$t:ident> holds $value:ty, gives $given:ty, lends |$slot:ident| $lend:expr;)*) => {$(
+        impl<$t: Argument> $handle<$t> {
+            pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<ValueSlot<$value>> {
+                read_json(call, def, none()).map(|value| ValueSlot(Some(value)))
+            }
+
+            pub fn read_or(
+                self,
+                call: &mut Call<'_>,
+                def: &'static ArgDef,
+                default: impl FnOnce() -> $value,
+            ) -> Option<ValueSlot<$value>> {
+                read_json(call, def, Some(default)).map(|value| ValueSlot(Some(value)))
+            }
+
+            pub fn pass<'a>(self, _: &'a impl HasContext, $slot: &'a mut ValueSlot<$value>) -> Result<$given> {
+                $lend
+            }
+        }
+
+        impl<$t: Argument> Describe for $handle<$t> {
+            type Value = $value;
+
+            fn describe(self, params: &mut ItemParams, def: &'static ArgDef) {
+                params.field(
+                    def,
+                    ArgumentSource::Json {
+                        schema: |generator| generator.subschema_for::<$value>(),
+                        required: introspect::is_required::<$value>,
+                    },
+                );
+            }
+
+            fn default_json(self, default: $value) -> Option<Value> {
+                primitive_json(&default).or_else(|| introspect::name_of(&default).map(Value::from))
+            }
+        }
+    )*};
+}
+json_handles! {
+    JsonArgument<T> holds T, gives T, lends |slot| slot.take();
+    SliceArgument<T> holds Vec<T>, gives &'a [T], lends |slot| Ok(slot.0.as_deref().unwrap_or_default());
+    SliceOption<T> holds Option<Vec<T>>, gives Option<&'a [T]>,
+        lends |slot| Ok(slot.0.as_ref().and_then(Option::as_deref));
+}
+
+/// Returns the text of an argument after the checks that all types share. Fails with the problem that a check has found.
+fn read_text<'a>(
+    call: &mut Call<'a>,
+    def: &'static ArgDef,
+) -> Result<Option<Cow<'a, str>>, String> {
+    let Some(text) = call.text(def.name) else { return Ok(None) };
+    match def.constraints.check_text(&text) {
+        Some(problem) => Err(problem),
+        None => Ok(Some(text)),
+    }
+}
+
+macro_rules! text_handles {
+    ($($handle:ident<$t:ty> [$($generics:tt)*] holds $value:ty, gives $given:ty, lends |$slot:ident| $lend:expr,
+        parses |$text:ident, $separator:ident| $parse:expr, absent $absent:expr, required $required:expr, values $values:expr;)*) => {$(
+        impl<$($generics)*> $handle<$t> {
+            pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<ValueSlot<$value>> {
+                self.fill(call, def, none())
+            }
+
+            pub fn read_or(
+                self,
+                call: &mut Call<'_>,
+                def: &'static ArgDef,
+                default: impl FnOnce() -> $value,
+            ) -> Option<ValueSlot<$value>> {
+                self.fill(call, def, Some(default))
+            }
+
+            fn fill(
+                self,
+                call: &mut Call<'_>,
+                def: &'static ArgDef,
+                default: Option<impl FnOnce() -> $value>,
+            ) -> Option<ValueSlot<$value>> {
+                let $text = match read_text(call, def) {
+                    Ok(Some(text)) => text,
+                    Ok(None) => {
+                        let absent: Result<$value, String> = match default {
+                            Some(default) => Ok(default()),
+                            None => $absent,
+                        };
+                        return match absent {
+                            Ok(value) => Some(ValueSlot(Some(value))),
+                            Err(problem) => refuse(call, def, problem),
+                        };
+                    }
+                    Err(problem) => return refuse(call, def, problem),
+                };
+                let $separator = call.list_separator();
+                let parsed: Result<$value, String> = $parse;
+                match parsed {
+                    Ok(value) => Some(ValueSlot(Some(value))),
+                    Err(problem) => refuse(call, def, problem),
+                }
+            }
+
+            pub fn pass<'a>(self, _: &'a impl HasContext, $slot: &'a mut ValueSlot<$value>) -> Result<$given> {
+                $lend
+            }
+        }
+
+        impl<$($generics)*> Describe for $handle<$t> {
+            type Value = $value;
+
+            fn describe(self, params: &mut ItemParams, def: &'static ArgDef) {
+                params.field(def, ArgumentSource::Text { required: $required, values: $values, read_as: TypeId::of::<$t>() });
+            }
+
+            fn default_json(self, default: $value) -> Option<Value> {
+                primitive_json(&default)
+            }
+        }
+    )*};
+}
+text_handles! {
+    ParsedArgument<T> [T: FromStr<Err: Display> + Send + 'static] holds T, gives T, lends |slot| slot.take(),
+        parses |text, _separator| text.parse().map_err(|error: T::Err| format!("{:?}: {error}", shown(&text))),
+        absent Err("missing".to_owned()),
+        required true,
+        values parsed_values::<T>;
+    ParsedOption<T> [T: FromStr<Err: Display> + Send + 'static] holds Option<T>, gives Option<T>,
+        lends |slot| slot.take(),
+        parses |text, _separator| text.parse().map(Some).map_err(|error: T::Err| format!("{:?}: {error}", shown(&text))),
+        absent Ok(None),
+        required false,
+        values parsed_values::<T>;
+    ReadArgument<T> [T: TextArgument] holds T, gives T, lends |slot| slot.take(),
+        parses |text, separator| text::read(&text, separator),
+        absent introspect::missing_value().map_err(|expected| format!("missing, expected {expected}")),
+        required introspect::is_required::<T>(),
+        values introspect::values_of::<T>;
+}
+
+/// Returns the values of a type that is parsed with `FromStr`. Only those of `bool` are known, because the `FromStr` of an enum need not
+/// spell its values as serde does.
+fn parsed_values<T: 'static>() -> Vec<&'static str> {
+    if TypeId::of::<T>() == TypeId::of::<bool>() { vec!["true", "false"] } else { Vec::new() }
+}
+
+impl<T: FromStr<Err: Display> + Send + 'static> TypedText<T> {
+    pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<ValueSlot<T>> {
+        match call.typed().parse() {
+            Ok(value) => Some(ValueSlot(Some(value))),
+            Err(error) => refuse(call, def, error),
+        }
+    }
+
+    pub fn pass<'a>(self, _: &'a impl HasContext, slot: &'a mut ValueSlot<T>) -> Result<T> {
+        slot.take()
+    }
+}
+
+impl<T: FromStr<Err: Display> + Send + 'static> Describe for TypedText<T> {
+    type Value = T;
+
+    fn describe(self, params: &mut ItemParams, _: &'static ArgDef) {
+        params.takes_typed_text = true;
+    }
+
+    fn default_json(self, _: T) -> Option<Value> {
+        None
+    }
+}
+
+// Borrowed texts: the handle makes an owned value and lends it.
+
+/// Declares handles that read an owned value like `$inner` and lend it.
+macro_rules! lent {
+    ($($handle:ident for $given:ty: $inner:ident<$kind:ty> holds $value:ty, lends |$slot:ident| $lend:expr $(, or $or:ident)?;)*) => {$(
+        impl<'s> $handle<$given> {
+            pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<ValueSlot<$value>> {
+                $inner::<$kind>::NEW.read(call, def)
+            }
+
+            $(
+                pub fn $or(
+                    self,
+                    call: &mut Call<'_>,
+                    def: &'static ArgDef,
+                    default: impl FnOnce() -> $value,
+                ) -> Option<ValueSlot<$value>> {
+                    $inner::<$kind>::NEW.$or(call, def, default)
+                }
+            )?
+
+            pub fn pass<'a>(self, _: &'a impl HasContext, $slot: &'a mut ValueSlot<$value>) -> Result<$given>
+            where
+                'a: 's,
+            {
+                Ok($lend)
+            }
+        }
+
+        impl<'s> Describe for $handle<$given> {
+            type Value = $value;
+
+            fn describe(self, params: &mut ItemParams, def: &'static ArgDef) {
+                $inner::<$kind>::NEW.describe(params, def);
+            }
+
+            fn default_json(self, default: $value) -> Option<Value> {
+                $inner::<$kind>::NEW.default_json(default)
+            }
+        }
+    )*};
+}
+lent! {
+    StrArgument for &'s str: JsonArgument<String> holds String,
+        lends |slot| slot.0.as_deref().unwrap_or_default(), or read_or;
+    OptionalStr for Option<&'s str>: JsonArgument<Option<String>> holds Option<String>,
+        lends |slot| slot.0.as_ref().and_then(Option::as_deref), or read_or;
+    TextStr for &'s str: ParsedArgument<String> holds String,
+        lends |slot| slot.0.as_deref().unwrap_or_default(), or read_or;
+    OptionalTextStr for Option<&'s str>: ParsedOption<String> holds Option<String>,
+        lends |slot| slot.0.as_ref().and_then(Option::as_deref), or read_or;
+    TypedStr for &'s str: TypedText<String> holds String,
+        lends |slot| slot.0.as_deref().unwrap_or_default();
+}

@@ -1,0 +1,100 @@
+//! The caller as a parameter.
+
+use std::{fmt, ops::Deref, sync::Arc};
+
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use super::FromCall;
+use crate::{
+    call::context::{Authorization, Context},
+    error::{Error, ErrorKind, Result},
+};
+
+/// Parameter for the caller: the [`Authorization`] of its access token, with the claims of the token as a `C`.
+///
+/// ```
+/// use mcp_runtime::{Auth, prelude::*};
+///
+/// #[data]
+/// struct Claims {
+///     email: Option<String>,
+/// }
+///
+/// /// Says where letters to the caller go.
+/// #[tool]
+/// fn address(caller: Auth<Claims>) -> String {
+///     caller.email.clone().unwrap_or_else(|| caller.principal().to_owned())
+/// }
+///
+/// /// Greets whoever calls.
+/// #[tool]
+/// fn greet(caller: Option<Auth>) -> String {
+///     format!("Hello, {}!", caller.as_ref().map_or("stranger", Auth::principal))
+/// }
+/// # fn main() {}
+/// ```
+///
+/// A call without an authorization fails. This includes calls over stdio, where credentials come from the environment. `Option<Auth<C>>` is
+/// `None` instead. Claims that are not a `C` are an internal error.
+pub struct Auth<C = IgnoredAny> {
+    authorization: Authorization,
+    claims: Arc<C>,
+}
+
+impl<C> Auth<C> {
+    /// Returns the caller's name.
+    pub fn principal(&self) -> &str {
+        self.authorization.principal().as_str()
+    }
+
+    /// Returns whether the caller has been granted this scope, or a scope that [implies](crate::ProtectedResource::implies) it.
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.authorization.has_scope(scope)
+    }
+
+    /// Returns all data about the caller.
+    pub fn authorization(&self) -> &Authorization {
+        &self.authorization
+    }
+}
+
+impl<C> Clone for Auth<C> {
+    fn clone(&self) -> Self {
+        Self { authorization: self.authorization.clone(), claims: self.claims.clone() }
+    }
+}
+
+impl<C> Deref for Auth<C> {
+    type Target = C;
+
+    fn deref(&self) -> &C {
+        &self.claims
+    }
+}
+
+impl<C> fmt::Debug for Auth<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Auth").field(&self.authorization).finish()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<C: DeserializeOwned + Send + Sync + 'static> FromCall<'_> for Auth<C> {
+    fn from_call(context: &Context) -> Result<Self> {
+        let nobody = "only a caller who has shown an access token, over HTTP, may do this";
+        Option::<Self>::from_call(context)?
+            .ok_or_else(|| Error::of(ErrorKind::InvalidRequest, nobody))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<C: DeserializeOwned + Send + Sync + 'static> FromCall<'_> for Option<Auth<C>> {
+    fn from_call(context: &Context) -> Result<Self> {
+        let authorization = context.0.caller.carrier.authorization();
+        let Some(authorization) = authorization else { return Ok(None) };
+        Ok(Some(Auth {
+            authorization: authorization.clone(),
+            claims: authorization.read_claims()?,
+        }))
+    }
+}

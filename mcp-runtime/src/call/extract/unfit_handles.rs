@@ -1,0 +1,246 @@
+//! Handles for types that cannot be parameters.
+//!
+//! The handles have the methods of all other handles, without bounds, so that the mistake causes no further errors. The only error comes
+//! from the bound of `check`. The methods never run, because such code does not compile.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use serde_json::Value;
+
+use super::{
+    Argument, Call, Describe, FromCall, ItemParams, Probe, Shared, State,
+    probe::{JsonArgument, NeverImplemented, Spread, TextArgument},
+};
+use crate::{
+    call::context::HasContext,
+    error::{Error, Result},
+    item::ArgDef,
+};
+
+/// Types that the server can make from a call.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not come from the server, and no variable of the URI has this parameter's name",
+    label = "nothing to take it from",
+    note = "to take it from the URI, put the parameter's name into it, in braces: `users://{{id}}`",
+    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
+)]
+pub trait FromServer<'a> {}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: FromCall<'a>> FromServer<'a> for T {}
+
+/// State that is `Send` and must also be `Sync`. If it is not, rustc finds the reason at any depth.
+pub trait SyncState {}
+impl<T: Sync> SyncState for &T {}
+impl<T: Sync> SyncState for State<T> {}
+
+/// Parameters that lend a `T` to all calls. A type that is not even `Send` is mostly not `Sync` either, and rustc would report both.
+#[diagnostic::on_unimplemented(
+    message = "calls that run at the same time cannot share `{T}`",
+    label = "not `Send` and `Sync`",
+    note = "write `std::sync::Arc` for `Rc`, `Mutex` or `RwLock` for `RefCell`, and an atomic for `Cell`, here or in what it is made of"
+)]
+pub trait Lends<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Shared> Lends<T> for &T {}
+#[diagnostic::do_not_recommend]
+impl<T: Shared> Lends<T> for State<T> {}
+
+/// Types that lend a `T` to all calls without an `Arc`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter: all calls share the server's state already, without an `Arc`",
+    label = "clients cannot send it, and the server does not have it",
+    note = "take `&{T}`, and give the server the value itself: `.state(…)` with a `{T}`",
+    note = "a parameter `State<{T}>` can be cloned and kept, as an `Arc` can"
+)]
+pub trait SharesWithoutArc<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<X: ?Sized + NeverImplemented, T> SharesWithoutArc<T> for X {}
+
+/// Types that serde reads by borrowing from the input.
+pub trait Borrows {}
+impl<T: Borrows> Borrows for Option<T> {}
+impl<T: Borrows> Borrows for Vec<T> {}
+impl<T: Borrows> Borrows for Box<T> {}
+
+/// Types that own their data, as arguments must.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` borrows, and an argument must own its data",
+    label = "what the client sent is not kept for the call",
+    note = "in the type write `String` or `Cow<'static, str>` for `&str` and `Vec<T>` for `&[T]`, and remove its lifetime"
+)]
+pub trait OwnsData {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + NeverImplemented> OwnsData for T {}
+
+/// For these types rustc would say that their `Deserialize` is not general enough.
+impl<T: Borrows> JsonArgument<T> {
+    pub fn check_owned<X: OwnsData>(self) -> Self {
+        self
+    }
+}
+
+impl<T: Borrows> Spread<T> {
+    pub fn check_owned<X: OwnsData>(self) -> Self {
+        self
+    }
+}
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name<T>(PhantomData<fn() -> PhantomData<T>>);
+
+        impl<T> Clone for $name<T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<T> Copy for $name<T> {}
+
+        impl<T> $name<T> {
+            const NEW: Self = Self(PhantomData);
+
+            pub fn read(self, _: &mut Call<'_>, _: &'static ArgDef) -> Option<()> {
+                None
+            }
+
+            pub fn read_or(
+                self,
+                _: &mut Call<'_>,
+                _: &'static ArgDef,
+                _: impl FnOnce() -> T,
+            ) -> Option<()> {
+                None
+            }
+
+            pub fn pass(self, _: &impl HasContext, (): &mut ()) -> Result<T> {
+                Err(Error::internal("a parameter of this type has no value"))
+            }
+        }
+
+        impl<T> Describe for $name<T> {
+            type Value = T;
+
+            fn describe(self, _: &mut ItemParams, _: &'static ArgDef) {}
+
+            fn default_json(self, _: T) -> Option<Value> {
+                None
+            }
+        }
+    )*};
+}
+handles! {
+    /// Type that is neither an argument of a tool nor a value from the server.
+    Unfit;
+    /// Type that can neither be read from a text nor comes from the server.
+    UnfitText;
+    /// Type that does not come from the server.
+    UnfitServer;
+    /// State that is `Send` but not `Sync`.
+    UnseenState;
+    /// State that calls cannot share.
+    UnfitState;
+    /// An `Arc` that clients cannot send.
+    UnfitArc;
+}
+
+impl<T> Unfit<T> {
+    pub fn check<X: Argument>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnfitText<T> {
+    pub fn check<X: TextArgument>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnfitServer<T> {
+    pub fn check<'a, X: FromServer<'a>>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnseenState<T> {
+    pub fn check<X: SyncState>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnfitState<&T> {
+    pub fn check<X: Lends<T>>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnfitState<State<T>> {
+    pub fn check<X: Lends<T>>(self) -> Self {
+        self
+    }
+}
+
+macro_rules! state_params {
+    ($visibility:vis $handle:ident<$ty:ty>) => {
+        $visibility fn tool_param(&self) -> $handle<$ty> {
+            $handle::NEW
+        }
+        $visibility fn text_param(&self) -> $handle<$ty> {
+            $handle::NEW
+        }
+        $visibility fn server_param(&self) -> $handle<$ty> {
+            $handle::NEW
+        }
+        $visibility fn completion_param(&self) -> $handle<$ty> {
+            $handle::NEW
+        }
+    };
+}
+
+impl<T> UnfitArc<Arc<T>> {
+    pub fn check<X: SharesWithoutArc<T>>(self) -> Self {
+        self
+    }
+}
+
+/// Inherent methods win over the methods of `UnfitLevel`, which have the same receiver. They lose to the methods of all other levels.
+impl<T> Probe<Arc<T>> {
+    state_params!(pub UnfitArc<Arc<T>>);
+}
+
+pub trait UnfitLevel<T> {
+    fn tool_param(&self) -> Unfit<T> {
+        Unfit::NEW
+    }
+    fn text_param(&self) -> UnfitText<T> {
+        UnfitText::NEW
+    }
+    fn server_param(&self) -> UnfitServer<T> {
+        UnfitServer::NEW
+    }
+    fn completion_param(&self) -> UnfitText<T> {
+        UnfitText::NEW
+    }
+}
+impl<T> UnfitLevel<T> for Probe<T> {}
+
+/// Level of `&T` and `State<T>` that do not come from the server. The only possible reason is that calls cannot share a `T`. Here, `T` is
+/// `Send`.
+pub trait UnseenStateLevel<T> {
+    state_params!(UnseenState<T>);
+}
+impl<'s, T: Send> UnseenStateLevel<&'s T> for &&Probe<&'s T> {}
+impl<T: Send> UnseenStateLevel<State<T>> for &&Probe<State<T>> {}
+
+/// Like `UnseenStateLevel`, for a `T` that is not `Send`.
+pub trait UnfitStateLevel<T> {
+    state_params!(UnfitState<T>);
+}
+impl<'s, T> UnfitStateLevel<&'s T> for &Probe<&'s T> {}
+impl<T> UnfitStateLevel<State<T>> for &Probe<State<T>> {}

@@ -1,0 +1,15 @@
+//! Reading of what clients send for one value: JSON and texts of arguments, answers to forms, and headers that repeat arguments.
+//!
+//! Nothing here knows the call that the value belongs to.
+
+#[allow(missing_docs, reason = "public only for generated code, but for its two traits")]
+mod form;
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
+pub(crate) mod header;
+pub(crate) mod introspect;
+pub(crate) mod json;
+pub(crate) mod lenient;
+pub(crate) mod text;
+
+pub(crate) use form::read as read_form;
+pub use form::{Form, FormChoice, FormField, choices, field, form};

@@ -1,0 +1,108 @@
+//! Parts of the results of all kinds of items: JSON, `_meta` and errors.
+
+use std::{any::Any, fmt::Display, ops::Deref};
+
+use crate::{
+    error::{Error, Unanswered},
+    model::Meta,
+};
+
+/// A value that is sent as JSON.
+///
+/// A tool sends it as structured content with an output schema, and the same JSON as text for clients that know no structured content. A
+/// resource sends it as `application/json`.
+///
+/// Before protocol revision 2026-07-28, clients accept only objects as structured content. They get any other JSON as text alone.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// #[data]
+/// struct Sum {
+///     /// The sum
+///     sum: i64,
+/// }
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> Json<Sum> {
+///     Json(Sum { sum: a + b })
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+impl<T> Deref for Json<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// Returns the error for a value that serde cannot write.
+pub(super) fn unwritable(error: &serde_json::Error) -> Error {
+    Error::internal(format_args!("the result cannot be written as JSON: {error}"))
+}
+
+/// A result with its own `_meta` (protocol revision 2025-06-18 and later).
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Answers, and says what it cost.
+/// #[tool]
+/// fn ask() -> WithMeta<&'static str> {
+///     WithMeta("42", Meta::new().with("example.com/cost", 3))
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct WithMeta<T>(pub T, pub Meta);
+
+/// The error half of a handler's `Result`: anything that implements [`Display`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a handler",
+    label = "does not implement `Display`",
+    note = "use `mcp_runtime::Result<T>`, `anyhow::Result<T>` or `Result<T, String>`",
+    note = "or implement `Display` for your error: `impl std::fmt::Display for {Self} {{ fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{ f.write_str(\"…\") }} }}`"
+)]
+pub trait IntoFailure {
+    /// Converts the error into the failure that the client sees.
+    fn into_failure(self) -> Error;
+}
+
+/// [`Error`] implements `Display` too, and a second impl for it would conflict with this one. It is recognized by its type instead, and so
+/// is [`Unanswered`], which may hold an `Error`.
+#[diagnostic::do_not_recommend]
+impl<E: Display + 'static> IntoFailure for E {
+    fn into_failure(self) -> Error {
+        let mut slot = Some(self);
+        let any = &mut slot as &mut dyn Any;
+        if let Some(error) = any.downcast_mut::<Option<Error>>().and_then(Option::take) {
+            return error;
+        }
+        if let Some(unanswered) = any.downcast_mut::<Option<Unanswered>>().and_then(Option::take) {
+            return unanswered.into();
+        }
+        // `anyhow` and similar crates print the whole chain of causes in the alternate form.
+        slot.map_or_else(|| Error::msg(""), |error| Error::msg(format_args!("{error:#}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn our_error_keeps_its_kind_and_others_are_failures() {
+        assert_eq!(Error::invalid_params("x").into_failure().kind(), ErrorKind::InvalidParams);
+        let unanswered = Unanswered::Failed(Error::invalid_params("x"));
+        assert_eq!(unanswered.into_failure().kind(), ErrorKind::InvalidParams);
+        assert_eq!(Error::from(Unanswered::Declined).kind(), ErrorKind::Failed);
+        assert_eq!("x".into_failure().kind(), ErrorKind::Failed);
+        assert_eq!(std::fmt::Error.into_failure().message(), std::fmt::Error.to_string());
+    }
+}
