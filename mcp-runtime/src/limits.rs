@@ -33,7 +33,7 @@ pub(crate) const LARGE: usize = 64 << 10;
 /// Requests beyond a limit get an error that names the limit. Nothing is queued without bound. [`Handle::stats`](crate::Handle::stats)
 /// counts the refusals.
 ///
-/// The limits of all clients together (`all_calls`, `all_streams`, `connections`, `sessions`, `tasks`, `all_subscription_bytes`,
+/// The limits of all clients together (`max_total_calls`, `all_streams`, `connections`, `sessions`, `tasks`, `all_subscription_bytes`,
 /// `all_state`) are shared fairly. The last eighth of each limit is a reserve: a client gets more from it only while the client has less
 /// than is left. So one client alone gets at most seven eighths. A limit below 8 has no reserve.
 ///
@@ -52,7 +52,7 @@ pub struct Limits {
     pub(crate) depth: usize,
     pub(crate) batch: usize,
     pub(crate) calls: usize,
-    pub(crate) all_calls: usize,
+    pub(crate) max_total_calls: usize,
     pub(crate) uri: usize,
     pub(crate) client: usize,
     pub(crate) connections: usize,
@@ -101,7 +101,7 @@ impl Limits {
             depth: 128,
             batch: 100,
             calls: 1024,
-            all_calls: 16_384,
+            max_total_calls: 16_384,
             uri: 8 << 10,
             client: 64 << 10,
             connections: 16_384,
@@ -142,7 +142,7 @@ impl Limits {
         /// Maximum number of calls of one connection or session that wait at once. Default: 1,024.
         calls: usize;
         /// Maximum number of calls of all clients together that wait at once. Default: 16,384.
-        all_calls: usize;
+        max_total_calls: usize;
         /// Maximum size of a client's description of itself and its capabilities, in bytes. Default: 64 KiB.
         client: usize;
         /// Maximum number of open connections over HTTP. Default: 16,384. On Unix it is at most three quarters of the descriptors that the
@@ -231,7 +231,7 @@ impl Limits {
             ("message", self.message == 0),
             ("depth", self.depth == 0),
             ("calls", self.calls == 0),
-            ("all_calls", self.all_calls == 0),
+            ("max_total_calls", self.max_total_calls == 0),
             ("client", self.client == 0),
             ("all_bodies", self.all_bodies == 0),
             ("all_answers", self.all_answers == 0),

@@ -9,7 +9,7 @@ use super::Limit;
 /// #[tool]
 /// fn load(server: Handle) -> String {
 ///     let stats = server.stats();
-///     format!("{} calls wait, {} were too many", stats.calls(), stats.refused(Limit::AllCalls))
+///     format!("{} calls wait, {} were too many", stats.calls(), stats.refused(Limit::MaxTotalCalls))
 /// }
 /// # fn main() {}
 /// ```

@@ -41,7 +41,7 @@ limit! {
     /// Calls beyond the limit of one connection or session.
     Calls = "calls",
     /// Calls beyond the limit of all clients together.
-    AllCalls = "all_calls",
+    MaxTotalCalls = "max_total_calls",
     /// URIs that were too long to subscribe to.
     Uri = "uri",
     /// Clients that described themselves and their capabilities at too great a length.

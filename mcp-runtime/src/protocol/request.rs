@@ -265,7 +265,7 @@ impl Peer {
             let text = format!("{} calls are running already: wait for some of them", limits.calls);
             return busy(Limit::Calls, text);
         }
-        let all = limits.all_calls;
+        let all = limits.max_total_calls;
         if service.shares().has_plenty(Pool::Calls, all) {
             return Ok(());
         }
@@ -273,13 +273,13 @@ impl Peer {
             Ok(()) => Ok(()),
             Err(NoShare::Empty) => {
                 let text = format!("{all} calls are running already: wait for some of them");
-                busy(Limit::AllCalls, text)
+                busy(Limit::MaxTotalCalls, text)
             }
             Err(NoShare::Reserved | NoShare::Own) => {
                 let text = format!(
                     "this client has its share of the {all} calls that may run: wait for some of them"
                 );
-                busy(Limit::AllCalls, text)
+                busy(Limit::MaxTotalCalls, text)
             }
         }
     }
