@@ -13,7 +13,6 @@ use std::{
 };
 
 use crate::{
-    builder::Server,
     call::context::Caller,
     catalog::{Cursor, Snapshot},
     dispatch::{Dispatched, Request},
@@ -22,6 +21,7 @@ use crate::{
     limits::Limits,
     model::{Answer, ClientInfo, Done, ListKind},
     protocol::{Revision, Scope, Service, answer},
+    server::Server,
     transport::lines::{Line, Lines},
     wire::{self, Id, Raw},
 };
@@ -174,12 +174,12 @@ pub fn read_cursor(text: &str) -> bool {
 /// Key of a server that seals the state of its calls and leaves it with their clients.
 #[cfg(feature = "state-key")]
 #[derive(Debug)]
-pub struct Sealed(crate::ask::Sealer);
+pub struct Sealed(crate::ask::StateSealer);
 
 #[cfg(feature = "state-key")]
 impl Sealed {
     pub fn new(key: [u8; 32]) -> Self {
-        Self(crate::ask::Sealer::new(vec![key]).expect("there is a key"))
+        Self(crate::ask::StateSealer::new(vec![key]).expect("there is a key"))
     }
 
     /// # Errors

@@ -115,6 +115,7 @@ mod random;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod registry;
 mod schema;
+mod server;
 #[cfg(feature = "sqlite")]
 mod store;
 mod suggest;
@@ -133,7 +134,9 @@ pub use authorization_server::{
     AuthorizationServer, Identity as UpstreamIdentity, Login, LoginPage, LoginRequest, Logins,
     Upstream, User,
 };
-pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
+pub use builder::{Builder, Items};
+#[doc(hidden)]
+pub use builder::{Made, Opening, Setup, Size};
 #[cfg(feature = "http")] // cargo add mcp-runtime --features http
 pub use call::context::Extension;
 #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
@@ -167,6 +170,7 @@ pub use model::{
 #[cfg(feature = "client-log")] // cargo add mcp-runtime --features client-log
 pub use observe::{ClientLog, client_log};
 pub use schema::SchemaProfile;
+pub use server::{Identity, Server};
 #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
 pub use store::SqliteTasks;
 pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
@@ -222,7 +226,7 @@ pub mod __private {
 
     pub use crate::{
         __policy as policy, __register as register, __scopes as scopes,
-        builder::{Identity, builder, items, named},
+        builder::{builder, items, named},
         call::extract::{
             Args, Borrows, Call, Form, FormChoice, Params, Probe, Running, choices, field, form,
             from_default, from_text,
@@ -246,6 +250,7 @@ pub mod __private {
                 OfSchemars, Part, Schema, Serialized,
             },
         },
+        server::Identity,
         testing::builds::{assert_builds, assert_package_builds},
         testing::contract::assert_contract,
     };

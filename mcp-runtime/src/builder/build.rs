@@ -1,10 +1,17 @@
+//! Every check before the start, and the server that passes them. Tests run the checks without a server.
+
 use std::sync::Arc;
 
 use super::{
-    Builder, Server,
+    Builder,
     check::{self, Depth},
 };
-use crate::{catalog::Catalog, error::BuildError};
+use crate::{
+    catalog::{Catalog, Snapshot},
+    error::BuildError,
+    registry,
+    server::{Identity, Server},
+};
 
 impl Builder {
     /// Checks everything that can be checked before the server runs.
@@ -14,17 +21,14 @@ impl Builder {
     /// [`assert_builds!`](crate::testing::assert_builds) makes a test fail with them.
     pub fn build(mut self) -> Result<Server, BuildError> {
         let found = check::entries(&self, Depth::Start);
-        let problems: Vec<String> = self.own_problems().chain(found.problems).collect();
-        if !problems.is_empty() {
-            return Err(BuildError { problems });
-        }
+        refuse(self.own_problems().chain(found.problems).collect())?;
         #[cfg(feature = "auth")]
         let (unverified, rules) = (self.unverified(&found.entries), self.rules());
         let catalog = Catalog::new(found.entries, self.pages, self.profile);
         #[cfg(feature = "auth")]
         let catalog = catalog.guarding(rules.guard_all());
         let catalog = Arc::new(catalog.wanting(self.wanted));
-        if found.needs_handle || self.changes {
+        if found.needs_handle || self.setups_may_add_items {
             let _ = catalog.handle();
         }
         Ok(Server {
@@ -32,9 +36,9 @@ impl Builder {
             catalog,
             states: self.states,
             setups: self.setups,
-            adds: self.changes,
+            setups_may_add_items: self.setups_may_add_items,
             shutdowns: self.shutdowns,
-            around: self.around.map(|it| it.0),
+            around: self.around.map(|(around, _)| around),
             settings: self.settings,
             #[cfg(feature = "auth")]
             rules,
@@ -43,17 +47,65 @@ impl Builder {
             max_blocking: self.max_blocking,
             limits: self.limits,
             state_settings: self.state_settings,
-            task_store: self.task_store.0,
+            task_store: self.task_store,
         })
     }
 
     /// Returns the problems of the settings, independent of the items.
-    pub(super) fn own_problems(&mut self) -> impl Iterator<Item = String> + use<> {
-        let unnamed =
-            self.identity.problem().map(|it| format!("`server!` at {}: {it}", self.place));
+    fn own_problems(&mut self) -> impl Iterator<Item = String> + use<> {
+        let unnamed = self
+            .identity
+            .problem()
+            .map(|problem| format!("`server!` at {}: {problem}", self.place));
         let own = std::mem::take(&mut self.problems).into_iter().chain(unnamed);
         #[cfg(feature = "auth")]
         let own = own.chain(self.auth_problems());
         own
     }
+
+    /// Finds the problems that [`build`](Builder::build) finds, and problems of schemas that a running server builds at their first use. No
+    /// `setup` runs, and no task store is opened.
+    pub(crate) fn judge(mut self) -> Result<(), BuildError> {
+        let problems = self.all_problems(Depth::All);
+        refuse(problems)
+    }
+
+    /// Does the same for all items of the package, each group on its own, as it is served. Missing state is not reported, because it is not
+    /// known which state the items will have.
+    pub(crate) fn judge_package(mut self) -> Result<(), BuildError> {
+        let own = registry::all().filter(|def| def.origin.package == self.identity.package);
+        let mut groups: Vec<_> = own.map(|def| def.group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        let mut problems: Vec<String> = Vec::new();
+        // Without any item, the check of the items without a group reports that there is nothing to serve.
+        for group in if groups.is_empty() { vec![None] } else { groups } {
+            self.group = group;
+            for problem in self.all_problems(Depth::Stateless) {
+                // A completion function is checked with each group that uses it, so its problems may come up again.
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+        refuse(problems)
+    }
+
+    /// Returns what the server would publish. The state that it will have makes no difference.
+    pub(crate) fn published(mut self) -> Result<(Identity, Arc<Snapshot>), BuildError> {
+        let found = check::entries(&self, Depth::Stateless);
+        refuse(self.own_problems().chain(found.problems).collect())?;
+        let catalog = Catalog::new(found.entries, self.pages, self.profile);
+        Ok((self.identity, catalog.snapshot()))
+    }
+
+    /// Returns all problems: those of the settings, and those of the items.
+    fn all_problems(&mut self, depth: Depth) -> Vec<String> {
+        let found = check::entries(self, depth);
+        self.own_problems().chain(found.problems).collect()
+    }
+}
+
+fn refuse(problems: Vec<String>) -> Result<(), BuildError> {
+    if problems.is_empty() { Ok(()) } else { Err(BuildError { problems }) }
 }

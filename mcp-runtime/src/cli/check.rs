@@ -20,9 +20,10 @@ use serde_json::Value;
 use self::rules::{Look, RULES, Rule, Severity};
 use super::{Printed, Stop, member, show::Everything};
 use crate::{
-    builder::{Builder, Identity},
+    builder::Builder,
     catalog::{Entry, Snapshot},
     model::ListKind,
+    server::Identity,
     testing::Client,
 };
 

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::member;
 use crate::{
-    builder::Identity,
     catalog::{Entry, Snapshot},
     model::ListKind,
+    server::Identity,
     testing::{Client, ReadContents, RpcError},
     wire::Raw,
 };

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::{lock, place::Places, text};
 use crate::{
-    builder::Identity,
     catalog::{Entry, Snapshot},
     model::ListKind,
     protocol,
     schema::Map,
+    server::Identity,
 };
 
 /// Kind of an item.

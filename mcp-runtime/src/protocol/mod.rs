@@ -57,10 +57,10 @@ pub(crate) use turn::Turn;
 
 use crate::{
     ask::RoundStates,
-    builder::{Identity, Started},
     dispatch::Dispatcher,
     error::Error,
     limits::{Limit, Limits, Room, Shares, Tally},
+    server::{Identity, Started},
     task::Tasks,
     wire::{Invalid, Malformed, Object},
 };

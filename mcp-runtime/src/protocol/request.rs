@@ -19,7 +19,7 @@ use super::{
     turn::{Refusal, Refused, Turn},
 };
 use crate::{
-    ask::{Bound, Keeper, Rounds},
+    ask::{CallBinding, Rounds, StateCodec},
     call::context::{Asker, Caller, Carrier, logging, meta_text},
     catalog::{Entry, Snapshot},
     dispatch::{Dispatched, Request},
@@ -178,18 +178,18 @@ impl Peer {
             let questioner = Questioner::new(self.shared.clone(), request.to, terms.clone());
             return Ok(Arc::new(questioner));
         }
-        let keeper = self.keeper(entry, terms, request, operation);
+        let codec = self.state_codec(entry, terms, request, operation);
         let [responses, state] = request.params.pick(["inputResponses", "requestState"]);
-        Ok(Rounds::resume(terms.client.clone(), keeper, responses, state)?)
+        Ok(Rounds::resume(terms.client.clone(), codec, responses, state)?)
     }
 
-    fn keeper(
+    fn state_codec(
         &self,
         entry: &Entry,
         terms: &Terms,
         request: &ClientRequest<'_>,
         operation: &Request<'_>,
-    ) -> Keeper {
+    ) -> StateCodec {
         let (item, arguments) = match operation {
             Request::CallTool { name, arguments } => (&**name, arguments.map(|it| it.whole)),
             Request::GetPrompt { name, arguments } => (&**name, *arguments),
@@ -197,9 +197,9 @@ impl Peer {
             Request::List { .. } | Request::Complete { .. } => ("", None),
         };
         let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
-        let bound = Bound::to(request.method, item, arguments, request.carrier.principal());
+        let bound = CallBinding::to(request.method, item, arguments, request.carrier.principal());
         let tenant = self.shared.tenant(request.carrier, terms.revision);
-        self.shared.service.round_states.keeper(bound, tenant, entry.single_use)
+        self.shared.service.round_states.codec(bound, tenant, entry.single_use)
     }
 
     /// Refuses a call that the client could not complete, or that comes too often. With `tells_model` the reason is a tool result.

@@ -11,9 +11,10 @@ use super::{
     Called, Completed, Prompted, ReadContents, RpcError, answering::Answers, tasks::called,
 };
 use crate::{
-    builder::{Builder, Started},
+    builder::Builder,
     error::ServeError,
     protocol::{Peer, Revision, Service},
+    server::Started,
     transport::memory::Memory,
 };
 
@@ -67,7 +68,7 @@ impl Client {
     /// Connects in order to inspect all items. Also returns the error of `setup`, if it failed.
     #[cfg(feature = "stdio")]
     pub(crate) async fn looking(server: Builder) -> Result<(Self, Option<String>), ServeError> {
-        let (started, problem) = server.build()?.start_to_look().await;
+        let (started, problem) = server.build()?.start_to_inspect().await;
         Ok((Self::to(started), problem))
     }
 

@@ -7,11 +7,11 @@ use super::{
 };
 use crate::{
     Context, Tool,
-    builder::Identity,
     catalog::Item as _,
     cli::show::Everything,
     model::TaskSupport,
     schema::{SchemaProfile, compatible::compatible_result},
+    server::Identity,
 };
 
 fn tool(name: &str) -> Value {

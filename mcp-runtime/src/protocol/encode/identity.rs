@@ -1,7 +1,6 @@
 //! Identity and capabilities of the server, derived from what the server has (rule DISC-04).
 
 use crate::{
-    builder::Identity,
     call::context::logging,
     catalog::Snapshot,
     model::Icon,
@@ -10,6 +9,7 @@ use crate::{
         revision::{Revision, TaskDialect},
         tasks::EXTENSION,
     },
+    server::Identity,
     wire::Object,
 };
 

@@ -21,10 +21,10 @@ use super::{
     table::{Key, Table},
 };
 use crate::{
-    builder::{HttpSettings, Started},
     call::context::Carrier,
     limits::{Limit, Limits, NoShare, Pool, Room, Share, Tenant, Who},
     protocol::{Peer, Remembered, Service},
+    server::{HttpSettings, Started},
 };
 
 /// How long a session that was opened and never used is kept when there is no room for another one.
@@ -288,7 +288,10 @@ pub(super) fn millis(time: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builder::{Identity, builder, items};
+    use crate::{
+        builder::{builder, items},
+        server::Identity,
+    };
 
     /// Makes an endpoint without a free session. Each tenant holds the number of sessions in `held`.
     async fn full(held: &[usize]) -> (Arc<Endpoint>, Vec<Share>) {

@@ -227,10 +227,11 @@ impl Drop for Session {
 mod tests {
     use super::{super::endpoint::Endpoint, *};
     use crate::{
-        builder::{HttpSettings, Identity, builder, items},
+        builder::{builder, items},
         call::context::{Carrier, Context},
         catalog::Tool,
         protocol::{Arrival, Era, ReplyTo, Turn},
+        server::{HttpSettings, Identity},
         wire::{Parsed, parse},
     };
 
