@@ -1,27 +1,22 @@
 //! Limits of a server, each with an error of its own.
 
-mod callers;
+mod caller;
 mod gate;
-mod pace;
+mod rate_limiter;
 mod reservation;
-mod room;
 mod shares;
 mod stats;
-mod tally;
-mod turnstile;
 
 use std::time::Duration;
 
-pub(crate) use callers::Who;
-pub(crate) use gate::{Gate, Permit, Wanted};
-pub(crate) use reservation::Reservation;
-pub(crate) use room::{Room, Taken};
-pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
-pub use stats::{ItemStats, Stats};
-pub use tally::Limit;
-pub(crate) use tally::Tally;
+pub(crate) use caller::CallerKey;
+pub(crate) use gate::{ItemGate, Permit, RateConfig};
 #[cfg(feature = "auth-server")]
-pub(crate) use turnstile::Turnstile;
+pub(crate) use rate_limiter::RateLimiter;
+pub(crate) use reservation::{ByteBudget, Reservation, TakenBytes};
+pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
+pub(crate) use stats::RefusalCounters;
+pub use stats::{ItemStats, Limit, Stats};
 
 use crate::wire;
 
@@ -240,7 +235,7 @@ impl Limits {
             ("question_time", self.question_time.is_zero()),
             ("all_state", self.all_state == 0),
         ];
-        zeros.into_iter().filter(|it| it.1).map(|it| it.0)
+        zeros.into_iter().filter(|(_, is_zero)| *is_zero).map(|(name, _)| name)
     }
 
     pub(crate) fn of_wire(&self) -> wire::Limits {

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     collect::collect_by_insert,
     error::{Error, Result},
-    limits::{Limit, Limits, Tally, Tenant},
+    limits::{Limit, Limits, RefusalCounters, Tenant},
     wire::{Object, Raw, write},
 };
 
@@ -36,7 +36,7 @@ impl Default for StateSettings {
 
 impl StateSettings {
     /// Returns the storage that the settings ask for: sealed if there is a key, in the process otherwise.
-    fn storage(self, limits: &Limits, tally: Arc<Tally>) -> Box<dyn StateStorage> {
+    fn storage(self, limits: &Limits, tally: Arc<RefusalCounters>) -> Box<dyn StateStorage> {
         #[cfg(feature = "state-key")]
         if let Some(sealer) = StateSealer::new(self.keys) {
             return Box::new(SealedStorage::new(sealer, self.lifetime));
@@ -48,7 +48,7 @@ impl StateSettings {
 /// State between rounds, for all calls of a server.
 pub(crate) struct RoundStates {
     storage: Box<dyn StateStorage>,
-    tally: Arc<Tally>,
+    tally: Arc<RefusalCounters>,
     /// Maximum size of the state of a call, in bytes.
     most: usize,
     /// Maximum nesting depth of a message.
@@ -66,7 +66,11 @@ pub(crate) struct StateCodec {
 }
 
 impl RoundStates {
-    pub(crate) fn new(settings: StateSettings, limits: &Limits, tally: Arc<Tally>) -> Self {
+    pub(crate) fn new(
+        settings: StateSettings,
+        limits: &Limits,
+        tally: Arc<RefusalCounters>,
+    ) -> Self {
         let storage = settings.storage(limits, tally.clone());
         Self { storage, tally, most: limits.state, depth: limits.depth }
     }

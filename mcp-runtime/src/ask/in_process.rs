@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::storage::{RoundId, StateStorage, StoredState, busy, sent_already, unknown_state};
 use crate::{
     error::{Error, Result},
-    limits::{Limit, NoShare, Pool, Share, Tally, Tenant},
+    limits::{Limit, NoShare, Pool, RefusalCounters, Share, Tenant},
     random::random,
 };
 
@@ -30,7 +30,7 @@ pub(crate) struct ProcessStorage {
     lifetime: Duration,
     /// Maximum size of all rounds together, in bytes.
     most: usize,
-    tally: Arc<Tally>,
+    tally: Arc<RefusalCounters>,
     /// Made with the first round: most servers never need them.
     secrets: OnceLock<Secrets>,
     rounds: Mutex<StoredRounds>,
@@ -100,7 +100,7 @@ impl ProcessStorage {
     /// Pause between two searches while there is no room.
     const SWEEP_FULL: Duration = Duration::from_secs(1);
 
-    pub(crate) fn new(lifetime: Duration, most: usize, tally: Arc<Tally>) -> Self {
+    pub(crate) fn new(lifetime: Duration, most: usize, tally: Arc<RefusalCounters>) -> Self {
         Self {
             lifetime,
             most,
@@ -286,7 +286,7 @@ impl StoredRounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{Shares, Who};
+    use crate::limits::{CallerKey, Shares};
 
     const ROUND: usize = 100 + StoredRound::OVERHEAD;
 
@@ -300,7 +300,7 @@ mod tests {
     }
 
     fn tenants_of<const COUNT: usize>(shares: &Shares) -> [Arc<Tenant>; COUNT] {
-        std::array::from_fn(|number| shares.tenant(Who::Peer(number as u64)))
+        std::array::from_fn(|number| shares.tenant(CallerKey::Peer(number as u64)))
     }
 
     fn put(storage: &ProcessStorage, tenant: &Arc<Tenant>) -> String {

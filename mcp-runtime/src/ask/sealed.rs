@@ -198,7 +198,7 @@ impl SpentTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{Shares, Who};
+    use crate::limits::{CallerKey, Shares};
 
     fn storage(lifetime: u64) -> SealedStorage {
         let sealer = StateSealer::new(vec![[1; 32]]).unwrap();
@@ -208,7 +208,7 @@ mod tests {
     /// A round is remembered for as long as a client could send it again, even if another process has sealed it.
     #[test]
     fn a_round_lives_as_long_as_its_maker_said() {
-        let tenant = Shares::default().tenant(Who::Peer(1));
+        let tenant = Shares::default().tenant(CallerKey::Peer(1));
         let sealed = storage(1000).put(b"state", b"call", &tenant).unwrap();
         let stored = storage(1).get(&sealed, b"call").unwrap();
         assert_eq!(stored.text, b"state");
@@ -279,7 +279,7 @@ mod tests {
             RoundId { bytes, expires }
         };
         let [ada, grace, unnamed] =
-            ["ada", "grace", ""].map(|name| shares.tenant(Who::named(name)));
+            ["ada", "grace", ""].map(|name| shares.tenant(CallerKey::of_principal(name)));
         let share = SpentRounds::MOST - SpentRounds::MOST / 8;
         for number in 0..share {
             assert!(spent.spend(round(number, 10), &ada, 1).is_ok(), "{number}");

@@ -40,7 +40,7 @@ pub const fn named(name: &'static str, identity: TypeId) -> Named {
 #[derive(Clone, Debug)]
 pub struct Items {
     pub(super) named: Vec<Named>,
-    /// CallSite of the list in the user's code.
+    /// Place of the list in the user's code.
     pub(super) place: CallSite,
 }
 

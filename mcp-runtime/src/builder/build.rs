@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Builder,
-    check::{self, Depth},
+    check::{self, CheckDepth},
 };
 use crate::{
     catalog::{Catalog, Snapshot},
@@ -20,7 +20,7 @@ impl Builder {
     /// Returns all problems at once, each with its place in the code: duplicates, missing state, nothing to serve.
     /// [`assert_builds!`](crate::testing::assert_builds) makes a test fail with them.
     pub fn build(mut self) -> Result<Server, BuildError> {
-        let found = check::entries(&self, Depth::Start);
+        let found = check::entries(&self, CheckDepth::Start);
         refuse(self.own_problems().chain(found.problems).collect())?;
         #[cfg(feature = "auth")]
         let (unverified, rules) = (self.unverified(&found.entries), self.rules());
@@ -66,7 +66,7 @@ impl Builder {
     /// Finds the problems that [`build`](Builder::build) finds, and problems of schemas that a running server builds at their first use. No
     /// `setup` runs, and no task store is opened.
     pub(crate) fn judge(mut self) -> Result<(), BuildError> {
-        let problems = self.all_problems(Depth::All);
+        let problems = self.all_problems(CheckDepth::All);
         refuse(problems)
     }
 
@@ -81,7 +81,7 @@ impl Builder {
         // Without any item, the check of the items without a group reports that there is nothing to serve.
         for group in if groups.is_empty() { vec![None] } else { groups } {
             self.group = group;
-            for problem in self.all_problems(Depth::Stateless) {
+            for problem in self.all_problems(CheckDepth::Stateless) {
                 // A completion function is checked with each group that uses it, so its problems may come up again.
                 if !problems.contains(&problem) {
                     problems.push(problem);
@@ -93,14 +93,14 @@ impl Builder {
 
     /// Returns what the server would publish. The state that it will have makes no difference.
     pub(crate) fn published(mut self) -> Result<(Identity, Arc<Snapshot>), BuildError> {
-        let found = check::entries(&self, Depth::Stateless);
+        let found = check::entries(&self, CheckDepth::Stateless);
         refuse(self.own_problems().chain(found.problems).collect())?;
         let catalog = Catalog::new(found.entries, self.pages, self.profile);
         Ok((self.identity, catalog.snapshot()))
     }
 
     /// Returns all problems: those of the settings, and those of the items.
-    fn all_problems(&mut self, depth: Depth) -> Vec<String> {
+    fn all_problems(&mut self, depth: CheckDepth) -> Vec<String> {
         let found = check::entries(self, depth);
         self.own_problems().chain(found.problems).collect()
     }

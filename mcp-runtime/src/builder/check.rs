@@ -18,9 +18,9 @@ use crate::{
     registry, unwind,
 };
 
-/// Depth of the checks.
+/// CheckDepth of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Depth {
+pub(super) enum CheckDepth {
     /// The checks that a server needs when it starts. A schema that cannot be wrong as a whole is left out: it is made at first use.
     Start,
     /// The checks at the start, and those of every schema, for tests.
@@ -30,7 +30,7 @@ pub(super) enum Depth {
 }
 
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct CheckedItems {
     pub(super) entries: Vec<Entry>,
     /// Shape of each entry that is a template, in the order of the entries.
     shapes: Vec<Option<Shape>>,
@@ -38,12 +38,12 @@ pub(super) struct Found {
     pub(super) needs_handle: bool,
 }
 
-pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
+pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
     let all: Vec<&'static ItemDef> = registry::all().collect();
     // The map is lazy, because most servers name no function.
     let by_identity =
         ByIdentity::new(|| registry::all().map(|def| ((def.identity)(), def)).collect());
-    let mut found = Found::default();
+    let mut found = CheckedItems::default();
     let mut chosen = choose(builder, &all, &by_identity, &mut found.problems);
     let mut completions: HashSet<_> =
         chosen.iter().filter(|def| is_completion(def)).map(|def| (def.identity)()).collect();
@@ -70,7 +70,7 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
         }
         let given = matches!(&def.kind, KindDef::Tool(tool) if tool.input_schema.is_some());
         let judge = given
-            || depth != Depth::Start
+            || depth != CheckDepth::Start
             || params.fields.iter().any(|field| {
                 !field.def.constraints.is_empty()
                     || field.def.header.is_some()
@@ -123,7 +123,7 @@ fn described(def: &'static ItemDef) -> Result<Params, String> {
 }
 
 /// Returns the problems of an item's schemas as a whole. `given` means that the user wrote the input schema.
-fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: Depth) -> Vec<String> {
+fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: CheckDepth) -> Vec<String> {
     let mut problems = Vec::new();
     if judge {
         let made = if given { "its `input_schema`" } else { "the schema of its parameters" };
@@ -132,7 +132,7 @@ fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: Depth) ->
             Err(panicked) => problems.push(format!("{made} {panicked}")),
         }
     }
-    if depth != Depth::Start
+    if depth != CheckDepth::Start
         && problems.is_empty()
         && let Err(panicked) = caught(|| entry.tool().map(ToolEntry::schemas).is_some())
     {
@@ -262,8 +262,8 @@ impl MissingState {
     }
 
     /// Reports one problem for each type, because a state that was forgotten is missing for all items.
-    fn report(self, builder: &Builder, depth: Depth, problems: &mut Vec<String>) {
-        let known = |id: &TypeId| depth != Depth::Stateless || is_made_for_a_call(*id);
+    fn report(self, builder: &Builder, depth: CheckDepth, problems: &mut Vec<String>) {
+        let known = |id: &TypeId| depth != CheckDepth::Stateless || is_made_for_a_call(*id);
         let missing = self.0.into_iter().filter(|missing| known(&missing.0));
         problems.extend(missing.map(|(id, name, places)| {
             let verb = if places.len() == 1 { "needs" } else { "need" };
@@ -397,7 +397,7 @@ fn shape(template: &Template, variables: &[(&'static str, TypeId)]) -> Option<Sh
     Some((shape, types))
 }
 
-fn check_duplicates(found: &mut Found) {
+fn check_duplicates(found: &mut CheckedItems) {
     let mut seen: HashMap<(&str, DuplicateKey<'_>), &Entry> = HashMap::new();
     let items = found.entries.iter().zip(&found.shapes);
     for (entry, shape) in items.filter(|item| !matches!(item.0.kind, EntryKind::Completion { .. }))

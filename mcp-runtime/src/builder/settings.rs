@@ -19,7 +19,7 @@ use crate::{
     call::extract::Shared,
     catalog::PageSizes,
     dispatch::{Around, Next, OperationCall, Settings},
-    limits::{Limits, Wanted},
+    limits::{Limits, RateConfig},
     model::{Icon, Outcome, Rate},
     schema::SchemaProfile,
     server::{Identity, ShutdownHook, StateInsert, StateSetup},
@@ -29,7 +29,7 @@ use crate::{
 /// Builder of a server, which [`server!`](crate::server) returns.
 pub struct Builder {
     pub(crate) identity: Identity,
-    /// CallSite of `server!` in the user's code.
+    /// Place of `server!` in the user's code.
     pub(super) place: CallSite,
     pub(super) with: Vec<(&'static str, CallSite)>,
     pub(super) group: Option<&'static str>,
@@ -45,7 +45,7 @@ pub struct Builder {
     pub(super) settings: Settings,
     pub(super) pages: PageSizes,
     pub(super) profile: SchemaProfile,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: RateConfig,
     pub(super) max_blocking: usize,
     pub(super) limits: Limits,
     pub(super) state_settings: StateSettings,
@@ -91,7 +91,7 @@ pub fn builder(identity: Identity) -> Builder {
         settings: Settings::default(),
         pages: PageSizes::default(),
         profile: SchemaProfile::default(),
-        wanted: Wanted::default(),
+        wanted: RateConfig::default(),
         max_blocking: 256,
         limits: Limits::new(),
         state_settings: StateSettings::default(),
@@ -323,7 +323,7 @@ impl Builder {
     #[track_caller]
     pub fn rate(mut self, rate: Rate) -> Self {
         self.wanted.rate = Some(rate);
-        self.check_rates("rate", Wanted { rate: Some(rate), concurrency: None })
+        self.check_rates("rate", RateConfig { rate: Some(rate), concurrency: None })
     }
 
     /// Sets how many calls of each tool, resource and prompt that sets no `concurrency` of its own may run at once, for all callers
@@ -332,11 +332,11 @@ impl Builder {
     #[track_caller]
     pub fn concurrency(mut self, calls: u32) -> Self {
         self.wanted.concurrency = Some(calls);
-        self.check_rates("concurrency", Wanted { rate: None, concurrency: Some(calls) })
+        self.check_rates("concurrency", RateConfig { rate: None, concurrency: Some(calls) })
     }
 
     #[track_caller]
-    fn check_rates(mut self, method: &str, wanted: Wanted) -> Self {
+    fn check_rates(mut self, method: &str, wanted: RateConfig) -> Self {
         if let Some(problem) = wanted.problem() {
             self.refuse(method, problem);
         }

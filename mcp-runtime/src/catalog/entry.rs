@@ -18,7 +18,7 @@ use crate::{
         ArgDef, CallFn, Completer, Constant, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
-    limits::{Gate, Wanted},
+    limits::{ItemGate, RateConfig},
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
     schema::{
         SchemaProfile,
@@ -44,9 +44,9 @@ pub(crate) struct Entry {
     pub(crate) order: i64,
     pub(crate) timeout: Option<Duration>,
     /// Rate and concurrency that the item sets.
-    pub(crate) wanted: Wanted,
-    /// Gate that enforces rate and concurrency. It is set once the defaults of the server are known.
-    pub(crate) gate: Option<Arc<Gate>>,
+    pub(crate) wanted: RateConfig,
+    /// ItemGate that enforces rate and concurrency. It is set once the defaults of the server are known.
+    pub(crate) gate: Option<Arc<ItemGate>>,
     /// Conditions for callers; `None` if every caller may use the item.
     #[cfg(feature = "auth")]
     pub(crate) guard: Option<Box<Guard>>,
@@ -290,7 +290,7 @@ impl Entry {
             icons: def.icons,
             order: rank(def.order),
             timeout: def.timeout,
-            wanted: Wanted { rate: def.rate, concurrency: def.concurrency },
+            wanted: RateConfig { rate: def.rate, concurrency: def.concurrency },
             gate: None,
             #[cfg(feature = "auth")]
             guard: Guard::of(def).closed(),

@@ -28,7 +28,7 @@ use items::{Change, Items};
 pub(crate) use snapshot::{PageSizes, Snapshot};
 
 use crate::{
-    limits::{Shares, Tally, Wanted},
+    limits::{RateConfig, RefusalCounters, Shares},
     schema::SchemaProfile,
 };
 
@@ -43,7 +43,7 @@ pub(crate) struct Catalog {
     /// Schema profile of tools that set none.
     profile: SchemaProfile,
     /// Rate and concurrency of items that set none.
-    wanted: Wanted,
+    wanted: RateConfig,
     /// Whether access is restricted even for items without `scopes` and `auth`.
     #[cfg(feature = "auth")]
     guards_all: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Catalog {
     pages: PageSizes,
     pub(crate) bus: Bus,
     /// Counts of rejected requests. They are here so that a [`Handle`] can return them.
-    pub(crate) tally: Arc<Tally>,
+    pub(crate) tally: Arc<RefusalCounters>,
     /// Shares of the resources that all clients use together.
     pub(crate) shares: Arc<Shares>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Catalog {
 impl Catalog {
     pub(crate) fn new(entries: Vec<Entry>, pages: PageSizes, profile: SchemaProfile) -> Self {
         Self {
-            wanted: Wanted::default(),
+            wanted: RateConfig::default(),
             #[cfg(feature = "auth")]
             guards_all: false,
             items: Mutex::new(Items::new(entries)),
@@ -76,7 +76,7 @@ impl Catalog {
     }
 
     /// Sets rate and concurrency of items that set none and are added later.
-    pub(crate) fn wanting(self, wanted: Wanted) -> Self {
+    pub(crate) fn wanting(self, wanted: RateConfig) -> Self {
         Self { wanted, ..self }
     }
 

@@ -16,7 +16,7 @@ use crate::limits::Tenant;
 use crate::{
     call::context::{Carrier, Context},
     error::{Error, Kind, shown},
-    limits::{Limit, Limits, Who},
+    limits::{CallerKey, Limit, Limits},
     wire::{self, Id, Incoming, Invalid, Message, Params, Parsed, Raw},
 };
 
@@ -50,7 +50,8 @@ impl Peer {
     /// Makes the peer of a connection that belongs to one client.
     pub(crate) fn new(service: Arc<Service>) -> Self {
         let remembered = Remembered::new(&service);
-        let tenant = |service: &Service, number| Some(service.shares().tenant(Who::Peer(number)));
+        let tenant =
+            |service: &Service, number| Some(service.shares().tenant(CallerKey::Peer(number)));
         Self { shared: Arc::new(Shared::new(service, remembered, tenant)) }
     }
 

@@ -24,7 +24,7 @@ use crate::{
     catalog::{Entry, Snapshot},
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
-    limits::{LARGE, Limit, NoShare, Permit, Pool, Reservation, Taken},
+    limits::{LARGE, Limit, NoShare, Permit, Pool, Reservation, TakenBytes},
     model::{Asks, ClientInfo, Done, Level, ToolResult},
     wire::{Id, Params, Raw},
 };
@@ -288,15 +288,15 @@ impl Peer {
     ///
     /// # Errors
     /// Fails if the requests of all running calls are too large for this one to run beside them.
-    fn reserve(&self, request: &ClientRequest<'_>) -> Result<Option<Taken>, Refused> {
+    fn reserve(&self, request: &ClientRequest<'_>) -> Result<Option<TakenBytes>, Refused> {
         let bytes = request.params.size() + request.id.as_str().len();
         if bytes > LARGE { self.reserve_large(bytes).map(Some) } else { Ok(None) }
     }
 
     #[cold]
-    fn reserve_large(&self, bytes: usize) -> Result<Taken, Refused> {
+    fn reserve_large(&self, bytes: usize) -> Result<TakenBytes, Refused> {
         let service = &*self.shared.service;
-        let mut taken = Taken::default();
+        let mut taken = TakenBytes::default();
         if taken.grow(&service.bodies, bytes, service.limits.all_bodies) {
             return Ok(taken);
         }

@@ -7,7 +7,7 @@ use crate::{
     call::context::Caller,
     dispatch::{Dispatched, Dispatcher, Request},
     error::Result,
-    limits::{Gate, Reservation},
+    limits::{ItemGate, Reservation},
     model::{Answer, ListKind},
     wire::validate,
 };
@@ -74,7 +74,7 @@ impl Tasks {
         }
         let client = client.clone();
         let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
-        let permit = entry.gate.as_ref().and_then(Gate::reenter);
+        let permit = entry.gate.as_ref().and_then(ItemGate::reenter);
         let reservation = Reservation::new(permit, None);
         match dispatcher.dispatch(&snapshot, None, caller, request).holding(reservation) {
             Dispatched::Pending(pending) => {

@@ -11,7 +11,7 @@ pub use resource::Resource;
 pub use tool::Tool;
 
 use super::{Entry, EntryKind, Handler, entry::DynHandler};
-use crate::{call::extract::Names, limits::Wanted, model::Asks};
+use crate::{call::extract::Names, limits::RateConfig, model::Asks};
 
 type Text = Cow<'static, str>;
 
@@ -24,7 +24,7 @@ fn entry(name: Text, kind: EntryKind, handler: Option<DynHandler>) -> Result<Ent
         icons: &[],
         order: 0,
         timeout: None,
-        wanted: Wanted::default(),
+        wanted: RateConfig::default(),
         gate: None,
         #[cfg(feature = "auth")]
         guard: None,

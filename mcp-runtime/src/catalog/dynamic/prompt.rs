@@ -11,7 +11,7 @@ use crate::{
         EntryKind, PromptArgument, PromptEntry,
         handle::{EntryBox, Item},
     },
-    limits::Wanted,
+    limits::RateConfig,
 };
 
 type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;
@@ -32,7 +32,7 @@ pub struct Prompt {
     description: Option<Text>,
     order: i32,
     timeout: Option<Duration>,
-    wanted: Wanted,
+    wanted: RateConfig,
     #[cfg(feature = "auth")]
     guard: Guard,
     arguments: Vec<PromptArgument>,
@@ -49,7 +49,7 @@ impl Prompt {
             description: None,
             order: 0,
             timeout: None,
-            wanted: Wanted::default(),
+            wanted: RateConfig::default(),
             #[cfg(feature = "auth")]
             guard: Guard::default(),
             arguments: Vec::new(),

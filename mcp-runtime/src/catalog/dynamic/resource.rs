@@ -12,7 +12,7 @@ use crate::{
         handle::{EntryBox, Item},
     },
     item::template::Template,
-    limits::Wanted,
+    limits::RateConfig,
 };
 
 /// A resource made by value, for [`Handle::add`](crate::Handle::add): at a fixed URI, or a template (RFC 6570) whose
@@ -33,7 +33,7 @@ pub struct Resource {
     description: Option<Text>,
     order: i32,
     timeout: Option<Duration>,
-    wanted: Wanted,
+    wanted: RateConfig,
     #[cfg(feature = "auth")]
     guard: Guard,
     mime_type: Option<Text>,
@@ -51,7 +51,7 @@ impl Resource {
             description: None,
             order: 0,
             timeout: None,
-            wanted: Wanted::default(),
+            wanted: RateConfig::default(),
             #[cfg(feature = "auth")]
             guard: Guard::default(),
             mime_type: None,

@@ -15,7 +15,7 @@ use crate::{
         schemas,
     },
     item::Constant,
-    limits::Wanted,
+    limits::RateConfig,
     model::{TaskSupport, tool_name},
     schema::{self, SchemaProfile},
 };
@@ -40,7 +40,7 @@ pub struct Tool {
     description: Option<Text>,
     order: i32,
     timeout: Option<Duration>,
-    wanted: Wanted,
+    wanted: RateConfig,
     #[cfg(feature = "auth")]
     guard: Guard,
     input: Option<SchemaText>,
@@ -61,7 +61,7 @@ impl Tool {
             description: None,
             order: 0,
             timeout: None,
-            wanted: Wanted::default(),
+            wanted: RateConfig::default(),
             #[cfg(feature = "auth")]
             guard: Guard::default(),
             input: None,

@@ -1,7 +1,7 @@
 //! Defaults of the server, for items that set nothing of their own.
 
 use super::{Entry, EntryKind};
-use crate::{limits::Wanted, schema::SchemaProfile};
+use crate::{limits::RateConfig, schema::SchemaProfile};
 
 impl Entry {
     /// Sets the server's schema profile, for a tool that has none. It must be called before the schemas are published.
@@ -17,7 +17,7 @@ impl Entry {
 
     /// Sets the gate from the item's rate and concurrency, or else from the server's. Completions have no gate, because they run as often
     /// as users type.
-    pub(crate) fn default_wanted(&mut self, server: Wanted) {
+    pub(crate) fn default_wanted(&mut self, server: RateConfig) {
         if !matches!(self.kind, EntryKind::Completion { .. }) {
             self.gate = self.wanted.or(server).gate();
         }
