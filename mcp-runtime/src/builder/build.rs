@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     catalog::{Catalog, Snapshot},
+    dispatch::ItemRights,
     error::BuildError,
     registry,
     server::{Identity, Server},
@@ -40,8 +41,10 @@ impl Builder {
             shutdowns: self.shutdowns,
             around: self.around.map(|(around, _)| around),
             settings: self.settings,
-            #[cfg(feature = "auth")]
-            rules,
+            rights: ItemRights {
+                #[cfg(feature = "auth")]
+                rules,
+            },
             #[cfg(feature = "auth")]
             unverified,
             max_blocking: self.max_blocking,

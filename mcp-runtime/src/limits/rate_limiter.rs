@@ -97,8 +97,8 @@ impl CellRate {
 /// Number of shards of the callers that a limiter remembers.
 const SHARDS: usize = 16;
 
-/// CallerTable by a keyed hash, so that clients cannot make two callers collide. The table has several shards, so that different callers seldom
-/// wait for each other.
+/// Callers by a keyed hash, so that clients cannot make two callers collide. The table has several shards, so that different callers
+/// seldom wait for each other.
 struct CallerTable {
     hasher: RandomState,
     shards: [Mutex<CallerShard>; SHARDS],
@@ -135,7 +135,7 @@ impl CallerTable {
 
 impl CallerShard {
     const LEAST: usize = 16;
-    /// Maximum number of callers in a part. All shards together have 8,192.
+    /// Maximum number of callers in a shard. All shards together have 8,192.
     const MOST: usize = 512;
 
     /// Returns the due time of this caller's next call. The caller is remembered from here on.

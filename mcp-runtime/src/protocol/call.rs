@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     catalog::{Snapshot, Topic},
-    dispatch::Pending,
+    dispatch::PendingHandler,
     limits::Share,
     model::{Answer, Done, TaskAnswer},
     wire::{Id, IdBuf},
@@ -173,7 +173,7 @@ impl From<WayBack<'_>> for KeptWay {
 
 /// Request whose handler waits. A transport only drives the future: the response goes to the outbox.
 pub(crate) struct PendingCall {
-    pending: Pending,
+    pending: PendingHandler,
     id: IdBuf,
     way: KeptWay,
     _share: Share,
@@ -186,7 +186,7 @@ impl PendingCall {
     ///
     /// Returns `None` if another call with this id is in the table already.
     pub(super) fn new(
-        pending: Pending,
+        pending: PendingHandler,
         id: IdBuf,
         way: WayBack<'_>,
         share: impl FnOnce() -> Share,

@@ -3,13 +3,11 @@
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use super::Identity;
-#[cfg(feature = "auth")]
-use crate::auth::Rules;
 use crate::{
     ask::{RoundStates, StateSettings},
     call::context::{Caller, Context, Environment, States},
     catalog::{Catalog, Handle, Origin},
-    dispatch::{Around, Dispatcher, Settings},
+    dispatch::{Around, CallSettings, Dispatcher, ItemRights},
     error::ServeError,
     limits::Limits,
     task::{TaskStore, Tasks},
@@ -38,9 +36,8 @@ pub struct Server {
     pub(crate) setups_may_add_items: bool,
     pub(crate) shutdowns: Vec<ShutdownHook>,
     pub(crate) around: Option<Around>,
-    pub(crate) settings: Settings,
-    #[cfg(feature = "auth")]
-    pub(crate) rules: Rules,
+    pub(crate) settings: CallSettings,
+    pub(crate) rights: ItemRights,
     /// Reason why the server cannot be served over HTTP on its own: it restricts access, but has no verifier that identifies callers.
     #[cfg(feature = "auth")]
     pub(crate) unverified: Option<String>,
@@ -122,8 +119,7 @@ impl Server {
             environment,
             around: self.around,
             settings: self.settings,
-            #[cfg(feature = "auth")]
-            rules: self.rules,
+            rights: self.rights,
         };
         Started {
             identity: self.identity,

@@ -163,7 +163,7 @@ impl Client {
     /// ```
     #[cfg(feature = "auth")]
     pub fn authorization(&mut self, authorization: crate::Authorization) {
-        let authorization = self.started.dispatcher.rules.completed(authorization);
+        let authorization = self.started.dispatcher.rights.rules.completed(authorization);
         self.memory.carrier.authorization = Some(std::sync::Arc::new(authorization));
     }
 
