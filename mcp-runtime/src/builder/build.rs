@@ -27,8 +27,8 @@ impl Builder {
         let (unverified, rules) = (self.unverified(&found.entries), self.rules());
         let catalog = Catalog::new(found.entries, self.pages, self.profile);
         #[cfg(feature = "auth")]
-        let catalog = catalog.guarding(rules.guard_all());
-        let catalog = Arc::new(catalog.wanting(self.wanted));
+        let catalog = catalog.with_guards(rules.guard_all());
+        let catalog = Arc::new(catalog.with_rates(self.rates));
         if found.needs_handle || self.setups_may_add_items {
             let _ = catalog.handle();
         }

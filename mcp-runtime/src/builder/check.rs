@@ -85,7 +85,7 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
             }
         };
         entry.default_profile(builder.profile);
-        entry.default_wanted(builder.wanted);
+        entry.default_rates(builder.rates);
         #[cfg(feature = "auth")]
         entry.default_guard(!builder.policies.is_empty());
         let problems = schema_problems(&mut entry, given, judge, depth);
@@ -127,7 +127,7 @@ fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: CheckDept
     let mut problems = Vec::new();
     if judge {
         let made = if given { "its `input_schema`" } else { "the schema of its parameters" };
-        match caught(|| entry.judge()) {
+        match caught(|| entry.make_input_schema()) {
             Ok(judged) => problems.extend(judged.err().into_iter().flatten()),
             Err(panicked) => problems.push(format!("{made} {panicked}")),
         }

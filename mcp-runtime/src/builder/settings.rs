@@ -45,7 +45,7 @@ pub struct Builder {
     pub(super) settings: CallSettings,
     pub(super) pages: PageSizes,
     pub(super) profile: SchemaProfile,
-    pub(super) wanted: RateConfig,
+    pub(super) rates: RateConfig,
     pub(super) max_blocking: usize,
     pub(super) limits: Limits,
     pub(super) state_settings: StateSettings,
@@ -91,7 +91,7 @@ pub fn builder(identity: Identity) -> Builder {
         settings: CallSettings::default(),
         pages: PageSizes::default(),
         profile: SchemaProfile::default(),
-        wanted: RateConfig::default(),
+        rates: RateConfig::default(),
         max_blocking: 256,
         limits: Limits::new(),
         state_settings: StateSettings::default(),
@@ -322,7 +322,7 @@ impl Builder {
     #[must_use]
     #[track_caller]
     pub fn rate(mut self, rate: Rate) -> Self {
-        self.wanted.rate = Some(rate);
+        self.rates.rate = Some(rate);
         self.check_rates("rate", RateConfig { rate: Some(rate), concurrency: None })
     }
 
@@ -331,13 +331,13 @@ impl Builder {
     #[must_use]
     #[track_caller]
     pub fn concurrency(mut self, calls: u32) -> Self {
-        self.wanted.concurrency = Some(calls);
+        self.rates.concurrency = Some(calls);
         self.check_rates("concurrency", RateConfig { rate: None, concurrency: Some(calls) })
     }
 
     #[track_caller]
-    fn check_rates(mut self, method: &str, wanted: RateConfig) -> Self {
-        if let Some(problem) = wanted.problem() {
+    fn check_rates(mut self, method: &str, rates: RateConfig) -> Self {
+        if let Some(problem) = rates.problem() {
             self.refuse(method, problem);
         }
         self

@@ -141,7 +141,7 @@ mod tests {
         let mut params = crate::call::extract::Params::default();
         (def().params)(&mut params);
         let mut entry = Entry::of(def(), params).expect("an entry");
-        entry.judge().expect("a schema");
+        entry.make_input_schema().expect("a schema");
         let moved = entry.parameters.iter().zip(lines).map(|(it, line)| {
             let def: &'static ArgDef = Box::leak(Box::new(ArgDef::new(it.name).line(line)));
             def

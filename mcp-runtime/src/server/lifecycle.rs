@@ -6,7 +6,7 @@ use super::Identity;
 use crate::{
     ask::{RoundStates, StateSettings},
     call::context::{Caller, Context, Environment, States},
-    catalog::{Catalog, Handle, Origin},
+    catalog::{Catalog, Handle, HandleSource},
     dispatch::{Around, CallSettings, Dispatcher, ItemRights},
     error::ServeError,
     limits::Limits,
@@ -109,7 +109,7 @@ impl Server {
     }
 
     fn started(mut self) -> Started {
-        self.states.insert(Origin(self.catalog.clone()));
+        self.states.insert(HandleSource(self.catalog.clone()));
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
         let tally = self.catalog.tally.clone();
         let round_states = RoundStates::new(self.state_settings, &self.limits, tally);
