@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Builder, CallSite};
+use super::{arguments::CallSite, settings::Builder};
 use crate::{
     auth::{ProtectedResource, Rules},
     call::context::Policy,

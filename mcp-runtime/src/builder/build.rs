@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Builder,
     check::{self, CheckDepth},
+    settings::Builder,
 };
 use crate::{
     catalog::{Catalog, Snapshot},
@@ -22,7 +22,7 @@ impl Builder {
     /// [`assert_builds!`](crate::testing::assert_builds) makes a test fail with them.
     pub fn build(mut self) -> Result<Server, BuildError> {
         let found = check::entries(&self, CheckDepth::Start);
-        refuse(self.own_problems().chain(found.problems).collect())?;
+        fail_unless_empty(self.own_problems().chain(found.problems).collect())?;
         #[cfg(feature = "auth")]
         let (unverified, rules) = (self.unverified(&found.entries), self.rules());
         let catalog = Catalog::new(found.entries, self.pages, self.profile);
@@ -68,14 +68,14 @@ impl Builder {
 
     /// Finds the problems that [`build`](Builder::build) finds, and problems of schemas that a running server builds at their first use. No
     /// `setup` runs, and no task store is opened.
-    pub(crate) fn judge(mut self) -> Result<(), BuildError> {
+    pub(crate) fn check_all(mut self) -> Result<(), BuildError> {
         let problems = self.all_problems(CheckDepth::All);
-        refuse(problems)
+        fail_unless_empty(problems)
     }
 
     /// Does the same for all items of the package, each group on its own, as it is served. Missing state is not reported, because it is not
     /// known which state the items will have.
-    pub(crate) fn judge_package(mut self) -> Result<(), BuildError> {
+    pub(crate) fn check_package(mut self) -> Result<(), BuildError> {
         let own = registry::all().filter(|def| def.origin.package == self.identity.package);
         let mut groups: Vec<_> = own.map(|def| def.group).collect();
         groups.sort_unstable();
@@ -91,13 +91,13 @@ impl Builder {
                 }
             }
         }
-        refuse(problems)
+        fail_unless_empty(problems)
     }
 
     /// Returns what the server would publish. The state that it will have makes no difference.
     pub(crate) fn published(mut self) -> Result<(Identity, Arc<Snapshot>), BuildError> {
         let found = check::entries(&self, CheckDepth::Stateless);
-        refuse(self.own_problems().chain(found.problems).collect())?;
+        fail_unless_empty(self.own_problems().chain(found.problems).collect())?;
         let catalog = Catalog::new(found.entries, self.pages, self.profile);
         Ok((self.identity, catalog.snapshot()))
     }
@@ -109,6 +109,6 @@ impl Builder {
     }
 }
 
-fn refuse(problems: Vec<String>) -> Result<(), BuildError> {
+fn fail_unless_empty(problems: Vec<String>) -> Result<(), BuildError> {
     if problems.is_empty() { Ok(()) } else { Err(BuildError { problems }) }
 }

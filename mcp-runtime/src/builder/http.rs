@@ -1,6 +1,6 @@
 //! Settings for HTTP.
 
-use super::Builder;
+use super::settings::Builder;
 use crate::server::{Network, host_problem, origin_problem, path_problem};
 
 impl Builder {

@@ -11,6 +11,7 @@ mod disabled;
 mod http;
 mod settings;
 
+#[cfg(feature = "stdio")]
 pub(crate) use arguments::CallSite;
 pub use arguments::{Items, Made, Opening, Setup, Size, items, named};
 pub use settings::{Builder, builder};
