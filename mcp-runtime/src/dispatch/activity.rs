@@ -1,5 +1,4 @@
-//! Polls of handlers: a record of the item that a reactor runs, and a warning if that takes long. Another thread can read the record, and
-//! end a process whose reactor does not answer.
+//! Record of the item that a reactor runs. Another thread can read it, and end a process whose reactor does not answer.
 
 use std::{
     cell::Cell,
@@ -8,7 +7,6 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
-    time::{Duration, Instant},
 };
 
 use crate::{
@@ -121,33 +119,6 @@ impl Drop for Entered {
     fn drop(&mut self) {
         if let Some(activity) = self.0 {
             activity.entry.store(0, Relaxed);
-        }
-    }
-}
-
-/// Logs a warning in debug builds if a handler holds the reactor for long, because every other call on stdio waits meanwhile.
-pub(super) struct SlowPollWarning<'a> {
-    entry: &'a Entry,
-    since: Instant,
-}
-
-impl<'a> SlowPollWarning<'a> {
-    const LONG: Duration = Duration::from_millis(100);
-
-    pub(super) fn start(entry: &'a Entry) -> Option<Self> {
-        cfg!(all(debug_assertions, not(target_family = "wasm")))
-            .then(|| Self { entry, since: Instant::now() })
-    }
-}
-
-impl Drop for SlowPollWarning<'_> {
-    fn drop(&mut self) {
-        let took = self.since.elapsed();
-        if took > Self::LONG {
-            tracing::warn!(
-                "{} held the reactor for {took:?}, and every other call waited: mark it `blocking`, or await something",
-                self.entry.place()
-            );
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::{borrow::Cow, cell::Cell, fmt, future::Future, pin::Pin, sync::Arc};
 
 use super::{
-    activity::{Entered, SlowPollWarning},
+    activity::Entered,
     answer::{CallSettings, around_panic_error, finish_answer, panic_answer},
-    pending::{Dispatched, PendingHandler},
+    pending::{Dispatched, PendingHandler, SlowPollWarning},
     request::{OwnedRequest, Reference, Request, matching_templates},
     rights::ItemRights,
 };

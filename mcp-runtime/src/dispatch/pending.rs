@@ -7,13 +7,13 @@ use std::{
     pin::{Pin, pin},
     sync::Arc,
     task::{self, Poll},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::{task::unconstrained, time::Sleep};
 
 use super::{
-    activity::{Entered, SlowPollWarning},
+    activity::Entered,
     answer::{CallSettings, around_panic_error, finish_answer, panic_answer, timeout_answer},
 };
 use crate::{
@@ -218,6 +218,33 @@ impl fmt::Debug for PendingHandler {
         f.debug_struct("PendingHandler")
             .field("entry", &self.entry.as_ref().map(|entry| &entry.name))
             .finish_non_exhaustive()
+    }
+}
+
+/// Logs a warning in debug builds if a handler holds the reactor for long, because every other call on stdio waits meanwhile.
+pub(super) struct SlowPollWarning<'a> {
+    entry: &'a Entry,
+    since: Instant,
+}
+
+impl<'a> SlowPollWarning<'a> {
+    const LONG: Duration = Duration::from_millis(100);
+
+    pub(super) fn start(entry: &'a Entry) -> Option<Self> {
+        cfg!(all(debug_assertions, not(target_family = "wasm")))
+            .then(|| Self { entry, since: Instant::now() })
+    }
+}
+
+impl Drop for SlowPollWarning<'_> {
+    fn drop(&mut self) {
+        let took = self.since.elapsed();
+        if took > Self::LONG {
+            tracing::warn!(
+                "{} held the reactor for {took:?}, and every other call waited: mark it `blocking`, or await something",
+                self.entry.place()
+            );
+        }
     }
 }
 
