@@ -60,7 +60,7 @@
 //! `Builder::serve_stdio`, [`Builder::serve`], `serve_http` or `bind_http`, or mounts `into_service` (tower) or `into_router` (axum).
 //!
 //! **Attributes.** See [`tool`](prelude::tool), [`resource`](prelude::resource), [`prompt`](prelude::prompt),
-//! [`completion`](prelude::completion), [`server`](prelude::server) and [`server!`](server).
+//! [`completion`](prelude::completion), [`server`](prelude::server) and [`server!`](server!).
 //!
 //! # Features
 //!

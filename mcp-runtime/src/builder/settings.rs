@@ -26,7 +26,7 @@ use crate::{
     task::{MemoryTasks, TaskStore},
 };
 
-/// Builder of a server, which [`server!`](crate::server) returns.
+/// Builder of a server, which [`server!`](crate::server!) returns.
 pub struct Builder {
     pub(crate) identity: Identity,
     /// Place of `server!` in the user's code.
@@ -318,7 +318,7 @@ impl Builder {
     /// A caller is the [`Principal`](crate::Principal) if one is known, otherwise the session or the connection. Over HTTP without a
     /// session it is the address that the request came from; for IPv6 it is the network of 64 bits. An axum application provides this
     /// address with `into_make_service_with_connect_info::<SocketAddr>()`. If it does not, all such requests count as one caller. Headers
-    /// are read only behind a [trusted proxy](Builder::trust_proxy).
+    /// are read only behind a [trusted proxy](Self::trust_proxy).
     #[must_use]
     #[track_caller]
     pub fn rate(mut self, rate: Rate) -> Self {
@@ -343,8 +343,10 @@ impl Builder {
         self
     }
 
-    /// Sets the largest result of a tool, as a number of bytes or as a text such as `"1MB"`. A larger result is replaced with an error that
-    /// tells the model so. Default: no limit.
+    /// Sets the largest result of a tool, as a number of bytes or as a text such as `"64KB"` or `"1MB"`. A larger result is replaced with an
+    /// error that tells the model so. Default: no limit.
+    ///
+    /// The units are those of the attributes: `KB` is 1,000 bytes, `KiB` 1,024.
     #[must_use]
     #[track_caller]
     pub fn max_result(mut self, size: impl Size) -> Self {
