@@ -18,7 +18,7 @@ pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
 pub(crate) use stats::RefusalCounters;
 pub use stats::{ItemStats, Limit, Stats};
 
-use crate::wire;
+use mcp_runtime_wire as wire;
 
 /// Size in bytes above which a message counts for the limits of all clients. For smaller messages the shared counter would cost too much.
 pub(crate) const LARGE: usize = 64 << 10;
@@ -238,8 +238,8 @@ impl Limits {
         zeros.into_iter().filter(|(_, is_zero)| *is_zero).map(|(name, _)| name)
     }
 
-    pub(crate) fn of_wire(&self) -> wire::Limits {
-        wire::Limits { depth: self.depth, batch: self.batch }
+    pub(crate) fn of_wire(&self) -> wire::ParseLimits {
+        wire::ParseLimits { depth: self.depth, batch: self.batch }
     }
 }
 

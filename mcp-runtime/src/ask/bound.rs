@@ -1,6 +1,6 @@
 //! The call that a state belongs to, in a canonical form: the same arguments are recognized however a client writes them.
 
-use crate::wire::{Kind, Raw};
+use mcp_runtime_wire::{JsonKind, Raw};
 
 /// Call that a state belongs to. The state is found only for the same method, item, arguments and principal (rule MRTR-06).
 #[derive(Clone, Debug, Default)]
@@ -33,8 +33,8 @@ fn write_nested(out: &mut String, value: Raw<'_>, depth: usize) {
     /// Depth that serde reads. Recursion stops here, so that a higher limit cannot overflow the stack.
     const DEEPEST: usize = 128;
     match value.kind() {
-        Kind::Object | Kind::Array if depth > DEEPEST => write_text(out, value.as_str()),
-        Kind::Object => {
+        JsonKind::Object | JsonKind::Array if depth > DEEPEST => write_text(out, value.as_str()),
+        JsonKind::Object => {
             let mut members: Vec<_> = value.members().collect();
             // The sort is stable, so the last member of a name stays the last.
             members.sort_by(|a, b| a.0.cmp(&b.0));
@@ -50,7 +50,7 @@ fn write_nested(out: &mut String, value: Raw<'_>, depth: usize) {
             }
             out.push('}');
         }
-        Kind::Array => {
+        JsonKind::Array => {
             out.push('[');
             for element in value.elements() {
                 write_nested(out, element, depth + 1);
@@ -58,8 +58,8 @@ fn write_nested(out: &mut String, value: Raw<'_>, depth: usize) {
             }
             out.push(']');
         }
-        Kind::String => write_text(out, &value.string().unwrap_or_default()),
-        Kind::Null | Kind::Bool | Kind::Number => out.push_str(value.as_str()),
+        JsonKind::String => write_text(out, &value.string().unwrap_or_default()),
+        JsonKind::Null | JsonKind::Bool | JsonKind::Number => out.push_str(value.as_str()),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use mcp_runtime_wire::{ObjectWriter, Raw, write};
+
 #[cfg(feature = "state-key")]
 use super::sealed::{SealedStorage, StateSealer};
 use super::{
@@ -13,7 +15,6 @@ use crate::{
     collect::collect_by_insert,
     error::{Error, Result},
     limits::{Limit, Limits, RefusalCounters, Tenant},
-    wire::{Object, Raw, write},
 };
 
 /// Settings of the state between rounds.
@@ -94,7 +95,7 @@ impl StateCodec {
         let text = text.string().ok_or_else(unknown_state)?;
         let stored = self.states.storage.get(&text, self.bound.as_bytes())?;
         let text =
-            crate::wire::validate(&stored.text, self.depth()).map_err(|_| unknown_state())?;
+            mcp_runtime_wire::validate(&stored.text, self.depth()).map_err(|_| unknown_state())?;
         Ok((RoundState::read(text), Some(stored.round)))
     }
 
@@ -161,7 +162,7 @@ pub(super) struct RoundState {
 impl RoundState {
     pub(super) fn write(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        let mut object = Object::begin(&mut out);
+        let mut object = ObjectWriter::begin(&mut out);
         for (name, texts) in [("a", &self.answers), ("d", &self.done)] {
             let mut members = object.object(name);
             for (key, json) in texts {

@@ -5,15 +5,16 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use mcp_runtime_wire::{JsonKind, Raw};
+
 use super::{
     codec::{RoundState, StateCodec, Texts},
     storage::RoundId,
 };
 use crate::{
-    call::context::{Asker, Asking},
-    error::{Error, Kind, Result},
+    call::context::{AnswerFuture, Asker},
+    error::{Error, ErrorKind, Result},
     model::{ClientInfo, NeedInput, Question},
-    wire::{Kind as JsonKind, Raw},
 };
 
 /// Call of protocol revision 2026-07-28, with the state of its earlier rounds.
@@ -133,7 +134,7 @@ impl Rounds {
 }
 
 impl Asker for Rounds {
-    fn ask(&self, key: &str, question: Question) -> Asking {
+    fn ask(&self, key: &str, question: Question) -> AnswerFuture {
         match self.answer(key, question) {
             Some(answer) => Box::pin(std::future::ready(answer)),
             // The future that drives the call looks for questions after each poll, and ends the call.
@@ -213,5 +214,5 @@ pub(crate) fn missing_capability(client: &ClientInfo, question: &Question) -> Op
     };
     let data = format!(r#"{{"requiredCapabilities":{{"{outer}":{{{}}}}}}}"#, parts.join(","));
     let text = format!("this needs a client with `{}`", missing.join("` and `"));
-    Some(Error::of(Kind::MissingCapability, text).with_json(data))
+    Some(Error::of(ErrorKind::MissingCapability, text).with_json(data))
 }

@@ -14,7 +14,7 @@ use crate::{
     call::extract::{Client, Elicit, Needs, Params, Roots, Sample, Source},
     catalog::{Entry, EntryKind, Handle, PromptArgument, ToolEntry},
     item::{Completer, ItemDef, KindDef, template::Template},
-    model::{Meta, meta_key, tool_name},
+    model::{Meta, check_meta_key, check_tool_name},
     registry, unwind,
 };
 
@@ -317,7 +317,7 @@ fn advice(builder: &Builder, id: TypeId, name: &str) -> String {
 
 fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>) {
     if matches!(def.kind, KindDef::Tool(_))
-        && let Err(problem) = tool_name(def.name)
+        && let Err(problem) = check_tool_name(def.name)
     {
         problems.push(format!("{}: {problem}", def.origin));
     }
@@ -339,7 +339,7 @@ fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>
         }
     }
     for (key, _) in def.meta {
-        if let Err(problem) = meta_key(key) {
+        if let Err(problem) = check_meta_key(key) {
             problems.push(format!("{}: `{key}` cannot be a key of `meta`: {problem}", def.origin));
         }
     }

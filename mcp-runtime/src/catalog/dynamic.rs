@@ -243,7 +243,7 @@ impl Tool {
 
 impl Item for Tool {
     fn into_entry(mut self) -> Result<EntryBox, String> {
-        tool_name(&self.name)?;
+        check_tool_name(&self.name)?;
         let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
         let mut tool = ToolEntry::new(input, self.output, self.profile);
         tool.task = self.task;

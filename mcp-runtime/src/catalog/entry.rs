@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::Raw;
+
 use super::schemas::{self, ToolOutputSchema, ToolSchema};
 #[cfg(feature = "auth")]
 use crate::auth::Guard;
@@ -23,7 +25,6 @@ use crate::{
         SchemaProfile,
         header::{self, HeaderArgument},
     },
-    wire::Raw,
 };
 
 /// Text of an item: constant if an attribute has it, owned otherwise.

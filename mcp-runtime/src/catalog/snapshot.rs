@@ -13,8 +13,8 @@ use super::{
     index::{ByKey, ItemIndex, sort_key},
 };
 use crate::{
-    error::{Error, Kind},
-    model::{ListKind, Page},
+    error::{Error, ErrorKind},
+    model::{ListKind, ListPage},
 };
 
 /// Numbers of items that a page holds.
@@ -143,10 +143,10 @@ impl Snapshot {
     }
 
     /// Returns the page of a cursor: the items after the one that the cursor names, whether or not that one still exists.
-    pub(crate) fn page(&self, kind: ListKind, cursor: Option<&str>) -> Result<Page, Error> {
+    pub(crate) fn page(&self, kind: ListKind, cursor: Option<&str>) -> Result<ListPage, Error> {
         let (from, len) = (self.after(kind, cursor)?, self.list(kind).len());
         let to = len.min(from + self.page_size(kind));
-        Ok(Page { kind, from, to, is_last: to == len, shown: None })
+        Ok(ListPage { kind, from, to, is_last: to == len, shown: None })
     }
 
     /// Returns the page of a cursor for a caller that sees only some items of the list.
@@ -155,12 +155,12 @@ impl Snapshot {
         kind: ListKind,
         cursor: Option<&str>,
         sees: impl Fn(&Entry) -> bool,
-    ) -> Result<Page, Error> {
+    ) -> Result<ListPage, Error> {
         let (from, list) = (self.after(kind, cursor)?, self.list(kind));
         let mut seen = (from..list.len()).filter(|at| sees(&list[*at]));
         let shown: Vec<usize> = seen.by_ref().take(self.page_size(kind)).collect();
         let to = shown.last().map_or(from, |last| last + 1);
-        Ok(Page { kind, from, to, is_last: seen.next().is_none(), shown: Some(shown) })
+        Ok(ListPage { kind, from, to, is_last: seen.next().is_none(), shown: Some(shown) })
     }
 
     fn page_size(&self, kind: ListKind) -> usize {
@@ -173,20 +173,20 @@ impl Snapshot {
         let Some(text) = cursor else { return Ok(0) };
         let last = ListCursor::decode(kind, text).ok_or_else(|| {
             let text = "the cursor is not one this server gave for this list";
-            Error::of(Kind::InvalidParams, text)
+            Error::of(ErrorKind::InvalidParams, text)
         })?;
         let (name, key) = last.name.split_once('\0').unwrap_or((&last.name, ""));
         Ok(self.list(kind).partition_point(|entry| sort_key(entry) <= (last.order, name, key)))
     }
 
-    pub(crate) fn entries(&self, page: &Page) -> impl Iterator<Item = &Arc<Entry>> {
+    pub(crate) fn entries(&self, page: &ListPage) -> impl Iterator<Item = &Arc<Entry>> {
         let list = self.list(page.kind);
         let all = if page.shown.is_none() { page.from..page.to } else { 0..0 };
         let some = page.shown.iter().flatten().map(|at| &list[*at]);
         list[all].iter().chain(some)
     }
 
-    pub(crate) fn next_cursor(&self, page: &Page) -> Option<String> {
+    pub(crate) fn next_cursor(&self, page: &ListPage) -> Option<String> {
         let list = self.list(page.kind);
         let last = list.get(page.to.checked_sub(1)?).filter(|_| !page.is_last)?;
         let (order, name, key) = sort_key(last);

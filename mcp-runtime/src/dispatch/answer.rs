@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::{
     catalog::{Entry, EntryKind},
-    error::{Error, Kind},
-    model::{Answer, Body, Content, Data, Done, ToolResult},
+    error::{Error, ErrorKind},
+    model::{BinaryData, Content, Done, OperationResult, ResourceBody, ToolResult},
 };
 
 /// CallSettings for running calls.
@@ -24,12 +24,12 @@ pub(super) fn finish_answer(
     entry: &Entry,
     is_resumed: bool,
     uri: Option<&str>,
-    answer: Answer,
-) -> Answer {
+    answer: OperationResult,
+) -> OperationResult {
     match answer {
         Ok(Done::Tool(result)) => Ok(Done::Tool(limit_size(settings, result))),
         // The model is told of every failure, whether the handler itself failed or something that it needs.
-        Err(error) if error.kind() == Kind::Failed && entry.tool().is_some() => {
+        Err(error) if error.kind() == ErrorKind::Failed && entry.tool().is_some() => {
             Ok(Done::Tool(limit_size(settings, ToolResult::failure(error.message()))))
         }
         Ok(Done::Read(mut read)) => {
@@ -51,7 +51,7 @@ pub(super) fn finish_answer(
             prompt.description = entry.description.as_deref().map(str::to_owned);
             Ok(Done::Prompt(prompt))
         }
-        Err(error) if error.kind() == Kind::ResourceNotFound => Err(match uri {
+        Err(error) if error.kind() == ErrorKind::ResourceNotFound => Err(match uri {
             Some(uri) => error.with_uri(uri),
             None => error,
         }),
@@ -72,9 +72,9 @@ fn limit_size(settings: &CallSettings, result: ToolResult) -> ToolResult {
 }
 
 fn content_size(content: &Content) -> usize {
-    let data = |data: &Data| match data {
-        Data::Bytes(bytes) => bytes.len(),
-        Data::Base64(text) => text.len(),
+    let data = |data: &BinaryData| match data {
+        BinaryData::Bytes(bytes) => bytes.len(),
+        BinaryData::Base64(text) => text.len(),
     };
     match content {
         Content::Text(text) => text.text.len(),
@@ -82,15 +82,15 @@ fn content_size(content: &Content) -> usize {
         Content::Audio(audio) => data(&audio.data),
         Content::ResourceLink(link) => link.uri.len(),
         Content::Embedded(embedded) => match &embedded.contents.body {
-            Body::Text(text) => text.len(),
-            Body::Blob(blob) => data(blob),
+            ResourceBody::Text(text) => text.len(),
+            ResourceBody::Blob(blob) => data(blob),
         },
     }
 }
 
 /// Answers for a handler that panicked. The message of the panic has gone to stderr with its location; the client does not need it.
 #[cold]
-pub(super) fn panic_answer(entry: &Entry) -> Answer {
+pub(super) fn panic_answer(entry: &Entry) -> OperationResult {
     let text = format!("the {} `{}` panicked", entry.kind_name(), entry.name);
     match entry.kind {
         EntryKind::Tool(_) => Ok(Done::Tool(ToolResult::failure(text))),
@@ -99,7 +99,7 @@ pub(super) fn panic_answer(entry: &Entry) -> Answer {
 }
 
 #[cold]
-pub(super) fn timeout_answer(entry: &Entry, timeout: Duration) -> Answer {
+pub(super) fn timeout_answer(entry: &Entry, timeout: Duration) -> OperationResult {
     let text = format!(
         "the {} `{}` took longer than {timeout:?} and was given up",
         entry.kind_name(),

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, cell::Cell, fmt, future::Future, pin::Pin, sync::Arc};
 
+use mcp_runtime_wire::{IndexedObject, JsonKind, Raw};
+
 use super::{
     activity::Entered,
     answer::{CallSettings, around_panic_error, finish_answer, panic_answer},
@@ -13,12 +15,11 @@ use crate::{
     call::context::{Caller, Context, Environment, LazyContext},
     call::extract::{Arguments, Call, Member, Mode, Running},
     catalog::{Catalog, Entry, EntryKind, Snapshot},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     item::Completer,
-    model::{Answer, Completion, Done, ListKind, Operation, Outcome},
+    model::{Completion, Done, ListKind, Operation, OperationResult, Outcome},
     suggest::nearest,
     unwind::{self, Panicked},
-    wire::{Kind as JsonKind, Known, Raw},
 };
 
 /// Runs operations on the items of a server.
@@ -76,12 +77,12 @@ impl Dispatcher {
         target: Option<&Arc<Entry>>,
         caller: Caller,
         name: &str,
-        arguments: Option<Known<'_>>,
+        arguments: Option<IndexedObject<'_>>,
     ) -> Dispatched {
         let found = target.or_else(|| snapshot.find(ListKind::Tools, name));
         let Some(entry) = found else {
             return Dispatched::failed(
-                Kind::InvalidParams,
+                ErrorKind::InvalidParams,
                 unknown_item(
                     "tool",
                     name,
@@ -94,7 +95,7 @@ impl Dispatcher {
         };
         let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT.into());
         if arguments.whole.kind() != JsonKind::Object {
-            return Dispatched::failed(Kind::InvalidParams, "`arguments` must be an object");
+            return Dispatched::failed(ErrorKind::InvalidParams, "`arguments` must be an object");
         }
         let mode = Mode::Tool { name: &entry.name, strict: tool.strict, lenient: tool.lenient };
         self.start(entry, mode, Arguments::json(arguments), caller, None)
@@ -111,7 +112,7 @@ impl Dispatcher {
         let found = target.or_else(|| snapshot.find(ListKind::Prompts, name));
         let Some(entry) = found else {
             return Dispatched::failed(
-                Kind::InvalidParams,
+                ErrorKind::InvalidParams,
                 unknown_item(
                     "prompt",
                     name,
@@ -197,7 +198,7 @@ impl Dispatcher {
         };
         let Some(argument) = entry.arguments().iter().find(|known| known.name == argument) else {
             let text = format!("`{}` has no argument `{}`", entry.name, shown(argument));
-            return Dispatched::failed(Kind::InvalidParams, text);
+            return Dispatched::failed(ErrorKind::InvalidParams, text);
         };
         let values: Vec<String> = match argument.completer {
             Some(Completer::Function(identity)) => {
@@ -250,7 +251,7 @@ impl Dispatcher {
 fn text_arguments<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'a, str>>>, Error> {
     let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
     if arguments.kind() != JsonKind::Object {
-        return Err(Error::of(Kind::InvalidParams, "`arguments` must be an object"));
+        return Err(Error::of(ErrorKind::InvalidParams, "`arguments` must be an object"));
     }
     let mut members = Vec::new();
     for (name, value) in arguments.members() {
@@ -260,7 +261,7 @@ fn text_arguments<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'
             JsonKind::Bool | JsonKind::Number => Cow::Borrowed(value.as_str()),
             JsonKind::Array | JsonKind::Object => {
                 return Err(Error::of(
-                    Kind::InvalidParams,
+                    ErrorKind::InvalidParams,
                     format_args!("argument `{}` must be a string", shown(&name)),
                 ));
             }
@@ -281,7 +282,7 @@ fn unknown_item<'a>(what: &str, name: &str, seen: impl Iterator<Item = &'a Arc<E
 
 /// Filters the values of a completion function by the typed text. A function that took the text (`already`) or returned a total has
 /// filtered them itself, perhaps better.
-fn filter_completion(answer: Answer, already: bool, typed: &str) -> Answer {
+fn filter_completion(answer: OperationResult, already: bool, typed: &str) -> OperationResult {
     match answer {
         Ok(Done::Completion(found)) if !already && found.total.is_none() => {
             Ok(Done::Completion(matching_values(found.values, typed)))

@@ -19,15 +19,15 @@ use super::{
 use crate::{
     call::context::Context,
     catalog::Entry,
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     limits::Reservation,
-    model::{Answer, Done},
+    model::{Done, OperationResult},
     unwind::{self, Panicked},
 };
 
 /// Answer of an operation, or the work that will produce it.
 pub(crate) enum Dispatched {
-    Ready(Answer),
+    Ready(OperationResult),
     Pending(PendingHandler),
 }
 
@@ -42,7 +42,7 @@ impl Dispatched {
         self
     }
 
-    pub(super) fn failed(kind: Kind, message: impl std::fmt::Display) -> Self {
+    pub(super) fn failed(kind: ErrorKind, message: impl std::fmt::Display) -> Self {
         Self::Ready(Err(Error::of(kind, message)))
     }
 }
@@ -51,7 +51,7 @@ impl Dispatched {
 ///
 /// Dropping a `PendingHandler` drops the future of the handler and signals the cancellation to blocking code.
 pub(crate) struct PendingHandler {
-    future: Pin<Box<dyn Future<Output = Answer> + Send>>,
+    future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
     entry: Option<Arc<Entry>>,
     context: Context,
     timeout: Option<Duration>,
@@ -66,7 +66,7 @@ pub(crate) struct PendingHandler {
 
 impl PendingHandler {
     pub(super) fn new(
-        future: Pin<Box<dyn Future<Output = Answer> + Send>>,
+        future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
         entry: Arc<Entry>,
         context: Context,
         timeout: Option<Duration>,
@@ -87,7 +87,7 @@ impl PendingHandler {
 
     /// Wraps work that belongs to no item and has no timeout.
     pub(crate) fn bare(
-        future: Pin<Box<dyn Future<Output = Answer> + Send>>,
+        future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
         context: Context,
         settings: CallSettings,
     ) -> Self {
@@ -120,7 +120,7 @@ impl PendingHandler {
         self.context.is_task() && self.entry.as_ref().is_some_and(|entry| entry.timeout.is_none())
     }
 
-    fn end(&mut self, answer: Answer) -> Poll<Option<Answer>> {
+    fn end(&mut self, answer: OperationResult) -> Poll<Option<OperationResult>> {
         let misuse = self.entry.as_ref().and_then(|_| self.context.misuse());
         let answer = misuse.map_or(answer, Err);
         self.done = true;
@@ -142,9 +142,9 @@ impl PendingHandler {
 }
 
 impl Future for PendingHandler {
-    type Output = Option<Answer>;
+    type Output = Option<OperationResult>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<Answer>> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<OperationResult>> {
         let this = &mut *self;
         this.context.watch_cancel(cx.waker());
         if this.context.is_cancelled() {

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, cell::Cell, sync::Arc};
 
+use mcp_runtime_wire::{IndexedObject, Raw};
+
 use crate::{
     call::context::{Caller, Environment, LazyContext, States},
     call::extract::{Arguments, Call, Member, Mode},
@@ -9,7 +11,6 @@ use crate::{
     error::{Error, shown},
     model::{ListKind, Operation},
     unwind,
-    wire::{Known, Raw},
 };
 
 /// Request for items, in the form that all protocol revisions share.
@@ -21,7 +22,7 @@ pub(crate) enum Request<'a> {
     },
     CallTool {
         name: Cow<'a, str>,
-        arguments: Option<Known<'a>>,
+        arguments: Option<IndexedObject<'a>>,
     },
     ReadResource {
         uri: Cow<'a, str>,

@@ -5,19 +5,21 @@ use std::cell::Cell;
 use std::{collections::BTreeSet, sync::Arc};
 
 #[cfg(feature = "auth")]
+use mcp_runtime_wire::Raw;
+
+#[cfg(feature = "auth")]
 use super::request::{Request, matching_template};
 #[cfg(feature = "auth")]
 use crate::{
     auth::{No, Rules},
     call::context::{Access, Authorization, Given},
     percent,
-    wire::Raw,
 };
 use crate::{
     call::context::Carrier,
     catalog::{Entry, Snapshot},
     error::Error,
-    model::{ListKind, Page},
+    model::{ListKind, ListPage},
 };
 
 /// Rights of callers, as the rules of the server and its items give them. Without authorization every caller may use everything.
@@ -34,7 +36,7 @@ impl ItemRights {
         kind: ListKind,
         cursor: Option<&str>,
         carrier: &Carrier,
-    ) -> Result<Page, Error> {
+    ) -> Result<ListPage, Error> {
         if snapshot.guards(kind) && carrier.is_judged() {
             return snapshot.page_of(kind, cursor, |entry| self.shows(entry, carrier));
         }

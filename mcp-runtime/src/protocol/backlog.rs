@@ -3,7 +3,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::wire::{Id, IdBuf};
+use mcp_runtime_wire::{Id, IdBuf};
 
 /// Events that wait for a slow reader, without duplicates and in the order in which they came. However many a client makes wait, adding one
 /// more costs about the same.

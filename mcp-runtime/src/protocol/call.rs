@@ -6,6 +6,8 @@ use std::{
     task::{self, Poll},
 };
 
+use mcp_runtime_wire::{Id, IdBuf};
+
 use super::{
     channel::ProgressSlot,
     encode,
@@ -16,8 +18,7 @@ use crate::{
     catalog::{Snapshot, Topic},
     dispatch::PendingHandler,
     limits::Share,
-    model::{Answer, Done, TaskAnswer},
-    wire::{Id, IdBuf},
+    model::{Done, OperationResult, TaskAnswer},
 };
 
 /// Destination of the response to a request and of the messages before it.
@@ -107,13 +108,13 @@ pub(super) struct WayBack<'a> {
 }
 
 impl WayBack<'_> {
-    pub(super) fn answer(&self, id: Id<'_>, answer: &Answer) {
+    pub(super) fn answer(&self, id: Id<'_>, answer: &OperationResult) {
         let Self { shared, snapshot, scope, slot, to } = *self;
         let revision = scope.revision;
         if let Err(error) = answer {
             encode::note(error);
             #[cfg(feature = "http")]
-            if revision.is_modern() && error.kind() == crate::error::Kind::MissingCapability {
+            if revision.is_modern() && error.kind() == crate::error::ErrorKind::MissingCapability {
                 to.outbox.refuse();
             }
         }

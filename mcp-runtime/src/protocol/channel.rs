@@ -3,6 +3,8 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::{ObjectWriter, notification};
+
 use super::{
     encode::{REQUEST_SCOPED_LOG, related},
     outbox::Outbox,
@@ -11,7 +13,6 @@ use super::{
 use crate::{
     call::context::{Channel, Report},
     model::Level,
-    wire::{Object, notification},
 };
 
 /// Channel from a call to its client, for progress reports and log messages.
@@ -118,7 +119,7 @@ impl ProgressSlot {
         out.push(b'\n');
     }
 
-    fn write_task(&self, params: &mut Object<'_>) {
+    fn write_task(&self, params: &mut ObjectWriter<'_>) {
         if let Some(task) = &self.task {
             related(&mut params.object("_meta"), task);
         }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{Raw, notification, response};
+
 use super::{
     encode::{self, Feature},
     method::{Method, check_client, invalid, string},
@@ -17,10 +19,9 @@ use super::{
 use crate::{
     call::context::logging,
     catalog::{Event, Topic},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Limit,
     model::{ClientInfo, Level, Meta, TaskState},
-    wire::{Raw, notification, response},
 };
 
 /// Session, which `initialize` begins.
@@ -245,7 +246,7 @@ impl Peer {
         let Some(terms) = terms else {
             let text =
                 format!("`{}` before `initialize`: the session has not begun", request.method);
-            let error = Error::of(Kind::InvalidRequest, text);
+            let error = Error::of(ErrorKind::InvalidRequest, text);
             return shared.refuse(request, shared.spoken(), &error);
         };
         match method {
@@ -261,7 +262,7 @@ impl Peer {
     fn initialize(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
         let shared = &self.shared;
         let mut refuse = |text: &str| {
-            let error = Error::of(Kind::InvalidRequest, text);
+            let error = Error::of(ErrorKind::InvalidRequest, text);
             self.reject(request, shared.spoken(), Refusal::Malformed.because(error), turn);
         };
         if request.to.is_batch() {

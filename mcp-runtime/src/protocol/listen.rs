@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::{collections::HashSet, sync::Arc};
 
+use mcp_runtime_wire::{self as wire, ArrayWriter, Id, IdBuf, JsonKind, ObjectWriter, Raw};
+
 use super::{
     Service,
     encode::{self, Feature},
@@ -21,10 +23,9 @@ use super::{
 use super::{turn::Refused, uris::too_many};
 use crate::{
     catalog::{Event, Listener as _, Topic},
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     limits::{Limit, Tenant},
     task::Live,
-    wire::{self, Array, Id, IdBuf, Kind as JsonKind, Object, Raw},
 };
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -63,7 +64,7 @@ impl Filter {
         }
     }
 
-    fn write(&self, object: &mut Object<'_>) {
+    fn write(&self, object: &mut ObjectWriter<'_>) {
         for (name, wanted) in [
             ("toolsListChanged", self.tools),
             ("promptsListChanged", self.prompts),
@@ -74,7 +75,7 @@ impl Filter {
             }
         }
         if self.uris.len() > 0 {
-            let mut uris: Array<'_> = object.array("resourceSubscriptions");
+            let mut uris: ArrayWriter<'_> = object.array("resourceSubscriptions");
             for uri in self.uris.iter() {
                 uris.str(uri);
             }
@@ -89,7 +90,7 @@ impl Filter {
 }
 
 /// Writes the id of a stream, with the JSON type that the client gave it (rule C-14).
-fn subscription_meta(object: &mut Object<'_>, id: &IdBuf) {
+fn subscription_meta(object: &mut ObjectWriter<'_>, id: &IdBuf) {
     object.object("_meta").raw(SUBSCRIPTION, id.as_id().as_str());
 }
 
@@ -183,10 +184,10 @@ impl Peer {
         }
         shared.hear(Topic::Lists);
         match self.open(terms, request) {
-            Err(error) if error.kind() == Kind::Failed => {
+            Err(error) if error.kind() == ErrorKind::Failed => {
                 self.reject(request, revision, Refusal::Busy.because(error), turn);
             }
-            Err(error) if error.kind() == Kind::MissingCapability => {
+            Err(error) if error.kind() == ErrorKind::MissingCapability => {
                 self.reject(request, revision, Refusal::Malformed.because(error), turn);
             }
             Err(error) => shared.refuse(request, revision, &error),
@@ -257,7 +258,7 @@ impl Peer {
         let limits = shared.service.limits;
         if streams >= limits.streams {
             let text = format!("{streams} listen streams are open already: close some of them");
-            return Err(shared.service.note(Limit::Streams, Error::of(Kind::Failed, text)));
+            return Err(shared.service.note(Limit::Streams, Error::of(ErrorKind::Failed, text)));
         }
         let tenant = shared.tenant(request.carrier, terms.revision);
         let mut filter = self.honoured(wanted, uris, &tenant)?;

@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
+use mcp_runtime_wire::{Raw, RpcParams};
+
 use super::{encode::Feature, revision::Revision};
 use crate::{
     catalog::Snapshot,
     dispatch::{Reference, Request},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Limits,
     model::ListKind,
-    wire::{Params, Raw},
 };
 
 /// Method that concerns items. All other methods are handled within their era.
@@ -59,7 +60,7 @@ impl Method {
     ///
     /// # Errors
     /// Invalid params, with the member that is missing or wrong.
-    pub(super) fn operation<'a>(self, params: &'a Params<'a>) -> Result<Request<'a>, Error> {
+    pub(super) fn operation<'a>(self, params: &'a RpcParams<'a>) -> Result<Request<'a>, Error> {
         match self {
             Self::List(kind) => list(kind, params),
             Self::CallTool => {
@@ -95,7 +96,7 @@ pub(super) fn check_client(
 }
 
 pub(super) fn invalid(message: impl std::fmt::Display) -> Error {
-    Error::of(Kind::InvalidParams, message)
+    Error::of(ErrorKind::InvalidParams, message)
 }
 
 /// Reads a member that must be there and be a string.
@@ -112,12 +113,12 @@ fn given(member: Option<Raw<'_>>) -> Option<Raw<'_>> {
 }
 
 /// Reads the request of a list. A cursor that is empty is not absent (rule C-15).
-fn list<'a>(kind: ListKind, params: &Params<'a>) -> Result<Request<'a>, Error> {
+fn list<'a>(kind: ListKind, params: &RpcParams<'a>) -> Result<Request<'a>, Error> {
     let cursor = given(params.get("cursor")).map(|it| string(Some(it), "cursor")).transpose()?;
     Ok(Request::List { kind, cursor })
 }
 
-fn complete<'a>(params: &Params<'a>) -> Result<Request<'a>, Error> {
+fn complete<'a>(params: &RpcParams<'a>) -> Result<Request<'a>, Error> {
     let [reference, argument, context] = params.pick(["ref", "argument", "context"]);
     let reference = reference.ok_or_else(|| invalid("`ref` is missing"))?;
     let member = |name: &str| string(reference.get(name), name);

@@ -1,13 +1,13 @@
 //! Headers that repeat parts of the body, for proxies that route without reading the body (rule B9). Header and body must agree.
 
 use http::HeaderMap;
+use mcp_runtime_wire::{JsonKind, Raw};
 
 use super::{request::ClientRequest, route::VERSION_HEADER};
 use crate::{
     call::extract::header,
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     schema::header::HeaderArgument,
-    wire::{Kind as JsonKind, Raw},
 };
 
 const METHOD: &str = "mcp-method";
@@ -156,5 +156,5 @@ fn undecodable(name: &str) -> Error {
 
 #[cold]
 fn mismatch(text: impl std::fmt::Display) -> Error {
-    Error::of(Kind::HeaderMismatch, text)
+    Error::of(ErrorKind::HeaderMismatch, text)
 }

@@ -55,6 +55,8 @@ pub(crate) use route::{Route, VERSION_HEADER, route};
 pub(crate) use turn::Refusal;
 pub(crate) use turn::Turn;
 
+use mcp_runtime_wire::{Invalid, Malformed, ObjectWriter};
+
 use crate::{
     ask::RoundStates,
     dispatch::Dispatcher,
@@ -62,7 +64,6 @@ use crate::{
     limits::{ByteBudget, Limit, Limits, RefusalCounters, Shares},
     server::{Identity, Started},
     task::Tasks,
-    wire::{Invalid, Malformed, Object},
 };
 
 /// State that all connections of a server share.
@@ -116,7 +117,7 @@ impl Service {
 
     pub(crate) fn new(started: &Started) -> Arc<Self> {
         let mut info = Vec::new();
-        let mut object = Object::begin(&mut info);
+        let mut object = ObjectWriter::begin(&mut info);
         encode::implementation(&mut object, Revision::MODERN[0], &started.identity);
         object.end();
         Arc::new(Self {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{IndexedObject, JsonKind, Raw, USUAL_META, response};
+
 use super::{
     encode,
     legacy::{client, level},
@@ -14,10 +16,9 @@ use super::{
 };
 use crate::{
     call::context::logging,
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Limit,
     model::ClientInfo,
-    wire::{Kind as JsonKind, Known, Raw, USUAL_META, response},
 };
 
 const VERSION: &str = USUAL_META[0];
@@ -47,7 +48,7 @@ pub(super) struct RequestMeta<'a> {
 }
 
 impl<'a> RequestMeta<'a> {
-    pub(super) fn read(meta: Option<Known<'a>>) -> Self {
+    pub(super) fn read(meta: Option<IndexedObject<'a>>) -> Self {
         let names = ["progressToken", VERSION, CAPABILITIES, CLIENT, LOG_LEVEL];
         let [progress_token, version, capabilities, client, log_level] =
             meta.map_or_else(Default::default, |it| it.pick(names));
@@ -184,5 +185,5 @@ fn unsupported(version: &str) -> Error {
     let supported: Vec<_> = Revision::MODERN.iter().map(|it| it.name()).collect();
     let text = format!("revision `{version}` is not served; served: {}", supported.join(", "));
     let data = serde_json::json!({ "supported": supported, "requested": version });
-    Error::of(Kind::UnsupportedVersion, text).with_data(data)
+    Error::of(ErrorKind::UnsupportedVersion, text).with_data(data)
 }

@@ -9,8 +9,9 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::{Id, IdBuf};
+
 use super::{backlog::Backlog, channel::ProgressSlot};
-use crate::wire::{Id, IdBuf};
 
 /// Messages on their way to the client, one line each. They are encoded straight into the buffer of the outbox.
 ///

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use mcp_runtime_wire::{self as wire, Id, Incoming, Invalid, Parsed, Raw, RpcMessage, RpcParams};
+
 use super::{
     Service,
     call::ReplyTo,
@@ -15,9 +17,8 @@ use super::{
 use crate::limits::Tenant;
 use crate::{
     call::context::{Carrier, Context},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::{CallerKey, Limit, Limits},
-    wire::{self, Id, Incoming, Invalid, Message, Params, Parsed, Raw},
 };
 
 /// Server side of a conversation: the calls and streams of both eras, and a session of the legacy era if one begins. A connection that
@@ -100,7 +101,7 @@ impl Peer {
         match wire::parse(bytes, limits.of_wire(), &mut Parsed::default()) {
             Err(malformed) => {
                 self.shared.service.note_malformed(&malformed);
-                self.refuse_unread(&Error::of(Kind::Parse, malformed), &arrival.to);
+                self.refuse_unread(&Error::of(ErrorKind::Parse, malformed), &arrival.to);
             }
             Ok(incoming) => self.handle(&incoming, arrival, turn),
         }
@@ -110,7 +111,7 @@ impl Peer {
     pub(crate) fn handle(&self, incoming: &Incoming<'_>, arrival: &Arrival, turn: &mut Turn) {
         let refuse = |turn: &mut Turn, text: &str| {
             turn.refusal = Some(Refusal::Malformed);
-            let error = Error::of(Kind::InvalidRequest, text);
+            let error = Error::of(ErrorKind::InvalidRequest, text);
             self.shared.error(self.shared.spoken(), None, &error, &arrival.to);
         };
         match incoming {
@@ -143,7 +144,7 @@ impl Peer {
         let limit = self.shared.service.limits.message;
         let text = format!("the message is longer than {limit} bytes");
         self.shared.service.tally().refuse(Limit::Message);
-        self.refuse_unread(&Error::of(Kind::InvalidRequest, text), &self.plainly().to);
+        self.refuse_unread(&Error::of(ErrorKind::InvalidRequest, text), &self.plainly().to);
     }
 
     /// Answers a line that was not read, so that its ids are not known.
@@ -153,7 +154,7 @@ impl Peer {
 
     fn message(
         &self,
-        message: &Result<Message<'_>, Invalid<'_>>,
+        message: &Result<RpcMessage<'_>, Invalid<'_>>,
         arrival: &Arrival,
         turn: &mut Turn,
     ) {
@@ -165,11 +166,11 @@ impl Peer {
             Err(invalid) => {
                 turn.refusal = Some(Refusal::Malformed);
                 self.shared.service.note_invalid(invalid);
-                let error = Error::of(Kind::InvalidRequest, &invalid.reason);
+                let error = Error::of(ErrorKind::InvalidRequest, &invalid.reason);
                 self.shared.error(self.shared.spoken(), invalid.id, &error, to);
             }
-            Ok(Message::Request { id, method, params }) => {
-                let params = params.unwrap_or(&Params::NONE);
+            Ok(RpcMessage::Request { id, method, params }) => {
+                let params = params.unwrap_or(&RpcParams::NONE);
                 let meta = RequestMeta::read(params.meta());
                 let carrier = &arrival.carrier;
                 let request = ClientRequest { id: *id, method, params, meta, to, carrier };
@@ -183,13 +184,13 @@ impl Peer {
                 } else if to.is_batch() {
                     // Batches of revision 2025-03-26 cannot contain requests of the modern era (rule RPC-11).
                     let text = "a request of this revision cannot be part of a batch";
-                    let error = Error::of(Kind::InvalidRequest, text);
+                    let error = Error::of(ErrorKind::InvalidRequest, text);
                     self.shared.refuse(&request, Revision::MODERN[0], &error);
                 } else {
                     self.modern_request(&request, turn);
                 }
             }
-            Ok(Message::Notification { method, params }) => match &**method {
+            Ok(RpcMessage::Notification { method, params }) => match &**method {
                 // A cancellation carries no envelope in either era, so one table of calls serves both.
                 "notifications/cancelled" => self.cancel(*params),
                 "notifications/initialized" => self.shared.session().set_initialized(),
@@ -197,13 +198,13 @@ impl Peer {
                 // Progress of the server's requests is ignored, because nothing here asks for it. Unknown notifications are ignored too.
                 _ => {}
             },
-            Ok(Message::Response { id, result }) => self.shared.answer(*id, *result),
+            Ok(RpcMessage::Response { id, result }) => self.shared.answer(*id, *result),
         }
     }
 
     /// Cancels a call or a listen stream. A notification that is malformed or comes too late is ignored (rule CANC-02).
-    fn cancel(&self, params: Option<&Params<'_>>) {
-        let [id, reason] = params.unwrap_or(&Params::NONE).pick(["requestId", "reason"]);
+    fn cancel(&self, params: Option<&RpcParams<'_>>) {
+        let [id, reason] = params.unwrap_or(&RpcParams::NONE).pick(["requestId", "reason"]);
         let Some(id) = id.and_then(Id::parse) else { return };
         if let Some(reason) = reason.and_then(Raw::string) {
             let id = shown(id.as_str());

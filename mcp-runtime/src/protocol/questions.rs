@@ -9,17 +9,17 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
 use tokio::sync::oneshot;
 
 use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Shared};
 use crate::{
     ask::asked_twice,
-    call::context::{Asker, Asking},
+    call::context::{AnswerFuture, Asker},
     catalog::Topic,
-    error::{Error, Kind, Result, truncated},
+    error::{Error, ErrorKind, Result, truncated},
     limits::Limit,
     model::{NeedInput, Question},
-    wire::{self, Id, Object, Raw},
 };
 
 type Answer = Result<Box<str>, String>;
@@ -180,7 +180,7 @@ impl Questioner {
             ));
         }
         let mut data = Vec::new();
-        let mut object = Object::begin(&mut data);
+        let mut object = ObjectWriter::begin(&mut data);
         let mut pages = object.array("elicitations");
         let id = self.elicitation_id(page);
         let written =
@@ -188,7 +188,7 @@ impl Questioner {
         pages.end();
         object.end();
         match (written, String::from_utf8(data)) {
-            (Ok(()), Ok(data)) => Error::of(Kind::UrlRequired, message).with_json(data),
+            (Ok(()), Ok(data)) => Error::of(ErrorKind::UrlRequired, message).with_json(data),
             _ => Error::internal("the page cannot be written"),
         }
     }
@@ -255,7 +255,7 @@ impl Drop for Waiting {
 }
 
 impl Asker for Questioner {
-    fn ask(&self, key: &str, question: Question) -> Asking {
+    fn ask(&self, key: &str, question: Question) -> AnswerFuture {
         let own = self.roots.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let known = own.or_else(|| self.shared.begin().questions().roots.clone());
         if let (Question::Roots, Some(roots)) = (&question, known) {

@@ -1,7 +1,9 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use mcp_runtime_wire::Raw;
+
 use super::{Service, modern::Envelopes};
-use crate::{catalog::Snapshot, model::ClientInfo, wire::Raw};
+use crate::{catalog::Snapshot, model::ClientInfo};
 
 /// Results that a connection keeps, so that requests need not compute them again. They never change an answer (rule ERA-01).
 pub(crate) struct Remembered {

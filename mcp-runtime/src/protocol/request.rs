@@ -7,6 +7,8 @@ use std::{
     task::{self, Poll, Waker},
 };
 
+use mcp_runtime_wire::{Id, Raw, RpcParams};
+
 use super::{
     call::{PendingCall, ReplyTo, WayBack},
     channel::{CallChannel, ProgressSlot},
@@ -23,10 +25,9 @@ use crate::{
     call::context::{Asker, Caller, Carrier, logging, meta_text},
     catalog::{Entry, Snapshot},
     dispatch::{Dispatched, Request},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::{LARGE, Limit, NoShare, Permit, Pool, Reservation, TakenBytes},
     model::{Asks, ClientInfo, Done, Level, ToolResult},
-    wire::{Id, Params, Raw},
 };
 
 /// Request as it came, and destination of its response.
@@ -34,7 +35,7 @@ pub(super) struct ClientRequest<'a> {
     pub(super) id: Id<'a>,
     pub(super) method: &'a str,
     /// Empty object if the request has no parameters.
-    pub(super) params: &'a Params<'a>,
+    pub(super) params: &'a RpcParams<'a>,
     pub(super) meta: RequestMeta<'a>,
     pub(super) to: &'a ReplyTo,
     pub(super) carrier: &'a Carrier,
@@ -258,7 +259,7 @@ impl Peer {
             in_flight = calls.len();
         }
         let busy = |which: Limit, text: String| {
-            let error = service.note(which, Error::of(Kind::Failed, text));
+            let error = service.note(which, Error::of(ErrorKind::Failed, text));
             Err(Refusal::Busy.because(error))
         };
         if in_flight >= limits.calls {
@@ -302,7 +303,7 @@ impl Peer {
         }
         let text =
             "the requests of the calls that run are too large together: wait for some of them";
-        let error = service.note(Limit::AllBodies, Error::of(Kind::Failed, text));
+        let error = service.note(Limit::AllBodies, Error::of(ErrorKind::Failed, text));
         Err(Refusal::Busy.because(error))
     }
 
@@ -352,7 +353,7 @@ fn judge(
 fn lacking(entry: &Entry, missing: Asks) -> Error {
     let names = missing.names().collect::<Vec<_>>().join(" and ");
     let text = format!("the {} `{}` needs a client with {names}", entry.kind_name(), entry.name);
-    Error::of(Kind::MissingCapability, text)
+    Error::of(ErrorKind::MissingCapability, text)
         .with_json(format!(r#"{{"requiredCapabilities":{}}}"#, missing.required_json()))
 }
 
@@ -401,9 +402,9 @@ fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<Pro
 
 /// Returns the error for an id that a running call or a listen stream has (rule RPC-08).
 pub(super) fn id_in_use() -> Error {
-    Error::of(Kind::InvalidRequest, "a request with this id is still running")
+    Error::of(ErrorKind::InvalidRequest, "a request with this id is still running")
 }
 
 pub(super) fn unknown_method(method: &str) -> Error {
-    Error::of(Kind::MethodNotFound, format_args!("method not found: {}", shown(method)))
+    Error::of(ErrorKind::MethodNotFound, format_args!("method not found: {}", shown(method)))
 }

@@ -1,7 +1,8 @@
 //! Decides which conversation a message over HTTP belongs to (rule B2). One endpoint serves both eras at once.
 
+use mcp_runtime_wire::{Incoming, RpcMessage, RpcParams};
+
 use super::{modern::RequestMeta, revision::Revision};
-use crate::wire::{Incoming, Message, Params};
 
 /// Header that names the protocol revision.
 pub(crate) const VERSION_HEADER: &str = "mcp-protocol-version";
@@ -27,9 +28,9 @@ pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
         named.is_none_or(Revision::is_modern)
     });
     match incoming {
-        Incoming::One(Ok(Message::Request { method, params, .. })) => {
+        Incoming::One(Ok(RpcMessage::Request { method, params, .. })) => {
             let is_modern = by_header || {
-                let meta = params.and_then(Params::meta);
+                let meta = params.and_then(RpcParams::meta);
                 RequestMeta::read(meta).claims(method)
             };
             match (is_modern, &**method) {
@@ -46,11 +47,13 @@ pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
 
 #[cfg(test)]
 mod tests {
+    use mcp_runtime_wire as wire;
+
     use super::*;
-    use crate::wire;
 
     fn check(message: &str, version: Option<&str>, expected: Route) {
-        let (limits, mut parsed) = (wire::Limits { depth: 9, batch: 9 }, wire::Parsed::default());
+        let (limits, mut parsed) =
+            (wire::ParseLimits { depth: 9, batch: 9 }, wire::Parsed::default());
         let incoming = wire::parse(message.as_bytes(), limits, &mut parsed).unwrap();
         assert_eq!(route(&incoming, version.map(str::as_bytes)), expected, "{message} {version:?}");
     }

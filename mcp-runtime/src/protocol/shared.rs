@@ -6,6 +6,8 @@ use std::{
     },
 };
 
+use mcp_runtime_wire::{Id, IdBuf, Raw};
+
 use super::{
     Service, call::ReplyTo, encode, legacy::Session, listen::Listens, outbox::Outbox,
     questions::Questions, remembered::Remembered, request::ClientRequest, revision::Revision,
@@ -16,7 +18,6 @@ use crate::{
     error::Error,
     limits::{CallerKey, Tenant},
     model::ClientInfo,
-    wire::{Id, IdBuf, Raw},
 };
 
 /// State that a connection and its calls share. Two of its locks are held at once only in one case: `calls` before `listens`.

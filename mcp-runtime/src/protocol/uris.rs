@@ -2,7 +2,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use super::method::invalid;
 use crate::{
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     limits::{Limit, Limits, NoShare, Pool, Share, Tenant},
     percent,
 };
@@ -85,8 +85,9 @@ impl Uris {
             Some(share) => share.grow(size, all),
             None => tenant.take(Pool::Subscriptions, size, all).map(|it| self.share = Some(it)),
         };
-        taken
-            .map_err(|why| (Limit::AllSubscriptionBytes, Error::of(Kind::Failed, no_room(why))))?;
+        taken.map_err(|why| {
+            (Limit::AllSubscriptionBytes, Error::of(ErrorKind::Failed, no_room(why)))
+        })?;
         self.bytes = bytes;
         self.said.insert(plain.into_owned(), uri.to_owned());
         Ok(())

@@ -12,7 +12,7 @@ use crate::{
     call::context::{Caller, Context},
     dispatch::{Dispatched, Dispatcher, PendingHandler},
     error::{Error, Result},
-    model::{Answer, Done, TaskAnswer},
+    model::{Done, OperationResult, TaskAnswer},
     unwind::{self, Panicked},
 };
 
@@ -27,7 +27,7 @@ impl Tasks {
         always: bool,
     ) -> Dispatched {
         let tasks = self.clone();
-        let work: Pin<Box<dyn Future<Output = Answer> + Send>> = match dispatched {
+        let work: Pin<Box<dyn Future<Output = OperationResult> + Send>> = match dispatched {
             Dispatched::Ready(answer) if !always => {
                 live.set_share(None);
                 return Dispatched::Ready(answer);
@@ -53,7 +53,7 @@ impl Tasks {
     }
 
     /// Makes a task of a call that has an answer already, because its client wants to ask a task for the answer.
-    async fn begin_ended(&self, live: &Arc<Live>, answer: Answer) -> Answer {
+    async fn begin_ended(&self, live: &Arc<Live>, answer: OperationResult) -> OperationResult {
         live.finish(Some(answer));
         live.set_share(None);
         self.put(live).await?;
@@ -61,7 +61,7 @@ impl Tasks {
         Ok(Done::Task(TaskAnswer::Created(live.view())))
     }
 
-    async fn begin(self: &Arc<Self>, live: &Arc<Live>, pending: PendingHandler) -> Answer {
+    async fn begin(self: &Arc<Self>, live: &Arc<Live>, pending: PendingHandler) -> OperationResult {
         let mut abandoned = Abandoned { tasks: self, live, is_kept: true };
         let put = self.put(live).await;
         abandoned.is_kept = false;
@@ -144,7 +144,7 @@ fn until_due(
     live: &Live,
     pending: &mut PendingHandler,
     cx: &mut Poller<'_>,
-) -> Poll<Option<Option<Answer>>> {
+) -> Poll<Option<Option<OperationResult>>> {
     match Pin::new(pending).poll(cx) {
         Poll::Ready(answer) => Poll::Ready(Some(answer)),
         Poll::Pending if live.is_due() => Poll::Ready(None),

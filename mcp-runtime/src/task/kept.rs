@@ -2,11 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use mcp_runtime_wire::{ObjectWriter, Raw, validate, write};
+
 use super::{live::Live, result, store::KeptTask};
 use crate::{
-    error::{Error, Kind},
-    model::{ClientInfo, Content, Instant, Meta, TaskEnd, TaskState, TaskView, ToolResult, millis},
-    wire::{Object, Raw, validate, write},
+    error::{Error, ErrorKind},
+    model::{
+        ClientInfo, Content, Meta, TaskEnd, TaskState, TaskView, Timestamp, ToolResult, millis,
+    },
 };
 
 /// A task as it is read from the store.
@@ -25,7 +28,7 @@ impl Live {
     pub(super) fn kept(&self) -> KeptTask {
         let view = self.latest_view();
         let mut json = Vec::new();
-        let mut object = Object::begin(&mut json);
+        let mut object = ObjectWriter::begin(&mut json);
         if self.origin.was_guarded {
             object.bool("guarded", true);
         }
@@ -67,7 +70,7 @@ impl Live {
 }
 
 /// Writes the part of an end that lists show.
-fn outline(object: &mut Object<'_>, end: &TaskEnd) {
+fn outline(object: &mut ObjectWriter<'_>, end: &TaskEnd) {
     match end {
         TaskEnd::Result(it) if it.is_error => {
             let why = it.content.first().map_or("", |it| match it {
@@ -94,7 +97,7 @@ fn read_outline(raw: Raw<'_>) -> Option<TaskEnd> {
 }
 
 fn end(out: &mut Vec<u8>, end: &TaskEnd) {
-    let object = &mut Object::begin(out);
+    let object = &mut ObjectWriter::begin(out);
     match end {
         TaskEnd::Result(it) => result::write(&mut object.object("result"), it),
         TaskEnd::Error(error) => {
@@ -112,26 +115,26 @@ fn end(out: &mut Vec<u8>, end: &TaskEnd) {
 
 /// Kinds of errors, which are stored as numbers of their own, because codes differ between protocol revisions. An author's code is stored
 /// as it is.
-const KINDS: [Kind; 11] = [
-    Kind::Failed,
-    Kind::Parse,
-    Kind::InvalidRequest,
-    Kind::MethodNotFound,
-    Kind::InvalidParams,
-    Kind::ResourceNotFound,
-    Kind::Internal,
-    Kind::UnsupportedVersion,
-    Kind::HeaderMismatch,
-    Kind::MissingCapability,
-    Kind::UrlRequired,
+const KINDS: [ErrorKind; 11] = [
+    ErrorKind::Failed,
+    ErrorKind::Parse,
+    ErrorKind::InvalidRequest,
+    ErrorKind::MethodNotFound,
+    ErrorKind::InvalidParams,
+    ErrorKind::ResourceNotFound,
+    ErrorKind::Internal,
+    ErrorKind::UnsupportedVersion,
+    ErrorKind::HeaderMismatch,
+    ErrorKind::MissingCapability,
+    ErrorKind::UrlRequired,
 ];
 
 /// Number of the first kind. It lies in the range that JSON-RPC reserves, where no author's code lies.
 const FIRST: i64 = -32_768;
 
-fn number(kind: Kind) -> i64 {
+fn number(kind: ErrorKind) -> i64 {
     match kind {
-        Kind::Custom(code) => code.into(),
+        ErrorKind::Custom(code) => code.into(),
         kind => {
             let at = KINDS.iter().position(|it| *it == kind).unwrap_or(6);
             FIRST + i64::try_from(at).unwrap_or_default()
@@ -139,16 +142,16 @@ fn number(kind: Kind) -> i64 {
     }
 }
 
-fn kind(number: i64) -> Kind {
+fn kind(number: i64) -> ErrorKind {
     let own = number
         .checked_sub(FIRST)
         .and_then(|at| usize::try_from(at).ok())
         .and_then(|at| KINDS.get(at));
-    let code = || i32::try_from(number).map_or(Kind::Internal, Kind::Custom);
+    let code = || i32::try_from(number).map_or(ErrorKind::Internal, ErrorKind::Custom);
     own.copied().unwrap_or_else(code)
 }
 
-fn client(object: &mut Object<'_>, client: &ClientInfo) {
+fn client(object: &mut ObjectWriter<'_>, client: &ClientInfo) {
     object.str("name", &client.name).str("version", &client.version);
     object.opt_str("title", client.title.as_deref());
     let _ = write::value(object.key("capabilities"), &client.capabilities.0);
@@ -169,7 +172,7 @@ fn read_client(raw: Raw<'_>) -> ClientInfo {
 
 impl KeptTask {
     pub(super) fn is_expired(&self) -> bool {
-        self.expires.is_some_and(|it| it <= Instant::now().0)
+        self.expires.is_some_and(|it| it <= Timestamp::now().0)
     }
 
     /// Reads the task.
@@ -214,8 +217,8 @@ impl KeptTask {
         let view = TaskView {
             id: self.id.as_str().into(),
             message: message.and_then(Raw::string).map(Into::into),
-            created: Instant(self.created),
-            updated: Instant(updated?.u64()?),
+            created: Timestamp(self.created),
+            updated: Timestamp(updated?.u64()?),
             ttl: ttl.and_then(time),
             poll: poll.and_then(time)?,
             state: if self.finished {
@@ -257,11 +260,15 @@ mod tests {
 
     #[test]
     fn kinds_of_errors_have_numbers_of_their_own() {
-        for it in
-            [Kind::Failed, Kind::Internal, Kind::InvalidParams, Kind::Custom(7), Kind::Custom(-1)]
-        {
+        for it in [
+            ErrorKind::Failed,
+            ErrorKind::Internal,
+            ErrorKind::InvalidParams,
+            ErrorKind::Custom(7),
+            ErrorKind::Custom(-1),
+        ] {
             assert_eq!(kind(number(it)), it);
         }
-        assert_eq!(kind(i64::MAX), Kind::Internal);
+        assert_eq!(kind(i64::MAX), ErrorKind::Internal);
     }
 }

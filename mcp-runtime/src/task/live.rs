@@ -6,19 +6,20 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::Raw;
 use tokio::sync::{Notify, oneshot};
 
 pub(crate) use self::waiter::Waiter;
 use crate::{
     ask::{asked_twice, missing_capability},
-    call::context::{Asking, Context, Report},
+    call::context::{AnswerFuture, Context, Report},
     catalog::{Catalog, Event},
-    error::{Error, Kind, Result},
+    error::{Error, ErrorKind, Result},
     limits::Share,
     model::{
-        Answer, ClientInfo, Done, Instant, Question, TaskEnd, TaskState, TaskView, ToolResult,
+        ClientInfo, Done, OperationResult, Question, TaskEnd, TaskState, TaskView, Timestamp,
+        ToolResult,
     },
-    wire::Raw,
 };
 
 /// A call that runs as a task of this process, or may become one.
@@ -43,7 +44,7 @@ pub(super) struct Origin {
     /// Authorization of the caller as JSON text, if the tool may run again.
     pub(super) caller: Option<Box<str>>,
     pub(super) client: Arc<ClientInfo>,
-    pub(super) created: Instant,
+    pub(super) created: Timestamp,
     pub(super) ttl: Option<Duration>,
     pub(super) poll: Duration,
     /// Whether the handler decides when the task begins.
@@ -52,7 +53,7 @@ pub(super) struct Origin {
 
 struct State {
     phase: Phase,
-    updated: Instant,
+    updated: Timestamp,
     message: Option<Arc<str>>,
     /// Time at which clients were last notified of a message.
     told: Option<tokio::time::Instant>,
@@ -83,7 +84,7 @@ enum Phase {
 struct End {
     outcome: Arc<TaskEnd>,
     message: Option<Arc<str>>,
-    at: Instant,
+    at: Timestamp,
     /// Whether clients can see the end. They see it once the store holds it: a process that is killed before that runs the task again after its
     /// restart.
     is_public: bool,
@@ -227,7 +228,7 @@ impl Live {
             return;
         }
         state.message = Some(text.into());
-        state.updated = Instant::now();
+        state.updated = Timestamp::now();
         let now = tokio::time::Instant::now();
         if state.told.is_some_and(|it| now < it + self.origin.poll) {
             return;
@@ -247,17 +248,17 @@ impl Live {
         state.end = Some(End {
             outcome: Arc::new(outcome),
             message: message.map(Into::into),
-            at: Instant::now(),
+            at: Timestamp::now(),
             is_public: false,
         });
         Some((std::mem::take(&mut state.open), state.context.take()))
     }
 
     /// Ends the task with the handler's answer; `None` means that the handler was cancelled.
-    pub(super) fn finish(&self, answer: Option<Answer>) {
+    pub(super) fn finish(&self, answer: Option<OperationResult>) {
         let (end, message) = match answer {
             Some(Ok(Done::Tool(result))) => (TaskEnd::Result(result), None),
-            Some(Err(error)) if error.kind() == Kind::Internal => {
+            Some(Err(error)) if error.kind() == ErrorKind::Internal => {
                 tracing::error!(
                     "task `{}` of `{}`: {}",
                     self.origin.id,
@@ -296,7 +297,7 @@ impl Live {
         self.finish(Some(Err(Error::msg(why))));
     }
 
-    pub(super) fn ask(self: &Arc<Self>, key: &str, question: Question) -> Asking {
+    pub(super) fn ask(self: &Arc<Self>, key: &str, question: Question) -> AnswerFuture {
         let failed = |error| Box::pin(std::future::ready(Err(error)));
         if let Some(error) = missing_capability(&self.origin.client, &question) {
             // The call has been accepted, so it is too late to reject it.
@@ -324,7 +325,7 @@ impl Live {
             return failed(asked_twice(&key));
         }
         state.open.push(Open { key: key.clone(), question, answer, claimed: None });
-        state.updated = Instant::now();
+        state.updated = Timestamp::now();
         drop(state);
         self.news();
         let withdraw = Withdraw { live: self.clone(), key };
@@ -355,7 +356,7 @@ impl Live {
             }
         }
         let open = state.open.remove(at);
-        state.updated = Instant::now();
+        state.updated = Timestamp::now();
         drop(state);
         let _ = open.answer.send(answer);
         self.news();

@@ -2,14 +2,15 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use mcp_runtime_wire::validate;
+
 use super::{Live, Tasks, live::Origin, way::Way};
 use crate::{
     call::context::Caller,
     dispatch::{Dispatched, Dispatcher, Request},
     error::Result,
     limits::{ItemGate, Reservation},
-    model::{Answer, ListKind},
-    wire::validate,
+    model::{ListKind, OperationResult},
 };
 
 impl Tasks {
@@ -56,7 +57,7 @@ impl Tasks {
         self: &Arc<Self>,
         dispatcher: &Arc<Dispatcher>,
         live: &Arc<Live>,
-    ) -> Result<Option<Answer>, Cow<'static, str>> {
+    ) -> Result<Option<OperationResult>, Cow<'static, str>> {
         let Origin { tool, arguments, client, owner, caller, .. } = &live.origin;
         let arguments = arguments.as_deref().ok_or(ENDED)?;
         let snapshot = dispatcher.catalog.snapshot();

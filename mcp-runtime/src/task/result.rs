@@ -1,16 +1,14 @@
 //! Stored form of a tool's result. It belongs to no protocol revision, but has the words that all revisions share.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use mcp_runtime_wire::{JsonKind, ObjectWriter, Raw, write};
 
-use crate::{
-    model::{
-        Annotations, Audio, Body, Content, Data, Embedded, Extras, Image, Meta, ResourceContents,
-        ResourceLink, Text, ToolResult, read_extras,
-    },
-    wire::{Kind, Object, Raw, write},
+use crate::model::{
+    Annotations, Audio, BinaryData, Content, Embedded, Extras, Image, Meta, ResourceBody,
+    ResourceContents, ResourceLink, Text, ToolResult, read_extras,
 };
 
-pub(super) fn write(object: &mut Object<'_>, result: &ToolResult) {
+pub(super) fn write(object: &mut ObjectWriter<'_>, result: &ToolResult) {
     let mut blocks = object.array("content");
     for it in &result.content {
         block(&mut blocks.object(), it);
@@ -23,7 +21,7 @@ pub(super) fn write(object: &mut Object<'_>, result: &ToolResult) {
     meta(object, result.meta.as_ref());
 }
 
-fn block(object: &mut Object<'_>, content: &Content) {
+fn block(object: &mut ObjectWriter<'_>, content: &Content) {
     let extras = match content {
         Content::Text(it) => {
             object.str("type", "text").str("text", &it.text);
@@ -55,10 +53,10 @@ fn block(object: &mut Object<'_>, content: &Content) {
             let mut contents = object.object("resource");
             contents.str("uri", &it.contents.uri).str("mimeType", it.contents.media_type());
             match &it.contents.body {
-                Body::Text(text) => {
+                ResourceBody::Text(text) => {
                     contents.str("text", text);
                 }
-                Body::Blob(it) => data(&mut contents, it),
+                ResourceBody::Blob(it) => data(&mut contents, it),
             }
             meta(&mut contents, it.contents.meta.as_ref());
             contents.end();
@@ -81,14 +79,14 @@ fn block(object: &mut Object<'_>, content: &Content) {
     meta(object, extras.meta.as_ref());
 }
 
-fn data(object: &mut Object<'_>, data: &Data) {
+fn data(object: &mut ObjectWriter<'_>, data: &BinaryData) {
     match data {
-        Data::Base64(text) => object.str("data", text),
-        Data::Bytes(bytes) => object.str("data", &STANDARD.encode(bytes)),
+        BinaryData::Base64(text) => object.str("data", text),
+        BinaryData::Bytes(bytes) => object.str("data", &STANDARD.encode(bytes)),
     };
 }
 
-fn meta(object: &mut Object<'_>, meta: Option<&Meta>) {
+fn meta(object: &mut ObjectWriter<'_>, meta: Option<&Meta>) {
     if let Some(meta) = meta {
         // Writing a map of JSON values never fails.
         let _ = write::value(object.key("_meta"), &meta.0);
@@ -108,7 +106,7 @@ pub(super) fn read(raw: Raw<'_>) -> Option<ToolResult> {
 
 fn read_block(raw: Raw<'_>) -> Option<Content> {
     let text = |name: &str| raw.get(name).and_then(Raw::string).map(Into::into);
-    let data = |of: Raw<'_>| Some(Data::Base64(of.get("data")?.string()?.into()));
+    let data = |of: Raw<'_>| Some(BinaryData::Base64(of.get("data")?.string()?.into()));
     let extras: Option<Box<Extras>> = read_extras(raw);
     Some(match &*raw.get("type")?.string()? {
         "text" => Content::Text(Text { text: text("text")?, extras }),
@@ -127,8 +125,8 @@ fn read_block(raw: Raw<'_>) -> Option<Content> {
             let it = raw.get("resource")?;
             let uri = it.get("uri")?.string()?.into();
             let body = match it.get("text") {
-                Some(text) => Body::Text(text.string()?.into()),
-                None => Body::Blob(data(it)?),
+                Some(text) => ResourceBody::Text(text.string()?.into()),
+                None => ResourceBody::Blob(data(it)?),
             };
             let mut contents = ResourceContents::of(uri, "", body);
             contents.mime_type = it.get("mimeType").and_then(Raw::string).map(Into::into);
@@ -140,19 +138,21 @@ fn read_block(raw: Raw<'_>) -> Option<Content> {
 }
 
 fn read_meta(raw: Raw<'_>) -> Option<Meta> {
-    let meta = raw.get("_meta").filter(|it| it.kind() == Kind::Object)?;
+    let meta = raw.get("_meta").filter(|it| it.kind() == JsonKind::Object)?;
     serde_json::from_str(meta.as_str()).ok().map(Meta)
 }
 
 #[cfg(test)]
 mod tests {
+    use mcp_runtime_wire as wire;
+
     use super::*;
-    use crate::{model::Role, wire};
+    use crate::model::Role;
 
     fn check(result: &ToolResult) {
         let written = |result: &ToolResult| {
             let mut out = Vec::new();
-            let mut object = Object::begin(&mut out);
+            let mut object = ObjectWriter::begin(&mut out);
             write(&mut object, result);
             object.end();
             out
@@ -193,7 +193,7 @@ mod tests {
         let result =
             ToolResult { content: vec![Image::png([7, 8]).into()], ..ToolResult::default() };
         let mut out = Vec::new();
-        let mut object = Object::begin(&mut out);
+        let mut object = ObjectWriter::begin(&mut out);
         write(&mut object, &result);
         object.end();
         let read = read(wire::validate(&out, 64).unwrap()).unwrap();

@@ -11,9 +11,9 @@ use super::{Live, TaskStore, id::new_id, kept::Record, live::Origin, viewer::Vie
 use crate::{
     call::context::Carrier,
     catalog::{Catalog, Entry},
-    error::{Error, Kind, Result},
+    error::{Error, ErrorKind, Result},
     limits::{CallerKey, Capacity, Limit, Limits, NoShare, Pool, Share, Tenant},
-    model::{ClientInfo, Instant, TaskState, TaskSupport, TaskView},
+    model::{ClientInfo, TaskState, TaskSupport, TaskView, Timestamp},
 };
 
 /// All tasks of a server: those that run in this process, and those in the store.
@@ -75,7 +75,7 @@ impl Tasks {
             arguments: may_run_again.then(|| new.arguments.into()),
             caller: may_run_again.then(|| new.carrier.kept_caller()).flatten(),
             client: new.client,
-            created: Instant::now(),
+            created: Timestamp::now(),
             ttl: Some(ttl),
             poll: new.support.poll.unwrap_or(self.limits.task_poll),
             later: new.support.later,
@@ -260,7 +260,7 @@ impl Drop for Tasks {
 
 impl Live {
     fn is_expired(&self) -> bool {
-        self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Instant::now())
+        self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Timestamp::now())
     }
 }
 
@@ -270,5 +270,5 @@ fn already(most: usize) -> String {
 
 #[cold]
 fn unknown() -> Error {
-    Error::of(Kind::InvalidParams, "there is no task of this id: it may have expired")
+    Error::of(ErrorKind::InvalidParams, "there is no task of this id: it may have expired")
 }

@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::Live;
 use crate::{
-    call::context::{Asker, Asking, Beginning, Caller, Channel, Report, TaskBegin},
+    call::context::{AnswerFuture, Asker, Beginning, Caller, Channel, Report, TaskBegin},
     error::{Error, Result},
     model::{Level, NeedInput, Question},
 };
@@ -46,7 +46,7 @@ impl Way {
 }
 
 impl Asker for Way {
-    fn ask(&self, key: &str, question: Question) -> Asking {
+    fn ask(&self, key: &str, question: Question) -> AnswerFuture {
         match self.before() {
             Some(asker) => asker.ask(key, question),
             None => self.live.ask(key, question),

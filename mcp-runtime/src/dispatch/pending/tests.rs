@@ -9,14 +9,14 @@ use crate::{
     builder::{builder, items},
     call::context::{Caller, Context},
     dispatch::{Dispatched, Request},
-    model::{Answer, Content, Done},
+    model::{Content, Done, OperationResult},
     server::Identity,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Calls a tool in a tokio task. Returns the answer and how long the call took.
-async fn call(tool: Tool) -> (Option<Answer>, Duration) {
+async fn call(tool: Tool) -> (Option<OperationResult>, Duration) {
     let identity = Identity::new("tests", None, "0", "");
     let server = builder(identity).items(items(&[])).build().unwrap();
     server.handle().add(tool).unwrap();
@@ -29,7 +29,7 @@ async fn call(tool: Tool) -> (Option<Answer>, Duration) {
     (task::spawn(pending).await.unwrap(), since.elapsed())
 }
 
-fn text(answer: Option<Answer>) -> String {
+fn text(answer: Option<OperationResult>) -> String {
     let Some(Ok(Done::Tool(result))) = answer else { panic!("{answer:?}") };
     let [Content::Text(text)] = &result.content[..] else { panic!("{result:?}") };
     text.text.to_string()

@@ -1,18 +1,18 @@
 //! Content blocks. A block that an older revision lacks becomes the nearest one that it has (rule TOOLS-18).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use mcp_runtime_wire::{self as wire, ArrayWriter, ObjectWriter};
 
 use crate::{
-    model::{Annotations, Audio, Content, Data, Extras, Image, Meta, Role, Text},
+    model::{Annotations, Audio, BinaryData, Content, Extras, Image, Meta, Role, Text},
     protocol::revision::Revision,
-    wire::{self, Array, Object},
 };
 
 /// Beginning of a text block without annotations and `_meta`, as nearly all are.
 const TEXT: &[u8] = br#"{"type":"text","text":"#;
 
 /// Writes the blocks of a result, in their order.
-pub(super) fn blocks(blocks: &mut Array<'_>, revision: Revision, content: &[Content]) {
+pub(super) fn blocks(blocks: &mut ArrayWriter<'_>, revision: Revision, content: &[Content]) {
     for it in content {
         if let Content::Text(Text { text, extras: None }) = it {
             let out = blocks.element();
@@ -25,7 +25,7 @@ pub(super) fn blocks(blocks: &mut Array<'_>, revision: Revision, content: &[Cont
     }
 }
 
-pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Content) {
+pub(super) fn block(object: &mut ObjectWriter<'_>, revision: Revision, content: &Content) {
     let features = revision.features();
     match content {
         Content::Text(it) => text(object, revision, it),
@@ -53,19 +53,19 @@ pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Conte
     }
 }
 
-pub(super) fn text(object: &mut Object<'_>, revision: Revision, it: &Text) {
+pub(super) fn text(object: &mut ObjectWriter<'_>, revision: Revision, it: &Text) {
     object.word("type", "text").str("text", &it.text);
     extras(object, revision, it.extras.as_deref());
 }
 
-pub(super) fn image(object: &mut Object<'_>, revision: Revision, it: &Image) {
+pub(super) fn image(object: &mut ObjectWriter<'_>, revision: Revision, it: &Image) {
     object.word("type", "image");
     base64(object.key("data"), &it.data);
     object.str("mimeType", &it.mime_type);
     extras(object, revision, it.extras.as_deref());
 }
 
-pub(super) fn audio(object: &mut Object<'_>, revision: Revision, it: &Audio) {
+pub(super) fn audio(object: &mut ObjectWriter<'_>, revision: Revision, it: &Audio) {
     if !revision.features().hints_and_audio {
         object.word("type", "text").str("text", &format!("[a sound of type {}]", it.mime_type));
         return;
@@ -76,7 +76,7 @@ pub(super) fn audio(object: &mut Object<'_>, revision: Revision, it: &Audio) {
     extras(object, revision, it.extras.as_deref());
 }
 
-fn extras(object: &mut Object<'_>, revision: Revision, extras: Option<&Extras>) {
+fn extras(object: &mut ObjectWriter<'_>, revision: Revision, extras: Option<&Extras>) {
     let Some(extras) = extras else { return };
     let Annotations { audience, priority, last_modified } = &extras.annotations;
     annotations(object, revision, audience, *priority, last_modified.as_deref());
@@ -84,7 +84,7 @@ fn extras(object: &mut Object<'_>, revision: Revision, extras: Option<&Extras>) 
 }
 
 pub(super) fn annotations(
-    object: &mut Object<'_>,
+    object: &mut ObjectWriter<'_>,
     revision: Revision,
     audience: &[Role],
     priority: Option<f64>,
@@ -107,17 +107,17 @@ pub(super) fn annotations(
     annotations.opt_str("lastModified", last_modified);
 }
 
-pub(super) fn own_meta(object: &mut Object<'_>, revision: Revision, meta: Option<&Meta>) {
+pub(super) fn own_meta(object: &mut ObjectWriter<'_>, revision: Revision, meta: Option<&Meta>) {
     if let Some(meta) = meta.filter(|it| !it.is_empty() && revision.features().titles) {
         // A map of JSON values can always be written.
         let _ = wire::write::value(object.key("_meta"), &meta.0);
     }
 }
 
-pub(super) fn base64(out: &mut Vec<u8>, data: &Data) {
+pub(super) fn base64(out: &mut Vec<u8>, data: &BinaryData) {
     match data {
-        Data::Base64(text) => wire::write::string(out, text),
-        Data::Bytes(bytes) => {
+        BinaryData::Base64(text) => wire::write::string(out, text),
+        BinaryData::Bytes(bytes) => {
             out.push(b'"');
             let start = out.len();
             let Some(len) = base64::encoded_len(bytes.len(), true) else { return out.push(b'"') };

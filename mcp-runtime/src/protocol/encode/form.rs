@@ -1,9 +1,10 @@
 //! Forms, as far as a revision can express them (rules ELIC-03 to ELIC-06).
 
+use mcp_runtime_wire::ObjectWriter;
+
 use crate::{
     model::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat},
     protocol::revision::Revision,
-    wire::Object,
 };
 
 /// Writes the member `requestedSchema` of a request that asks the user.
@@ -11,7 +12,7 @@ use crate::{
 /// # Errors
 /// Fails if the revision cannot express the form. Nothing is written in that case.
 pub(super) fn form(
-    params: &mut Object<'_>,
+    params: &mut ObjectWriter<'_>,
     revision: Revision,
     schema: &FormSchema,
 ) -> Result<(), String> {
@@ -28,7 +29,7 @@ pub(super) fn form(
     object.str("type", "object");
     let mut properties = object.object("properties");
     for field in &schema.fields {
-        self::field(&mut Object::begin(properties.given_key(field.name)), rich, field);
+        self::field(&mut ObjectWriter::begin(properties.given_key(field.name)), rich, field);
     }
     properties.end();
     let required: Vec<&FieldSchema> = schema.fields.iter().filter(|it| it.required).collect();
@@ -41,7 +42,7 @@ pub(super) fn form(
     Ok(())
 }
 
-fn field(object: &mut Object<'_>, rich: bool, field: &FieldSchema) {
+fn field(object: &mut ObjectWriter<'_>, rich: bool, field: &FieldSchema) {
     object.str("type", type_name(&field.kind));
     object.opt_str("title", field.title).opt_str("description", field.description);
     match &field.kind {
@@ -105,20 +106,24 @@ fn type_name(kind: &FieldKind) -> &'static str {
     }
 }
 
-fn count(object: &mut Object<'_>, name: &'static str, count: Option<usize>) {
+fn count(object: &mut ObjectWriter<'_>, name: &'static str, count: Option<usize>) {
     if let Some(count) = count {
         object.u64(name, count as u64);
     }
 }
 
-fn texts(object: &mut Object<'_>, name: &'static str, texts: impl Iterator<Item = &'static str>) {
+fn texts(
+    object: &mut ObjectWriter<'_>,
+    name: &'static str,
+    texts: impl Iterator<Item = &'static str>,
+) {
     let mut array = object.array(name);
     for text in texts {
         array.str(text);
     }
 }
 
-fn titled(object: &mut Object<'_>, name: &'static str, choices: &Choices) {
+fn titled(object: &mut ObjectWriter<'_>, name: &'static str, choices: &Choices) {
     let mut array = object.array(name);
     for choice in &choices.all {
         array.object().str("const", choice.value).str("title", choice.title());

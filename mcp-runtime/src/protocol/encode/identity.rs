@@ -1,5 +1,7 @@
 //! Identity and capabilities of the server, derived from what the server has (rule DISC-04).
 
+use mcp_runtime_wire::ObjectWriter;
+
 use crate::{
     call::context::logging,
     catalog::Snapshot,
@@ -10,12 +12,11 @@ use crate::{
         tasks::EXTENSION,
     },
     server::Identity,
-    wire::Object,
 };
 
 /// Writes `Implementation`, with the members that the revision has.
 pub(in crate::protocol) fn implementation(
-    object: &mut Object<'_>,
+    object: &mut ObjectWriter<'_>,
     revision: Revision,
     identity: &Identity,
 ) {
@@ -34,13 +35,13 @@ pub(in crate::protocol) fn implementation(
 /// Returns `Implementation` in the newest revision.
 pub(crate) fn presented(identity: &Identity) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut object = Object::begin(&mut out);
+    let mut object = ObjectWriter::begin(&mut out);
     implementation(&mut object, Revision::MODERN[0], identity);
     object.end();
     out
 }
 
-pub(super) fn icons(object: &mut Object<'_>, revision: Revision, icons: &[Icon]) {
+pub(super) fn icons(object: &mut ObjectWriter<'_>, revision: Revision, icons: &[Icon]) {
     if icons.is_empty() || !revision.features().icons {
         return;
     }
@@ -59,14 +60,14 @@ pub(super) fn icons(object: &mut Object<'_>, revision: Revision, icons: &[Icon])
 
 /// Writes `ServerCapabilities`, with existing features only. `listChanged` is declared only if the catalog can change.
 pub(in crate::protocol) fn capabilities(
-    object: &mut Object<'_>,
+    object: &mut ObjectWriter<'_>,
     revision: Revision,
     service: &Service,
     snapshot: &Snapshot,
     lists_tasks: bool,
 ) {
     let changes = service.dispatcher.catalog.is_dynamic();
-    let list = |it: &mut Object<'_>| {
+    let list = |it: &mut ObjectWriter<'_>| {
         if changes {
             it.bool("listChanged", true);
         }

@@ -1,24 +1,30 @@
 //! Entries of the four lists.
 
+use mcp_runtime_wire::{ObjectWriter, write};
+
 use super::{Scope, content, identity};
 use crate::{
     catalog::{Entry, EntryKind, PromptEntry, ResourceEntry, Snapshot, ToolEntry},
-    model::{ListKind, Page},
+    model::{ListKind, ListPage},
     protocol::{
         Service,
         revision::{Revision, TaskDialect},
     },
-    wire::{Object, write},
 };
 
 /// Time for which clients may keep a list that cannot change, in milliseconds.
 const STATIC_LIST_MS: u64 = 300_000;
 
 /// Returns the result object of a list request.
-pub(super) fn page(service: &Service, scope: Scope, snapshot: &Snapshot, page: &Page) -> Vec<u8> {
+pub(super) fn page(
+    service: &Service,
+    scope: Scope,
+    snapshot: &Snapshot,
+    page: &ListPage,
+) -> Vec<u8> {
     let revision = scope.revision;
     let mut out = Vec::new();
-    let mut result = Object::begin(&mut out);
+    let mut result = ObjectWriter::begin(&mut out);
     super::result_type(&mut result, revision, "complete");
     let name = match page.kind {
         ListKind::Tools => "tools",
@@ -40,7 +46,11 @@ pub(super) fn page(service: &Service, scope: Scope, snapshot: &Snapshot, page: &
 
 /// Writes the cache fields of a list. A list that can change may be stale at once. Caches may share a list between clients only if the
 /// scope is not private.
-pub(in crate::protocol) fn list_cache(result: &mut Object<'_>, service: &Service, scope: Scope) {
+pub(in crate::protocol) fn list_cache(
+    result: &mut ObjectWriter<'_>,
+    service: &Service,
+    scope: Scope,
+) {
     let changes = service.dispatcher.catalog.is_dynamic();
     let ttl_ms = if changes { 0 } else { STATIC_LIST_MS };
     super::cache(result, scope.revision, ttl_ms, !scope.is_private);
@@ -49,13 +59,13 @@ pub(in crate::protocol) fn list_cache(result: &mut Object<'_>, service: &Service
 /// Returns an entry as the newest revision lists it.
 pub(crate) fn listed(entry: &Entry) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut object = Object::begin(&mut out);
+    let mut object = ObjectWriter::begin(&mut out);
     self::entry(&mut object, Revision::MODERN[0], entry);
     object.end();
     out
 }
 
-fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
+fn entry(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry) {
     let features = revision.features();
     match &entry.kind {
         EntryKind::Resource(it) if it.template.is_some() => {
@@ -86,7 +96,7 @@ fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
     }
 }
 
-fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolEntry) {
+fn tool(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry, tool: &ToolEntry) {
     let features = revision.features();
     let schemas = tool.schemas();
     object.raw("inputSchema", &schemas.input.text);
@@ -114,7 +124,12 @@ fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolE
     }
 }
 
-fn resource(object: &mut Object<'_>, revision: Revision, entry: &Entry, resource: &ResourceEntry) {
+fn resource(
+    object: &mut ObjectWriter<'_>,
+    revision: Revision,
+    entry: &Entry,
+    resource: &ResourceEntry,
+) {
     object.opt_str("mimeType", resource.mime_type.as_deref());
     if let Some(size) = resource.size.filter(|_| resource.template.is_none()) {
         object.u64("size", size);
@@ -122,7 +137,7 @@ fn resource(object: &mut Object<'_>, revision: Revision, entry: &Entry, resource
     content::annotations(object, revision, entry.audience, entry.priority, None);
 }
 
-fn prompt(object: &mut Object<'_>, revision: Revision, prompt: &PromptEntry) {
+fn prompt(object: &mut ObjectWriter<'_>, revision: Revision, prompt: &PromptEntry) {
     if prompt.arguments.is_empty() {
         return;
     }

@@ -15,14 +15,16 @@ pub(crate) use items::listed;
 pub(super) use question::question;
 pub(super) use task::{related, task_changed};
 
+use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
+
 use crate::{
     catalog::Snapshot,
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     model::{
-        Answer, Body, Completion, Done, Message, Page, PromptResult, ResourceContents, ToolResult,
+        Completion, Done, ListPage, Message, OperationResult, PromptResult, ResourceBody,
+        ResourceContents, ToolResult,
     },
     protocol::{Service, revision::Revision},
-    wire::{self, Id, Object, Raw},
 };
 
 /// Notification that carries log messages: of a session in the legacy era, of one request in the modern era.
@@ -46,7 +48,7 @@ pub(crate) fn answer(
     snapshot: &Snapshot,
     scope: Scope,
     id: Id<'_>,
-    answer: &Answer,
+    answer: &OperationResult,
 ) {
     let revision = scope.revision;
     match answer {
@@ -58,7 +60,7 @@ pub(crate) fn answer(
             });
             if let Err(why) = written {
                 out.truncate(before);
-                self::error(out, revision, Some(id), &Error::of(Kind::Failed, why));
+                self::error(out, revision, Some(id), &Error::of(ErrorKind::Failed, why));
             }
         }
         Ok(Done::Task(it)) => task::answer(out, service, scope, id, it),
@@ -71,15 +73,15 @@ pub(crate) fn answer(
 /// Logs an internal error, whose message the client does not get. Not called while writing: the outbox is locked then, and a `tracing`
 /// subscriber may run any code.
 pub(super) fn note(error: &Error) {
-    if error.kind() == Kind::Internal {
+    if error.kind() == ErrorKind::Internal {
         tracing::error!("{}", error.message());
     }
 }
 
 pub(super) fn error(out: &mut Vec<u8>, revision: Revision, id: Option<Id<'_>>, error: &Error) {
     let kind = error.kind();
-    let message = if kind == Kind::Internal { "internal error" } else { error.message() };
-    let data = error.data().filter(|_| kind != Kind::Internal).map(Raw::trusted);
+    let message = if kind == ErrorKind::Internal { "internal error" } else { error.message() };
+    let data = error.data().filter(|_| kind != ErrorKind::Internal).map(Raw::trusted);
     let omit_id = revision.features().omits_unknown_id;
     wire::error(out, id, revision.code(kind), message, data, omit_id);
 }
@@ -102,7 +104,7 @@ pub(super) fn empty(out: &mut Vec<u8>, service: &Service, revision: Revision, id
 
 /// Writes `DiscoverResult`, which tells what `initialize` tells in the legacy era (rules DISC-02 and DISC-03).
 pub(super) fn discover(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     revision: Revision,
     snapshot: &Snapshot,
@@ -122,7 +124,7 @@ pub(super) fn discover(
 
 /// Writes the empty result that ends a listen stream.
 pub(super) fn listen_result(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     key: &'static str,
     id: Id<'_>,
@@ -133,7 +135,7 @@ pub(super) fn listen_result(
     meta.raw("io.modelcontextprotocol/serverInfo", &service.server_info);
 }
 
-fn result_type(result: &mut Object<'_>, revision: Revision, name: &'static str) {
+fn result_type(result: &mut ObjectWriter<'_>, revision: Revision, name: &'static str) {
     if revision.is_modern() {
         result.word("resultType", name);
     }
@@ -141,7 +143,7 @@ fn result_type(result: &mut Object<'_>, revision: Revision, name: &'static str) 
 
 /// Writes `_meta` of a result: the author's entries and, in the modern era, `serverInfo` (rule META-05).
 fn meta(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     revision: Revision,
     of_author: Option<&crate::model::Meta>,
@@ -158,21 +160,21 @@ fn meta(
 }
 
 /// Writes the author's own entries of a `_meta`.
-fn entries(meta: &mut Object<'_>, of_author: Option<&crate::model::Meta>) {
+fn entries(meta: &mut ObjectWriter<'_>, of_author: Option<&crate::model::Meta>) {
     for (key, value) in of_author.iter().flat_map(|it| &it.0) {
         let _ = wire::write::value(meta.given_key(key), value);
     }
 }
 
 /// Writes the cache fields that some results must have (rule CACHE-01).
-pub(super) fn cache(result: &mut Object<'_>, revision: Revision, ttl_ms: u64, public: bool) {
+pub(super) fn cache(result: &mut ObjectWriter<'_>, revision: Revision, ttl_ms: u64, public: bool) {
     if revision.is_modern() {
         result.u64("ttlMs", ttl_ms).str("cacheScope", if public { "public" } else { "private" });
     }
 }
 
 #[inline]
-fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &Done) {
+fn done(result: &mut ObjectWriter<'_>, service: &Service, revision: Revision, done: &Done) {
     result_type(result, revision, "complete");
     match done {
         Done::Tool(tool) => self::tool(result, service, revision, tool),
@@ -197,13 +199,13 @@ fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &D
     }
 }
 
-fn tool(result: &mut Object<'_>, service: &Service, revision: Revision, tool: &ToolResult) {
+fn tool(result: &mut ObjectWriter<'_>, service: &Service, revision: Revision, tool: &ToolResult) {
     tool_content(result, revision, tool);
     meta(result, service, revision, tool.meta.as_ref());
 }
 
 /// Writes content, structured content and `isError` of a tool result.
-fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &ToolResult) {
+fn tool_content(result: &mut ObjectWriter<'_>, revision: Revision, tool: &ToolResult) {
     let features = revision.features();
     let mut blocks = result.array("content");
     content::blocks(&mut blocks, revision, &tool.content);
@@ -219,18 +221,23 @@ fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &ToolResult) 
     }
 }
 
-fn contents(object: &mut Object<'_>, revision: Revision, it: &ResourceContents) {
+fn contents(object: &mut ObjectWriter<'_>, revision: Revision, it: &ResourceContents) {
     object.str("uri", &it.uri).str("mimeType", it.media_type());
     match &it.body {
-        Body::Text(text) => {
+        ResourceBody::Text(text) => {
             object.str("text", text);
         }
-        Body::Blob(data) => content::base64(object.key("blob"), data),
+        ResourceBody::Blob(data) => content::base64(object.key("blob"), data),
     }
     content::own_meta(object, revision, it.meta.as_ref());
 }
 
-fn prompt(result: &mut Object<'_>, service: &Service, revision: Revision, prompt: &PromptResult) {
+fn prompt(
+    result: &mut ObjectWriter<'_>,
+    service: &Service,
+    revision: Revision,
+    prompt: &PromptResult,
+) {
     result.opt_str("description", prompt.description.as_deref());
     let mut messages = result.array("messages");
     for Message { role, content } in &prompt.messages {
@@ -242,7 +249,7 @@ fn prompt(result: &mut Object<'_>, service: &Service, revision: Revision, prompt
     meta(result, service, revision, prompt.meta.as_ref());
 }
 
-fn completion(object: &mut Object<'_>, found: &Completion) {
+fn completion(object: &mut ObjectWriter<'_>, found: &Completion) {
     let mut values = object.array("values");
     for it in found.values.iter().take(MOST_COMPLETIONS) {
         values.str(it);
@@ -260,7 +267,7 @@ fn list(
     snapshot: &Snapshot,
     scope: Scope,
     id: Id<'_>,
-    page: &Page,
+    page: &ListPage,
 ) {
     let envelope = |out: &mut Vec<u8>, body: &[u8]| {
         out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);

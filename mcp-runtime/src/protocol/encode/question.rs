@@ -1,10 +1,11 @@
 //! Questions to the client, in the form of a revision.
 
+use mcp_runtime_wire::ObjectWriter;
+
 use super::{Scope, form::form, result_type, sampling::sampling};
 use crate::{
     model::{NeedInput, Question},
     protocol::{Service, revision::Revision},
-    wire::Object,
 };
 
 /// Writes the parameters of a question. `elicitation_id` is the id of a page, for the revision that has such ids.
@@ -12,7 +13,7 @@ use crate::{
 /// # Errors
 /// Fails if the revision cannot express the question.
 pub(in crate::protocol) fn question(
-    params: &mut Object<'_>,
+    params: &mut ObjectWriter<'_>,
     revision: Revision,
     question: &Question,
     elicitation_id: Option<&str>,
@@ -37,7 +38,7 @@ pub(in crate::protocol) fn question(
 /// # Errors
 /// Fails if the revision cannot express one of the questions.
 pub(super) fn need_input(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     scope: Scope,
     input: &NeedInput,
@@ -54,13 +55,13 @@ pub(super) fn need_input(
 /// # Errors
 /// Fails if the revision cannot express one of the questions.
 pub(super) fn requests(
-    object: &mut Object<'_>,
+    object: &mut ObjectWriter<'_>,
     revision: Revision,
     questions: &[(Box<str>, Question)],
 ) -> Result<(), String> {
     let mut requests = object.object("inputRequests");
     for (key, question) in questions {
-        let mut request = Object::begin(requests.given_key(key));
+        let mut request = ObjectWriter::begin(requests.given_key(key));
         request.str("method", question.method());
         self::question(&mut request.object("params"), revision, question, None)?;
     }

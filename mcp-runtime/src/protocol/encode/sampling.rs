@@ -1,13 +1,14 @@
 //! `sampling/createMessage`, in the form of a revision.
 
+use mcp_runtime_wire::{self as wire, ArrayWriter, ObjectWriter};
+
 use super::content;
 use crate::{
     model::{
-        IncludeContext, Role, SampledContent, Sampling, SamplingTool, ToolChoice, ToolResult,
-        ToolUse, Turn,
+        IncludeContext, Role, SampledContent, Sampling, SamplingTool, SamplingTurn, ToolChoice,
+        ToolResult, ToolUse,
     },
     protocol::revision::Revision,
-    wire::{self, Array, Object},
 };
 
 /// Writes the parameters of the request.
@@ -15,7 +16,7 @@ use crate::{
 /// # Errors
 /// Fails if the question is wrong ([`Sampling::check`]), or the revision cannot express it. Nothing is written in that case.
 pub(in crate::protocol) fn sampling(
-    params: &mut Object<'_>,
+    params: &mut ObjectWriter<'_>,
     revision: Revision,
     it: &Sampling,
 ) -> Result<(), String> {
@@ -29,10 +30,12 @@ pub(in crate::protocol) fn sampling(
     let mut messages = params.array("messages");
     for turn in &it.turns {
         match turn {
-            Turn::Says(role, blocks) => says(&mut messages, revision, *role, blocks),
-            Turn::Results(results) => message(&mut messages, Role::User, results, |block, it| {
-                tool_result(block, revision, &it.0, &it.1);
-            }),
+            SamplingTurn::Says(role, blocks) => says(&mut messages, revision, *role, blocks),
+            SamplingTurn::Results(results) => {
+                message(&mut messages, Role::User, results, |block, it| {
+                    tool_result(block, revision, &it.0, &it.1);
+                })
+            }
         }
     }
     messages.end();
@@ -60,7 +63,7 @@ pub(in crate::protocol) fn sampling(
 }
 
 /// Writes blocks of one role. In a revision with one block per message, each block becomes a message.
-fn says(messages: &mut Array<'_>, revision: Revision, role: Role, blocks: &[SampledContent]) {
+fn says(messages: &mut ArrayWriter<'_>, revision: Revision, role: Role, blocks: &[SampledContent]) {
     let most = if revision.features().sampling_tools { blocks.len() } else { 1 };
     for blocks in blocks.chunks(most.max(1)) {
         message(messages, role, blocks, |block, it| self::block(block, revision, it));
@@ -69,7 +72,7 @@ fn says(messages: &mut Array<'_>, revision: Revision, role: Role, blocks: &[Samp
 
 /// Writes a message. A single block is written without an array, because clients of every revision read that (rule SAMP-05).
 fn message<T>(
-    messages: &mut Array<'_>,
+    messages: &mut ArrayWriter<'_>,
     role: Role,
     blocks: &[T],
     write: impl Fn(&mut Vec<u8>, &T),
@@ -89,15 +92,15 @@ fn message<T>(
 
 fn block(out: &mut Vec<u8>, revision: Revision, it: &SampledContent) {
     match it {
-        SampledContent::Text(it) => content::text(&mut Object::begin(out), revision, it),
-        SampledContent::Image(it) => content::image(&mut Object::begin(out), revision, it),
-        SampledContent::Audio(it) => content::audio(&mut Object::begin(out), revision, it),
-        SampledContent::ToolUse(it) => tool_use(&mut Object::begin(out), it),
+        SampledContent::Text(it) => content::text(&mut ObjectWriter::begin(out), revision, it),
+        SampledContent::Image(it) => content::image(&mut ObjectWriter::begin(out), revision, it),
+        SampledContent::Audio(it) => content::audio(&mut ObjectWriter::begin(out), revision, it),
+        SampledContent::ToolUse(it) => tool_use(&mut ObjectWriter::begin(out), it),
         SampledContent::Other(it) => wire::write::raw(out, it.json()),
     }
 }
 
-fn tool_use(object: &mut Object<'_>, it: &ToolUse) {
+fn tool_use(object: &mut ObjectWriter<'_>, it: &ToolUse) {
     object.str("type", "tool_use").str("id", &it.id).str("name", &it.name);
     object.raw("input", it.input_json());
     if let Some(meta) = &it.meta {
@@ -106,13 +109,13 @@ fn tool_use(object: &mut Object<'_>, it: &ToolUse) {
 }
 
 fn tool_result(out: &mut Vec<u8>, revision: Revision, id: &str, it: &ToolResult) {
-    let mut object = Object::begin(out);
+    let mut object = ObjectWriter::begin(out);
     object.str("type", "tool_result").str("toolUseId", id);
     super::tool_content(&mut object, revision, it);
     content::own_meta(&mut object, revision, it.meta.as_ref());
 }
 
-fn preferences(params: &mut Object<'_>, it: &Sampling) {
+fn preferences(params: &mut ObjectWriter<'_>, it: &Sampling) {
     let wishes = &it.preferences;
     let priorities = [
         ("costPriority", wishes.cost),
@@ -136,7 +139,7 @@ fn preferences(params: &mut Object<'_>, it: &Sampling) {
     }
 }
 
-fn texts(params: &mut Object<'_>, name: &'static str, texts: &[String]) {
+fn texts(params: &mut ObjectWriter<'_>, name: &'static str, texts: &[String]) {
     if !texts.is_empty() {
         let mut array = params.array(name);
         for it in texts {
@@ -145,7 +148,7 @@ fn texts(params: &mut Object<'_>, name: &'static str, texts: &[String]) {
     }
 }
 
-fn tool(object: &mut Object<'_>, it: &SamplingTool) {
+fn tool(object: &mut ObjectWriter<'_>, it: &SamplingTool) {
     object.str("name", &it.name).opt_str("description", it.description.as_deref());
     if let Ok(schema) = &it.schema {
         object.raw("inputSchema", schema);

@@ -6,6 +6,8 @@ mod wait;
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{JsonKind, Raw};
+
 use super::{
     call::WayBack,
     encode::{Feature, Scope},
@@ -19,10 +21,9 @@ use crate::{
     call::context::{Caller, Context},
     catalog::Snapshot,
     dispatch::{Dispatched, PendingHandler},
-    error::{Error, Kind},
-    model::{Answer, ClientInfo, Done, TaskAnswer, TaskEnd, TaskState, TaskView},
+    error::{Error, ErrorKind},
+    model::{ClientInfo, Done, OperationResult, TaskAnswer, TaskEnd, TaskState, TaskView},
     task::{Answers, Viewer},
-    wire::{Kind as JsonKind, Raw},
 };
 
 /// Name of the extension, in the capabilities of client and server.
@@ -71,7 +72,7 @@ pub(super) fn demand_extension(
     }
     let text = format!("{what} needs a client with the extension `{EXTENSION}`");
     let data = format!(r#"{{"requiredCapabilities":{{"extensions":{{"{EXTENSION}":{{}}}}}}}}"#);
-    Err(Error::of(Kind::MissingCapability, text).with_json(data))
+    Err(Error::of(ErrorKind::MissingCapability, text).with_json(data))
 }
 
 impl Peer {
@@ -182,7 +183,7 @@ impl Peer {
     }
 }
 
-type Work = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
+type Work = std::pin::Pin<Box<dyn Future<Output = OperationResult> + Send>>;
 
 /// Reads the answers of a `tasks/update`, by their keys.
 fn answers(responses: Option<Raw<'_>>) -> Result<Answers, Error> {

@@ -2,12 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use mcp_runtime_wire::{Id, JsonKind, Raw};
+
 use super::{EXTENSION, Peer, demand_extension};
 use crate::{
     call::context::{Caller, Channel},
     catalog::{Entry, Snapshot},
     dispatch::Request,
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     protocol::{
         channel::CallChannel,
         encode::Feature,
@@ -17,7 +19,6 @@ use crate::{
         turn::{Refusal, Refused},
     },
     task::{Live, NewTask, Way},
-    wire::{Id, Kind as JsonKind, Raw},
 };
 
 impl Peer {
@@ -43,7 +44,7 @@ impl Peer {
         } else {
             None
         };
-        let refused = |text: String| Refused::from(Error::of(Kind::MethodNotFound, text));
+        let refused = |text: String| Refused::from(Error::of(ErrorKind::MethodNotFound, text));
         let Some(mut support) = entry.task() else {
             return match asked {
                 None => Ok(None),
@@ -94,7 +95,7 @@ impl Peer {
         };
         let opened = self.shared.service.tasks.open(new);
         opened.map(Some).map_err(|error| {
-            let refusal = (error.kind() == Kind::Failed).then_some(Refusal::Busy);
+            let refusal = (error.kind() == ErrorKind::Failed).then_some(Refusal::Busy);
             Refused { refusal, error }
         })
     }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use crate::{
-    call::context::{Asker as _, Asking},
-    model::{Answer, Done, TaskAnswer, TaskState},
+    call::context::{AnswerFuture, Asker as _},
+    model::{Done, OperationResult, TaskAnswer, TaskState},
     protocol::{call::ReplyTo, questions::Questioner, request::Terms, shared::Shared},
     task::{Live, Viewer, Waiter},
 };
@@ -23,7 +23,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// Waits until the task has ended, and returns the result that its call would have had.
-    pub(super) async fn result(self) -> Answer {
+    pub(super) async fn result(self) -> OperationResult {
         let tasks = self.shared.service.tasks.clone();
         if let Some(live) = tasks.live(&self.id, &self.viewer) {
             self.answer_questions(&live).await;
@@ -68,7 +68,7 @@ impl Waiting {
 struct Asked<'a> {
     waiter: &'a Waiter,
     live: &'a Arc<Live>,
-    asking: Vec<(Box<str>, Asking)>,
+    asking: Vec<(Box<str>, AnswerFuture)>,
 }
 
 impl Asked<'_> {

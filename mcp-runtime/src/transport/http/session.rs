@@ -225,6 +225,8 @@ impl Drop for Session {
 
 #[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
 mod tests {
+    use mcp_runtime_wire::{Parsed, parse};
+
     use super::{super::endpoint::Endpoint, *};
     use crate::{
         builder::{builder, items},
@@ -232,7 +234,6 @@ mod tests {
         catalog::Tool,
         protocol::{Arrival, Era, ReplyTo, Turn},
         server::{HttpSettings, Identity},
-        wire::{Parsed, parse},
     };
 
     /// Measures a session after typical use, because a server needs this memory for each client that has not left.

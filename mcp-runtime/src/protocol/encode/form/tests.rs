@@ -3,7 +3,7 @@ use crate::prelude::{Form, form};
 
 fn written<T: Form>(revision: Revision) -> Result<String, String> {
     let mut out = Vec::new();
-    let mut params = Object::begin(&mut out);
+    let mut params = ObjectWriter::begin(&mut out);
     super::form(&mut params, revision, T::schema())?;
     params.end();
     let text = String::from_utf8(out).unwrap();
@@ -110,7 +110,7 @@ fn a_choice_of_several_values_is_encoded_or_refused_by_revision() {
     let refused = written::<AnyOf>(june).unwrap_err();
     assert!(refused.contains("`untitled`") && refused.contains(june.name()), "{refused}");
     let mut out = Vec::new();
-    let mut params = Object::begin(&mut out);
+    let mut params = ObjectWriter::begin(&mut out);
     assert!(super::form(&mut params, june, AnyOf::schema()).is_err());
     assert!(params.is_empty());
 }

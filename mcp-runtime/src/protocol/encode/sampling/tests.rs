@@ -1,17 +1,17 @@
 use std::collections::BTreeMap;
 
+use mcp_runtime_wire::Raw;
 use proptest::prelude::*;
 
 use super::*;
 use crate::{
     call::reply::{Json, WithMeta},
     model::{Annotations, Audio, Image, Meta, Sampled, Text},
-    wire::Raw,
 };
 
 fn written(revision: Revision, it: &Sampling) -> Result<String, String> {
     let mut out = Vec::new();
-    let mut params = Object::begin(&mut out);
+    let mut params = ObjectWriter::begin(&mut out);
     let done = sampling(&mut params, revision, it);
     assert!(done.is_ok() || params.is_empty(), "a refused question leaves nothing behind");
     params.end();
