@@ -15,15 +15,15 @@ use std::{
 use mcp_runtime_wire::{self as wire, Id, Raw};
 
 use crate::{
-    builder::Server,
     call::context::Caller,
-    catalog::{Cursor, Snapshot},
+    catalog::{ListCursor, Snapshot},
     dispatch::{Dispatched, Request},
     error::{Error, ServeError},
     item::template,
     limits::Limits,
     model::{ClientInfo, Done, ListKind, OperationResult},
     protocol::{Revision, Scope, Service, answer},
+    server::Server,
     transport::lines::{Line, Lines},
 };
 
@@ -147,9 +147,9 @@ impl Answered {
 
 /// A URI template that is ready to match.
 #[derive(Debug)]
-pub struct Template(template::UriTemplate);
+pub struct UriTemplate(template::UriTemplate);
 
-impl Template {
+impl UriTemplate {
     /// # Errors
     /// Fails if the text is not a valid template.
     pub fn parse(text: &str) -> Result<Self, String> {
@@ -158,29 +158,29 @@ impl Template {
 
     /// Returns the number of variables in a URI, or `None` if the template does not match.
     pub fn matches(&self, uri: &str) -> Option<usize> {
-        self.0.matches(uri).map(|it| it.into_iter().map(black_box).count())
+        self.0.matches(uri).map(|variables| variables.into_iter().map(black_box).count())
     }
 }
 
 /// Writes the cursor after a tool, as lists do.
 pub fn write_cursor(order: i64, name: &str) -> String {
-    Cursor { order, name: name.to_owned() }.encode(ListKind::Tools)
+    ListCursor { order, name: name.to_owned() }.encode(ListKind::Tools)
 }
 
 /// Whether a text is a cursor of the tools.
 pub fn read_cursor(text: &str) -> bool {
-    black_box(Cursor::decode(ListKind::Tools, text)).is_some()
+    black_box(ListCursor::decode(ListKind::Tools, text)).is_some()
 }
 
 /// Key of a server that seals the state of its calls and leaves it with their clients.
 #[cfg(feature = "state-key")]
 #[derive(Debug)]
-pub struct Sealed(crate::ask::Sealer);
+pub struct Sealed(crate::ask::StateSealer);
 
 #[cfg(feature = "state-key")]
 impl Sealed {
     pub fn new(key: [u8; 32]) -> Self {
-        Self(crate::ask::Sealer::new(vec![key]).expect("there is a key"))
+        Self(crate::ask::StateSealer::new(vec![key]).expect("there is a key"))
     }
 
     /// # Errors
@@ -191,6 +191,6 @@ impl Sealed {
 
     /// Returns the length of the sealed state, or `None` if it was sealed for another `bound` or with another key.
     pub fn open(&self, sealed: &str, bound: &[u8]) -> Option<usize> {
-        self.0.open(sealed, bound).ok().map(|it| black_box(it.0).len())
+        self.0.open(sealed, bound).ok().map(|opened| black_box(opened.0).len())
     }
 }

@@ -6,12 +6,12 @@ use mcp_runtime_contract::{
 use serde_json::json;
 
 use crate::{
-    builder::Identity,
     catalog::{Entry, Snapshot},
     collect::collect_by_insert,
     item::ArgDef,
     model::ListKind,
     protocol,
+    server::Identity,
 };
 
 /// Returns everything that a server publishes, and the places of its items in the sources.
@@ -138,7 +138,7 @@ mod tests {
         let mut params = ItemParams::default();
         (def().params)(&mut params);
         let mut entry = Entry::of(def(), params).expect("an entry");
-        entry.judge().expect("a schema");
+        entry.make_input_schema().expect("a schema");
         let moved = entry.parameters.iter().zip(lines).map(|(parameter, line)| {
             let def: &'static ArgDef = Box::leak(Box::new(ArgDef::new(parameter.name).line(line)));
             def

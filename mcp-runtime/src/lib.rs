@@ -60,7 +60,7 @@
 //! `Builder::serve_stdio`, [`Builder::serve`], `serve_http` or `bind_http`, or mounts `into_service` (tower) or `into_router` (axum).
 //!
 //! **Attributes.** See [`tool`](prelude::tool), [`resource`](prelude::resource), [`prompt`](prelude::prompt),
-//! [`completion`](prelude::completion), [`handlers`](prelude::handlers) and [`server!`](server).
+//! [`completion`](prelude::completion), [`handlers`](prelude::handlers) and [`server!`](server!).
 //!
 //! # Features
 //!
@@ -113,6 +113,7 @@ mod random;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod registry;
 mod schema;
+mod server;
 #[cfg(feature = "sqlite")]
 mod store;
 mod task;
@@ -132,7 +133,9 @@ pub use authorization_server::{
     AuthorizationServer, Identity as UpstreamIdentity, Login, LoginPage, LoginRequest, Logins,
     Upstream, User,
 };
-pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
+pub use builder::{Builder, Items};
+#[doc(hidden)]
+pub use builder::{Made, Opening, Setup, Size};
 #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
 pub use call::context::{Access, Authorization, Policy};
 pub use call::context::{
@@ -169,6 +172,7 @@ pub use model::{
 #[cfg(feature = "client-log")] // cargo add mcp-runtime --features client-log
 pub use observe::{ClientLog, client_log};
 pub use schema::SchemaProfile;
+pub use server::{Identity, Server};
 #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
 pub use store::SqliteTasks;
 pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
@@ -234,7 +238,7 @@ pub mod __private {
 
     pub use crate::{
         __policy as policy, __register as register, __scopes as scopes,
-        builder::{Identity, builder, items, named},
+        builder::{builder, items, named},
         call::extract::{
             Args, Borrows, Call, ItemParams as Params, Probe, Running, from_default, from_text,
         },
@@ -258,6 +262,7 @@ pub mod __private {
                 OfSchemars, Part, Schema, Serialized,
             },
         },
+        server::Identity,
         testing::builds::{assert_builds, assert_package_builds},
         testing::contract::assert_contract,
     };

@@ -1,27 +1,22 @@
 //! Limits of a server, each with an error of its own.
 
-mod callers;
+mod caller;
 mod gate;
-mod pace;
+mod rate_limiter;
 mod reservation;
-mod room;
 mod shares;
 mod stats;
-mod tally;
-mod turnstile;
 
 use std::time::Duration;
 
-pub(crate) use callers::Who;
-pub(crate) use gate::{Gate, Permit, Wanted};
-pub(crate) use reservation::Reservation;
-pub(crate) use room::{Room, Taken};
-pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
-pub use stats::{ItemStats, Stats};
-pub use tally::Limit;
-pub(crate) use tally::Tally;
+pub(crate) use caller::CallerKey;
+pub(crate) use gate::{ItemGate, Permit, RateConfig};
 #[cfg(feature = "auth-server")]
-pub(crate) use turnstile::Turnstile;
+pub(crate) use rate_limiter::RateLimiter;
+pub(crate) use reservation::{ByteBudget, Reservation, TakenBytes};
+pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
+pub(crate) use stats::RefusalCounters;
+pub use stats::{ItemStats, Limit, Stats};
 
 use mcp_runtime_wire as wire;
 
@@ -33,7 +28,7 @@ pub(crate) const LARGE: usize = 64 << 10;
 /// Requests beyond a limit get an error that names the limit. Nothing is queued without bound. [`Handle::stats`](crate::Handle::stats)
 /// counts the refusals.
 ///
-/// The limits of all clients together (`all_calls`, `all_streams`, `connections`, `sessions`, `tasks`, `all_subscription_bytes`,
+/// The limits of all clients together (`max_total_calls`, `all_streams`, `connections`, `sessions`, `tasks`, `all_subscription_bytes`,
 /// `all_state`) are shared fairly. The last eighth of each limit is a reserve: a client gets more from it only while the client has less
 /// than is left. So one client alone gets at most seven eighths. A limit below 8 has no reserve.
 ///
@@ -52,7 +47,7 @@ pub struct Limits {
     pub(crate) depth: usize,
     pub(crate) batch: usize,
     pub(crate) calls: usize,
-    pub(crate) all_calls: usize,
+    pub(crate) max_total_calls: usize,
     pub(crate) uri: usize,
     pub(crate) client: usize,
     pub(crate) connections: usize,
@@ -101,7 +96,7 @@ impl Limits {
             depth: 128,
             batch: 100,
             calls: 1024,
-            all_calls: 16_384,
+            max_total_calls: 16_384,
             uri: 8 << 10,
             client: 64 << 10,
             connections: 16_384,
@@ -142,7 +137,7 @@ impl Limits {
         /// Maximum number of calls of one connection or session that wait at once. Default: 1,024.
         calls: usize;
         /// Maximum number of calls of all clients together that wait at once. Default: 16,384.
-        all_calls: usize;
+        max_total_calls: usize;
         /// Maximum size of a client's description of itself and its capabilities, in bytes. Default: 64 KiB.
         client: usize;
         /// Maximum number of open connections over HTTP. Default: 16,384. On Unix it is at most three quarters of the descriptors that the
@@ -231,7 +226,7 @@ impl Limits {
             ("message", self.message == 0),
             ("depth", self.depth == 0),
             ("calls", self.calls == 0),
-            ("all_calls", self.all_calls == 0),
+            ("max_total_calls", self.max_total_calls == 0),
             ("client", self.client == 0),
             ("all_bodies", self.all_bodies == 0),
             ("all_answers", self.all_answers == 0),
@@ -240,7 +235,7 @@ impl Limits {
             ("question_time", self.question_time.is_zero()),
             ("all_state", self.all_state == 0),
         ];
-        zeros.into_iter().filter(|it| it.1).map(|it| it.0)
+        zeros.into_iter().filter(|(_, is_zero)| *is_zero).map(|(name, _)| name)
     }
 
     pub(crate) fn of_wire(&self) -> wire::ParseLimits {

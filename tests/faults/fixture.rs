@@ -232,7 +232,7 @@ fn limits(text: &str) -> Limits {
             "batch" => limits.batch(value),
             "calls" => limits.calls(value),
             "tasks" => limits.tasks(value),
-            "all_calls" => limits.all_calls(value),
+            "max_total_calls" => limits.max_total_calls(value),
             "uri" => limits.uri(value),
             "subscriptions" => limits.subscriptions(value),
             "all_subscription_bytes" => limits.all_subscription_bytes(value),

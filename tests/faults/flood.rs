@@ -61,7 +61,7 @@ fn calls_of_a_session_are_refused_beyond_the_limit() {
 #[test]
 fn calls_of_all_clients_are_refused_beyond_the_limit() {
     run(async {
-        let server = Server::start("all_calls=3");
+        let server = Server::start("max_total_calls=3");
         let session = Session::begin(server.address(), REVISION).await;
         let of_session = held(&session, "a").await;
         let hold = async |key: &str| {

@@ -156,7 +156,7 @@ fn a_client_whose_calls_wait_keeps_no_other_out() {
     run(async {
         for known in KNOWN {
             let begun = nothing_begun();
-            let served = known.serve(Limits::new().all_calls(ALL), &begun).await;
+            let served = known.serve(Limits::new().max_total_calls(ALL), &begun).await;
             let address = served.address;
             let call = |client: &str| known.from(client, plain_call(1, "wait", json!({})));
             let mut waiting = Vec::new();

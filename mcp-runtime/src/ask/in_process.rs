@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::storage::{RoundId, StateStorage, StoredState, busy, sent_already, unknown_state};
 use crate::{
     error::{Error, Result},
-    limits::{Limit, NoShare, Pool, Share, Tally, Tenant},
+    limits::{Limit, NoShare, Pool, RefusalCounters, Share, Tenant},
     random::random,
 };
 
@@ -30,7 +30,7 @@ pub(crate) struct ProcessStorage {
     lifetime: Duration,
     /// Maximum size of all rounds together, in bytes.
     most: usize,
-    tally: Arc<Tally>,
+    tally: Arc<RefusalCounters>,
     /// Made with the first round: most servers never need them.
     secrets: OnceLock<Secrets>,
     rounds: Mutex<StoredRounds>,
@@ -50,7 +50,7 @@ struct Secrets {
 const TAG: usize = 8;
 
 /// Random part of a text.
-type Id = [u8; 16];
+type RoundKey = [u8; 16];
 
 /// Address of a [`Tenant`]. The share of every round holds its tenant, so no other tenant gets the address while it is in use.
 type TenantKey = usize;
@@ -62,9 +62,9 @@ fn key_of(tenant: &Arc<Tenant>) -> TenantKey {
 #[derive(Default)]
 struct StoredRounds {
     /// Ids are made here, so clients cannot make them collide.
-    by_id: FxHashMap<Id, StoredRound>,
+    by_id: FxHashMap<RoundKey, StoredRound>,
     /// Ids of each tenant's rounds, the oldest first. All rounds live equally long, so the oldest expires first.
-    by_tenant: FxHashMap<TenantKey, VecDeque<Id>>,
+    by_tenant: FxHashMap<TenantKey, VecDeque<RoundKey>>,
     /// Time of the last search for expired rounds.
     swept: Option<Instant>,
 }
@@ -100,7 +100,7 @@ impl ProcessStorage {
     /// Pause between two searches while there is no room.
     const SWEEP_FULL: Duration = Duration::from_secs(1);
 
-    pub(crate) fn new(lifetime: Duration, most: usize, tally: Arc<Tally>) -> Self {
+    pub(crate) fn new(lifetime: Duration, most: usize, tally: Arc<RefusalCounters>) -> Self {
         Self {
             lifetime,
             most,
@@ -170,7 +170,7 @@ impl ProcessStorage {
 impl StateStorage for ProcessStorage {
     fn put(&self, state: &[u8], bound: &[u8], tenant: &Arc<Tenant>) -> Result<String> {
         let secrets = self.secrets()?;
-        let id: Id = random()?;
+        let id: RoundKey = random()?;
         let now = Instant::now();
         let bytes = state.len() + StoredRound::OVERHEAD;
         if bytes > self.most {
@@ -210,7 +210,7 @@ impl StateStorage for ProcessStorage {
         }
         let bound = secrets.hash(bound);
         let rounds = self.rounds();
-        let round = id_of(&bytes).and_then(|it| rounds.by_id.get(it)).ok_or_else(unknown_state)?;
+        let round = id_of(&bytes).and_then(|id| rounds.by_id.get(id)).ok_or_else(unknown_state)?;
         if round.expires < Instant::now() || round.bound != bound {
             return Err(unknown_state());
         }
@@ -219,7 +219,7 @@ impl StateStorage for ProcessStorage {
 
     fn spend(&self, round: RoundId, _: &Arc<Tenant>) -> Result<()> {
         let mut rounds = self.rounds();
-        let round = id_of(&round.bytes).and_then(|it| rounds.by_id.get_mut(it));
+        let round = id_of(&round.bytes).and_then(|id| rounds.by_id.get_mut(id));
         let round = round.ok_or_else(unknown_state)?;
         if std::mem::replace(&mut round.is_spent, true) {
             return Err(sent_already());
@@ -235,16 +235,16 @@ impl StateStorage for ProcessStorage {
     }
 
     fn is_digest(&self, digest: &str, words: &str) -> bool {
-        self.digest(words).is_ok_and(|it| it == digest)
+        self.digest(words).is_ok_and(|own| own == digest)
     }
 }
 
-fn id_of(bytes: &[u8]) -> Option<&Id> {
+fn id_of(bytes: &[u8]) -> Option<&RoundKey> {
     bytes.last_chunk()
 }
 
 impl StoredRounds {
-    fn insert(&mut self, id: Id, round: StoredRound) {
+    fn insert(&mut self, id: RoundKey, round: StoredRound) {
         let tenant = key_of(round.share.tenant());
         self.by_tenant.entry(tenant).or_default().push_back(id);
         self.by_id.insert(id, round);
@@ -257,18 +257,18 @@ impl StoredRounds {
         if oldest_first.is_empty() {
             self.by_tenant.remove(&tenant);
         }
-        id.is_some_and(|it| self.by_id.remove(&it).is_some())
+        id.is_some_and(|id| self.by_id.remove(&id).is_some())
     }
 
     /// Removes expired rounds, unless that was done less than `pause` ago. Returns whether it was done now.
     fn sweep(&mut self, now: Instant, pause: Duration) -> bool {
-        if self.swept.is_some_and(|it| now.duration_since(it) < pause) {
+        if self.swept.is_some_and(|swept| now.duration_since(swept) < pause) {
             return false;
         }
         self.swept = Some(now);
         let tenants: Vec<TenantKey> = self.by_tenant.keys().copied().collect();
         for tenant in tenants {
-            while self.oldest_of(tenant).is_some_and(|it| it.expires < now) {
+            while self.oldest_of(tenant).is_some_and(|round| round.expires < now) {
                 self.remove_oldest(tenant);
             }
         }
@@ -286,7 +286,7 @@ impl StoredRounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{Shares, Who};
+    use crate::limits::{CallerKey, Shares};
 
     const ROUND: usize = 100 + StoredRound::OVERHEAD;
 
@@ -300,7 +300,7 @@ mod tests {
     }
 
     fn tenants_of<const COUNT: usize>(shares: &Shares) -> [Arc<Tenant>; COUNT] {
-        std::array::from_fn(|number| shares.tenant(Who::Peer(number as u64)))
+        std::array::from_fn(|number| shares.tenant(CallerKey::Peer(number as u64)))
     }
 
     fn put(storage: &ProcessStorage, tenant: &Arc<Tenant>) -> String {
@@ -359,11 +359,11 @@ mod tests {
     async fn a_round_expires_and_its_room_is_used_again() {
         let (storage, shares) = (storage(4), Shares::default());
         let callers = tenants_of::<5>(&shares);
-        let texts: Vec<_> = callers[..4].iter().map(|it| put(&storage, it)).collect();
+        let texts: Vec<_> = callers[..4].iter().map(|caller| put(&storage, caller)).collect();
         tokio::time::advance(Duration::from_secs(60)).await;
-        assert!(texts.iter().all(|it| has(&storage, it)));
+        assert!(texts.iter().all(|text| has(&storage, text)));
         tokio::time::advance(Duration::from_millis(1)).await;
-        assert!(!texts.iter().any(|it| has(&storage, it)));
+        assert!(!texts.iter().any(|text| has(&storage, text)));
         put(&storage, &callers[4]);
         let rounds = storage.rounds();
         assert_eq!((rounds.by_id.len(), shares.used(Pool::Rounds)), (1, ROUND));
@@ -376,13 +376,13 @@ mod tests {
         let [of_ada, of_grace] = [put(&storage, &ada), put(&storage, &grace)];
         let greedy: Vec<_> = (0..1000).map(|_| put(&storage, &eve)).collect();
         assert!(has(&storage, &of_ada) && has(&storage, &of_grace));
-        assert!(greedy[994..].iter().all(|it| has(&storage, it)), "the newest are kept");
-        assert!(!greedy[..994].iter().any(|it| has(&storage, it)));
+        assert!(greedy[994..].iter().all(|text| has(&storage, text)), "the newest are kept");
+        assert!(!greedy[..994].iter().any(|text| has(&storage, text)));
         assert_eq!(storage.tally.refused(Limit::AllState), 994);
         // The remaining room is for callers with fewer rounds.
         let more = put(&storage, &ada);
         assert!(has(&storage, &of_ada) && has(&storage, &more));
-        assert!(greedy[994..].iter().all(|it| has(&storage, it)));
+        assert!(greedy[994..].iter().all(|text| has(&storage, text)));
     }
 
     #[test]
@@ -391,7 +391,7 @@ mod tests {
         let texts = [put(&storage, &ada), put(&storage, &grace)];
         let error = storage.put(&[b'x'; 100], b"call", &eve).unwrap_err();
         assert!(error.message().contains("try again later"), "{error:?}");
-        assert!(texts.iter().all(|it| has(&storage, it)));
+        assert!(texts.iter().all(|text| has(&storage, text)));
         assert_eq!(storage.tally.refused(Limit::AllState), 1);
     }
 
@@ -414,7 +414,7 @@ mod tests {
             let caller = &callers[(number * number % 7) as usize];
             storage.put(&vec![b'x'; size], b"call", caller).unwrap();
             let rounds = storage.rounds();
-            let states: usize = rounds.by_id.values().map(|it| it.state.len()).sum();
+            let states: usize = rounds.by_id.values().map(|round| round.state.len()).sum();
             let bytes = states + rounds.by_id.len() * StoredRound::OVERHEAD;
             assert!(bytes <= storage.most && bytes == shares.used(Pool::Rounds), "{number}");
             let owned: usize = rounds.by_tenant.values().map(VecDeque::len).sum();

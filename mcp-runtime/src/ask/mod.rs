@@ -6,25 +6,15 @@
 //! storages bind the state to the same call.
 
 mod bound;
-mod canonical;
+mod codec;
 mod in_process;
-mod keeper;
 mod rounds;
 #[cfg(feature = "state-key")]
-mod seal;
-#[cfg(feature = "state-key")]
 mod sealed;
-#[cfg(feature = "state-key")]
-mod spent;
-mod state;
 mod storage;
 
-pub(crate) use bound::Bound;
-pub(crate) use in_process::ProcessStorage;
-pub(crate) use keeper::{Keeper, RoundStates};
-pub(crate) use rounds::{Rounds, asked_twice, lacking};
-#[cfg(feature = "state-key")]
-pub(crate) use seal::Sealer;
-#[cfg(feature = "state-key")]
-pub(crate) use sealed::SealedStorage;
-pub(crate) use storage::StateStorage;
+pub(crate) use bound::CallBinding;
+pub(crate) use codec::{RoundStates, StateCodec, StateSettings};
+pub(crate) use rounds::{Rounds, asked_twice, missing_capability};
+#[cfg(all(feature = "state-key", feature = "bench"))]
+pub(crate) use sealed::StateSealer;

@@ -1,3 +1,5 @@
+//! Rounds of one call: questions that have an answer go on at once, and the others end the call.
+
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -6,8 +8,7 @@ use std::{
 use mcp_runtime_wire::{JsonKind, Raw};
 
 use super::{
-    Keeper,
-    state::{State, Texts},
+    codec::{RoundState, StateCodec, Texts},
     storage::RoundId,
 };
 use crate::{
@@ -19,9 +20,9 @@ use crate::{
 /// Call of protocol revision 2026-07-28, with the state of its earlier rounds.
 pub(crate) struct Rounds {
     client: Arc<ClientInfo>,
-    keeper: Keeper,
+    codec: StateCodec,
     /// State that earlier rounds left.
-    earlier: State,
+    earlier: RoundState,
     /// Answers that came with this round, not checked yet.
     answers: Texts,
     /// Earlier round whose state the client has sent back with this round.
@@ -39,7 +40,7 @@ struct Round {
     /// Number of running operations whose results later rounds need.
     held: usize,
     /// State for later rounds.
-    state: State,
+    state: RoundState,
     /// Error that makes a later round impossible.
     fault: Option<Error>,
 }
@@ -51,19 +52,19 @@ impl Rounds {
     /// Fails if the answers are not an object, or the state does not belong to this call or is no longer kept.
     pub(crate) fn resume(
         client: Arc<ClientInfo>,
-        keeper: Keeper,
+        codec: StateCodec,
         responses: Option<Raw<'_>>,
         state: Option<Raw<'_>>,
     ) -> Result<Arc<Self>> {
-        let (earlier, resumes) = keeper.open(state)?;
-        let responses = responses.filter(|it| !it.is_null()).unwrap_or(Raw::EMPTY_OBJECT);
+        let (earlier, resumes) = codec.open(state)?;
+        let responses = responses.filter(|json| !json.is_null()).unwrap_or(Raw::EMPTY_OBJECT);
         if responses.kind() != JsonKind::Object {
             return Err(Error::invalid_params("`inputResponses` must be an object"));
         }
         let members = responses.members().map(|(key, json)| (key.into(), json.as_str().into()));
-        let answers = if keeper.takes_answers(resumes) { members.collect() } else { Texts::new() };
+        let answers = if codec.takes_answers(resumes) { members.collect() } else { Texts::new() };
         let round = Round { state: earlier.clone(), ..Round::default() };
-        Ok(Arc::new(Self { client, keeper, earlier, answers, resumes, round: Mutex::new(round) }))
+        Ok(Arc::new(Self { client, codec, earlier, answers, resumes, round: Mutex::new(round) }))
     }
 
     fn round(&self) -> MutexGuard<'_, Round> {
@@ -77,7 +78,7 @@ impl Rounds {
             return true;
         }
         let asked = self.earlier.asked.get(key);
-        let is_same = asked.is_some_and(|it| self.keeper.is_digest(it, words));
+        let is_same = asked.is_some_and(|digest| self.codec.is_digest(digest, words));
         if asked.is_some() && !is_same {
             tracing::warn!(
                 "`{key}` is asked again, because it says something else than in the last round: what its words are made of belongs into `once`"
@@ -92,8 +93,8 @@ impl Rounds {
         if !is_new && !matches!(question, Question::Roots) {
             return Some(Err(asked_twice(key)));
         }
-        if let Some(lacking) = lacking(&self.client, &question) {
-            return Some(Err(lacking));
+        if let Some(error) = missing_capability(&self.client, &question) {
+            return Some(Err(error));
         }
         let words = question.words();
         let is_same = self.is_same(key, &words);
@@ -101,7 +102,7 @@ impl Rounds {
             round.state.answers.remove(key);
         }
         // The digest is made anew in each round, because the key that made the last one may be gone by the next.
-        match self.keeper.digest(&words) {
+        match self.codec.digest(&words) {
             Ok(digest) => {
                 round.state.asked.insert(key.into(), digest.into());
             }
@@ -110,9 +111,9 @@ impl Rounds {
         // The client is asked again if its answer is of another kind, has a wrong value or was given to other words. A declined question
         // counts as declined for any words. An answer accepted in an earlier round is not replaced.
         let said = [self.earlier.answers.get(key), self.answers.get(key)];
-        let counts = |it: &&str| is_same || question.is_declined(Raw::trusted(it));
-        let mut said = said.into_iter().flatten().map(|it| &**it).filter(counts);
-        match said.find(|it: &&str| question.check(Raw::trusted(it)).is_ok()) {
+        let counts = |json: &&str| is_same || question.is_declined(Raw::trusted(json));
+        let mut said = said.into_iter().flatten().map(|json| &**json).filter(counts);
+        match said.find(|json: &&str| question.check(Raw::trusted(json)).is_ok()) {
             Some(json) => {
                 round.state.answers.insert(key.into(), json.into());
                 Some(Ok(json.into()))
@@ -162,7 +163,7 @@ impl Asker for Rounds {
     }
 
     fn begin(&self) -> Result<()> {
-        self.resumes.map_or(Ok(()), |it| self.keeper.spend(it))
+        self.resumes.map_or(Ok(()), |round| self.codec.spend(round))
     }
 
     fn need_input(&self) -> Result<Option<NeedInput>> {
@@ -180,7 +181,7 @@ impl Asker for Rounds {
                 round.state.answers.entry(key.clone()).or_insert_with(|| json.clone());
             }
         }
-        let state = self.keeper.close(&round.state)?;
+        let state = self.codec.close(&round.state)?;
         Ok(Some(NeedInput { questions, state }))
     }
 
@@ -201,13 +202,13 @@ pub(crate) fn asked_twice(key: &str) -> Error {
 }
 
 /// Returns the error for a client that has not declared what a question needs.
-pub(crate) fn lacking(client: &ClientInfo, question: &Question) -> Option<Error> {
+pub(crate) fn missing_capability(client: &ClientInfo, question: &Question) -> Option<Error> {
     let missing = question.missing(client, true);
     let outer = missing.first()?.split('.').next().unwrap_or_default();
     let parts: Vec<String> = match question {
         Question::Form { .. } => vec![r#""form":{}"#.to_owned()],
         _ => {
-            let parts = missing.iter().filter_map(|it| it.split_once('.'));
+            let parts = missing.iter().filter_map(|capability| capability.split_once('.'));
             parts.map(|(_, part)| format!(r#""{part}":{{}}"#)).collect()
         }
     };

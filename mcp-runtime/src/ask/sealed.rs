@@ -1,30 +1,38 @@
-//! State that travels through the client between two rounds, sealed with the author's key.
+//! State that travels through the client between two rounds, sealed with the author's key. Only a server with the key can read or make it
+//! (rule MRTR-05).
 
 use std::{
-    sync::Arc,
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use super::{
-    Sealer,
-    seal::Broken,
-    spent::Spent,
-    storage::{RoundId, StateStorage, StoredState, unknown_state},
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use chacha20poly1305::{
+    Key, KeyInit as _, XChaCha20Poly1305, XNonce,
+    aead::{Aead as _, Payload},
 };
-use crate::{error::Result, limits::Tenant};
+
+use super::storage::{RoundId, StateStorage, StoredState, busy, sent_already, unknown_state};
+use crate::{
+    error::{Error, Result},
+    limits::{Pool, Share, Tenant},
+    random::random,
+};
 
 /// Storage that sends sealed state to clients. Every process with the same key opens state that another process has sealed.
 pub(crate) struct SealedStorage {
-    sealer: Sealer,
+    sealer: StateSealer,
     /// Time for which sealed state can be opened.
     lifetime: Duration,
     /// Single-use rounds that this process has seen.
-    spent: Spent,
+    spent: SpentRounds,
 }
 
 impl SealedStorage {
-    pub(crate) fn new(sealer: Sealer, lifetime: Duration) -> Self {
-        Self { sealer, lifetime, spent: Spent::default() }
+    pub(crate) fn new(sealer: StateSealer, lifetime: Duration) -> Self {
+        Self { sealer, lifetime, spent: SpentRounds::default() }
     }
 }
 
@@ -36,7 +44,7 @@ impl StateStorage for SealedStorage {
     }
 
     fn get(&self, text: &str, bound: &[u8]) -> Result<StoredState> {
-        let (opened, bytes) = self.sealer.open(text, bound).map_err(|Broken| unknown_state())?;
+        let (opened, bytes) = self.sealer.open(text, bound).map_err(|NotOpened| unknown_state())?;
         let (expires, state) = opened.split_first_chunk().ok_or_else(unknown_state)?;
         let expires = u64::from_le_bytes(*expires);
         if expires < now() {
@@ -60,27 +68,236 @@ impl StateStorage for SealedStorage {
 
 /// Returns the seconds since 1970, a clock that several machines agree on.
 fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs())
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// Size of a nonce in bytes, large enough that random nonces do not collide.
+const NONCE: usize = 24;
+
+/// Keys of a server.
+#[derive(Clone)]
+pub(crate) struct StateSealer {
+    /// Key that seals new state and opens state.
+    newest: [u8; 32],
+    /// Keys that only open state.
+    older: Vec<[u8; 32]>,
+}
+
+/// Error for a text that cannot be opened. It carries no reason, because a reason would help to forge a text.
+pub(crate) struct NotOpened;
+
+impl StateSealer {
+    /// Makes a sealer. The first key seals, and every key opens. Returns `None` if there is no key.
+    pub(crate) fn new(mut keys: Vec<[u8; 32]>) -> Option<Self> {
+        (!keys.is_empty()).then(|| Self { newest: keys.remove(0), older: keys })
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &[u8; 32]> {
+        std::iter::once(&self.newest).chain(&self.older)
+    }
+
+    /// Seals a text, which can be opened only with the same `bound`.
+    ///
+    /// # Errors
+    /// Fails if the operating system provides no random numbers.
+    pub(crate) fn seal(&self, text: &[u8], bound: &[u8]) -> Result<String, Error> {
+        let nonce: [u8; NONCE] = random()?;
+        let cipher = XChaCha20Poly1305::new(&Key::from(self.newest));
+        let sealed = cipher
+            .encrypt(&XNonce::from(nonce), Payload { msg: text, aad: bound })
+            .map_err(|_| Error::internal("the state could not be sealed"))?;
+        Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
+    }
+
+    /// Returns a short digest of a text, for use in sealed state. Without the key no other text with the same digest can be found. Random
+    /// nonces do not collide with the fixed nonce that is used here.
+    fn digest(&self, text: &[u8]) -> String {
+        URL_SAFE_NO_PAD.encode(tag(&self.newest, text))
+    }
+
+    /// Whether one of the keys has made this digest of the text.
+    fn is_digest(&self, digest: &str, text: &[u8]) -> bool {
+        self.keys().any(|key| URL_SAFE_NO_PAD.encode(tag(key, text)) == digest)
+    }
+
+    /// Opens a text that one of the keys has sealed for the same `bound`. Also returns its nonce, which no other sealed text has.
+    pub(crate) fn open(
+        &self,
+        sealed: &str,
+        bound: &[u8],
+    ) -> Result<(Vec<u8>, [u8; NONCE]), NotOpened> {
+        let bytes = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| NotOpened)?;
+        let (nonce, sealed) = bytes.split_first_chunk::<NONCE>().ok_or(NotOpened)?;
+        let open = |key: &[u8; 32]| {
+            let cipher = XChaCha20Poly1305::new(&Key::from(*key));
+            cipher.decrypt(&XNonce::from(*nonce), Payload { msg: sealed, aad: bound }).ok()
+        };
+        self.keys().find_map(open).map(|text| (text, *nonce)).ok_or(NotOpened)
+    }
+}
+
+/// Returns a shortened authentication tag: seals an empty message with the text as associated data. The tag may be short because it is
+/// sealed with the state.
+fn tag(key: &[u8; 32], text: &[u8]) -> [u8; 12] {
+    let sealed = XChaCha20Poly1305::new(&Key::from(*key))
+        .encrypt(&XNonce::from([0xff; NONCE]), Payload { msg: b"", aad: text });
+    sealed.ok().and_then(|tag| tag.first_chunk().copied()).unwrap_or_default()
+}
+
+impl fmt::Debug for StateSealer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StateSealer").field("keys", &self.keys().count()).finish_non_exhaustive()
+    }
+}
+
+/// Single-use rounds that have been sent. Each is remembered until it expires.
+#[derive(Default)]
+struct SpentRounds(Mutex<SpentTable>);
+
+#[derive(Default)]
+struct SpentTable {
+    /// Expiry of each round, and its share of the rounds that may be remembered.
+    all: HashMap<[u8; 24], (u64, Share)>,
+    /// Time of the last search for expired rounds, in seconds since 1970.
+    swept: u64,
+}
+
+impl SpentRounds {
+    /// Maximum number of rounds of all callers together.
+    const MOST: usize = 65_536;
+
+    /// Marks a round as sent.
+    ///
+    /// # Errors
+    /// Fails if the round has been sent already, or too many rounds are remembered.
+    fn spend(&self, round: RoundId, tenant: &Arc<Tenant>, now: u64) -> Result<()> {
+        let mut rounds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if rounds.all.contains_key(&round.bytes) {
+            return Err(sent_already());
+        }
+        let take = || tenant.take(Pool::SpentRounds, 1, Self::MOST);
+        let share = take().or_else(|_| {
+            rounds.sweep(now);
+            take()
+        });
+        rounds.all.insert(round.bytes, (round.expires, share.map_err(|_| busy())?));
+        Ok(())
+    }
+}
+
+impl SpentTable {
+    /// Forgets expired rounds, at most once a second.
+    fn sweep(&mut self, now: u64) {
+        if self.swept != now {
+            self.swept = now;
+            self.all.retain(|_, (expires, _)| *expires >= now);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{Shares, Who};
+    use crate::limits::{CallerKey, Shares};
 
     fn storage(lifetime: u64) -> SealedStorage {
-        let sealer = Sealer::new(vec![[1; 32]]).unwrap();
+        let sealer = StateSealer::new(vec![[1; 32]]).unwrap();
         SealedStorage::new(sealer, Duration::from_secs(lifetime))
     }
 
     /// A round is remembered for as long as a client could send it again, even if another process has sealed it.
     #[test]
     fn a_round_lives_as_long_as_its_maker_said() {
-        let tenant = Shares::default().tenant(Who::Peer(1));
+        let tenant = Shares::default().tenant(CallerKey::Peer(1));
         let sealed = storage(1000).put(b"state", b"call", &tenant).unwrap();
         let stored = storage(1).get(&sealed, b"call").unwrap();
         assert_eq!(stored.text, b"state");
         assert!(stored.round.expires >= now() + 990);
         assert!(storage(1).get(&sealed, b"another").is_err());
+    }
+
+    fn sealer(keys: &[u8]) -> StateSealer {
+        StateSealer::new(keys.iter().map(|byte| [*byte; 32]).collect()).unwrap()
+    }
+
+    fn opened(sealer: &StateSealer, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
+        sealer.open(sealed, bound).ok().map(|(text, _)| text)
+    }
+
+    #[test]
+    fn a_sealed_state_opens_only_with_the_same_key_and_purpose() {
+        let own = sealer(&[1]);
+        let sealed = own.seal(b"text", b"call").unwrap();
+        assert_eq!(opened(&own, &sealed, b"call").as_deref(), Some(&b"text"[..]));
+        assert_eq!(opened(&own, &sealed, b"another"), None);
+        assert_eq!(opened(&sealer(&[2]), &sealed, b"call"), None);
+        assert_ne!(sealed, own.seal(b"text", b"call").unwrap());
+    }
+
+    #[test]
+    fn keys_can_be_rotated() {
+        let sealed = sealer(&[1]).seal(b"text", b"").unwrap();
+        let rotated = sealer(&[2, 1]);
+        assert!(opened(&rotated, &sealed, b"").is_some());
+        let newer = rotated.seal(b"text", b"").unwrap();
+        assert_eq!(opened(&sealer(&[1]), &newer, b""), None);
+        assert!(opened(&sealer(&[2]), &newer, b"").is_some());
+    }
+
+    #[test]
+    fn a_digest_is_of_one_text_and_survives_a_rotation() {
+        let digest = sealer(&[1]).digest(b"text");
+        assert_eq!(digest.len(), 16);
+        assert!(sealer(&[1]).is_digest(&digest, b"text"));
+        assert!(sealer(&[2, 1]).is_digest(&digest, b"text"));
+        assert!(!sealer(&[1]).is_digest(&digest, b"test"));
+        assert!(!sealer(&[2]).is_digest(&digest, b"text"));
+    }
+
+    #[test]
+    fn a_changed_sealed_state_does_not_open() {
+        let own = sealer(&[1]);
+        let sealed = own.seal(b"text", b"").unwrap();
+        for at in 0..sealed.len() {
+            let mut other = sealed.clone().into_bytes();
+            other[at] = if other[at] == b'A' { b'B' } else { b'A' };
+            let other = String::from_utf8(other).unwrap();
+            // The last base64 digit may have unused bits. A text in which they are changed is not accepted either.
+            assert_eq!(opened(&own, &other, b""), None, "{at}");
+        }
+        for wrong in ["", "A", "-TAMPERED", &format!("{sealed}-TAMPERED"), &sealed[1..]] {
+            assert_eq!(opened(&own, wrong, b""), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_caller_with_many_rounds_leaves_room_for_others_and_no_round_is_sent_twice() {
+        let (spent, shares) = (SpentRounds::default(), Shares::default());
+        let round = |number: usize, expires: u64| {
+            let mut bytes = [0; 24];
+            bytes[..8].copy_from_slice(&number.to_le_bytes());
+            RoundId { bytes, expires }
+        };
+        let [ada, grace, unnamed] =
+            ["ada", "grace", ""].map(|name| shares.tenant(CallerKey::of_principal(name)));
+        let share = SpentRounds::MOST - SpentRounds::MOST / 8;
+        for number in 0..share {
+            assert!(spent.spend(round(number, 10), &ada, 1).is_ok(), "{number}");
+        }
+        let more = share;
+        assert!(spent.spend(round(more, 10), &ada, 2).is_err());
+        assert!(
+            spent.spend(round(more, 10), &grace, 2).is_ok()
+                && spent.spend(round(more + 1, 10), &unnamed, 2).is_ok()
+        );
+        for tenant in [&ada, &grace, &unnamed] {
+            for sent in [0, more, more + 1] {
+                let why = spent.spend(round(sent, 10), tenant, 2).unwrap_err();
+                assert!(why.message().contains("sent already"));
+            }
+        }
+        // Rounds that cannot be sent again are forgotten.
+        assert!(spent.spend(round(more + 2, 20), &ada, 11).is_ok());
+        assert_eq!(spent.0.lock().unwrap().all.len(), 1);
     }
 }

@@ -1,3 +1,5 @@
+//! Storage of the state between rounds, which has two implementations: in this process, and sealed at the client.
+
 use std::sync::Arc;
 
 use crate::{
@@ -8,7 +10,7 @@ use crate::{
 /// Storage of the state that calls keep between their rounds.
 ///
 /// The client sends back the text that stands for a state, so the text is not trusted. It leads to the state only for the same
-/// [`Bound`](super::Bound), and only until the lifetime of the state has passed.
+/// [`CallBinding`](super::CallBinding), and only until the lifetime of the state has passed.
 pub(crate) trait StateStorage: Send + Sync {
     /// Stores a state and returns the text that stands for it (`requestState`).
     ///

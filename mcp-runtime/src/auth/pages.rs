@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Response, request::Parts};
 
 use super::{ProtectedResource, metadata};
-use crate::limits::{Tally, Who};
+use crate::limits::{CallerKey, RefusalCounters};
 
 /// HTTP pages of an authorization server in the same process, at paths beside the endpoint. The transport passes requests for these paths
 /// on without asking for a token.
@@ -53,7 +53,7 @@ pub(crate) struct Place {
     /// Address that the server listens on, if it is known.
     pub(crate) bound: Option<IpAddr>,
     /// Counters of refusals.
-    pub(crate) tally: Arc<Tally>,
+    pub(crate) tally: Arc<RefusalCounters>,
 }
 
 /// Request to a page.
@@ -72,8 +72,8 @@ pub(crate) struct Visit {
 
 impl Visit {
     /// Returns the caller that limits count the request for.
-    pub(crate) fn who(&self) -> Who<'static> {
-        self.address.map_or(Who::Anybody, Who::at)
+    pub(crate) fn who(&self) -> CallerKey<'static> {
+        self.address.map_or(CallerKey::Anybody, CallerKey::of_address)
     }
 }
 
@@ -110,7 +110,7 @@ impl ProtectedResource {
         name: &str,
         path: &str,
         bound: Option<IpAddr>,
-        tally: &Arc<Tally>,
+        tally: &Arc<RefusalCounters>,
     ) -> Result<(), String> {
         let Some(pages) = &self.pages else { return Ok(()) };
         let resource = self.resource.clone().or_else(|| pages.resource(path));

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     auth::{Pages, Place, Visit, scope_problem},
-    limits::Turnstile,
+    limits::RateLimiter,
     model::Rate,
     unwind,
 };
@@ -58,10 +58,10 @@ pub(super) struct Core {
     documents: Documents,
     pub(super) records: Arc<Records>,
     /// Rate limit of failed logins, per address.
-    pub(super) logins: Turnstile,
-    pub(super) registrations: Turnstile,
+    pub(super) logins: RateLimiter,
+    pub(super) registrations: RateLimiter,
     /// Rate limit of new authorizations, per address. Each one takes memory until the user decides.
-    pub(super) authorizations: Turnstile,
+    pub(super) authorizations: RateLimiter,
 }
 
 impl Core {
@@ -78,9 +78,9 @@ impl Core {
             place: OnceLock::new(),
             documents: Documents::new(),
             records: Arc::new(Records::new(provider)),
-            logins: Turnstile::new(Rate::per_minute(10).burst(20)),
-            registrations: Turnstile::new(Rate::per_minute(10).burst(50)),
-            authorizations: Turnstile::new(Rate::per_second(1).burst(60)),
+            logins: RateLimiter::new(Rate::per_minute(10).burst(20)),
+            registrations: RateLimiter::new(Rate::per_minute(10).burst(50)),
+            authorizations: RateLimiter::new(Rate::per_second(1).burst(60)),
         }
     }
 

@@ -1,22 +1,22 @@
 use std::sync::{Arc, OnceLock};
 
 use super::refusal::Refusal;
-use crate::limits::{Limit, Tally};
+use crate::limits::{Limit, RefusalCounters};
 
 /// Refusal counters of the server, available once the server has started. Before that, no request can be refused.
 #[derive(Clone, Default)]
-pub(super) struct Counts(Arc<OnceLock<Arc<Tally>>>);
+pub(super) struct Counts(Arc<OnceLock<Arc<RefusalCounters>>>);
 
 impl Counts {
     /// Returns counters, with the tally for a test to read.
     #[cfg(test)]
-    pub(super) fn of_test() -> (Self, Arc<Tally>) {
-        let (counts, tally) = (Self::default(), Arc::<Tally>::default());
+    pub(super) fn of_test() -> (Self, Arc<RefusalCounters>) {
+        let (counts, tally) = (Self::default(), Arc::<RefusalCounters>::default());
         counts.are(tally.clone());
         (counts, tally)
     }
 
-    pub(super) fn are(&self, tally: Arc<Tally>) {
+    pub(super) fn are(&self, tally: Arc<RefusalCounters>) {
         let _ = self.0.set(tally);
     }
 

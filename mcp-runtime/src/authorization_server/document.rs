@@ -12,7 +12,7 @@ use super::{client::Client, core::Core, redirect::Redirect, refusal::Refusal, re
 use crate::{
     auth::Visit,
     issuer::{Fetch as _, Web},
-    limits::{Limit, Turnstile},
+    limits::{Limit, RateLimiter},
     model::Rate,
 };
 
@@ -36,7 +36,7 @@ pub(super) struct Documents {
     known: Mutex<HashMap<String, (Instant, Arc<Client>)>>,
     places: Semaphore,
     /// Rate limit of fetches per caller. Without the limit a caller could make the server fetch any number of URLs.
-    asking: Turnstile,
+    asking: RateLimiter,
 }
 
 impl Documents {
@@ -46,7 +46,7 @@ impl Documents {
             own: OnceLock::new(),
             known: Mutex::default(),
             places: Semaphore::new(AT_ONCE),
-            asking: Turnstile::new(Rate::per_minute(20).burst(30)),
+            asking: RateLimiter::new(Rate::per_minute(20).burst(30)),
         }
     }
 

@@ -18,7 +18,7 @@ use super::{
     secret::{Digest, random},
     user::User,
 };
-use crate::limits::{Limit, Who};
+use crate::limits::{CallerKey, Limit};
 
 /// Time for which an authorization waits. It starts again when the browser goes to the upstream provider.
 pub(super) const TIME: Duration = Duration::from_secs(10 * 60);
@@ -41,7 +41,7 @@ struct Pending {
     tries: u32,
     until: Instant,
     /// Address from which the authorization was begun, if it is known.
-    from: Who<'static>,
+    from: CallerKey<'static>,
 }
 
 /// User who has logged in, and the start of the login.
@@ -98,7 +98,7 @@ impl Waiting {
     pub(super) fn add(
         &self,
         asked: Arc<Asked>,
-        from: Who<'static>,
+        from: CallerKey<'static>,
         has_tls: bool,
     ) -> Result<Held, Refusal> {
         let (id, cookie, ticket) = (random::<16>()?, random::<32>()?, random::<32>()?);
@@ -276,7 +276,9 @@ mod tests {
     async fn a_flood_of_authorizations_displaces_no_other_callers_authorization() {
         let (counts, tally) = Counts::of_test();
         let (waiting, asked) = (Waiting::new(counts), asked());
-        let add = |address: IpAddr| waiting.add(asked.clone(), Who::at(address), false).unwrap().id;
+        let add = |address: IpAddr| {
+            waiting.add(asked.clone(), CallerKey::of_address(address), false).unwrap().id
+        };
         let own = add([10, 0, 0, 1].into());
         let known = || Known { user: User::new("mallory"), since: Instant::now() };
         // A few hundred networks each begin as many authorizations as their rate limit allows.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Builder, Place};
+use super::{arguments::CallSite, settings::Builder};
 use crate::{
     auth::{ProtectedResource, Rules},
     call::context::Policy,
@@ -35,9 +35,9 @@ impl Builder {
             self.refuse("auth", problem);
         }
         #[cfg(feature = "auth-server")]
-        if let Some(origin) = resource.pages().and_then(|it| it.own_origin()) {
+        if let Some(origin) = resource.pages().and_then(|pages| pages.own_origin()) {
             // Clients, and the pages of the authorization server, reach this server under the name of the issuer.
-            let host = origin.split_once("://").map_or(origin, |it| it.1);
+            let host = origin.split_once("://").map_or(origin, |(_, host)| host);
             self.http.hosts.push(host.to_ascii_lowercase());
             self.http.origins.push(origin.to_ascii_lowercase());
         }
@@ -64,13 +64,13 @@ impl Builder {
     #[must_use]
     #[track_caller]
     pub fn policy(mut self, policy: impl Policy) -> Self {
-        self.policies.push((Arc::new(policy), Place::here()));
+        self.policies.push((Arc::new(policy), CallSite::here()));
         self
     }
 
     /// Returns the problems of authorization settings that contradict each other.
     pub(super) fn auth_problems(&self) -> impl Iterator<Item = String> + use<> {
-        let optional = self.http.protected.as_ref().is_some_and(|it| it.is_optional());
+        let optional = self.http.protected.as_ref().is_some_and(|resource| resource.is_optional());
         let policy = self.policies.first().filter(|_| optional);
         let problem = policy.map(|(_, place)| {
             format!(
@@ -91,9 +91,9 @@ impl Builder {
             let why = "it is asked about callers, and nobody finds out who calls";
             return Some(format!("`.policy(…)` at {place}: {why}: {FIX}"));
         }
-        let guarded = entries.iter().filter(|it| it.is_guarded());
+        let guarded = entries.iter().filter(|entry| entry.is_guarded());
         let places: Vec<String> =
-            guarded.map(|it| format!("the {} {}", it.kind_name(), it.place())).collect();
+            guarded.map(|entry| format!("the {} {}", entry.kind_name(), entry.place())).collect();
         let verb = if places.len() == 1 { "is" } else { "are" };
         (!places.is_empty()).then(|| {
             let places = places.join(", ");
@@ -102,7 +102,8 @@ impl Builder {
     }
 
     pub(super) fn rules(&mut self) -> Rules {
-        let policies = std::mem::take(&mut self.policies).into_iter().map(|it| it.0).collect();
+        let policies =
+            std::mem::take(&mut self.policies).into_iter().map(|(policy, _)| policy).collect();
         Rules { policies, protected: self.http.protected.clone() }
     }
 }

@@ -1,10 +1,18 @@
+//! Every check before the start, and the server that passes them. Tests run the checks without a server.
+
 use std::sync::Arc;
 
 use super::{
-    Builder, Server,
-    check::{self, Depth},
+    check::{self, CheckDepth},
+    settings::Builder,
 };
-use crate::{catalog::Catalog, error::BuildError};
+use crate::{
+    catalog::{Catalog, Snapshot},
+    dispatch::ItemRights,
+    error::BuildError,
+    registry,
+    server::{Identity, Server},
+};
 
 impl Builder {
     /// Checks everything that can be checked before the server runs.
@@ -13,18 +21,15 @@ impl Builder {
     /// Returns all problems at once, each with its place in the code: duplicates, missing state, nothing to serve.
     /// [`assert_builds!`](crate::testing::assert_builds) makes a test fail with them.
     pub fn build(mut self) -> Result<Server, BuildError> {
-        let found = check::entries(&self, Depth::Start);
-        let problems: Vec<String> = self.own_problems().chain(found.problems).collect();
-        if !problems.is_empty() {
-            return Err(BuildError { problems });
-        }
+        let found = check::entries(&self, CheckDepth::Start);
+        fail_unless_empty(self.own_problems().chain(found.problems).collect())?;
         #[cfg(feature = "auth")]
         let (unverified, rules) = (self.unverified(&found.entries), self.rules());
         let catalog = Catalog::new(found.entries, self.pages, self.profile);
         #[cfg(feature = "auth")]
-        let catalog = catalog.guarding(rules.guard_all());
-        let catalog = Arc::new(catalog.wanting(self.wanted));
-        if found.needs_handle || self.changes {
+        let catalog = catalog.with_guards(rules.guard_all());
+        let catalog = Arc::new(catalog.with_rates(self.rates));
+        if found.needs_handle || self.setups_may_add_items {
             let _ = catalog.handle();
         }
         Ok(Server {
@@ -32,28 +37,78 @@ impl Builder {
             catalog,
             states: self.states,
             setups: self.setups,
-            adds: self.changes,
+            setups_may_add_items: self.setups_may_add_items,
             shutdowns: self.shutdowns,
-            around: self.around.map(|it| it.0),
+            around: self.around.map(|(around, _)| around),
             settings: self.settings,
-            #[cfg(feature = "auth")]
-            rules,
+            rights: ItemRights {
+                #[cfg(feature = "auth")]
+                rules,
+            },
             #[cfg(feature = "auth")]
             unverified,
             max_blocking: self.max_blocking,
             limits: self.limits,
             state_settings: self.state_settings,
-            task_store: self.task_store.0,
+            task_store: self.task_store,
         })
     }
 
     /// Returns the problems of the settings, independent of the items.
-    pub(super) fn own_problems(&mut self) -> impl Iterator<Item = String> + use<> {
-        let unnamed =
-            self.identity.problem().map(|it| format!("`server!` at {}: {it}", self.place));
+    fn own_problems(&mut self) -> impl Iterator<Item = String> + use<> {
+        let unnamed = self
+            .identity
+            .problem()
+            .map(|problem| format!("`server!` at {}: {problem}", self.place));
         let own = std::mem::take(&mut self.problems).into_iter().chain(unnamed);
         #[cfg(feature = "auth")]
         let own = own.chain(self.auth_problems());
         own
     }
+
+    /// Finds the problems that [`build`](Builder::build) finds, and problems of schemas that a running server builds at their first use. No
+    /// `setup` runs, and no task store is opened.
+    pub(crate) fn check_all(mut self) -> Result<(), BuildError> {
+        let problems = self.all_problems(CheckDepth::All);
+        fail_unless_empty(problems)
+    }
+
+    /// Does the same for all items of the package, each group on its own, as it is served. Missing state is not reported, because it is not
+    /// known which state the items will have.
+    pub(crate) fn check_package(mut self) -> Result<(), BuildError> {
+        let own = registry::all().filter(|def| def.origin.package == self.identity.package);
+        let mut groups: Vec<_> = own.map(|def| def.group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        let mut problems: Vec<String> = Vec::new();
+        // Without any item, the check of the items without a group reports that there is nothing to serve.
+        for group in if groups.is_empty() { vec![None] } else { groups } {
+            self.group = group;
+            for problem in self.all_problems(CheckDepth::Stateless) {
+                // A completion function is checked with each group that uses it, so its problems may come up again.
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+        fail_unless_empty(problems)
+    }
+
+    /// Returns what the server would publish. The state that it will have makes no difference.
+    pub(crate) fn published(mut self) -> Result<(Identity, Arc<Snapshot>), BuildError> {
+        let found = check::entries(&self, CheckDepth::Stateless);
+        fail_unless_empty(self.own_problems().chain(found.problems).collect())?;
+        let catalog = Catalog::new(found.entries, self.pages, self.profile);
+        Ok((self.identity, catalog.snapshot()))
+    }
+
+    /// Returns all problems: those of the settings, and those of the items.
+    fn all_problems(&mut self, depth: CheckDepth) -> Vec<String> {
+        let found = check::entries(self, depth);
+        self.own_problems().chain(found.problems).collect()
+    }
+}
+
+fn fail_unless_empty(problems: Vec<String>) -> Result<(), BuildError> {
+    if problems.is_empty() { Ok(()) } else { Err(BuildError { problems }) }
 }

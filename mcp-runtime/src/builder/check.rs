@@ -4,26 +4,24 @@ use std::{
     any::{TypeId, type_name},
     cell::LazyCell,
     collections::{HashMap, HashSet},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
-use super::{
-    Builder, PromisedState,
-    caught::caught,
-    duplicates::{self, Shape},
-};
+use super::settings::{Builder, PromisedState};
 use crate::{
     call::context::{Cancel, Progress},
     call::extract::{ArgumentSource, Client, Elicit, ItemParams, Requirements, Roots, Sample},
-    catalog::{Entry, Handle, PromptArgument, ToolEntry},
-    item::Completer,
+    catalog::{Entry, EntryKind, Handle, PromptArgument, ToolEntry},
+    item::{Completer, template::UriTemplate},
     model::{Meta, check_meta_key, check_tool_name},
     registry::{self, ItemDef, KindDef},
+    unwind,
 };
 
 /// Depth of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Depth {
+pub(super) enum CheckDepth {
     /// The checks that a server needs when it starts. A schema that cannot be wrong as a whole is left out: it is made at first use.
     Start,
     /// The checks at the start, and those of every schema, for tests.
@@ -33,22 +31,23 @@ pub(super) enum Depth {
 }
 
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct CheckedItems {
     pub(super) entries: Vec<Entry>,
     /// Shape of each entry that is a template, in the order of the entries.
-    pub(super) shapes: Vec<Option<Shape>>,
+    shapes: Vec<Option<Shape>>,
     pub(super) problems: Vec<String>,
     pub(super) needs_handle: bool,
 }
 
-pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
+pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
     let all: Vec<&'static ItemDef> = registry::all().collect();
     // The map is lazy, because most servers name no function.
-    let by_identity = ByIdentity::new(|| registry::all().map(|it| ((it.identity)(), it)).collect());
-    let mut found = Found::default();
+    let by_identity =
+        ByIdentity::new(|| registry::all().map(|def| ((def.identity)(), def)).collect());
+    let mut found = CheckedItems::default();
     let mut chosen = choose(builder, &all, &by_identity, &mut found.problems);
     let mut completions: HashSet<_> =
-        chosen.iter().filter(|it| is_completion(it)).map(|it| (it.identity)()).collect();
+        chosen.iter().filter(|def| is_completion(def)).map(|def| (def.identity)()).collect();
     let listed = chosen.len();
     let mut position = 0;
     let mut missing = MissingState::default();
@@ -70,15 +69,15 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
                 chosen.push(function);
             }
         }
-        let given = matches!(&def.kind, KindDef::Tool(it) if it.input_schema.is_some());
+        let given = matches!(&def.kind, KindDef::Tool(tool) if tool.input_schema.is_some());
         let judge = given
-            || depth != Depth::Start
-            || params.fields.iter().any(|it| {
-                !it.def.constraints.is_empty()
-                    || it.def.header.is_some()
-                    || matches!(it.source, ArgumentSource::Spread { .. })
+            || depth != CheckDepth::Start
+            || params.fields.iter().any(|field| {
+                !field.def.constraints.is_empty()
+                    || field.def.header.is_some()
+                    || matches!(field.source, ArgumentSource::Spread { .. })
             });
-        let variables = duplicates::variables(&params);
+        let variables = text_parameters(&params);
         let mut entry = match Entry::of(def, params) {
             Ok(entry) => entry,
             Err(problem) => {
@@ -87,23 +86,25 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
             }
         };
         entry.default_profile(builder.profile);
-        entry.default_wanted(builder.wanted);
+        entry.default_rates(builder.rates);
         #[cfg(feature = "auth")]
         entry.default_guard(!builder.policies.is_empty());
         let problems = schema_problems(&mut entry, given, judge, depth);
-        found.problems.extend(problems.into_iter().map(|it| format!("{}: {it}", def.origin)));
+        found
+            .problems
+            .extend(problems.into_iter().map(|problem| format!("{}: {problem}", def.origin)));
         if let Some(items) = &builder.items {
             // `items![…]` keeps its own order. Items that are added later come after it, unless their `order` is negative.
             entry.order = distance(items.named.len(), position - 1);
         } else if builder.as_written {
             entry.order += distance(listed, position - 1);
         }
-        let template = entry.resource().and_then(|it| it.template.as_ref());
-        found.shapes.push(template.and_then(|it| duplicates::shape(it, &variables)));
+        let template = entry.resource().and_then(|resource| resource.template.as_ref());
+        found.shapes.push(template.and_then(|template| shape(template, &variables)));
         found.entries.push(entry);
     }
     missing.report(builder, depth, &mut found.problems);
-    duplicates::check(&mut found);
+    check_duplicates(&mut found);
     found
 }
 
@@ -123,16 +124,16 @@ fn described(def: &'static ItemDef) -> Result<ItemParams, String> {
 }
 
 /// Returns the problems of an item's schemas as a whole. `given` means that the user wrote the input schema.
-fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: Depth) -> Vec<String> {
+fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: CheckDepth) -> Vec<String> {
     let mut problems = Vec::new();
     if judge {
         let made = if given { "its `input_schema`" } else { "the schema of its parameters" };
-        match caught(|| entry.judge()) {
+        match caught(|| entry.make_input_schema()) {
             Ok(judged) => problems.extend(judged.err().into_iter().flatten()),
             Err(panicked) => problems.push(format!("{made} {panicked}")),
         }
     }
-    if depth != Depth::Start
+    if depth != CheckDepth::Start
         && problems.is_empty()
         && let Err(panicked) = caught(|| entry.tool().map(ToolEntry::schemas).is_some())
     {
@@ -172,27 +173,27 @@ fn choose(
             problems.push(format!("`items![…]` at {}: `{}` {problem}", items.place, item.name));
         }
     } else {
-        let ours = |it: &ItemDef| {
-            it.origin.package == builder.identity.package
-                || builder.with.iter().any(|(name, _)| *name == it.origin.crate_name())
+        let ours = |def: &ItemDef| {
+            def.origin.package == builder.identity.package
+                || builder.with.iter().any(|(name, _)| *name == def.origin.crate_name())
         };
         let candidates: Vec<_> =
-            all.iter().filter(|it| ours(it) && !is_completion(it)).copied().collect();
+            all.iter().filter(|def| ours(def) && !is_completion(def)).copied().collect();
         for (missing, place) in &builder.with {
-            if !all.iter().any(|it| it.origin.crate_name() == *missing) {
+            if !all.iter().any(|def| def.origin.crate_name() == *missing) {
                 problems.push(format!(
                     "`with = [{missing}]` at {place}: the crate `{missing}` has no items{}",
                     crates(all)
                 ));
             }
         }
-        chosen = candidates.iter().filter(|it| it.group == builder.group).copied().collect();
+        chosen = candidates.iter().filter(|def| def.group == builder.group).copied().collect();
         if chosen.is_empty() && problems.is_empty() {
             let problem = nothing_to_serve(builder, &candidates, all);
             problems.push(format!("`server!` at {}: {problem}", builder.place));
         }
         // The linker's order means nothing, so the order of the source decides wherever lists do not.
-        chosen.sort_by_key(|it| (it.origin.file, it.origin.line));
+        chosen.sort_by_key(|def| (def.origin.file, def.origin.line));
     }
     chosen
 }
@@ -202,7 +203,7 @@ fn is_completion(def: &ItemDef) -> bool {
 }
 
 fn crates(all: &[&'static ItemDef]) -> String {
-    let mut names: Vec<_> = all.iter().map(|it| it.origin.crate_name()).collect();
+    let mut names: Vec<_> = all.iter().map(|def| def.origin.crate_name()).collect();
     names.sort_unstable();
     names.dedup();
     if names.is_empty() {
@@ -218,7 +219,7 @@ fn nothing_to_serve(
     all: &[&'static ItemDef],
 ) -> String {
     let package = builder.identity.package;
-    let mut groups: Vec<_> = candidates.iter().filter_map(|it| it.group).collect();
+    let mut groups: Vec<_> = candidates.iter().filter_map(|def| def.group).collect();
     groups.sort_unstable();
     groups.dedup();
     match builder.group {
@@ -247,11 +248,13 @@ struct MissingState(Vec<(TypeId, &'static str, Vec<String>)>);
 
 impl MissingState {
     fn look(&mut self, builder: &Builder, def: &'static ItemDef, needs: &Requirements) {
-        for &(id, name) in
-            needs.states.iter().filter(|(id, _)| !builder.promised.iter().any(|it| it.id == *id))
+        for &(id, name) in needs
+            .states
+            .iter()
+            .filter(|(id, _)| !builder.promised.iter().any(|state| state.id == *id))
         {
             let place = def.origin.to_string();
-            match self.0.iter_mut().find(|it| it.0 == id) {
+            match self.0.iter_mut().find(|missing| missing.0 == id) {
                 Some((_, _, places)) if places.contains(&place) => {}
                 Some((_, _, places)) => places.push(place),
                 None => self.0.push((id, name, vec![place])),
@@ -260,9 +263,9 @@ impl MissingState {
     }
 
     /// Reports one problem for each type, because a state that was forgotten is missing for all items.
-    fn report(self, builder: &Builder, depth: Depth, problems: &mut Vec<String>) {
-        let known = |id: &TypeId| depth != Depth::Stateless || is_made_for_a_call(*id);
-        let missing = self.0.into_iter().filter(|it| known(&it.0));
+    fn report(self, builder: &Builder, depth: CheckDepth, problems: &mut Vec<String>) {
+        let known = |id: &TypeId| depth != CheckDepth::Stateless || is_made_for_a_call(*id);
+        let missing = self.0.into_iter().filter(|missing| known(&missing.0));
         problems.extend(missing.map(|(id, name, places)| {
             let verb = if places.len() == 1 { "needs" } else { "need" };
             let advice = advice(builder, id, name);
@@ -294,13 +297,15 @@ fn advice(builder: &Builder, id: TypeId, name: &str) -> String {
     if id == TypeId::of::<String>() {
         return "for a text from the client write `&str` or `String`".to_owned();
     }
-    if let Some(inner) = name.strip_prefix("alloc::vec::Vec<").and_then(|it| it.strip_suffix('>')) {
+    if let Some(inner) =
+        name.strip_prefix("alloc::vec::Vec<").and_then(|rest| rest.strip_suffix('>'))
+    {
         return format!("for a list from the client write `&[{inner}]` or `Vec<{inner}>`");
     }
     let short = name.rsplit("::").next().unwrap_or(name);
     let in_an_arc = format!("{}<{name}>", type_name::<Arc<()>>().trim_end_matches("<()>"));
     if let Some(PromisedState { place, .. }) =
-        builder.promised.iter().find(|it| it.name == in_an_arc)
+        builder.promised.iter().find(|state| state.name == in_an_arc)
     {
         return format!(
             "the state at {place} is an `Arc<{short}>`; give the `{short}` itself, since all calls share it already, or take `&Arc<{short}>`"
@@ -327,7 +332,7 @@ fn check_item(def: &'static ItemDef, params: &ItemParams, problems: &mut Vec<Str
     for field in &params.fields {
         // Defaults that are literals have been checked by the macro already.
         let default = field.default.as_ref().map(ToString::to_string);
-        if let Some(problem) = default.and_then(|it| field.def.constraints.check(&it)) {
+        if let Some(problem) = default.and_then(|value| field.def.constraints.check(&value)) {
             problems.push(format!(
                 "{}: the default of `{}` is none of the values that its own constraints allow: {problem}",
                 def.origin, field.def.name
@@ -351,7 +356,7 @@ fn completions_of(
     let mut found = Vec::new();
     for field in &params.fields {
         let Some(Completer::Function(identity)) = field.def.completer else { continue };
-        match by_identity.get(&identity()).filter(|it| is_completion(it)) {
+        match by_identity.get(&identity()).filter(|function| is_completion(function)) {
             Some(function) => found.push(*function),
             None => problems.push(format!(
                 "{}: the function that completes `{}` has no `#[completion]`: put it on that function",
@@ -360,4 +365,79 @@ fn completions_of(
         }
     }
     found
+}
+
+/// Set of URIs that a template reads: its shape, and the types of its variables. Two templates of one shape may differ in the types: a
+/// URI whose value the first template cannot read goes to the second.
+type Shape = (String, Vec<TypeId>);
+
+/// Property that two items of a list must not share.
+#[derive(PartialEq, Eq, Hash)]
+enum DuplicateKey<'a> {
+    Name(&'a str),
+    Shape(&'a Shape),
+}
+
+/// Returns the parameters that are read from a text, with their types. Parameters with constraints are left out.
+fn text_parameters(params: &ItemParams) -> Vec<(&'static str, TypeId)> {
+    let fields = params.fields.iter().filter(|field| field.def.constraints.is_empty());
+    let variables = fields.filter_map(|field| match field.source {
+        ArgumentSource::Text { read_as, .. } => Some((field.def.name, read_as)),
+        ArgumentSource::Json { .. } | ArgumentSource::Spread { .. } => None,
+    });
+    variables.collect()
+}
+
+/// Returns the shape of a template; `None` if the URIs that it reads depend on more than that.
+fn shape(template: &UriTemplate, variables: &[(&'static str, TypeId)]) -> Option<Shape> {
+    let (shape, names) = template.shape();
+    let type_of = |name: &str| {
+        variables.iter().find(|variable| variable.0 == name).map(|variable| variable.1)
+    };
+    let types = names.iter().map(|name| type_of(name)).collect::<Option<_>>()?;
+    Some((shape, types))
+}
+
+fn check_duplicates(found: &mut CheckedItems) {
+    let mut seen: HashMap<(&str, DuplicateKey<'_>), &Entry> = HashMap::new();
+    let items = found.entries.iter().zip(&found.shapes);
+    for (entry, shape) in items.filter(|item| !matches!(item.0.kind, EntryKind::Completion { .. }))
+    {
+        let kind = entry.kind_name();
+        let same_name = seen.insert((kind, DuplicateKey::Name(entry.key())), entry);
+        let same_shape =
+            shape.as_ref().and_then(|shape| seen.insert((kind, DuplicateKey::Shape(shape)), entry));
+        let Some(other) = same_name.or(same_shape) else { continue };
+        let (first, second) = (other.place(), entry.place());
+        let fix = match entry.kind {
+            EntryKind::Resource(_) => "give one of them another URI",
+            _ => "rename one, or give it `name = \"…\"`",
+        };
+        found.problems.push(if other.key() == entry.key() {
+            format!("there are two {kind}s `{}`: {first} and {second}: {fix}", entry.key())
+        } else {
+            format!(
+                "the templates `{}` and `{}` match the same URIs, so only one of them would be read: {first} and {second}: {fix}",
+                other.key(),
+                entry.key()
+            )
+        });
+    }
+}
+
+/// Runs code of the user, such as a default or a schema. A panic becomes one of the problems, so that the other problems are reported too.
+///
+/// # Errors
+/// Fails if the code panicked. The text is `panicked: ` with the message of the panic.
+fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    // Values that the panic left half done are not used again, because the item is rejected.
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let problem = match text.or_else(|| payload.downcast_ref::<&str>().copied()) {
+            Some(words) => format!("panicked: {words}"),
+            None => "panicked".to_owned(),
+        };
+        unwind::discard(payload);
+        problem
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::future::Ready;
 
-use super::Builder;
+use super::settings::Builder;
 use crate::{
     error::ServeError,
     unavailable::{self, unavailable},

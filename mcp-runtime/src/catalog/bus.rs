@@ -1,3 +1,5 @@
+//! Events of the catalog and of tasks, and the listeners that pass them on to clients.
+
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError, Weak,
     atomic::{AtomicBool, Ordering, fence},
@@ -65,7 +67,7 @@ impl Bus {
         // Dropped listeners are removed here, so that they do not pile up. This happens only when the list is full: otherwise each of a
         // thousand new listeners would look at all others.
         if listeners.len() == listeners.capacity() {
-            listeners.retain(|it| it.strong_count() > 0);
+            listeners.retain(|listener| listener.strong_count() > 0);
             let live = listeners.len();
             listeners.reserve(live + 1);
         }

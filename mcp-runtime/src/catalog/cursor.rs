@@ -11,7 +11,7 @@ use crate::model::ListKind;
 
 /// Sort key of the last item of a page. Lists are sorted by `order`, then by `name`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Cursor {
+pub(crate) struct ListCursor {
     pub(crate) order: i64,
     pub(crate) name: String,
 }
@@ -30,7 +30,7 @@ const TAG: usize = 1;
 const CHECKSUM: usize = 4;
 const ORDER: usize = 8;
 
-impl Cursor {
+impl ListCursor {
     /// Returns the text for `nextCursor`.
     pub(crate) fn encode(&self, list: ListKind) -> String {
         let mut bytes = Vec::with_capacity(TAG + CHECKSUM + ORDER + self.name.len());
@@ -76,16 +76,16 @@ mod tests {
     const LISTS: [ListKind; 4] =
         [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
 
-    fn cursors() -> impl Strategy<Value = Cursor> {
-        (any::<i64>(), "\\PC{0,40}").prop_map(|(order, name)| Cursor { order, name })
+    fn cursors() -> impl Strategy<Value = ListCursor> {
+        (any::<i64>(), "\\PC{0,40}").prop_map(|(order, name)| ListCursor { order, name })
     }
 
     /// Clients keep cursors across an upgrade of the server, so the text must not change unnoticed.
     #[test]
     fn text() {
-        let cursor = Cursor { order: 0, name: "add".into() };
+        let cursor = ListCursor { order: 0, name: "add".into() };
         assert_eq!(cursor.encode(ListKind::Tools), "dLaHgcYAAAAAAAAAAGFkZA");
-        assert_eq!(Cursor::decode(ListKind::Tools, "dLaHgcYAAAAAAAAAAGFkZA"), Some(cursor));
+        assert_eq!(ListCursor::decode(ListKind::Tools, "dLaHgcYAAAAAAAAAAGFkZA"), Some(cursor));
     }
 
     #[test]
@@ -94,14 +94,14 @@ mod tests {
             ["", " ", "0", "dA", "null", "dLaHgcYAAAAAAAAAAGFkZA==", "dAUy3YsAAAAAAAAAAGFkZB", "é"]
         {
             for list in LISTS {
-                assert_eq!(Cursor::decode(list, text), None, "{text}");
+                assert_eq!(ListCursor::decode(list, text), None, "{text}");
             }
         }
     }
 
     #[test]
     fn sorted_as_lists_are() {
-        let cursor = |order, name: &str| Cursor { order, name: name.into() };
+        let cursor = |order, name: &str| ListCursor { order, name: name.into() };
         assert!(cursor(-1, "z") < cursor(0, "a"));
         assert!(cursor(0, "a") < cursor(0, "b"));
     }
@@ -114,7 +114,7 @@ mod tests {
                 prop_assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)));
                 for other in LISTS {
                     let expected = (other == list).then(|| cursor.clone());
-                    prop_assert_eq!(Cursor::decode(other, &text), expected);
+                    prop_assert_eq!(ListCursor::decode(other, &text), expected);
                 }
             }
         }
@@ -122,8 +122,8 @@ mod tests {
         #[test]
         fn any_text_is_read_without_panic(text in "\\PC*", bytes in prop::collection::vec(any::<u8>(), 0..60)) {
             for list in LISTS {
-                prop_assert_eq!(Cursor::decode(list, &text), None);
-                prop_assert_eq!(Cursor::decode(list, &URL_SAFE_NO_PAD.encode(&bytes)), None);
+                prop_assert_eq!(ListCursor::decode(list, &text), None);
+                prop_assert_eq!(ListCursor::decode(list, &URL_SAFE_NO_PAD.encode(&bytes)), None);
             }
         }
 
@@ -132,7 +132,7 @@ mod tests {
             let mut bytes = URL_SAFE_NO_PAD.decode(cursor.encode(ListKind::Tools)).unwrap();
             *at.get_mut(&mut bytes) ^= 1 << bit;
             for list in LISTS {
-                prop_assert_eq!(Cursor::decode(list, &URL_SAFE_NO_PAD.encode(&bytes)), None);
+                prop_assert_eq!(ListCursor::decode(list, &URL_SAFE_NO_PAD.encode(&bytes)), None);
             }
         }
     }

@@ -1,5 +1,4 @@
-mod defaults;
-mod rights;
+//! Items of the catalog, with everything that a call needs to know of them.
 
 use std::{
     any::TypeId,
@@ -10,7 +9,7 @@ use std::{
 
 use mcp_runtime_wire::Raw;
 
-use super::schemas::{self, Made, Output};
+use super::schemas::{self, ToolOutputSchema, ToolSchema};
 #[cfg(feature = "auth")]
 use crate::auth::Guard;
 use crate::{
@@ -20,7 +19,7 @@ use crate::{
         ArgDef, Completer, SourceLocation,
         template::{Segment, UriTemplate},
     },
-    limits::{Gate, Wanted},
+    limits::{ItemGate, RateConfig},
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
     registry::{CallFn, Constant, ItemDef, KindDef},
     schema::{
@@ -29,7 +28,8 @@ use crate::{
     },
 };
 
-type Text = Cow<'static, str>;
+/// Text of an item: constant if an attribute has it, owned otherwise.
+pub(super) type EntryText = Cow<'static, str>;
 
 /// Returns the position in lists for the key `order`. Between two positions, and before the first one, there is room for the order of
 /// `items![…]` or of the source.
@@ -39,23 +39,23 @@ pub(super) fn rank(order: i32) -> i64 {
 
 /// An item of the catalog, annotated or added while the server runs.
 pub(crate) struct Entry {
-    pub(crate) name: Text,
-    pub(crate) title: Option<Text>,
-    pub(crate) description: Option<Text>,
+    pub(crate) name: EntryText,
+    pub(crate) title: Option<EntryText>,
+    pub(crate) description: Option<EntryText>,
     pub(crate) icons: &'static [Icon],
     pub(crate) order: i64,
     pub(crate) timeout: Option<Duration>,
     /// Rate and concurrency that the item sets.
-    pub(crate) wanted: Wanted,
-    /// Gate that enforces rate and concurrency. It is set once the defaults of the server are known.
-    pub(crate) gate: Option<Arc<Gate>>,
+    pub(crate) rates: RateConfig,
+    /// ItemGate that enforces rate and concurrency. It is set once the defaults of the server are known.
+    pub(crate) gate: Option<Arc<ItemGate>>,
     /// Conditions for callers; `None` if every caller may use the item.
     #[cfg(feature = "auth")]
     pub(crate) guard: Option<Box<Guard>>,
     pub(crate) audience: &'static [Role],
     pub(crate) priority: Option<f64>,
     /// Keys, and values as JSON text.
-    pub(crate) meta: Vec<(Text, Text)>,
+    pub(crate) meta: Vec<(EntryText, EntryText)>,
     pub(crate) origin: Option<&'static SourceLocation>,
     /// Parameters that are arguments or contain arguments, with their places in the source.
     pub(crate) parameters: Vec<&'static ArgDef>,
@@ -112,29 +112,30 @@ pub(crate) struct ToolEntry {
     /// Whether calls may go on as tasks.
     pub(crate) task: Option<TaskSupport>,
     /// Makes the input schema.
-    pub(crate) input: SchemaText,
+    pub(crate) input: SchemaMaker,
     pub(crate) output: Option<OutputSchemaSource>,
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) constant: Constant,
-    made_input: OnceLock<Made>,
-    made_output: OnceLock<Option<Output>>,
+    made_input: OnceLock<ToolSchema>,
+    made_output: OnceLock<Option<ToolOutputSchema>>,
     headers: OnceLock<Vec<HeaderArgument>>,
 }
 
 /// Makes a schema as JSON text, or returns its problems.
-pub(crate) type SchemaText = Box<dyn Fn(SchemaProfile) -> Result<Made, Vec<String>> + Send + Sync>;
+pub(crate) type SchemaMaker =
+    Box<dyn Fn(SchemaProfile) -> Result<ToolSchema, Vec<String>> + Send + Sync>;
 
 /// The schemas of a tool as JSON text.
 pub(crate) struct ToolSchemas<'a> {
-    pub(crate) input: &'a Made,
-    pub(crate) output: Option<&'a Output>,
+    pub(crate) input: &'a ToolSchema,
+    pub(crate) output: Option<&'a ToolOutputSchema>,
 }
 
 pub(crate) struct ResourceEntry {
-    pub(crate) uri: Text,
+    pub(crate) uri: EntryText,
     /// `None` for a fixed URI.
     pub(crate) template: Option<UriTemplate>,
-    pub(crate) mime_type: Option<Text>,
+    pub(crate) mime_type: Option<EntryText>,
     pub(crate) size: Option<u64>,
     pub(crate) subscribe: bool,
     pub(crate) cache: Option<CachePolicy>,
@@ -147,9 +148,9 @@ pub(crate) struct PromptEntry {
 
 /// An argument of a prompt, or a variable of a template.
 pub(crate) struct PromptArgument {
-    pub(crate) name: Text,
-    pub(crate) title: Option<Text>,
-    pub(crate) description: Option<Text>,
+    pub(crate) name: EntryText,
+    pub(crate) title: Option<EntryText>,
+    pub(crate) description: Option<EntryText>,
     pub(crate) required: bool,
     pub(crate) completer: Option<Completer>,
     /// Returns the values that the type allows, if it allows only some.
@@ -182,11 +183,12 @@ impl PromptArgument {
 impl ToolEntry {
     /// Returns the schemas. They are rendered once, at first use.
     pub(crate) fn schemas(&self) -> ToolSchemas<'_> {
-        let output = || self.output.map(|it| schemas::output(it, &self.constant, self.profile()));
+        let output =
+            || self.output.map(|output| schemas::output(output, &self.constant, self.profile()));
         ToolSchemas {
             input: self.made_input.get_or_init(|| {
                 // `build()` has rendered every schema that can be wrong.
-                self.input().unwrap_or_else(|_| Made {
+                self.input().unwrap_or_else(|_| ToolSchema {
                     text: r#"{"type":"object","properties":{}}"#.into(),
                     is_static: false,
                 })
@@ -200,12 +202,12 @@ impl ToolEntry {
         self.own_profile.unwrap_or(self.server_profile)
     }
 
-    fn input(&self) -> Result<Made, Vec<String>> {
+    fn input(&self) -> Result<ToolSchema, Vec<String>> {
         (self.input)(self.profile())
     }
 
     pub(crate) fn new(
-        input: SchemaText,
+        input: SchemaMaker,
         output: Option<OutputSchemaSource>,
         profile: Option<SchemaProfile>,
     ) -> Self {
@@ -241,10 +243,10 @@ impl Entry {
         let names = params
             .fields
             .iter()
-            .filter(|it| !matches!(it.source, ArgumentSource::Spread { .. }))
-            .map(|it| it.def.name.into());
+            .filter(|field| !matches!(field.source, ArgumentSource::Spread { .. }))
+            .map(|field| field.def.name.into());
         let names = ArgumentNames { own: names.collect(), spread: Vec::new() };
-        let parameters = params.fields.iter().map(|it| it.def).collect();
+        let parameters = params.fields.iter().map(|field| field.def).collect();
         let needs_meta = params.needs.meta;
         let asks = def.asks.and(params.needs.asks);
         let kind = match &def.kind {
@@ -253,7 +255,7 @@ impl Entry {
                 let given = tool.input_schema;
                 let (fields, constant) = (params.fields, tool.constant);
                 let input = move |profile| match given {
-                    Some(text) => text().map(Made::from).map_err(|problem| vec![problem]),
+                    Some(text) => text().map(ToolSchema::from).map_err(|problem| vec![problem]),
                     None => schemas::input(&fields, &constant, lenient, profile),
                 };
                 EntryKind::Tool(ToolEntry {
@@ -294,7 +296,7 @@ impl Entry {
             icons: def.icons,
             order: rank(def.order),
             timeout: def.timeout,
-            wanted: Wanted { rate: def.rate, concurrency: def.concurrency },
+            rates: RateConfig { rate: def.rate, concurrency: def.concurrency },
             gate: None,
             #[cfg(feature = "auth")]
             guard: Guard::of(def).closed(),
@@ -319,7 +321,7 @@ impl Entry {
     ///
     /// # Errors
     /// Fails if the parameters as a whole have problems.
-    pub(crate) fn judge(&mut self) -> Result<(), Vec<String>> {
+    pub(crate) fn make_input_schema(&mut self) -> Result<(), Vec<String>> {
         let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
         let made = tool.input()?;
         let schema = Raw::trusted(&made.text);
@@ -329,9 +331,9 @@ impl Entry {
         }
         let _ = tool.headers.set(headers);
         let properties = schema.get("properties");
-        let names = properties.into_iter().flat_map(Raw::members).map(|it| it.0);
+        let names = properties.into_iter().flat_map(Raw::members).map(|(name, _)| name);
         let own = &self.names.own;
-        self.names.spread = names.filter(|it| !own.contains(it)).map(Cow::into_owned).collect();
+        self.names.spread = names.filter(|name| !own.contains(name)).map(Cow::into_owned).collect();
         let _ = tool.made_input.set(made);
         Ok(())
     }
@@ -348,6 +350,33 @@ impl Entry {
             }
             headers
         })
+    }
+
+    /// Sets the server's schema profile, for a tool that has none. It must be called before the schemas are published.
+    pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
+        if let EntryKind::Tool(tool) = &mut self.kind {
+            let before = tool.profile();
+            tool.server_profile = profile;
+            if tool.profile() != before {
+                (tool.made_input, tool.made_output) = Default::default();
+            }
+        }
+    }
+
+    /// Sets the gate from the item's rate and concurrency, or else from the server's. Completions have no gate, because they run as often
+    /// as users type.
+    pub(crate) fn default_rates(&mut self, server: RateConfig) {
+        if !matches!(self.kind, EntryKind::Completion { .. }) {
+            self.gate = self.rates.or(server).gate();
+        }
+    }
+
+    /// Restricts access to the item if the server has policies. Completions need no guard, because the item that they complete has one.
+    #[cfg(feature = "auth")]
+    pub(crate) fn default_guard(&mut self, guards_all: bool) {
+        if guards_all && !matches!(self.kind, EntryKind::Completion { .. }) {
+            self.guard.get_or_insert_default();
+        }
     }
 
     /// Returns where the item was declared, for messages.
@@ -367,14 +396,14 @@ impl Entry {
     /// Returns the key that is unique among the items of a kind: the URI of a resource, the name of any other item.
     pub(crate) fn key(&self) -> &str {
         match &self.kind {
-            EntryKind::Resource(it) => &it.uri,
+            EntryKind::Resource(resource) => &resource.uri,
             _ => &self.name,
         }
     }
 
     pub(crate) fn tool(&self) -> Option<&ToolEntry> {
         match &self.kind {
-            EntryKind::Tool(it) => Some(it),
+            EntryKind::Tool(tool) => Some(tool),
             _ => None,
         }
     }
@@ -386,12 +415,12 @@ impl Entry {
 
     /// Whether the item is a tool that its author has declared idempotent.
     pub(crate) fn is_idempotent(&self) -> bool {
-        self.tool().is_some_and(|it| it.hints.contains(&("idempotentHint", Some(true))))
+        self.tool().is_some_and(|tool| tool.hints.contains(&("idempotentHint", Some(true))))
     }
 
     pub(crate) fn resource(&self) -> Option<&ResourceEntry> {
         match &self.kind {
-            EntryKind::Resource(it) => Some(it),
+            EntryKind::Resource(resource) => Some(resource),
             _ => None,
         }
     }
@@ -399,10 +428,26 @@ impl Entry {
     /// Returns the arguments that may be completed: those of resources and prompts.
     pub(crate) fn arguments(&self) -> &[PromptArgument] {
         match &self.kind {
-            EntryKind::Resource(it) => &it.arguments,
-            EntryKind::Prompt(it) => &it.arguments,
+            EntryKind::Resource(resource) => &resource.arguments,
+            EntryKind::Prompt(prompt) => &prompt.arguments,
             EntryKind::Tool(_) | EntryKind::Completion { .. } => &[],
         }
+    }
+
+    /// Whether access to the item is restricted.
+    pub(crate) fn is_guarded(&self) -> bool {
+        #[cfg(feature = "auth")]
+        return self.guard.is_some();
+        #[cfg(not(feature = "auth"))]
+        return false;
+    }
+
+    /// Returns the scopes that a caller must have been granted.
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
+        #[cfg(feature = "auth")]
+        return self.guard.iter().flat_map(|guard| &guard.scopes).map(|scope| &**scope);
+        #[cfg(not(feature = "auth"))]
+        return std::iter::empty();
     }
 }
 

@@ -19,30 +19,30 @@ use crate::{
 
 /// Text of a schema, and whether it was made at compile time.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct ToolSchema {
     pub(crate) text: Cow<'static, str>,
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     pub(crate) is_static: bool,
 }
 
-impl From<Box<str>> for Made {
+impl From<Box<str>> for ToolSchema {
     fn from(text: Box<str>) -> Self {
         Self { text: Cow::Owned(text.into()), is_static: false }
     }
 }
 
 /// The output schema of a tool.
-pub(crate) struct Output {
-    pub(crate) made: Made,
+pub(crate) struct ToolOutputSchema {
+    pub(crate) schema: ToolSchema,
     /// Whether the root is an object. Protocol revisions before 2026-07-28 allow no other root.
     pub(crate) root_is_object: bool,
 }
 
 /// Returns the schema that the compiler made, if there is one and it has the requested profile.
-fn constant(text: &'static [u8], profile: SchemaProfile) -> Option<Made> {
-    let text = std::str::from_utf8(text).ok().filter(|it| !it.is_empty())?;
+fn constant_schema(text: &'static [u8], profile: SchemaProfile) -> Option<ToolSchema> {
+    let text = std::str::from_utf8(text).ok().filter(|text| !text.is_empty())?;
     (profile == SchemaProfile::Compatible)
-        .then_some(Made { text: Cow::Borrowed(text), is_static: true })
+        .then_some(ToolSchema { text: Cow::Borrowed(text), is_static: true })
 }
 
 /// Makes the input schema of all parameters, with one generator, so that they share definitions.
@@ -54,8 +54,8 @@ pub(crate) fn input(
     known: &Constant,
     lenient: bool,
     profile: SchemaProfile,
-) -> Result<Made, Vec<String>> {
-    if let Some(made) = constant(known.input_text, profile) {
+) -> Result<ToolSchema, Vec<String>> {
+    if let Some(made) = constant_schema(known.input_text, profile) {
         return Ok(made);
     }
     let mut generator = generator(SchemaSettings::draft2020_12());
@@ -63,9 +63,10 @@ pub(crate) fn input(
     for field in fields {
         made.push(match field.source {
             ArgumentSource::Json { schema, .. } | ArgumentSource::Spread { schema } => {
-                let known = node(field, known).filter(|_| profile == SchemaProfile::Compatible);
                 let known =
-                    known.and_then(|it| partial_schema(&it, SchemaSide::Argument, &mut generator));
+                    constant_node(field, known).filter(|_| profile == SchemaProfile::Compatible);
+                let known = known
+                    .and_then(|node| partial_schema(&node, SchemaSide::Argument, &mut generator));
                 Some(known.unwrap_or_else(|| schema(&mut generator).to_value()))
             }
             ArgumentSource::Text { .. } => None,
@@ -91,25 +92,26 @@ pub(crate) fn input(
             ArgumentSource::Text { .. } => {}
         }
     }
-    object.render(profile).map(Made::from)
+    object.render(profile).map(ToolSchema::from)
 }
 
 /// Returns the constant schema of an argument, for a tool that has another argument without one.
-fn node(field: &ArgumentField, known: &Constant) -> Option<Node> {
+fn constant_node(field: &ArgumentField, known: &Constant) -> Option<Node> {
     let properties = known.input?.properties;
-    match properties.iter().find(|it| std::ptr::eq(it.arg, field.def))?.param {
+    match properties.iter().find(|property| std::ptr::eq(property.arg, field.def))?.param {
         Param::Argument(node) | Param::Spread(node) => Some(node),
         Param::Server | Param::Unknown(_) => None,
     }
 }
 
+/// Returns the output schema: the constant one if it fits, otherwise one that is made from the type of the result.
 pub(crate) fn output(
     output: OutputSchemaSource,
     known: &Constant,
     profile: SchemaProfile,
-) -> Output {
-    if let Some(made) = constant(known.output_text, profile) {
-        return Output { made, root_is_object: known.output_is_object };
+) -> ToolOutputSchema {
+    if let Some(made) = constant_schema(known.output_text, profile) {
+        return ToolOutputSchema { schema: made, root_is_object: known.output_is_object };
     }
     // Clients check results with this schema, and the serialized form of a type can differ from the form that it is read from.
     let mut generator = generator(SchemaSettings::draft2020_12().for_serialize());
@@ -120,5 +122,5 @@ pub(crate) fn output(
         root.insert("$defs".to_owned(), definitions.into());
     }
     let rendered = ResultSchema::render(root, profile);
-    Output { root_is_object: rendered.root_is_object, made: rendered.text.into() }
+    ToolOutputSchema { root_is_object: rendered.root_is_object, schema: rendered.text.into() }
 }

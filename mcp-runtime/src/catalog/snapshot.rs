@@ -1,3 +1,5 @@
+//! The catalog at one moment, which readers share without a lock.
+
 use std::{
     any::TypeId,
     sync::{Arc, OnceLock},
@@ -6,9 +8,9 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    Entry, EntryKind, PromptArgument,
-    cursor::Cursor,
-    items::{ByKey, Items, sort_key},
+    cursor::ListCursor,
+    entry::{Entry, EntryKind, PromptArgument},
+    index::{ByKey, ItemIndex, sort_key},
 };
 use crate::{
     error::{Error, ErrorKind},
@@ -46,13 +48,13 @@ pub(crate) struct Offers {
 impl Offers {
     fn add(&mut self, entry: &Entry) {
         match &entry.kind {
-            EntryKind::Tool(it) => {
+            EntryKind::Tool(tool) => {
                 self.tools = true;
-                self.tasks |= it.task.is_some();
+                self.tasks |= tool.task.is_some();
             }
-            EntryKind::Resource(it) => {
+            EntryKind::Resource(resource) => {
                 self.resources = true;
-                self.subscriptions |= it.subscribe;
+                self.subscriptions |= resource.subscribe;
             }
             EntryKind::Prompt(_) => self.prompts = true,
             EntryKind::Completion { .. } => {}
@@ -86,7 +88,7 @@ impl Snapshot {
     /// Number of slots: enough for the first page of each list in each revision, shared by all clients and private to one.
     pub(crate) const SLOTS: usize = 40;
 
-    pub(super) fn new(epoch: u64, items: &Items, pages: PageSizes) -> Self {
+    pub(super) fn new(epoch: u64, items: &ItemIndex, pages: PageSizes) -> Self {
         let mut lists: [Vec<Arc<Entry>>; 4] = Default::default();
         let mut offers = Offers::default();
         let (mut guarded, mut hidden) = ([false; 4], Vec::new());
@@ -120,7 +122,7 @@ impl Snapshot {
 
     /// Finds a tool or prompt by name, a resource or template by URI.
     pub(crate) fn find(&self, kind: ListKind, key: &str) -> Option<&Arc<Entry>> {
-        self.index[kind as usize].get(key).map(|it| &it.0)
+        self.index[kind as usize].get(key).map(|ByKey(entry)| entry)
     }
 
     /// Finds the `#[completion]` function with this identity.
@@ -136,7 +138,7 @@ impl Snapshot {
     /// Returns the tools that have tasks and restricted access, including disabled tools.
     pub(crate) fn guarded_with_tasks(&self) -> impl Iterator<Item = &Arc<Entry>> {
         let all = if self.guards(ListKind::Tools) { self.list(ListKind::Tools) } else { &[] };
-        let listed = all.iter().filter(|it| it.is_guarded() && it.task().is_some());
+        let listed = all.iter().filter(|entry| entry.is_guarded() && entry.task().is_some());
         listed.chain(&self.hidden)
     }
 
@@ -157,7 +159,7 @@ impl Snapshot {
         let (from, list) = (self.after(kind, cursor)?, self.list(kind));
         let mut seen = (from..list.len()).filter(|at| sees(&list[*at]));
         let shown: Vec<usize> = seen.by_ref().take(self.page_size(kind)).collect();
-        let to = shown.last().map_or(from, |it| it + 1);
+        let to = shown.last().map_or(from, |last| last + 1);
         Ok(ListPage { kind, from, to, is_last: seen.next().is_none(), shown: Some(shown) })
     }
 
@@ -169,12 +171,12 @@ impl Snapshot {
     /// Returns the index in a list at which the page of a cursor begins.
     fn after(&self, kind: ListKind, cursor: Option<&str>) -> Result<usize, Error> {
         let Some(text) = cursor else { return Ok(0) };
-        let last = Cursor::decode(kind, text).ok_or_else(|| {
+        let last = ListCursor::decode(kind, text).ok_or_else(|| {
             let text = "the cursor is not one this server gave for this list";
             Error::of(ErrorKind::InvalidParams, text)
         })?;
         let (name, key) = last.name.split_once('\0').unwrap_or((&last.name, ""));
-        Ok(self.list(kind).partition_point(|it| sort_key(it) <= (last.order, name, key)))
+        Ok(self.list(kind).partition_point(|entry| sort_key(entry) <= (last.order, name, key)))
     }
 
     pub(crate) fn entries(&self, page: &ListPage) -> impl Iterator<Item = &Arc<Entry>> {
@@ -188,6 +190,6 @@ impl Snapshot {
         let list = self.list(page.kind);
         let last = list.get(page.to.checked_sub(1)?).filter(|_| !page.is_last)?;
         let (order, name, key) = sort_key(last);
-        Some(Cursor { order, name: format!("{name}\0{key}") }.encode(page.kind))
+        Some(ListCursor { order, name: format!("{name}\0{key}") }.encode(page.kind))
     }
 }

@@ -20,8 +20,9 @@ use super::{
     show,
 };
 use crate::{
-    builder::{Builder, Identity, Place},
+    builder::{Builder, CallSite},
     protocol::Revision,
+    server::Identity,
     suggest::nearest,
     task::MemoryTasks,
     testing::{Called, Client, Prompted, ReadContents},
@@ -88,7 +89,7 @@ impl Builder {
     pub fn run(self) -> Exit {
         #[cfg(feature = "client-log")]
         crate::observe::install();
-        let place = Place::here();
+        let place = CallSite::here();
         let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
         let result = if tokio::runtime::Handle::try_current().is_ok() {
             Err(CommandError::failure(format_args!("`.run()` at {place}: {ON_A_RUNTIME}")))

@@ -5,7 +5,7 @@ use lexopt::Parser;
 use super::exit::CommandError;
 use crate::builder::Builder;
 #[cfg(feature = "http")]
-use crate::builder::{Network, host_problem, origin_problem, path_problem};
+use crate::server::{Network, host_problem, origin_problem, path_problem};
 
 /// HTTP options given on the command line.
 #[derive(Default)]

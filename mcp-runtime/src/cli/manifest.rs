@@ -56,7 +56,7 @@ fn schemas(entry: &Entry) -> String {
     let word = |is_static: bool| if is_static { "static" } else { "lazy" };
     let input = if tool.given { "given" } else { word(schemas.input.is_static) };
     match schemas.output {
-        Some(output) => format!("input {input}, output {}", word(output.made.is_static)),
+        Some(output) => format!("input {input}, output {}", word(output.schema.is_static)),
         None => format!("input {input}"),
     }
 }
@@ -65,7 +65,7 @@ fn schemas(entry: &Entry) -> String {
 fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
     let schemas = tool.schemas();
     let lazy_input = !tool.given && !schemas.input.is_static;
-    let lazy_output = schemas.output.is_some_and(|output| !output.made.is_static);
+    let lazy_output = schemas.output.is_some_and(|output| !output.schema.is_static);
     if !lazy_input && !lazy_output {
         return Vec::new();
     }

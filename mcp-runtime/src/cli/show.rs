@@ -4,9 +4,9 @@ use mcp_runtime_wire::Raw;
 use serde_json::{Value, json};
 
 use crate::{
-    builder::Identity,
     catalog::{Entry, Snapshot},
     model::ListKind,
+    server::Identity,
     testing::{Client, ReadContents, RpcError},
 };
 

@@ -19,7 +19,7 @@ thread_local! {
 }
 
 /// Function that runs once, before the first call of a reactor.
-type Beginning = Box<dyn FnOnce() + Send>;
+type FirstCallHook = Box<dyn FnOnce() + Send>;
 
 /// Item that one reactor runs. Each call costs two plain stores. The record holds the address of the entry instead of an `Arc`, because
 /// all reactors would share the counter of the `Arc`.
@@ -29,7 +29,7 @@ pub(crate) struct ReactorActivity {
     entry: AtomicUsize,
     /// Number of the last poll, which tells one long poll from two short ones.
     polls: AtomicUsize,
-    beginning: Mutex<Option<Beginning>>,
+    beginning: Mutex<Option<FirstCallHook>>,
 }
 
 /// Poll of a handler.

@@ -1,3 +1,5 @@
+//! Operations that have begun: answered already, or waiting. A call that waits has a timeout, and can be cancelled.
+
 use std::{
     any::Any,
     fmt,
@@ -10,20 +12,45 @@ use std::{
 
 use tokio::{task::unconstrained, time::Sleep};
 
-use super::{Settings, activity::Entered, around::around_panicked, finish, panicked};
+use super::{
+    activity::Entered,
+    answer::{CallSettings, around_panic_error, finish_answer, panic_answer, timeout_answer},
+};
 use crate::{
     call::context::Context,
-    catalog::{Entry, EntryKind},
-    error::Error,
+    catalog::Entry,
+    error::{Error, ErrorKind},
     limits::Reservation,
-    model::{Done, OperationResult, ToolResult},
+    model::{Done, OperationResult},
     unwind::{self, Panicked},
 };
 
+/// Answer of an operation, or the work that will produce it.
+pub(crate) enum Dispatched {
+    Ready(OperationResult),
+    Pending(PendingHandler),
+}
+
+impl Dispatched {
+    /// Holds the reservation until the call is done.
+    pub(crate) fn holding(mut self, reservation: Reservation) -> Self {
+        if let Self::Pending(pending) = &mut self
+            && !reservation.is_empty()
+        {
+            pending.hold(reservation);
+        }
+        self
+    }
+
+    pub(super) fn failed(kind: ErrorKind, message: impl std::fmt::Display) -> Self {
+        Self::Ready(Err(Error::of(kind, message)))
+    }
+}
+
 /// Handler that has to wait. Resolves to `None` if the call was cancelled; such a call gets no response.
 ///
-/// Dropping a `Pending` drops the future of the handler and signals the cancellation to blocking code.
-pub(crate) struct Pending {
+/// Dropping a `PendingHandler` drops the future of the handler and signals the cancellation to blocking code.
+pub(crate) struct PendingHandler {
     future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
     entry: Option<Arc<Entry>>,
     context: Context,
@@ -31,19 +58,19 @@ pub(crate) struct Pending {
     /// Part of the timeout that is left.
     left: Option<Duration>,
     sleep: Option<Pin<Box<Sleep>>>,
-    settings: Settings,
+    settings: CallSettings,
     /// Reservation that is held until the call ends or is cancelled.
     reservation: Option<Arc<Reservation>>,
     done: bool,
 }
 
-impl Pending {
+impl PendingHandler {
     pub(super) fn new(
         future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
         entry: Arc<Entry>,
         context: Context,
         timeout: Option<Duration>,
-        settings: Settings,
+        settings: CallSettings,
     ) -> Self {
         Self {
             future,
@@ -62,7 +89,7 @@ impl Pending {
     pub(crate) fn bare(
         future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
         context: Context,
-        settings: Settings,
+        settings: CallSettings,
     ) -> Self {
         Self {
             future,
@@ -90,7 +117,7 @@ impl Pending {
 
     /// Whether the call runs as a task whose item sets no timeout: such a task may take as long as it needs.
     fn may_take_long(&self) -> bool {
-        self.context.is_task() && self.entry.as_ref().is_some_and(|it| it.timeout.is_none())
+        self.context.is_task() && self.entry.as_ref().is_some_and(|entry| entry.timeout.is_none())
     }
 
     fn end(&mut self, answer: OperationResult) -> Poll<Option<OperationResult>> {
@@ -106,7 +133,7 @@ impl Pending {
         let answer = match &self.entry {
             Some(entry) => {
                 let (context, settings) = (&self.context, &self.settings);
-                finish(settings, entry, context.is_resumed(), context.uri(), answer)
+                finish_answer(settings, entry, context.is_resumed(), context.uri(), answer)
             }
             None => answer,
         };
@@ -114,7 +141,7 @@ impl Pending {
     }
 }
 
-impl Future for Pending {
+impl Future for PendingHandler {
     type Output = Option<OperationResult>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<OperationResult>> {
@@ -128,7 +155,7 @@ impl Future for Pending {
         }
         let polled = {
             let _scope = crate::call::context::enter(&this.context);
-            let _watch = this.entry.as_ref().and_then(|it| Watch::start(it));
+            let _watch = this.entry.as_ref().and_then(|entry| SlowPollWarning::start(entry));
             let _entered = this.entry.as_ref().map(Entered::new);
             unwind::catch(|| this.future.as_mut().poll(cx))
         };
@@ -145,8 +172,8 @@ impl Future for Pending {
             }
             Err(Panicked) => {
                 let answer = match &this.entry {
-                    Some(entry) => panicked(entry),
-                    None => Err(around_panicked()),
+                    Some(entry) => panic_answer(entry),
+                    None => Err(around_panic_error()),
                 };
                 return this.end(answer);
             }
@@ -163,10 +190,10 @@ impl Future for Pending {
             if pin!(unconstrained(sleep.as_mut())).poll(cx).is_ready() {
                 // Signals the timeout to blocking code. A future is dropped with `self`.
                 this.context.set_cancelled();
-                let answer = this
-                    .entry
-                    .as_ref()
-                    .map_or_else(|| Err(Error::msg("timed out")), |it| timed_out(it, timeout));
+                let answer = this.entry.as_ref().map_or_else(
+                    || Err(Error::msg("timed out")),
+                    |entry| timeout_answer(entry, timeout),
+                );
                 return this.end(answer);
             }
         }
@@ -174,7 +201,7 @@ impl Future for Pending {
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingHandler {
     fn drop(&mut self) {
         if !self.done {
             self.context.set_cancelled();
@@ -186,34 +213,21 @@ impl Drop for Pending {
     }
 }
 
-impl fmt::Debug for Pending {
+impl fmt::Debug for PendingHandler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending")
-            .field("entry", &self.entry.as_ref().map(|it| &it.name))
+        f.debug_struct("PendingHandler")
+            .field("entry", &self.entry.as_ref().map(|entry| &entry.name))
             .finish_non_exhaustive()
     }
 }
 
-#[cold]
-fn timed_out(entry: &Entry, timeout: Duration) -> OperationResult {
-    let text = format!(
-        "the {} `{}` took longer than {timeout:?} and was given up",
-        entry.kind_name(),
-        entry.name
-    );
-    match entry.kind {
-        EntryKind::Tool(_) => Ok(Done::Tool(ToolResult::failure(text))),
-        _ => Err(Error::msg(text)),
-    }
-}
-
 /// Logs a warning in debug builds if a handler holds the reactor for long, because every other call on stdio waits meanwhile.
-pub(super) struct Watch<'a> {
+pub(super) struct SlowPollWarning<'a> {
     entry: &'a Entry,
     since: Instant,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> SlowPollWarning<'a> {
     const LONG: Duration = Duration::from_millis(100);
 
     pub(super) fn start(entry: &'a Entry) -> Option<Self> {
@@ -222,7 +236,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Drop for Watch<'_> {
+impl Drop for SlowPollWarning<'_> {
     fn drop(&mut self) {
         let took = self.since.elapsed();
         if took > Self::LONG {

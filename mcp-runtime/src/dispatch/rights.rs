@@ -7,12 +7,11 @@ use std::{collections::BTreeSet, sync::Arc};
 #[cfg(feature = "auth")]
 use mcp_runtime_wire::Raw;
 
-use super::Dispatcher;
 #[cfg(feature = "auth")]
-use super::{Request, complete::find, target::template};
+use super::request::{Request, matching_template};
 #[cfg(feature = "auth")]
 use crate::{
-    auth::No,
+    auth::{No, Rules},
     call::context::{Access, AccessArguments, Authorization},
     percent,
 };
@@ -23,7 +22,13 @@ use crate::{
     model::{ListKind, ListPage},
 };
 
-impl Dispatcher {
+/// Rights of callers, as the rules of the server and its items give them. Without authorization every caller may use everything.
+pub(crate) struct ItemRights {
+    #[cfg(feature = "auth")]
+    pub(crate) rules: Rules,
+}
+
+impl ItemRights {
     /// Returns the page of a list that a cursor points at, with the items that this caller may see.
     pub(super) fn page(
         &self,
@@ -46,7 +51,7 @@ impl Dispatcher {
         carrier: &'a Carrier,
     ) -> impl Iterator<Item = &'a Arc<Entry>> {
         let all = !snapshot.guards(kind) || !carrier.is_judged();
-        snapshot.list(kind).iter().filter(move |it| all || self.shows(it, carrier))
+        snapshot.list(kind).iter().filter(move |entry| all || self.shows(entry, carrier))
     }
 
     /// Returns the names of guarded tools with tasks: first those that the caller may not call, then those that it may. Returns `None` for
@@ -84,14 +89,12 @@ impl Dispatcher {
     fn shows(&self, entry: &Entry, carrier: &Carrier) -> bool {
         self.rules.shows(entry.guard.as_deref(), caller(carrier), &listing(entry))
     }
-}
 
-impl Dispatcher {
     /// Returns the carrier for a call that runs again after a restart. `caller` is the stored authorization of the caller that began it.
     pub(crate) fn carrier_of(&self, owner: &str, caller: Option<&str>) -> Carrier {
         #[cfg(feature = "auth")]
-        if let Some(it) = caller.and_then(Authorization::kept) {
-            return Carrier::of_caller(owner, self.rules.completed(it));
+        if let Some(kept) = caller.and_then(Authorization::kept) {
+            return Carrier::of_caller(owner, self.rules.completed(kept));
         }
         let _ = caller;
         Carrier::of(owner)
@@ -99,7 +102,7 @@ impl Dispatcher {
 }
 
 #[cfg(feature = "auth")]
-impl Dispatcher {
+impl ItemRights {
     /// Checks that the caller may use the item of a request. `target` is that item. Every caller may make a request for no item.
     ///
     /// # Errors
@@ -116,7 +119,7 @@ impl Dispatcher {
         }
         match (request, target) {
             (Request::CallTool { arguments, .. }, Some(entry)) => {
-                let strict = entry.tool().is_some_and(|it| it.strict);
+                let strict = entry.tool().is_some_and(|tool| tool.strict);
                 let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT.into());
                 self.check(
                     entry,
@@ -130,7 +133,7 @@ impl Dispatcher {
             }
             (Request::ReadResource { uri }, Some(entry)) => self.check_uri(entry, carrier, uri),
             // The arguments of the later call are not known yet, so the check is the same as for a list.
-            (Request::Complete { reference, .. }, _) => match find(snapshot, reference) {
+            (Request::Complete { reference, .. }, _) => match reference.find(snapshot) {
                 Ok(entry) => self.check(entry, carrier, listing(entry)),
                 Err(_) => Ok(()),
             },
@@ -153,7 +156,10 @@ impl Dispatcher {
             return Ok(());
         }
         let found = |uri: &str| {
-            snapshot.find(ListKind::Resources, uri).or_else(|| template(snapshot, uri)).cloned()
+            snapshot
+                .find(ListKind::Resources, uri)
+                .or_else(|| matching_template(snapshot, uri))
+                .cloned()
         };
         let entry = found(uri).ok_or_else(|| Error::no_resource(uri))?;
         self.check_uri(&entry, carrier, uri)?;
@@ -166,7 +172,7 @@ impl Dispatcher {
     }
 
     fn check_uri(&self, entry: &Entry, carrier: &Carrier, uri: &str) -> Result<(), No> {
-        let template = entry.resource().and_then(|it| it.template.as_ref());
+        let template = entry.resource().and_then(|resource| resource.template.as_ref());
         let given = template.map_or(AccessArguments::None, AccessArguments::Variables);
         self.check(entry, carrier, using(entry, Some(uri), given))
     }
@@ -179,7 +185,7 @@ impl Dispatcher {
 /// Returns the authorization of the caller. An empty principal belongs to callers that are not identified, so it counts as none.
 #[cfg(feature = "auth")]
 fn caller(carrier: &Carrier) -> Option<&Authorization> {
-    carrier.authorization().filter(|it| !it.principal().as_str().is_empty())
+    carrier.authorization().filter(|caller| !caller.principal().as_str().is_empty())
 }
 
 #[cfg(feature = "auth")]
@@ -190,6 +196,9 @@ fn using<'a>(entry: &'a Entry, uri: Option<&'a str>, given: AccessArguments<'a>)
 
 #[cfg(feature = "auth")]
 fn listing(entry: &Entry) -> Access<'_> {
-    let fixed = entry.resource().filter(|it| it.template.is_none()).map(|it| &*it.uri);
+    let fixed = entry
+        .resource()
+        .filter(|resource| resource.template.is_none())
+        .map(|resource| &*resource.uri);
     Access { is_listing: true, ..using(entry, fixed, AccessArguments::None) }
 }

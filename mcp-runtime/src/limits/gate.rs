@@ -9,12 +9,12 @@ use std::{
     time::Duration,
 };
 
-use super::{Limit, callers::Who, turnstile::Turnstile};
+use super::{caller::CallerKey, rate_limiter::RateLimiter, stats::Limit};
 use crate::model::Rate;
 
 /// Limits of an item. An item without `rate` and `concurrency` has no gate.
-pub(crate) struct Gate {
-    turnstile: Option<Turnstile>,
+pub(crate) struct ItemGate {
+    limiter: Option<RateLimiter>,
     /// Maximum number of calls at once, of all callers together: the resource behind an item does not grow with the number of callers.
     concurrency: Option<u32>,
     running: AtomicU32,
@@ -23,12 +23,12 @@ pub(crate) struct Gate {
 
 /// Limits that an item or the server declares.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct RateConfig {
     pub(crate) rate: Option<Rate>,
     pub(crate) concurrency: Option<u32>,
 }
 
-impl Wanted {
+impl RateConfig {
     /// Fills the values that are not set with those of `other`, such as those of the server.
     pub(crate) fn or(self, other: Self) -> Self {
         let Self { rate, concurrency } = self;
@@ -37,17 +37,17 @@ impl Wanted {
 
     /// Returns why no call could ever pass, if that is so.
     pub(crate) fn problem(self) -> Option<&'static str> {
-        let nobody = "with a concurrency of 0 nothing could be called";
-        let nobody = (self.concurrency == Some(0)).then_some(nobody);
-        self.rate.and_then(Rate::problem).or(nobody)
+        let zero = "with a concurrency of 0 nothing could be called";
+        let zero = (self.concurrency == Some(0)).then_some(zero);
+        self.rate.and_then(Rate::problem).or(zero)
     }
 
-    pub(crate) fn gate(self) -> Option<Arc<Gate>> {
+    pub(crate) fn gate(self) -> Option<Arc<ItemGate>> {
         let Self { rate, concurrency } = self;
         let is_open = rate.is_none() && concurrency.is_none();
         (!is_open).then(|| {
-            Arc::new(Gate {
-                turnstile: rate.map(Turnstile::new),
+            Arc::new(ItemGate {
+                limiter: rate.map(RateLimiter::new),
                 concurrency,
                 running: AtomicU32::new(0),
                 refused: Default::default(),
@@ -100,25 +100,25 @@ impl fmt::Display for Seconds {
     }
 }
 
-impl Gate {
+impl ItemGate {
     /// Lets a call in. The call counts as running until its permit is dropped.
     ///
     /// # Errors
     /// Fails if the caller has to wait.
-    pub(crate) fn enter(self: &Arc<Self>, who: Who<'_>) -> Result<Option<Permit>, Closed> {
+    pub(crate) fn enter(self: &Arc<Self>, who: CallerKey<'_>) -> Result<Option<Permit>, Closed> {
         // The concurrency is checked first, so that a call that finds no place does not count for the rate.
         let permit = match self.concurrency {
             None => None,
             Some(most) => {
-                let room = |it: u32| (it < most).then_some(it + 1);
+                let room = |running: u32| (running < most).then_some(running + 1);
                 let taken = self.running.fetch_update(Ordering::AcqRel, Ordering::Acquire, room);
                 taken.map_err(|_| self.refuse(Closed::TooMany(most)))?;
                 Some(Permit(self.clone()))
             }
         };
-        if let Some(turnstile) = &self.turnstile {
-            let passed = turnstile.pass(who);
-            passed.map_err(|wait| self.refuse(Closed::TooOften(turnstile.rate(), wait)))?;
+        if let Some(limiter) = &self.limiter {
+            let passed = limiter.pass(who);
+            passed.map_err(|wait| self.refuse(Closed::TooOften(limiter.rate(), wait)))?;
         }
         Ok(permit)
     }
@@ -140,12 +140,12 @@ impl Gate {
 
     /// Returns how many calls were refused because they came too often, and because too many others were running.
     pub(crate) fn refused(&self) -> [u64; 2] {
-        self.refused.each_ref().map(|it| it.load(Ordering::Relaxed))
+        self.refused.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 }
 
 /// Place of a running call, given back when the permit is dropped.
-pub(crate) struct Permit(Arc<Gate>);
+pub(crate) struct Permit(Arc<ItemGate>);
 
 impl Drop for Permit {
     fn drop(&mut self) {
@@ -174,45 +174,49 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn remembered_callers_are_bounded_in_number_and_forgotten_in_time() {
-        let wanted = Wanted { rate: Some(Rate::per_second(1)), concurrency: Some(2) };
-        let gate = wanted.gate().unwrap();
-        let remembered = || gate.turnstile.as_ref().unwrap().remembered();
+        let config = RateConfig { rate: Some(Rate::per_second(1)), concurrency: Some(2) };
+        let gate = config.gate().unwrap();
+        let remembered = || gate.limiter.as_ref().unwrap().remembered();
         for caller in 0..100_000 {
-            assert!(gate.enter(Who::Peer(caller)).is_ok(), "{caller}");
+            assert!(gate.enter(CallerKey::Peer(caller)).is_ok(), "{caller}");
         }
         assert!(remembered() <= 8192, "{}", remembered());
         tokio::time::advance(Duration::from_secs(2)).await;
         for caller in 0..1000 {
-            assert!(gate.enter(Who::Peer(caller)).is_ok(), "{caller}");
+            assert!(gate.enter(CallerKey::Peer(caller)).is_ok(), "{caller}");
         }
         assert!(remembered() <= 2000, "{}", remembered());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_refused_for_concurrency_does_not_count_toward_the_rate() {
-        let wanted = Wanted { rate: Some(Rate::per_hour(2)), concurrency: Some(1) };
-        let gate = wanted.gate().unwrap();
-        let first = gate.enter(Who::Principal("a")).unwrap();
+        let config = RateConfig { rate: Some(Rate::per_hour(2)), concurrency: Some(1) };
+        let gate = config.gate().unwrap();
+        let first = gate.enter(CallerKey::Principal("a")).unwrap();
         for who in ["a", "b", "a", "b"] {
-            assert_eq!(gate.enter(Who::Principal(who)).err(), Some(Closed::TooMany(1)), "{who}");
+            assert_eq!(
+                gate.enter(CallerKey::Principal(who)).err(),
+                Some(Closed::TooMany(1)),
+                "{who}"
+            );
         }
         drop(first);
-        drop(gate.enter(Who::Principal("a")).unwrap());
-        let closed = gate.enter(Who::Principal("a")).err();
+        drop(gate.enter(CallerKey::Principal("a")).unwrap());
+        let closed = gate.enter(CallerKey::Principal("a")).err();
         assert_eq!(closed, Some(Closed::TooOften(Rate::per_hour(2), Duration::from_secs(1800))));
         // A call that the rate limit refuses does not count for the limit of concurrent calls.
-        assert!(gate.enter(Who::Principal("b")).is_ok());
+        assert!(gate.enter(CallerKey::Principal("b")).is_ok());
         assert_eq!(gate.refused(), [1, 4]);
     }
 
     #[test]
     fn a_call_from_before_a_restart_has_its_place() {
-        let gate = Wanted { rate: None, concurrency: Some(1) }.gate().unwrap();
+        let gate = RateConfig { rate: None, concurrency: Some(1) }.gate().unwrap();
         let (one, other) = (gate.reenter(), gate.reenter());
-        assert!(gate.enter(Who::Peer(1)).is_err());
+        assert!(gate.enter(CallerKey::Peer(1)).is_err());
         drop(one);
-        assert!(gate.enter(Who::Peer(1)).is_err());
+        assert!(gate.enter(CallerKey::Peer(1)).is_err());
         drop(other);
-        assert!(gate.enter(Who::Peer(1)).is_ok());
+        assert!(gate.enter(CallerKey::Peer(1)).is_ok());
     }
 }

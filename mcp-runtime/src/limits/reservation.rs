@@ -1,19 +1,92 @@
-use super::{Permit, Taken};
+//! What a call reserves while it runs: a permit of its item, and the bytes of a large request.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use super::gate::Permit;
 
 /// Share of limits that a call holds while it runs: a permit of its item, and the bytes of a large request. Most calls have neither.
 #[derive(Default)]
 pub(crate) struct Reservation {
     permit: Option<Permit>,
     /// Bytes of the request, which the handler may keep in memory.
-    request: Option<Taken>,
+    request: Option<TakenBytes>,
 }
 
 impl Reservation {
-    pub(crate) fn new(permit: Option<Permit>, request: Option<Taken>) -> Self {
+    pub(crate) fn new(permit: Option<Permit>, request: Option<TakenBytes>) -> Self {
         Self { permit, request }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.permit.is_none() && self.request.is_none()
+    }
+}
+
+/// Number of bytes that all clients together have taken.
+#[derive(Debug, Default)]
+pub(crate) struct ByteBudget(AtomicUsize);
+
+/// Bytes that one holder has taken, until it is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct TakenBytes {
+    budget: Option<Arc<ByteBudget>>,
+    bytes: usize,
+}
+
+impl TakenBytes {
+    /// Takes more bytes. All holders together may have `most`. Returns whether there was room.
+    #[must_use]
+    pub(crate) fn grow(&mut self, budget: &Arc<ByteBudget>, bytes: usize, most: usize) -> bool {
+        let budget = self.budget.get_or_insert_with(|| budget.clone());
+        let grown = |all: usize| all.checked_add(bytes).filter(|all| *all <= most);
+        let is_taken = budget.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, grown).is_ok();
+        if is_taken {
+            self.bytes += bytes;
+        }
+        is_taken
+    }
+
+    /// Takes more bytes than there is room for. The caller has made sure that as many are about to be given back.
+    #[cfg(feature = "http")]
+    pub(crate) fn grow_over(&mut self, budget: &Arc<ByteBudget>, bytes: usize) {
+        self.budget.get_or_insert_with(|| budget.clone()).0.fetch_add(bytes, Ordering::AcqRel);
+        self.bytes += bytes;
+    }
+
+    /// Gives bytes back, no more than were taken.
+    pub(crate) fn shrink(&mut self, bytes: usize) {
+        if let Some(budget) = &self.budget {
+            let bytes = bytes.min(self.bytes);
+            self.bytes -= bytes;
+            budget.0.fetch_sub(bytes, Ordering::AcqRel);
+        }
+    }
+}
+
+impl Drop for TakenBytes {
+    fn drop(&mut self) {
+        self.shrink(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_holders_together_take_no_more_than_the_budget() {
+        let budget = Arc::<ByteBudget>::default();
+        let [mut one, mut other] = [TakenBytes::default(), TakenBytes::default()];
+        assert!(
+            one.grow(&budget, 6, 10) && !other.grow(&budget, 5, 10) && other.grow(&budget, 4, 10)
+        );
+        assert!(!one.grow(&budget, usize::MAX, 10));
+        one.shrink(1);
+        assert!(other.grow(&budget, 1, 10) && !one.grow(&budget, 1, 10));
+        drop(other);
+        assert!(one.grow(&budget, 5, 10) && !one.grow(&budget, 1, 10));
     }
 }

@@ -13,7 +13,7 @@ use std::{
     },
 };
 
-use super::callers::Who;
+use super::caller::CallerKey;
 
 /// Bounded resource that all clients of a server share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,21 +46,21 @@ pub(crate) enum Pool {
 const POOLS: usize = 8;
 
 /// Amount taken from each pool, by index.
-type Counts = [AtomicUsize; POOLS];
+type PoolCounts = [AtomicUsize; POOLS];
 
-const PARTS: usize = 16;
+const SHARDS: usize = 16;
 
 /// The pools of one server, and the tenants that hold something of them.
 #[derive(Default)]
 pub(crate) struct Shares {
-    used: Arc<Counts>,
+    used: Arc<PoolCounts>,
     hasher: RandomState,
-    /// Tenants by a hash that clients cannot make collide. The table has several parts, and is only read for a tenant that is known.
-    tenants: [RwLock<Part>; PARTS],
+    /// Tenants by a hash that clients cannot make collide. The table has several shards, and is only read for a tenant that is known.
+    tenants: [RwLock<TenantShard>; SHARDS],
 }
 
 #[derive(Default)]
-struct Part {
+struct TenantShard {
     known: HashMap<u64, Weak<Tenant>>,
     /// At this size, tenants that hold nothing any more are taken out.
     sweep_at: usize,
@@ -74,12 +74,12 @@ pub(crate) struct Tenant {
     /// False for the one tenant of all clients that cannot be told apart.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only sessions make room"))]
     is_known: bool,
-    held: Counts,
+    held: PoolCounts,
     /// Amounts of all tenants together.
-    used: Arc<Counts>,
+    used: Arc<PoolCounts>,
 }
 
-/// Part of a pool that a tenant holds until the share is dropped.
+/// TenantShard of a pool that a tenant holds until the share is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     tenant: Arc<Tenant>,
@@ -134,30 +134,30 @@ impl Capacity {
 
 impl Shares {
     /// Returns the tenant of a caller. A caller that holds nothing yet gets a new tenant.
-    pub(crate) fn tenant(&self, who: Who<'_>) -> Arc<Tenant> {
+    pub(crate) fn tenant(&self, who: CallerKey<'_>) -> Arc<Tenant> {
         let principal = match who {
-            Who::Principal(name) => name,
-            Who::Peer(_) | Who::Address(_) | Who::Anybody => "",
+            CallerKey::Principal(name) => name,
+            CallerKey::Peer(_) | CallerKey::Address(_) | CallerKey::Anybody => "",
         };
         let key = self.hasher.hash_one(who);
-        // The hash table of a part uses the highest and the lowest bits, so the part is chosen by bits between them.
-        let part = &self.tenants[(key >> 32) as usize % PARTS];
-        let find = |part: &Part| {
-            let found = part.known.get(&key).and_then(Weak::upgrade);
-            found.filter(|it| *it.principal == *principal)
+        // The hash table of a shard uses the highest and the lowest bits, so the shard is chosen by bits between them.
+        let shard = &self.tenants[(key >> 32) as usize % SHARDS];
+        let find = |shard: &TenantShard| {
+            let found = shard.known.get(&key).and_then(Weak::upgrade);
+            found.filter(|tenant| *tenant.principal == *principal)
         };
-        if let Some(found) = find(&part.read().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(found) = find(&shard.read().unwrap_or_else(PoisonError::into_inner)) {
             return found;
         }
-        let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
-        find(&part).unwrap_or_else(|| {
+        let mut shard = shard.write().unwrap_or_else(PoisonError::into_inner);
+        find(&shard).unwrap_or_else(|| {
             let tenant = Arc::new(Tenant {
                 principal: principal.into(),
-                is_known: who != Who::Anybody,
-                held: Counts::default(),
+                is_known: who != CallerKey::Anybody,
+                held: PoolCounts::default(),
                 used: self.used.clone(),
             });
-            part.insert(key, &tenant);
+            shard.insert(key, &tenant);
             tenant
         })
     }
@@ -176,21 +176,21 @@ impl Shares {
     #[cfg(feature = "http")]
     pub(crate) fn holders(&self, pool: Pool) -> Vec<Arc<Tenant>> {
         let mut holders = Vec::new();
-        for part in &self.tenants {
-            let part = part.read().unwrap_or_else(PoisonError::into_inner);
-            let known = part.known.values().filter_map(Weak::upgrade);
-            holders.extend(known.filter(|it| it.held(pool) > 0));
+        for shard in &self.tenants {
+            let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
+            let known = shard.known.values().filter_map(Weak::upgrade);
+            holders.extend(known.filter(|tenant| tenant.held(pool) > 0));
         }
         holders
     }
 }
 
-impl Part {
+impl TenantShard {
     const LEAST: usize = 16;
 
     fn insert(&mut self, key: u64, tenant: &Arc<Tenant>) {
         if self.known.len() >= self.sweep_at.max(Self::LEAST) {
-            self.known.retain(|_, it| it.strong_count() > 0);
+            self.known.retain(|_, tenant| tenant.strong_count() > 0);
             self.known.shrink_to(2 * self.known.len());
             // The next sweep comes at twice the size, so that its cost for each new tenant does not grow with the table.
             self.sweep_at = 2 * self.known.len();
@@ -287,7 +287,7 @@ impl Share {
     /// # Errors
     /// Nothing more is taken. The error says why.
     pub(crate) fn grow(&mut self, amount: usize, all: usize) -> Result<(), NoShare> {
-        let grown = u32::try_from(amount).ok().and_then(|it| self.amount.checked_add(it));
+        let grown = u32::try_from(amount).ok().and_then(|more| self.amount.checked_add(more));
         let grown = grown.ok_or(NoShare::Own)?;
         self.tenant.count(self.pool, amount, all.into())?;
         self.amount = grown;
@@ -328,7 +328,8 @@ mod tests {
     #[test]
     fn a_tenant_leaves_an_eighth_to_others_and_each_of_them_leaves_half_of_the_rest() {
         let shares = Shares::default();
-        let [ada, bob, eve] = ["ada", "bob", "eve"].map(|it| shares.tenant(Who::Principal(it)));
+        let [ada, bob, eve] =
+            ["ada", "bob", "eve"].map(|name| shares.tenant(CallerKey::Principal(name)));
         let (of_ada, refused) = take_all(&ada, 64);
         assert_eq!((of_ada.len(), refused), (56, NoShare::Reserved));
         let (of_bob, refused) = take_all(&bob, 64);
@@ -348,7 +349,7 @@ mod tests {
     #[test]
     fn a_small_pool_is_taken_whole() {
         let shares = Shares::default();
-        let [ada, bob] = ["ada", "bob"].map(|it| shares.tenant(Who::Principal(it)));
+        let [ada, bob] = ["ada", "bob"].map(|name| shares.tenant(CallerKey::Principal(name)));
         let (taken, refused) = take_all(&ada, 7);
         assert_eq!((taken.len(), refused), (7, NoShare::Empty));
         assert_eq!(bob.take(POOL, 1, 7).err(), Some(NoShare::Empty));
@@ -358,7 +359,7 @@ mod tests {
     #[test]
     fn a_tenant_takes_no_more_than_the_limit_for_each_tenant() {
         let shares = Shares::default();
-        let ada = shares.tenant(Who::Principal("ada"));
+        let ada = shares.tenant(CallerKey::Principal("ada"));
         let capacity = Capacity { all: 64, each: 2 };
         let taken = [ada.take(POOL, 1, capacity), ada.take(POOL, 1, capacity)];
         assert!(taken.iter().all(Result::is_ok));
@@ -370,7 +371,7 @@ mod tests {
     #[test]
     fn amounts_grow_and_shrink_within_the_pool() {
         let shares = Shares::default();
-        let [ada, bob] = ["ada", "bob"].map(|it| shares.tenant(Who::Principal(it)));
+        let [ada, bob] = ["ada", "bob"].map(|name| shares.tenant(CallerKey::Principal(name)));
         let mut of_ada = ada.take(POOL, 600, 1000).unwrap();
         assert_eq!(of_ada.grow(400, 1000), Err(NoShare::Reserved));
         assert_eq!(of_ada.grow(401, 1000), Err(NoShare::Empty));
@@ -387,22 +388,23 @@ mod tests {
     #[test]
     fn a_tenant_is_one_while_it_holds_something_and_forgotten_after_that() {
         let shares = Shares::default();
-        let ada = shares.tenant(Who::Principal("ada"));
-        assert!(Arc::ptr_eq(&ada, &shares.tenant(Who::Principal("ada"))));
-        assert!(!Arc::ptr_eq(&ada, &shares.tenant(Who::Peer(1))));
-        assert!(!Arc::ptr_eq(&ada, &shares.tenant(Who::Anybody)));
+        let ada = shares.tenant(CallerKey::Principal("ada"));
+        assert!(Arc::ptr_eq(&ada, &shares.tenant(CallerKey::Principal("ada"))));
+        assert!(!Arc::ptr_eq(&ada, &shares.tenant(CallerKey::Peer(1))));
+        assert!(!Arc::ptr_eq(&ada, &shares.tenant(CallerKey::Anybody)));
         for number in 0..100_000 {
-            shares.tenant(Who::Peer(number));
+            shares.tenant(CallerKey::Peer(number));
         }
-        let known: usize = shares.tenants.iter().map(|it| it.read().unwrap().known.len()).sum();
-        assert!(known <= 2 * PARTS * Part::LEAST, "{known}");
-        assert!(Arc::ptr_eq(&ada, &shares.tenant(Who::Principal("ada"))));
+        let known: usize =
+            shares.tenants.iter().map(|shard| shard.read().unwrap().known.len()).sum();
+        assert!(known <= 2 * SHARDS * TenantShard::LEAST, "{known}");
+        assert!(Arc::ptr_eq(&ada, &shares.tenant(CallerKey::Principal("ada"))));
     }
 
     #[test]
     fn a_pool_has_plenty_only_if_every_tenant_may_take_one_more_share() {
         let shares = Shares::default();
-        let ada = shares.tenant(Who::Principal("ada"));
+        let ada = shares.tenant(CallerKey::Principal("ada"));
         let (mut taken, _) = take_all(&ada, 64);
         assert!(!shares.has_plenty(POOL, 64));
         taken.pop();

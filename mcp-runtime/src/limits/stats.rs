@@ -1,4 +1,172 @@
-use super::Limit;
+//! Counters of refusals, one for each limit, and the view of them that authors get.
+
+use std::{
+    fmt,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+macro_rules! limit {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// Limit whose refusals are counted: one of the [`Limits`](crate::Limits), a limit that an item declares, or a limit of the
+        /// `AuthorizationServer`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Limit { $($(#[$doc])* $variant,)* }
+
+        impl Limit {
+            /// All limits.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// Returns the name of the limit, which is that of its setting if it has one.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+limit! {
+    /// Messages that were too long.
+    Message = "message",
+    /// Messages that were nested too deeply.
+    Depth = "depth",
+    /// Batches with too many messages.
+    Batch = "batch",
+    /// Calls beyond the limit of one connection or session.
+    Calls = "calls",
+    /// Calls beyond the limit of all clients together.
+    MaxTotalCalls = "max_total_calls",
+    /// URIs that were too long to subscribe to.
+    Uri = "uri",
+    /// Clients that described themselves and their capabilities at too great a length.
+    Client = "client",
+    /// Connections that were closed to make room, or refused, because there were too many.
+    Connections = "connections",
+    /// HTTP bodies and calls for which there was no room beside other large messages.
+    AllBodies = "all_bodies",
+    /// HTTP responses for which there was no room beside unread responses.
+    AllAnswers = "all_answers",
+    /// Subscriptions whose URIs were too long together.
+    SubscriptionBytes = "subscription_bytes",
+    /// Subscriptions for which there was no room beside others.
+    AllSubscriptionBytes = "all_subscription_bytes",
+    /// Subscriptions beyond the limit of one session, or of the listen streams of one connection.
+    Subscriptions = "subscriptions",
+    /// Streams beyond the limit of one connection or session. A listen stream is refused, a stream of a session cannot be resumed.
+    Streams = "streams",
+    /// Streams beyond the limit of all clients together.
+    AllStreams = "all_streams",
+    /// HTTP+SSE messages of clients that have not read their stream for too long.
+    EventBytes = "event_bytes",
+    /// Streams of sessions that could not be resumed, because the events that the client had missed are not kept any more.
+    Events = "events",
+    /// Sessions beyond the limit of all clients together.
+    Sessions = "sessions",
+    /// Heads of HTTP requests that were too long.
+    Head = "head",
+    /// HTTP bodies that took too long.
+    BodyTime = "body_time",
+    /// Connections whose clients did not read their responses for too long.
+    WriteTime = "write_time",
+    /// Questions that were cancelled because no answer came in time.
+    QuestionTime = "question_time",
+    /// Calls whose state between two rounds was too large.
+    State = "state",
+    /// Rounds of calls that were dropped to make room before they had expired, or for which there was no room.
+    AllState = "all_state",
+    /// Tasks beyond the limit of all clients together.
+    Tasks = "tasks",
+    /// Tasks beyond the limit of one principal.
+    OwnerTasks = "owner_tasks",
+    /// Calls that came too often for their item.
+    Rate = "rate",
+    /// Calls beyond the concurrency of their item.
+    Concurrency = "concurrency",
+    /// Login attempts beyond the limit of one authorization or one address.
+    LoginAttempts = "login_attempts",
+    /// Authorizations that were begun too often from one address, or that were dropped to make room before a user had decided.
+    Authorizations = "authorizations",
+    /// Clients that registered themselves too often from one address.
+    Registrations = "registrations",
+    /// Clients for which there was no room, or that were dropped to make room before they had been used.
+    RegisteredClients = "registered_clients",
+    /// Lookups of client metadata that came too often from one address, or while too many others were running.
+    ClientDocuments = "client_documents",
+    /// Authorization codes for which there was no room.
+    Codes = "codes",
+    /// Logins for which there was no room, or that ended because their user had too many.
+    Logins = "logins",
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Refusal counters of a server.
+pub(crate) struct RefusalCounters {
+    counts: [RefusalCounter; Limit::ALL.len()],
+    since: OnceLock<Instant>,
+}
+
+#[derive(Default)]
+struct RefusalCounter {
+    refused: AtomicU64,
+    /// Time of the last warning, in milliseconds since the first refusal, plus one. 0 means that there was no warning yet.
+    warned: AtomicU64,
+}
+
+// Arrays of more than 32 elements have no `Default`, so it cannot be derived.
+impl Default for RefusalCounters {
+    fn default() -> Self {
+        let counts = std::array::from_fn(|_| RefusalCounter::default());
+        Self { counts, since: OnceLock::new() }
+    }
+}
+
+impl RefusalCounters {
+    /// Minimum time between two warnings about a limit, so that a flood of refusals does not flood the log.
+    const WARNING_PAUSE: Duration = Duration::from_secs(10);
+
+    /// Counts and logs a refusal. Nothing in the log comes from the client.
+    #[cold]
+    pub(crate) fn refuse(&self, limit: Limit) {
+        self.refuse_of(limit, format_args!("the server"));
+    }
+
+    /// Counts and logs a refusal of an item. `of` names the item.
+    #[cold]
+    pub(crate) fn refuse_of(&self, limit: Limit, of: impl fmt::Display) {
+        let count = &self.counts[limit as usize];
+        let refused = count.refused.fetch_add(1, Ordering::Relaxed) + 1;
+        let name = limit.name();
+        if self.is_warning_due(count) {
+            tracing::warn!(limit = name, refused, "`{name}` of {of} has refused something");
+        } else {
+            tracing::debug!(limit = name, refused, "`{name}` of {of} has refused something");
+        }
+    }
+
+    fn is_warning_due(&self, count: &RefusalCounter) -> bool {
+        let since = self.since.get_or_init(Instant::now).elapsed().as_millis();
+        let now = u64::try_from(since).unwrap_or(u64::MAX).saturating_add(1);
+        let pause = Self::WARNING_PAUSE.as_secs() * 1000;
+        let is_due =
+            |warned: u64| (warned == 0 || now.saturating_sub(warned) >= pause).then_some(now);
+        count.warned.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_due).is_ok()
+    }
+
+    pub(crate) fn refused(&self, limit: Limit) -> u64 {
+        self.counts[limit as usize].refused.load(Ordering::Relaxed)
+    }
+}
 
 /// Counts of the calls and the refusals of a server: [`Handle::stats`](crate::Handle::stats).
 ///
@@ -9,7 +177,7 @@ use super::Limit;
 /// #[tool]
 /// fn load(server: Handle) -> String {
 ///     let stats = server.stats();
-///     format!("{} calls wait, {} were too many", stats.calls(), stats.refused(Limit::AllCalls))
+///     format!("{} calls wait, {} were too many", stats.calls(), stats.refused(Limit::MaxTotalCalls))
 /// }
 /// # fn main() {}
 /// ```
@@ -42,7 +210,7 @@ impl Stats {
 
     /// Returns how often this limit has refused something since the server started.
     pub fn refused(&self, limit: Limit) -> u64 {
-        self.refused.iter().find(|it| it.0 == limit).map_or(0, |it| it.1)
+        self.refused.iter().find(|(of, _)| *of == limit).map_or(0, |(_, count)| *count)
     }
 
     /// Returns every limit, with how often it has refused something.
@@ -75,5 +243,86 @@ impl ItemStats {
     /// Returns the number of calls that were refused by the `concurrency`, because too many were running.
     pub fn too_many(&self) -> u64 {
         self.concurrency
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tracing::{
+        Event, Level, Metadata, Subscriber,
+        field::{Field, Visit},
+        span,
+    };
+
+    use super::*;
+
+    #[test]
+    fn each_limit_has_a_counter_of_its_own() {
+        for (at, limit) in Limit::ALL.iter().enumerate() {
+            assert_eq!(*limit as usize, at, "{limit}");
+        }
+        let counters = RefusalCounters::default();
+        counters.refuse(Limit::Concurrency);
+        counters.refuse(Limit::Message);
+        let counted = Limit::ALL.iter().filter(|limit| counters.refused(**limit) == 1);
+        assert_eq!(counted.copied().collect::<Vec<_>>(), [Limit::Message, Limit::Concurrency]);
+    }
+
+    /// Records the level and the message of each event.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<(Level, String)>>>);
+
+    struct Said(String);
+
+    impl Visit for Said {
+        fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+            if field.name() == "message" {
+                self.0 = format!("{value:?}");
+            }
+        }
+    }
+
+    impl Subscriber for Log {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+            span::Id::from_u64(1)
+        }
+
+        fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+        fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+        fn event(&self, event: &Event<'_>) {
+            let mut said = Said(String::new());
+            event.record(&mut said);
+            self.0.lock().unwrap().push((*event.metadata().level(), said.0));
+        }
+
+        fn enter(&self, _: &span::Id) {}
+
+        fn exit(&self, _: &span::Id) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_refusal_is_one_event_and_few_are_loud() {
+        let (log, counters) = (Log::default(), RefusalCounters::default());
+        let _guard = tracing::subscriber::set_default(log.clone());
+        for _ in 0..100 {
+            counters.refuse(Limit::Calls);
+        }
+        counters.refuse_of(Limit::Rate, "the tool `add`");
+        tokio::time::advance(Duration::from_secs(10)).await;
+        counters.refuse(Limit::Calls);
+        let log = log.0.lock().unwrap();
+        assert_eq!(log.len(), 102);
+        let loud: Vec<_> =
+            log.iter().filter(|event| event.0 == Level::WARN).map(|event| &*event.1).collect();
+        let calls = "`calls` of the server has refused something";
+        assert_eq!(loud, [calls, "`rate` of the tool `add` has refused something", calls]);
     }
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     catalog::{Snapshot, Topic},
-    dispatch::Pending,
+    dispatch::PendingHandler,
     limits::Share,
     model::{Done, OperationResult, TaskAnswer},
 };
@@ -174,7 +174,7 @@ impl From<WayBack<'_>> for KeptWay {
 
 /// Request whose handler waits. A transport only drives the future: the response goes to the outbox.
 pub(crate) struct PendingCall {
-    pending: Pending,
+    pending: PendingHandler,
     id: IdBuf,
     way: KeptWay,
     _share: Share,
@@ -187,7 +187,7 @@ impl PendingCall {
     ///
     /// Returns `None` if another call with this id is in the table already.
     pub(super) fn new(
-        pending: Pending,
+        pending: PendingHandler,
         id: IdBuf,
         way: WayBack<'_>,
         share: impl FnOnce() -> Share,

@@ -59,10 +59,10 @@ use mcp_runtime_wire::{Invalid, Malformed, ObjectWriter};
 
 use crate::{
     ask::RoundStates,
-    builder::{Identity, Started},
     dispatch::Dispatcher,
     error::Error,
-    limits::{Limit, Limits, Room, Shares, Tally},
+    limits::{ByteBudget, Limit, Limits, RefusalCounters, Shares},
+    server::{Identity, Started},
     task::Tasks,
 };
 
@@ -73,7 +73,7 @@ pub(crate) struct Service {
     pub(crate) limits: Limits,
     tasks: Arc<Tasks>,
     /// Bytes of large messages that are being read or whose calls run.
-    pub(crate) bodies: Arc<Room>,
+    pub(crate) bodies: Arc<ByteBudget>,
     /// JSON text of the server's `Implementation`, for every result of the modern era.
     server_info: String,
     round_states: Arc<RoundStates>,
@@ -86,7 +86,7 @@ impl Service {
         self.shares().used(crate::limits::Pool::Calls)
     }
 
-    pub(crate) fn tally(&self) -> &Arc<Tally> {
+    pub(crate) fn tally(&self) -> &Arc<RefusalCounters> {
         &self.dispatcher.catalog.tally
     }
 

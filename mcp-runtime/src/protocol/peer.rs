@@ -18,7 +18,7 @@ use crate::limits::Tenant;
 use crate::{
     call::context::{Carrier, Context},
     error::{Error, ErrorKind, shown},
-    limits::{Limit, Limits, Who},
+    limits::{CallerKey, Limit, Limits},
 };
 
 /// Server side of a conversation: the calls and streams of both eras, and a session of the legacy era if one begins. A connection that
@@ -51,7 +51,8 @@ impl Peer {
     /// Makes the peer of a connection that belongs to one client.
     pub(crate) fn new(service: Arc<Service>) -> Self {
         let remembered = Remembered::new(&service);
-        let tenant = |service: &Service, number| Some(service.shares().tenant(Who::Peer(number)));
+        let tenant =
+            |service: &Service, number| Some(service.shares().tenant(CallerKey::Peer(number)));
         Self { shared: Arc::new(Shared::new(service, remembered, tenant)) }
     }
 

@@ -21,12 +21,12 @@ use super::{
     turn::{Refusal, Refused, Turn},
 };
 use crate::{
-    ask::{Bound, Keeper, Rounds},
+    ask::{CallBinding, Rounds, StateCodec},
     call::context::{Asker, Caller, Carrier, logging, meta_text},
     catalog::{Entry, Snapshot},
     dispatch::{Dispatched, Request},
     error::{Error, ErrorKind, shown},
-    limits::{LARGE, Limit, NoShare, Permit, Pool, Reservation, Taken},
+    limits::{LARGE, Limit, NoShare, Permit, Pool, Reservation, TakenBytes},
     model::{Asks, ClientInfo, Done, Level, ToolResult},
 };
 
@@ -179,18 +179,18 @@ impl Peer {
             let questioner = Questioner::new(self.shared.clone(), request.to, terms.clone());
             return Ok(Arc::new(questioner));
         }
-        let keeper = self.keeper(entry, terms, request, operation);
+        let codec = self.state_codec(entry, terms, request, operation);
         let [responses, state] = request.params.pick(["inputResponses", "requestState"]);
-        Ok(Rounds::resume(terms.client.clone(), keeper, responses, state)?)
+        Ok(Rounds::resume(terms.client.clone(), codec, responses, state)?)
     }
 
-    fn keeper(
+    fn state_codec(
         &self,
         entry: &Entry,
         terms: &Terms,
         request: &ClientRequest<'_>,
         operation: &Request<'_>,
-    ) -> Keeper {
+    ) -> StateCodec {
         let (item, arguments) = match operation {
             Request::CallTool { name, arguments } => (&**name, arguments.map(|it| it.whole)),
             Request::GetPrompt { name, arguments } => (&**name, *arguments),
@@ -198,9 +198,9 @@ impl Peer {
             Request::List { .. } | Request::Complete { .. } => ("", None),
         };
         let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
-        let bound = Bound::to(request.method, item, arguments, request.carrier.principal());
+        let bound = CallBinding::to(request.method, item, arguments, request.carrier.principal());
         let tenant = self.shared.tenant(request.carrier, terms.revision);
-        self.shared.service.round_states.keeper(bound, tenant, entry.single_use)
+        self.shared.service.round_states.codec(bound, tenant, entry.single_use)
     }
 
     /// Refuses a call that the client could not complete, or that comes too often. With `tells_model` the reason is a tool result.
@@ -266,7 +266,7 @@ impl Peer {
             let text = format!("{} calls are running already: wait for some of them", limits.calls);
             return busy(Limit::Calls, text);
         }
-        let all = limits.all_calls;
+        let all = limits.max_total_calls;
         if service.shares().has_plenty(Pool::Calls, all) {
             return Ok(());
         }
@@ -274,13 +274,13 @@ impl Peer {
             Ok(()) => Ok(()),
             Err(NoShare::Empty) => {
                 let text = format!("{all} calls are running already: wait for some of them");
-                busy(Limit::AllCalls, text)
+                busy(Limit::MaxTotalCalls, text)
             }
             Err(NoShare::Reserved | NoShare::Own) => {
                 let text = format!(
                     "this client has its share of the {all} calls that may run: wait for some of them"
                 );
-                busy(Limit::AllCalls, text)
+                busy(Limit::MaxTotalCalls, text)
             }
         }
     }
@@ -289,15 +289,15 @@ impl Peer {
     ///
     /// # Errors
     /// Fails if the requests of all running calls are too large for this one to run beside them.
-    fn reserve(&self, request: &ClientRequest<'_>) -> Result<Option<Taken>, Refused> {
+    fn reserve(&self, request: &ClientRequest<'_>) -> Result<Option<TakenBytes>, Refused> {
         let bytes = request.params.size() + request.id.as_str().len();
         if bytes > LARGE { self.reserve_large(bytes).map(Some) } else { Ok(None) }
     }
 
     #[cold]
-    fn reserve_large(&self, bytes: usize) -> Result<Taken, Refused> {
+    fn reserve_large(&self, bytes: usize) -> Result<TakenBytes, Refused> {
         let service = &*self.shared.service;
-        let mut taken = Taken::default();
+        let mut taken = TakenBytes::default();
         if taken.grow(&service.bodies, bytes, service.limits.all_bodies) {
             return Ok(taken);
         }

@@ -30,7 +30,7 @@ impl Peer {
             return Ok(());
         }
         let dispatcher = &self.shared.service.dispatcher;
-        Ok(dispatcher.permit(snapshot, target, request.carrier, operation)?)
+        Ok(dispatcher.rights.permit(snapshot, target, request.carrier, operation)?)
     }
 
     /// Checks that the caller may subscribe to these resources.
@@ -49,7 +49,7 @@ impl Peer {
         let dispatcher = &self.shared.service.dispatcher;
         let mut refused: Option<No> = None;
         for uri in uris {
-            if let Err(no) = dispatcher.permit_uri(snapshot, request.carrier, uri) {
+            if let Err(no) = dispatcher.rights.permit_uri(snapshot, request.carrier, uri) {
                 refused = Some(match refused {
                     None => no,
                     Some(before) => before.and(no),

@@ -16,7 +16,7 @@ use crate::{
     call::context::{Carrier, Context},
     catalog::{Event, Listener, Snapshot, Topic},
     error::Error,
-    limits::{Tenant, Who},
+    limits::{CallerKey, Tenant},
     model::ClientInfo,
 };
 
@@ -70,24 +70,24 @@ impl Shared {
     pub(super) fn tenant(&self, carrier: &Carrier, revision: Revision) -> Arc<Tenant> {
         let shares = self.service.shares();
         if revision.is_modern() && carrier.is_http() {
-            return shares.tenant(Who::sends(carrier));
+            return shares.tenant(CallerKey::of_sender(carrier));
         }
         let principal = carrier.principal();
         match &self.tenant {
             Some(tenant) if tenant.principal() == principal => tenant.clone(),
             // A test client may name several callers on one connection.
-            _ if principal.is_empty() => shares.tenant(Who::Peer(self.number)),
-            _ => shares.tenant(Who::Principal(principal)),
+            _ if principal.is_empty() => shares.tenant(CallerKey::Peer(self.number)),
+            _ => shares.tenant(CallerKey::Principal(principal)),
         }
     }
 
     /// Returns the caller of a request, as far as the caller is known.
-    pub(super) fn who<'a>(&self, request: &ClientRequest<'a>, revision: Revision) -> Who<'a> {
+    pub(super) fn who<'a>(&self, request: &ClientRequest<'a>, revision: Revision) -> CallerKey<'a> {
         let carrier = request.carrier;
         match carrier.principal() {
-            "" if revision.is_modern() && carrier.is_http() => Who::sends(carrier),
-            "" => Who::Peer(self.number),
-            principal => Who::Principal(principal),
+            "" if revision.is_modern() && carrier.is_http() => CallerKey::of_sender(carrier),
+            "" => CallerKey::Peer(self.number),
+            principal => CallerKey::Principal(principal),
         }
     }
 

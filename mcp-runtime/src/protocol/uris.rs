@@ -123,10 +123,10 @@ impl Uris {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{Shares, Who};
+    use crate::limits::{CallerKey, Shares};
 
     fn tenant() -> Arc<Tenant> {
-        Shares::default().tenant(Who::Anybody)
+        Shares::default().tenant(CallerKey::Anybody)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::{
 use super::{Live, Tasks};
 use crate::{
     call::context::{Caller, Context},
-    dispatch::{Dispatched, Dispatcher, Pending},
+    dispatch::{Dispatched, Dispatcher, PendingHandler},
     error::{Error, Result},
     model::{Done, OperationResult, TaskAnswer},
     unwind::{self, Panicked},
@@ -49,7 +49,7 @@ impl Tasks {
         };
         // The call gets its own context, because that of the handler lives longer than the call.
         let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
-        Dispatched::Pending(Pending::bare(work, context, dispatcher.settings))
+        Dispatched::Pending(PendingHandler::bare(work, context, dispatcher.settings))
     }
 
     /// Makes a task of a call that has an answer already, because its client wants to ask a task for the answer.
@@ -61,7 +61,7 @@ impl Tasks {
         Ok(Done::Task(TaskAnswer::Created(live.view())))
     }
 
-    async fn begin(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) -> OperationResult {
+    async fn begin(self: &Arc<Self>, live: &Arc<Live>, pending: PendingHandler) -> OperationResult {
         let mut abandoned = Abandoned { tasks: self, live, is_kept: true };
         let put = self.put(live).await;
         abandoned.is_kept = false;
@@ -71,7 +71,7 @@ impl Tasks {
     }
 
     /// Lets the task run on its own from here on.
-    pub(super) fn run(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) {
+    pub(super) fn run(self: &Arc<Self>, live: &Arc<Live>, pending: PendingHandler) {
         self.enter(live);
         live.set_task(pending.context());
         // The task must not use the store for longer than the server exists: another server may have taken over the store.
@@ -142,7 +142,7 @@ impl Drop for Abandoned<'_> {
 /// Polls the handler until it has answered, or has to wait as a task.
 fn until_due(
     live: &Live,
-    pending: &mut Pending,
+    pending: &mut PendingHandler,
     cx: &mut Poller<'_>,
 ) -> Poll<Option<Option<OperationResult>>> {
     match Pin::new(pending).poll(cx) {

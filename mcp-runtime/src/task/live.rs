@@ -11,7 +11,7 @@ use tokio::sync::{Notify, oneshot};
 
 pub(crate) use self::waiter::Waiter;
 use crate::{
-    ask::{asked_twice, lacking},
+    ask::{asked_twice, missing_capability},
     call::context::{AnswerFuture, Context, ProgressReport},
     catalog::{Catalog, Event},
     error::{Error, ErrorKind, Result},
@@ -299,9 +299,9 @@ impl Live {
 
     pub(super) fn ask(self: &Arc<Self>, key: &str, question: Question) -> AnswerFuture {
         let failed = |error| Box::pin(std::future::ready(Err(error)));
-        if let Some(lacking) = lacking(&self.origin.client, &question) {
+        if let Some(error) = missing_capability(&self.origin.client, &question) {
             // The call has been accepted, so it is too late to reject it.
-            return failed(Error::msg(lacking.message()));
+            return failed(Error::msg(error.message()));
         }
         if let Question::Url { url, must_visit: true, .. } = &question {
             // No client calls a task again by itself when the user has visited the page.

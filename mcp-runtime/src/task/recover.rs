@@ -9,7 +9,7 @@ use crate::{
     call::context::Caller,
     dispatch::{Dispatched, Dispatcher, Request},
     error::Result,
-    limits::{Gate, Reservation},
+    limits::{ItemGate, Reservation},
     model::{ListKind, OperationResult},
 };
 
@@ -66,16 +66,16 @@ impl Tasks {
         let arguments = validate(arguments.as_bytes(), 1024).map_err(|_| ENDED)?;
         let request =
             Request::CallTool { name: (&**tool).into(), arguments: Some(arguments.into()) };
-        let carrier = dispatcher.carrier_of(owner, caller.as_deref());
+        let carrier = dispatcher.rights.carrier_of(owner, caller.as_deref());
         // The conditions for callers of the tool may be different now.
         #[cfg(feature = "auth")]
-        if let Err(no) = dispatcher.permit(&snapshot, Some(entry), &carrier, &request) {
+        if let Err(no) = dispatcher.rights.permit(&snapshot, Some(entry), &carrier, &request) {
             let why = no.error.message();
             return Err(format!("the server ended before this was done: {why}").into());
         }
         let client = client.clone();
         let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
-        let permit = entry.gate.as_ref().and_then(Gate::reenter);
+        let permit = entry.gate.as_ref().and_then(ItemGate::reenter);
         let reservation = Reservation::new(permit, None);
         match dispatcher.dispatch(&snapshot, None, caller, request).holding(reservation) {
             Dispatched::Pending(pending) => {

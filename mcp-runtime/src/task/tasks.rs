@@ -12,7 +12,7 @@ use crate::{
     call::context::Carrier,
     catalog::{Catalog, Entry},
     error::{Error, ErrorKind, Result},
-    limits::{Capacity, Limit, Limits, NoShare, Pool, Share, Tenant, Who},
+    limits::{CallerKey, Capacity, Limit, Limits, NoShare, Pool, Share, Tenant},
     model::{ClientInfo, TaskState, TaskSupport, TaskView, Timestamp},
 };
 
@@ -243,7 +243,7 @@ impl Tasks {
             later: false,
         };
         let live = Live::new(origin, self.catalog.clone());
-        let tenant = self.catalog.shares.tenant(Who::named(owner));
+        let tenant = self.catalog.shares.tenant(CallerKey::of_principal(owner));
         live.set_share(self.share(&tenant).ok());
         live
     }

@@ -69,14 +69,14 @@ macro_rules! __assert_builds {
 
 #[track_caller]
 pub fn assert_builds(builder: Builder) {
-    if let Err(error) = builder.judge() {
+    if let Err(error) = builder.check_all() {
         panic!("{error}");
     }
 }
 
 #[track_caller]
 pub fn assert_package_builds(builder: Builder) {
-    if let Err(error) = builder.judge_package() {
+    if let Err(error) = builder.check_package() {
         panic!("{error}");
     }
 }

@@ -10,10 +10,11 @@ use serde_json::{Map, Value, json};
 
 use super::results::{RpcError, typed};
 use crate::{
-    builder::{Builder, Started},
+    builder::Builder,
     collect::collect_by_insert,
     error::ServeError,
     protocol::{Peer, Revision, Service},
+    server::Started,
     transport::memory::Memory,
 };
 
@@ -82,7 +83,7 @@ impl Client {
     /// Connects in order to inspect all items. Also returns the error of `setup`, if it failed.
     #[cfg(feature = "stdio")]
     pub(crate) async fn looking(server: Builder) -> Result<(Self, Option<String>), ServeError> {
-        let (started, problem) = server.build()?.start_to_look().await;
+        let (started, problem) = server.build()?.start_to_inspect().await;
         Ok((Self::to(started), problem))
     }
 
@@ -177,7 +178,7 @@ impl Client {
     /// ```
     #[cfg(feature = "auth")]
     pub fn authorization(&mut self, authorization: crate::Authorization) {
-        let authorization = self.started.dispatcher.rules.completed(authorization);
+        let authorization = self.started.dispatcher.rights.rules.completed(authorization);
         self.memory.carrier.authorization = Some(std::sync::Arc::new(authorization));
     }
 

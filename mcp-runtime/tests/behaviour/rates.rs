@@ -304,7 +304,7 @@ async fn a_task_keeps_the_place_of_its_call() {
 #[test]
 fn limits_have_the_names_of_their_settings() {
     let names: Vec<_> = Limit::ALL.iter().map(|it| it.name()).collect();
-    for name in ["message", "calls", "all_calls", "sessions", "rate", "concurrency"] {
+    for name in ["message", "calls", "max_total_calls", "sessions", "rate", "concurrency"] {
         assert!(names.contains(&name), "{name}");
     }
     let mut sorted = names.clone();

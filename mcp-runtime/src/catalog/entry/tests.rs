@@ -99,7 +99,7 @@ fn given() -> Value {
 }
 
 fn entry(function: &str) -> Entry {
-    let def = registry::all().find(|it| it.origin.function == function).expect("registered");
+    let def = registry::all().find(|def| def.origin.function == function).expect("registered");
     let mut params = ItemParams::default();
     (def.params)(&mut params);
     Entry::of(def, params).expect("its template is right")
@@ -115,16 +115,20 @@ fn the_attribute_and_the_parameters_are_joined() {
 }
 
 fn headers(entry: &Entry) -> Vec<String> {
-    entry.headers().iter().map(|it| format!("{} {}", it.header, it.path.join("/"))).collect()
+    entry
+        .headers()
+        .iter()
+        .map(|argument| format!("{} {}", argument.header, argument.path.join("/")))
+        .collect()
 }
 
 #[test]
 fn headers_are_found_wherever_they_are_declared() {
     let check = |function, expected: &[&str]| {
-        for judged in [false, true] {
+        for is_made in [false, true] {
             let mut entry = entry(function);
-            if judged {
-                entry.judge().expect("nothing is wrong");
+            if is_made {
+                entry.make_input_schema().expect("nothing is wrong");
             }
             assert_eq!(headers(&entry), expected, "{function}");
         }
@@ -141,7 +145,7 @@ fn headers_are_found_wherever_they_are_declared() {
 
 #[test]
 fn headers_of_a_tool_made_by_value() {
-    use crate::catalog::handle::Item as _;
+    use crate::catalog::live::Item as _;
     let tool = Tool::new("t").handler_with(async |place: Place, _: Context| place.region.is_some());
     assert_eq!(headers(&tool.into_entry().unwrap().0), ["mcp-param-region region"]);
 
@@ -150,7 +154,7 @@ fn headers_of_a_tool_made_by_value() {
         #[schemars(extend("x-mcp-header" = "Ratio"))]
         ratio: f64,
     }
-    let tool = Tool::new("t").handler_with(async |it: Wrong, _: Context| it.ratio);
+    let tool = Tool::new("t").handler_with(async |wrong: Wrong, _: Context| wrong.ratio);
     let problem = "`t`: the argument `ratio` has a header, but only strings, integers and booleans can have one";
     assert_eq!(tool.into_entry().unwrap_err(), problem);
 }

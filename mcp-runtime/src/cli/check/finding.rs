@@ -5,13 +5,14 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
-    builder::{Builder, Identity},
+    builder::Builder,
     catalog::{Entry, Snapshot},
     cli::{
         exit::CommandError,
         show::{ServerLists, member},
     },
     model::ListKind,
+    server::Identity,
     testing::Client,
 };
 

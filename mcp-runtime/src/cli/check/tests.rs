@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
     Context, Tool,
-    builder::Identity,
     catalog::Item as _,
     cli::show::ServerLists,
     model::TaskSupport,
     schema::{SchemaProfile, compatible::compatible_result},
+    server::Identity,
 };
 
 fn tool(name: &str) -> Value {

@@ -6,10 +6,11 @@ use tokio::{sync::Semaphore, task, time::Instant};
 
 use crate::{
     Tool,
-    builder::{Identity, builder, items},
+    builder::{builder, items},
     call::context::{Caller, Context},
     dispatch::{Dispatched, Request},
     model::{Content, Done, OperationResult},
+    server::Identity,
 };
 
 const SECOND: Duration = Duration::from_secs(1);

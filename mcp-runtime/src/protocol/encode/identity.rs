@@ -3,7 +3,6 @@
 use mcp_runtime_wire::ObjectWriter;
 
 use crate::{
-    builder::Identity,
     call::context::logging,
     catalog::Snapshot,
     model::Icon,
@@ -12,6 +11,7 @@ use crate::{
         revision::{Revision, TaskDialect},
         tasks::EXTENSION,
     },
+    server::Identity,
 };
 
 /// Writes `Implementation`, with the members that the revision has.

@@ -102,7 +102,7 @@ fn tool(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry, tool: 
     object.raw("inputSchema", &schemas.input.text);
     if let Some(output) = schemas.output {
         if features.any_structured || (features.titles && output.root_is_object) {
-            object.raw("outputSchema", &output.made.text);
+            object.raw("outputSchema", &output.schema.text);
         }
     }
     if let Some(task) = tool.task.filter(|_| features.tasks == TaskDialect::Core) {

@@ -2,8 +2,9 @@ use std::task::Poll;
 
 use super::*;
 use crate::{
-    builder::{Identity, builder, items},
+    builder::{builder, items},
     catalog::Tool,
+    server::Identity,
 };
 
 /// Polls a future that is ready at once, without any runtime.

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     call::context::{Caller, Context},
     catalog::Snapshot,
-    dispatch::{Dispatched, Pending},
+    dispatch::{Dispatched, PendingHandler},
     error::{Error, ErrorKind},
     model::{ClientInfo, Done, OperationResult, TaskAnswer, TaskEnd, TaskState, TaskView},
     task::{Answers, Viewer},
@@ -109,7 +109,7 @@ impl Peer {
         }
         let dispatcher = &shared.service.dispatcher;
         let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
-        let pending = Pending::bare(work, context, dispatcher.settings);
+        let pending = PendingHandler::bare(work, context, dispatcher.settings);
         let scope = Scope { revision, is_private: true };
         let way = WayBack { shared, snapshot: &snapshot, scope, slot: None, to: request.to };
         self.drive(Dispatched::Pending(pending), request, way, turn);
@@ -117,7 +117,7 @@ impl Peer {
 
     /// Returns the viewer for this request, which decides what tasks the caller sees.
     pub(super) fn viewer(&self, snapshot: &Snapshot, request: &ClientRequest<'_>) -> Viewer {
-        let judged = self.shared.service.dispatcher.judged(snapshot, request.carrier);
+        let judged = self.shared.service.dispatcher.rights.judged(snapshot, request.carrier);
         Viewer::of(request.carrier.principal(), judged)
     }
 

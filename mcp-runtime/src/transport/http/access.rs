@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use http::{HeaderValue, Uri, header};
 
 use super::head::Head;
-use crate::{builder::HttpSettings, error::shown};
+use crate::{error::shown, server::HttpSettings};
 
 /// Host names and origins that are admitted.
 #[derive(Clone, Debug, Default)]

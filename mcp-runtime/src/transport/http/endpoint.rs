@@ -21,10 +21,10 @@ use super::{
     table::{Key, Table},
 };
 use crate::{
-    builder::{HttpSettings, Started},
     call::context::Carrier,
-    limits::{Limit, Limits, NoShare, Pool, Room, Share, Tenant, Who},
+    limits::{ByteBudget, CallerKey, Limit, Limits, NoShare, Pool, Share, Tenant},
     protocol::{Peer, Remembered, Service},
+    server::{HttpSettings, Started},
 };
 
 /// How long a session that was opened and never used is kept when there is no room for another one.
@@ -47,7 +47,7 @@ pub(super) struct Endpoint {
     displaced_none: AtomicU64,
     pub(super) open: OpenConnections,
     /// Bytes of large answers that clients have not read.
-    pub(super) answers: Arc<Room>,
+    pub(super) answers: Arc<ByteBudget>,
     memory: Arc<Memory>,
     /// State that sessions share instead of having it each. There are several, so that sessions seldom wait for each other.
     remembered: [OnceLock<Arc<Remembered>>; 16],
@@ -104,7 +104,7 @@ impl Endpoint {
 
     /// Returns the tenant that a request counts for.
     pub(super) fn tenant(&self, carrier: &Carrier) -> Arc<Tenant> {
-        self.service.shares().tenant(Who::sends(carrier))
+        self.service.shares().tenant(CallerKey::of_sender(carrier))
     }
 
     /// Makes a session. The caller puts it into the table.
@@ -288,7 +288,10 @@ pub(super) fn millis(time: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builder::{Identity, builder, items};
+    use crate::{
+        builder::{builder, items},
+        server::Identity,
+    };
 
     /// Makes an endpoint without a free session. Each tenant holds the number of sessions in `held`.
     async fn full(held: &[usize]) -> (Arc<Endpoint>, Vec<Share>) {
@@ -302,7 +305,7 @@ mod tests {
     }
 
     fn tenant(endpoint: &Endpoint, owner: usize) -> Arc<Tenant> {
-        endpoint.service.shares().tenant(Who::Peer(owner as u64))
+        endpoint.service.shares().tenant(CallerKey::Peer(owner as u64))
     }
 
     #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use http::{HeaderMap, request::Parts};
 
-use crate::builder::{Network, written_address};
+use crate::server::{Network, written_address};
 
 const HEADER: &str = "x-forwarded-for";
 

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use super::{desk::Desk, endpoint::Endpoint};
 use crate::{
-    limits::{Limit, Limits, Taken},
+    limits::{Limit, Limits, TakenBytes},
     transport::alarm::Alarm,
 };
 
@@ -177,7 +177,7 @@ impl Drop for Opened {
 
 /// Bytes of a large answer that its client has not read, counted for the limit of all connections.
 pub(super) struct HeldAnswer {
-    _taken: Taken,
+    _taken: TakenBytes,
     desk: Arc<Desk>,
     bytes: usize,
 }
@@ -186,7 +186,7 @@ impl HeldAnswer {
     /// Takes room for an answer. If there is none, connections whose clients do not read are closed to make room.
     pub(super) fn take(desk: &Arc<Desk>, bytes: usize) -> Option<Self> {
         let endpoint = &desk.endpoint;
-        let mut taken = Taken::default();
+        let mut taken = TakenBytes::default();
         if !taken.grow(&endpoint.answers, bytes, endpoint.limits().all_answers) {
             let tally = endpoint.service.tally();
             tally.refuse(Limit::AllAnswers);

@@ -13,7 +13,7 @@ use http_body::Body as HttpBody;
 use tokio::time::{Sleep, sleep};
 
 use super::{body::Body, endpoint::Endpoint, quiet::Quiet, reply};
-use crate::limits::{LARGE, Limit, Taken};
+use crate::limits::{LARGE, Limit, TakenBytes};
 
 /// Reason why a body was not read.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Unread {
 /// A body that was read. It counts for the limit of all bodies until it is dropped.
 pub(super) struct Read {
     pub(super) bytes: Bytes,
-    _taken: Taken,
+    _taken: TakenBytes,
 }
 
 /// Maximum size of a refused body that is read and dropped to keep its connection. A new connection costs less than reading more.
@@ -99,7 +99,7 @@ pub(super) struct Reading<B> {
     /// First piece of the body. Most bodies come in one piece, which is not copied.
     first: Bytes,
     all: BytesMut,
-    taken: Taken,
+    taken: TakenBytes,
     /// Maximum size of the body, in bytes.
     most: usize,
     /// Whether reading has failed or gone beyond a limit.
@@ -115,7 +115,7 @@ impl<B: RequestBody> Reading<B> {
             body: Some(body),
             first,
             all,
-            taken: Taken::default(),
+            taken: TakenBytes::default(),
             most: 0,
             is_over: false,
             patience: None,

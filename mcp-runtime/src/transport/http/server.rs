@@ -202,7 +202,7 @@ impl HttpServer {
     }
 
     #[cfg(feature = "stdio")]
-    pub(super) fn identity(&self) -> &crate::builder::Identity {
+    pub(super) fn identity(&self) -> &crate::server::Identity {
         &self.endpoint().service.identity
     }
 }

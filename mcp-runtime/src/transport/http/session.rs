@@ -229,10 +229,11 @@ mod tests {
 
     use super::{super::endpoint::Endpoint, *};
     use crate::{
-        builder::{HttpSettings, Identity, builder, items},
+        builder::{builder, items},
         call::context::{Carrier, Context},
         catalog::Tool,
         protocol::{Arrival, Era, ReplyTo, Turn},
+        server::{HttpSettings, Identity},
     };
 
     /// Measures a session after typical use, because a server needs this memory for each client that has not left.

@@ -6,9 +6,10 @@ use std::{io::Write as _, pin::pin};
 use super::watchdog;
 use super::{Guard, restore, terminated::terminated};
 use crate::{
-    builder::{Builder, Identity, Server},
+    builder::Builder,
     error::ServeError,
     protocol::{Peer, Service},
+    server::{Identity, Server},
     transport::{block_on, stream},
 };
 

@@ -16,10 +16,11 @@ use tokio::{
 use super::{HIGH_WATER, serve};
 use crate::{
     Tool,
-    builder::{Identity, builder, items},
+    builder::{builder, items},
     call::context::Context,
     limits::Limits,
     protocol::{Peer, Service},
+    server::Identity,
 };
 
 const GRACE: Duration = Limits::new().grace;

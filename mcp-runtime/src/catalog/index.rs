@@ -1,3 +1,5 @@
+//! Index of all items that a server has.
+
 use std::{
     any::TypeId,
     borrow::Borrow,
@@ -9,13 +11,16 @@ use std::{
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Entry, EntryKind, Event};
+use super::{
+    bus::Event,
+    entry::{Entry, EntryKind},
+};
 use crate::{collect::collect_by_insert, model::ListKind};
 
 /// All items, including disabled ones. The cost of changing an item hardly depends on the number of items.
 #[derive(Default)]
-pub(super) struct Items {
-    /// Items in the order of the lists, and whether each is enabled.
+pub(super) struct ItemIndex {
+    /// ItemIndex in the order of the lists, and whether each is enabled.
     sorted: BTreeMap<Sorted, bool>,
     by_key: [FxHashSet<ByKey>; 4],
     /// Resources and templates by name. They have names beside their URIs, and several may share a name.
@@ -26,13 +31,13 @@ pub(super) struct Items {
 
 /// Result of a change: the lists that differ, and the items that were removed.
 #[derive(Default)]
-pub(super) struct Change {
+pub(super) struct CatalogChange {
     lists: [bool; 4],
     /// Removed items. They must be dropped without a lock held: a handler owns its captured values, and their drop may change the server.
     pub(super) removed: Vec<Arc<Entry>>,
 }
 
-impl Change {
+impl CatalogChange {
     /// Whether nothing has changed.
     pub(super) fn is_empty(&self) -> bool {
         self.removed.is_empty() && !self.lists.contains(&true)
@@ -50,7 +55,7 @@ impl Change {
     }
 }
 
-impl Items {
+impl ItemIndex {
     pub(super) fn new(entries: Vec<Entry>) -> Self {
         let mut items = Self::default();
         let mut completions = FxHashMap::default();
@@ -83,7 +88,7 @@ impl Items {
     ///
     /// # Errors
     /// Fails if an item of this kind and key exists already.
-    pub(super) fn add(&mut self, entry: &Arc<Entry>) -> Result<Change, String> {
+    pub(super) fn add(&mut self, entry: &Arc<Entry>) -> Result<CatalogChange, String> {
         let rivals: &[ListKind] = match list_of(entry) {
             Some(ListKind::Tools) => &[ListKind::Tools],
             Some(ListKind::Prompts) => &[ListKind::Prompts],
@@ -92,7 +97,7 @@ impl Items {
             }
             None => &[],
         };
-        let found = rivals.iter().find_map(|it| self.by_key[*it as usize].get(entry.key()));
+        let found = rivals.iter().find_map(|list| self.by_key[*list as usize].get(entry.key()));
         if let Some(ByKey(other)) = found {
             return Err(format!(
                 "there is a {} `{}` already: {}",
@@ -101,7 +106,7 @@ impl Items {
                 other.place()
             ));
         }
-        let mut change = Change::default();
+        let mut change = CatalogChange::default();
         if let Some(list) = list_of(entry) {
             change.lists[list as usize] = true;
             self.index(list, entry);
@@ -111,12 +116,12 @@ impl Items {
     }
 
     /// Removes every item with this name or key; `None` if there is none.
-    pub(super) fn remove(&mut self, name: &str) -> Option<Change> {
-        let mut change = Change::default();
+    pub(super) fn remove(&mut self, name: &str) -> Option<CatalogChange> {
+        let mut change = CatalogChange::default();
         for Sorted(list, entry) in self.named(name) {
             self.by_key[list as usize].remove(entry.key());
             if let Some(same) = self.by_name.get_mut(&*entry.name) {
-                same.retain(|it| !Arc::ptr_eq(it, &entry));
+                same.retain(|other| !Arc::ptr_eq(other, &entry));
                 if same.is_empty() {
                     self.by_name.remove(&*entry.name);
                 }
@@ -129,12 +134,12 @@ impl Items {
     }
 
     /// Enables or disables every item with this name or key; `None` if there is none.
-    pub(super) fn enable(&mut self, name: &str, enabled: bool) -> Option<Change> {
+    pub(super) fn enable(&mut self, name: &str, enabled: bool) -> Option<CatalogChange> {
         let named = self.named(name);
-        let mut change = Change::default();
-        for it in &named {
-            if let Some(before) = self.sorted.get_mut(it) {
-                change.lists[it.0 as usize] |= *before != enabled;
+        let mut change = CatalogChange::default();
+        for item in &named {
+            if let Some(before) = self.sorted.get_mut(item) {
+                change.lists[item.0 as usize] |= *before != enabled;
                 *before = enabled;
             }
         }
@@ -143,10 +148,11 @@ impl Items {
 
     /// Returns every item with this name or key, each once.
     fn named(&self, name: &str) -> Vec<Sorted> {
-        let by_key = self.by_key.iter().filter_map(|it| it.get(name)).map(|it| &it.0);
-        let by_name = self.by_name.get(name).into_iter().flatten().filter(|it| it.key() != name);
+        let by_key = self.by_key.iter().filter_map(|list| list.get(name)).map(|ByKey(entry)| entry);
+        let by_name =
+            self.by_name.get(name).into_iter().flatten().filter(|entry| entry.key() != name);
         let all = by_key.chain(by_name);
-        all.filter_map(|it| Some(Sorted(list_of(it)?, it.clone()))).collect()
+        all.filter_map(|entry| Some(Sorted(list_of(entry)?, entry.clone()))).collect()
     }
 
     /// Returns all items, and whether each is enabled, list by list and in the order of the list.
@@ -220,7 +226,7 @@ pub(super) fn sort_key(entry: &Entry) -> (i64, &str, &str) {
 fn list_of(entry: &Entry) -> Option<ListKind> {
     match &entry.kind {
         EntryKind::Tool(_) => Some(ListKind::Tools),
-        EntryKind::Resource(it) if it.template.is_some() => Some(ListKind::Templates),
+        EntryKind::Resource(resource) if resource.template.is_some() => Some(ListKind::Templates),
         EntryKind::Resource(_) => Some(ListKind::Resources),
         EntryKind::Prompt(_) => Some(ListKind::Prompts),
         EntryKind::Completion { .. } => None,
@@ -232,7 +238,7 @@ mod tests {
     use super::*;
     use crate::{
         call::context::Context,
-        catalog::{Prompt, Resource, Tool, Variables, handle::Item},
+        catalog::{Prompt, Resource, Tool, Variables, live::Item},
     };
 
     fn entry(item: impl Item) -> Arc<Entry> {
@@ -248,17 +254,17 @@ mod tests {
     }
 
     /// Returns five items with the name `a` and different kinds or URIs, and a tool `b`.
-    fn items() -> Items {
-        let mut items = Items::default();
+    fn items() -> ItemIndex {
+        let mut items = ItemIndex::default();
         let prompt = Prompt::new("a").handler(async |_: Variables, _: Context| "");
         let uris = ["x://1", "x://2", "x://{it}"].map(resource);
-        for it in uris.iter().chain([&entry(tool("a")), &entry(prompt), &entry(tool("b"))]) {
-            assert!(items.add(it).is_ok());
+        for item in uris.iter().chain([&entry(tool("a")), &entry(prompt), &entry(tool("b"))]) {
+            assert!(items.add(item).is_ok());
         }
         items
     }
 
-    fn keys(items: &Items) -> Vec<(ListKind, &str, bool)> {
+    fn keys(items: &ItemIndex) -> Vec<(ListKind, &str, bool)> {
         items.iter().map(|(list, entry, enabled)| (list, entry.key(), enabled)).collect()
     }
 
@@ -268,8 +274,8 @@ mod tests {
             let mut items = items();
             let hidden = items.enable(name, false).expect("there are some");
             assert_eq!(hidden.lists, told, "{name}");
-            assert!(items.enable(name, false).is_some_and(|it| it.is_empty()), "{name}");
-            let left = keys(&items).into_iter().filter(|it| it.2).map(|it| it.1);
+            assert!(items.enable(name, false).is_some_and(|change| change.is_empty()), "{name}");
+            let left = keys(&items).into_iter().filter(|item| item.2).map(|item| item.1);
             assert_eq!(left.collect::<Vec<_>>(), expected, "{name}");
             // The items were hidden, so their removal changes no list.
             let gone = items.remove(name).expect("there are some");
@@ -314,7 +320,7 @@ mod tests {
     fn the_order_decides_before_the_name() {
         let mut items = items();
         assert!(items.add(&entry(tool("z").order(-1))).is_ok());
-        let tools = keys(&items).into_iter().filter(|it| it.0 == ListKind::Tools);
-        assert_eq!(tools.map(|it| it.1).collect::<Vec<_>>(), ["z", "a", "b"]);
+        let tools = keys(&items).into_iter().filter(|item| item.0 == ListKind::Tools);
+        assert_eq!(tools.map(|item| item.1).collect::<Vec<_>>(), ["z", "a", "b"]);
     }
 }

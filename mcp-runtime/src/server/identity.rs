@@ -34,7 +34,7 @@ impl Identity {
     }
 
     /// Returns the problem of an identity that no client could use.
-    pub(super) fn problem(&self) -> Option<&'static str> {
+    pub(crate) fn problem(&self) -> Option<&'static str> {
         self.name
             .trim()
             .is_empty()

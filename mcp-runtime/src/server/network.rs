@@ -1,3 +1,5 @@
+//! Addresses and networks that an operator names, such as those of proxies.
+
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Address or network that an operator has named. IPv4 addresses are kept as IPv6 addresses (`::ffff:0:0/96`), so it does not matter which
@@ -28,14 +30,14 @@ impl Network {
             });
         };
         let most = if address.is_ipv4() { 32 } else { 128 };
-        let of_prefix = |it: &str| it.parse().ok().filter(|bits: &u32| *bits <= most);
+        let of_prefix = |digits: &str| digits.parse().ok().filter(|bits: &u32| *bits <= most);
         let Some(prefix) = prefix.map_or(Some(most), of_prefix) else {
             return Err(format!(
                 "`{text}` is no network: behind the `/` belongs a number up to {most}"
             ));
         };
-        let (number, bits) = (number(address), prefix + 128 - most);
-        let first = number.checked_shr(128 - bits).map_or(0, |it| it << (128 - bits));
+        let (number, bits) = (as_ipv6_number(address), prefix + 128 - most);
+        let first = number.checked_shr(128 - bits).map_or(0, |prefix| prefix << (128 - bits));
         let network = Self { first, bits };
         if network.has_all_of_ipv4() {
             return Err(format!(
@@ -52,7 +54,7 @@ impl Network {
     }
 
     pub(crate) fn has(self, address: IpAddr) -> bool {
-        (self.first ^ number(address)) >> (128 - self.bits) == 0
+        (self.first ^ as_ipv6_number(address)) >> (128 - self.bits) == 0
     }
 
     fn has_all_of_ipv4(self) -> bool {
@@ -60,20 +62,20 @@ impl Network {
     }
 }
 
-fn number(address: IpAddr) -> u128 {
+fn as_ipv6_number(address: IpAddr) -> u128 {
     match address {
-        IpAddr::V4(it) => it.to_ipv6_mapped().into(),
-        IpAddr::V6(it) => it.into(),
+        IpAddr::V4(address) => address.to_ipv6_mapped().into(),
+        IpAddr::V6(address) => address.into(),
     }
 }
 
 /// Parses an address in the forms that programs write: with or without brackets, with or without a port.
 pub(crate) fn written_address(text: &str) -> Option<IpAddr> {
-    let bare = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     if let Some(bare) = bare {
         return bare.parse().ok().map(IpAddr::V6);
     }
-    text.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|it| it.ip()))
+    text.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|socket| socket.ip()))
 }
 
 #[cfg(test)]
@@ -103,7 +105,11 @@ mod tests {
     #[test]
     fn addresses_are_read_as_they_are_written() {
         let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(written_address(text), expected.map(|it| it.parse().unwrap()), "{text}");
+            assert_eq!(
+                written_address(text),
+                expected.map(|address| address.parse().unwrap()),
+                "{text}"
+            );
         };
         check("192.0.2.7", Some("192.0.2.7"));
         check("192.0.2.7:4711", Some("192.0.2.7"));

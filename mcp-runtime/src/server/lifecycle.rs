@@ -1,39 +1,50 @@
-use std::{fmt, sync::Arc};
+//! From the checked server to the running one, and to its end.
 
-use super::{Identity, Prepare, Shutdown, round_state::StateSettings};
-#[cfg(feature = "auth")]
-use crate::auth::Rules;
+use std::{fmt, future::Future, pin::Pin, sync::Arc};
+
+use super::Identity;
 use crate::{
-    ask::RoundStates,
+    ask::{RoundStates, StateSettings},
     call::context::{Caller, Context, Environment, States},
-    catalog::{Catalog, Handle, Origin},
-    dispatch::{Around, Dispatcher, Settings},
+    catalog::{Catalog, Handle, HandleSource},
+    dispatch::{Around, CallSettings, Dispatcher, ItemRights},
     error::ServeError,
     limits::Limits,
     task::{TaskStore, Tasks},
 };
 
+/// Inserts the state that a `setup` has made.
+pub(crate) type StateInsert = Box<dyn FnOnce(&mut States) + Send>;
+
+/// Closure of `setup`. Its error is the text that the author's error has.
+pub(crate) type StateSetup = Box<
+    dyn FnOnce(Handle) -> Pin<Box<dyn Future<Output = Result<StateInsert, String>> + Send>> + Send,
+>;
+
+/// Closure of `on_shutdown`.
+pub(crate) type ShutdownHook =
+    Box<dyn FnOnce(Context) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+
 /// A server that has been checked and is ready to start.
 pub struct Server {
     pub(crate) identity: Arc<Identity>,
     pub(crate) catalog: Arc<Catalog>,
-    pub(super) states: States,
-    pub(super) setups: Vec<Prepare>,
-    /// Whether one of the setups takes the handle, and so may add items.
+    pub(crate) states: States,
+    pub(crate) setups: Vec<StateSetup>,
+    /// Whether one of the setups takes the handle.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
-    pub(super) adds: bool,
-    pub(super) shutdowns: Vec<Shutdown>,
-    pub(super) around: Option<Around>,
-    pub(super) settings: Settings,
-    #[cfg(feature = "auth")]
-    pub(super) rules: Rules,
+    pub(crate) setups_may_add_items: bool,
+    pub(crate) shutdowns: Vec<ShutdownHook>,
+    pub(crate) around: Option<Around>,
+    pub(crate) settings: CallSettings,
+    pub(crate) rights: ItemRights,
     /// Reason why the server cannot be served over HTTP on its own: it restricts access, but has no verifier that identifies callers.
     #[cfg(feature = "auth")]
     pub(crate) unverified: Option<String>,
-    pub(super) max_blocking: usize,
-    pub(super) limits: Limits,
-    pub(super) state_settings: StateSettings,
-    pub(super) task_store: Arc<dyn TaskStore>,
+    pub(crate) max_blocking: usize,
+    pub(crate) limits: Limits,
+    pub(crate) state_settings: StateSettings,
+    pub(crate) task_store: Arc<dyn TaskStore>,
 }
 
 impl fmt::Debug for Server {
@@ -49,7 +60,7 @@ pub(crate) struct Started {
     pub(crate) limits: Limits,
     pub(crate) tasks: Arc<Tasks>,
     pub(crate) round_states: Arc<RoundStates>,
-    pub(super) shutdowns: Vec<Shutdown>,
+    pub(crate) shutdowns: Vec<ShutdownHook>,
 }
 
 impl Server {
@@ -84,8 +95,8 @@ impl Server {
     /// Starts a server to inspect all of its items: `setup` runs only if it may add items. Returns the error of the first `setup` that
     /// fails; the remaining ones do not run then.
     #[cfg(feature = "stdio")]
-    pub(crate) async fn start_to_look(mut self) -> (Started, Option<String>) {
-        if !self.adds {
+    pub(crate) async fn start_to_inspect(mut self) -> (Started, Option<String>) {
+        if !self.setups_may_add_items {
             return (self.start_bare(), None);
         }
         for setup in std::mem::take(&mut self.setups) {
@@ -98,19 +109,17 @@ impl Server {
     }
 
     fn started(mut self) -> Started {
-        self.states.insert(Origin(self.catalog.clone()));
+        self.states.insert(HandleSource(self.catalog.clone()));
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
         let tally = self.catalog.tally.clone();
-        let storage = self.state_settings.storage(&self.limits, tally.clone());
-        let round_states = RoundStates::new(storage, &self.limits, tally);
+        let round_states = RoundStates::new(self.state_settings, &self.limits, tally);
         let tasks = Tasks::new(self.task_store, self.catalog.clone(), self.limits);
         let dispatcher = Dispatcher {
             catalog: self.catalog,
             environment,
             around: self.around,
             settings: self.settings,
-            #[cfg(feature = "auth")]
-            rules: self.rules,
+            rights: self.rights,
         };
         Started {
             identity: self.identity,

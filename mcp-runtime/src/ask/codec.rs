@@ -1,0 +1,199 @@
+//! Carries the state of a call from one round to the next: as text for the storage, and back.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use mcp_runtime_wire::{ObjectWriter, Raw, write};
+
+#[cfg(feature = "state-key")]
+use super::sealed::{SealedStorage, StateSealer};
+use super::{
+    bound::CallBinding,
+    in_process::ProcessStorage,
+    storage::{RoundId, StateStorage, unknown_state},
+};
+use crate::{
+    collect::collect_by_insert,
+    error::{Error, Result},
+    limits::{Limit, Limits, RefusalCounters, Tenant},
+};
+
+/// Settings of the state between rounds.
+#[derive(Clone)]
+pub(crate) struct StateSettings {
+    #[cfg(feature = "state-key")]
+    pub(crate) keys: Vec<[u8; 32]>,
+    pub(crate) lifetime: Duration,
+}
+
+impl Default for StateSettings {
+    fn default() -> Self {
+        Self {
+            #[cfg(feature = "state-key")]
+            keys: Vec::new(),
+            lifetime: Duration::from_secs(15 * 60),
+        }
+    }
+}
+
+impl StateSettings {
+    /// Returns the storage that the settings ask for: sealed if there is a key, in the process otherwise.
+    fn storage(self, limits: &Limits, tally: Arc<RefusalCounters>) -> Box<dyn StateStorage> {
+        #[cfg(feature = "state-key")]
+        if let Some(sealer) = StateSealer::new(self.keys) {
+            return Box::new(SealedStorage::new(sealer, self.lifetime));
+        }
+        Box::new(ProcessStorage::new(self.lifetime, limits.all_state, tally))
+    }
+}
+
+/// State between rounds, for all calls of a server.
+pub(crate) struct RoundStates {
+    storage: Box<dyn StateStorage>,
+    tally: Arc<RefusalCounters>,
+    /// Maximum size of the state of a call, in bytes.
+    most: usize,
+    /// Maximum nesting depth of a message.
+    depth: usize,
+}
+
+/// State between rounds, for one call.
+pub(crate) struct StateCodec {
+    states: Arc<RoundStates>,
+    bound: CallBinding,
+    /// Caller that the rounds count for.
+    tenant: Arc<Tenant>,
+    /// Whether each round may be sent only once.
+    is_single_use: bool,
+}
+
+impl RoundStates {
+    pub(crate) fn new(
+        settings: StateSettings,
+        limits: &Limits,
+        tally: Arc<RefusalCounters>,
+    ) -> Self {
+        let storage = settings.storage(limits, tally.clone());
+        Self { storage, tally, most: limits.state, depth: limits.depth }
+    }
+
+    pub(crate) fn codec(
+        self: &Arc<Self>,
+        bound: CallBinding,
+        tenant: Arc<Tenant>,
+        is_single_use: bool,
+    ) -> StateCodec {
+        StateCodec { states: self.clone(), bound, tenant, is_single_use }
+    }
+}
+
+impl StateCodec {
+    /// Returns the state of earlier rounds and the round that stored it. In a first round the state is empty.
+    pub(super) fn open(&self, text: Option<Raw<'_>>) -> Result<(RoundState, Option<RoundId>)> {
+        let Some(text) = text.filter(|json| !json.is_null()) else {
+            return Ok((RoundState::default(), None));
+        };
+        let text = text.string().ok_or_else(unknown_state)?;
+        let stored = self.states.storage.get(&text, self.bound.as_bytes())?;
+        let text =
+            mcp_runtime_wire::validate(&stored.text, self.depth()).map_err(|_| unknown_state())?;
+        Ok((RoundState::read(text), Some(stored.round)))
+    }
+
+    /// Maximum nesting depth of a stored state. Answers may be as deep as a message, and results of `once` as deep as serde reads (128
+    /// levels). In the state both lie two levels deeper.
+    fn depth(&self) -> usize {
+        self.states.depth.max(128) + 2
+    }
+
+    /// Whether answers are accepted. A single-use call accepts them only together with a state.
+    pub(super) fn takes_answers(&self, round: Option<RoundId>) -> bool {
+        round.is_some() || !self.is_single_use
+    }
+
+    /// Marks the round of a single-use call as sent.
+    pub(super) fn spend(&self, round: RoundId) -> Result<()> {
+        if !self.is_single_use {
+            return Ok(());
+        }
+        self.states.storage.spend(round, &self.tenant)
+    }
+
+    /// Returns a digest that stands for the words of a question.
+    pub(super) fn digest(&self, words: &str) -> Result<String> {
+        self.states.storage.digest(words)
+    }
+
+    pub(super) fn is_digest(&self, digest: &str, words: &str) -> bool {
+        self.states.storage.is_digest(digest, words)
+    }
+
+    /// Stores what later rounds need, and returns the text that the client sends back.
+    pub(super) fn close(&self, state: &RoundState) -> Result<String> {
+        let (text, most) = (state.write(), self.states.most);
+        if text.len() > most {
+            self.states.tally.refuse(Limit::State);
+            let (key, size) = state.largest().unwrap_or_default();
+            let why = format!(
+                "what must be kept between rounds has {} bytes, at most {most}: most of it, {size}, is `{key}`",
+                text.len(),
+            );
+            // The client is responsible for an answer that is too long, the author for everything else.
+            let is_answer = state.answers.contains_key(key);
+            return Err(if is_answer { Error::invalid_params(why) } else { Error::internal(why) });
+        }
+        self.states.storage.put(&text, self.bound.as_bytes(), &self.tenant)
+    }
+}
+
+/// JSON texts by their keys.
+pub(super) type Texts = BTreeMap<Box<str>, Box<str>>;
+
+/// State that earlier rounds leave to later ones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct RoundState {
+    /// Answers of the client.
+    pub(super) answers: Texts,
+    /// Results of the work that the handler has completed.
+    pub(super) done: Texts,
+    /// Digests of the words that each question was asked in.
+    pub(super) asked: Texts,
+}
+
+impl RoundState {
+    pub(super) fn write(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut object = ObjectWriter::begin(&mut out);
+        for (name, texts) in [("a", &self.answers), ("d", &self.done)] {
+            let mut members = object.object(name);
+            for (key, json) in texts {
+                write::raw(members.given_key(key), json);
+            }
+        }
+        let mut asked = object.object("q");
+        for (key, digest) in &self.asked {
+            write::string(asked.given_key(key), digest);
+        }
+        asked.end();
+        object.end();
+        out
+    }
+
+    /// Reads the text that [`write`](Self::write) has made.
+    pub(super) fn read(text: Raw<'_>) -> Self {
+        let [answers, done, asked] = text.pick(["a", "d", "q"]);
+        let texts = |of: Option<Raw<'_>>| -> Texts {
+            let members = of.into_iter().flat_map(Raw::members);
+            collect_by_insert(members.map(|(key, json)| (key.into(), json.as_str().into())))
+        };
+        let members = asked.into_iter().flat_map(Raw::members);
+        let digest = |json: Raw<'_>| json.string().unwrap_or_default().into();
+        let asked = collect_by_insert(members.map(|(key, json)| (key.into(), digest(json))));
+        Self { answers: texts(answers), done: texts(done), asked }
+    }
+
+    /// Returns the key that takes the most room, and the size of key and value in bytes.
+    pub(super) fn largest(&self) -> Option<(&str, usize)> {
+        let all = self.answers.iter().chain(&self.done);
+        all.map(|(key, json)| (&**key, key.len() + json.len())).max_by_key(|(_, size)| *size)
+    }
+}

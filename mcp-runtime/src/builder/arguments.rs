@@ -1,0 +1,203 @@
+//! Arguments of the settings: lists of items, sizes, and the closures of `setup`. The traits among them only let the compiler say what is
+//! missing; authors never name them, so they are hidden from the documentation.
+
+use std::{any::TypeId, fmt, panic::Location};
+
+use crate::{call::extract::Shared, call::reply::IntoFailure, catalog::Handle};
+
+/// Place in the user's code that makes a setting of the server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallSite(&'static Location<'static>);
+
+impl CallSite {
+    /// Returns the place that called the calling function, if that function has `#[track_caller]`.
+    #[track_caller]
+    pub(crate) fn here() -> Self {
+        Self(Location::caller())
+    }
+}
+
+impl fmt::Display for CallSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.0.file(), self.0.line())
+    }
+}
+
+/// Function in a list of [`items!`](crate::items), by its name and identity.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    pub(crate) name: &'static str,
+    pub(crate) identity: TypeId,
+}
+
+#[doc(hidden)]
+#[allow(missing_docs, reason = "public only for generated code")]
+pub const fn named(name: &'static str, identity: TypeId) -> Named {
+    Named { name, identity }
+}
+
+/// List of items that are named one by one, with [`items!`](crate::items).
+#[derive(Clone, Debug)]
+pub struct Items {
+    pub(super) named: Vec<Named>,
+    /// Place of the list in the user's code.
+    pub(super) place: CallSite,
+}
+
+#[doc(hidden)]
+#[allow(missing_docs, reason = "public only for generated code")]
+#[track_caller]
+pub fn items(list: &[Named]) -> Items {
+    Items { named: list.to_vec(), place: CallSite::here() }
+}
+
+/// Closure for [`setup`](crate::Builder::setup): `async || …` or `async |server: Handle| …`.
+///
+/// `A` stands for the parameters of the closure; the compiler infers it.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`setup` takes an `async` closure with nothing or a `Handle` as its parameter",
+    label = "not such a closure",
+    note = "write `.setup(async || Db::open().await)` or `.setup(async |server: Handle| …)`"
+)]
+pub trait Setup<A> {
+    #[doc(hidden)]
+    type Future;
+    #[doc(hidden)]
+    const TAKES_HANDLE: bool;
+    #[doc(hidden)]
+    fn begin(self, handle: Handle) -> Self::Future;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: FnOnce() -> R, R> Setup<()> for F {
+    type Future = R;
+    const TAKES_HANDLE: bool = false;
+
+    fn begin(self, _: Handle) -> R {
+        self()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: FnOnce(Handle) -> R, R> Setup<(Handle,)> for F {
+    type Future = R;
+    const TAKES_HANDLE: bool = true;
+
+    fn begin(self, handle: Handle) -> R {
+        self(handle)
+    }
+}
+
+/// Future of a `setup`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`setup` waits for what it makes, and `{Self}` is there at once",
+    label = "not `async`",
+    note = "write `async` before the `fn`, or `.setup(async || …)`; what need not be waited for is given with `.state(…)`"
+)]
+pub trait Opening {
+    #[doc(hidden)]
+    type Made;
+    #[doc(hidden)]
+    type Waiting: Future<Output = Self::Made>;
+    #[doc(hidden)]
+    fn wait(self) -> Self::Waiting;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future> Opening for F {
+    type Made = F::Output;
+    type Waiting = F;
+
+    fn wait(self) -> F {
+        self
+    }
+}
+
+/// Result of a `setup`: the state, or an error.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`setup` returns a `Result`, and `{Self}` is none",
+    label = "`setup` can fail",
+    note = "return `Ok(…)`, as in `.setup(async || Ok::<_, Error>(Db::new()))`; what need not be waited for is given with `.state(…)`"
+)]
+pub trait Made: Send {
+    #[doc(hidden)]
+    type State: Shared;
+
+    #[doc(hidden)]
+    fn state(self) -> Result<Self::State, String>;
+}
+
+impl<T: Shared, E: IntoFailure + Send> Made for Result<T, E> {
+    type State = T;
+
+    fn state(self) -> Result<T, String> {
+        self.map_err(|error| error.into_failure().to_string())
+    }
+}
+
+/// A size in bytes: a number, or a text such as `"64KB"` or `"1MB"`. The units are those of the attributes: `KB` is 1,000 bytes, `KiB`
+/// 1,024.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no number of bytes",
+    label = "neither a number nor a text",
+    note = "write `.max_result(1_000_000)` or `.max_result(\"1MB\")`"
+)]
+pub trait Size {
+    /// Returns the size in bytes.
+    ///
+    /// # Errors
+    /// Fails if the value is no size. The text says why.
+    fn in_bytes(self) -> Result<usize, String>;
+}
+
+macro_rules! numbers {
+    ($($ty:ty)*) => {$(
+        impl Size for $ty {
+            fn in_bytes(self) -> Result<usize, String> {
+                usize::try_from(self).map_err(|_| format!("{self} is no size in bytes"))
+            }
+        }
+    )*};
+}
+// `i32` is the type of a number without a suffix.
+numbers! { i32 u32 u64 usize }
+
+impl Size for &str {
+    fn in_bytes(self) -> Result<usize, String> {
+        let wrong =
+            || format!("`{self}` is no size: write it as `64KB`, `1MiB` or a number of bytes");
+        let digits = self.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
+        let unit = match self[digits.len()..].trim().to_ascii_uppercase().as_str() {
+            "" | "B" => 1,
+            "KB" => 1_000,
+            "MB" => 1_000_000,
+            "GB" => 1_000_000_000,
+            "KIB" => 1 << 10,
+            "MIB" => 1 << 20,
+            "GIB" => 1 << 30,
+            _ => return Err(wrong()),
+        };
+        let number: usize = digits.parse().map_err(|_| wrong())?;
+        number.checked_mul(unit).ok_or_else(|| format!("`{self}` is too large a size"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Size;
+
+    #[test]
+    fn sizes() {
+        assert_eq!("1MB".in_bytes(), Ok(1_000_000));
+        assert_eq!("64 kib".in_bytes(), Ok(64 << 10));
+        assert_eq!("12".in_bytes(), Ok(12));
+        assert_eq!(12.in_bytes(), Ok(12));
+        assert!("1 parsec".in_bytes().is_err());
+        assert!("MB".in_bytes().is_err());
+        assert!((-1).in_bytes().is_err());
+    }
+}

@@ -1,0 +1,468 @@
+//! The settings of a server before it starts, but for those of HTTP and authorization.
+
+use std::{
+    any::{TypeId, type_name},
+    fmt,
+    future::Future,
+    sync::Arc,
+    time::Duration,
+};
+
+use super::arguments::{CallSite, Items, Made, Opening, Setup, Size};
+#[cfg(feature = "auth")]
+use crate::auth::Decide;
+#[cfg(feature = "http")]
+use crate::server::HttpSettings;
+use crate::{
+    ask::StateSettings,
+    call::context::{Context, States},
+    call::extract::Shared,
+    catalog::PageSizes,
+    dispatch::{Around, CallSettings, Next, OperationCall},
+    limits::{Limits, RateConfig},
+    model::{Icon, Outcome, Rate},
+    schema::SchemaProfile,
+    server::{Identity, ShutdownHook, StateInsert, StateSetup},
+    task::{MemoryTasks, TaskStore},
+};
+
+/// Builder of a server, which [`server!`](crate::server!) returns.
+pub struct Builder {
+    pub(crate) identity: Identity,
+    /// Place of `server!` in the user's code.
+    pub(super) place: CallSite,
+    pub(super) with: Vec<(&'static str, CallSite)>,
+    pub(super) group: Option<&'static str>,
+    pub(super) items: Option<Items>,
+    /// Whether lists are in the order of the source instead of by name.
+    pub(super) as_written: bool,
+    pub(super) states: States,
+    /// Types of the state that exists once `setup` has run.
+    pub(super) promised: Vec<PromisedState>,
+    pub(super) setups: Vec<StateSetup>,
+    pub(super) shutdowns: Vec<ShutdownHook>,
+    pub(super) around: Option<(Around, CallSite)>,
+    pub(super) settings: CallSettings,
+    pub(super) pages: PageSizes,
+    pub(super) profile: SchemaProfile,
+    pub(super) rates: RateConfig,
+    pub(super) max_blocking: usize,
+    pub(super) limits: Limits,
+    pub(super) state_settings: StateSettings,
+    pub(super) task_store: Arc<dyn TaskStore>,
+    #[cfg(feature = "http")]
+    pub(crate) http: HttpSettings,
+    #[cfg(feature = "auth")]
+    pub(super) policies: Vec<(Decide, CallSite)>,
+    /// Whether a `setup` takes the [`Handle`](crate::Handle), and so may add items.
+    pub(super) setups_may_add_items: bool,
+    pub(super) problems: Vec<String>,
+}
+
+/// State that `setup` or `state` has promised to handlers.
+pub(super) struct PromisedState {
+    pub(super) id: TypeId,
+    pub(super) name: &'static str,
+    pub(super) place: CallSite,
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+#[doc(hidden)]
+#[allow(missing_docs, reason = "public only for generated code")]
+#[track_caller]
+pub fn builder(identity: Identity) -> Builder {
+    Builder {
+        identity,
+        place: CallSite::here(),
+        with: Vec::new(),
+        group: None,
+        items: None,
+        as_written: false,
+        states: States::default(),
+        promised: Vec::new(),
+        setups: Vec::new(),
+        shutdowns: Vec::new(),
+        around: None,
+        settings: CallSettings::default(),
+        pages: PageSizes::default(),
+        profile: SchemaProfile::default(),
+        rates: RateConfig::default(),
+        max_blocking: 256,
+        limits: Limits::new(),
+        state_settings: StateSettings::default(),
+        task_store: Arc::new(MemoryTasks::new()),
+        #[cfg(feature = "http")]
+        http: HttpSettings::default(),
+        #[cfg(feature = "auth")]
+        policies: Vec::new(),
+        setups_may_add_items: false,
+        problems: Vec::new(),
+    }
+}
+
+macro_rules! texts {
+    ($($(#[$doc:meta])* $name:ident $(: $wrap:ident)?;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $name(mut self, $name: impl Into<String>) -> Self {
+            self.identity.$name = texts!(@ $($wrap)? $name.into());
+            self
+        }
+    )*};
+    (@ Some $value:expr) => { Some($value) };
+    (@ $value:expr) => { $value };
+}
+
+impl Builder {
+    texts! {
+        /// Sets the name of the server. Default: the name of the program.
+        name;
+        /// Sets the version of the server. Default: the version of the package.
+        version;
+        /// Sets the title, which clients show to users instead of the name.
+        title: Some;
+        /// Sets the description of the server. Default: the description of the package.
+        description: Some;
+        /// Sets the URL of the server's website.
+        website: Some;
+        /// Sets the instructions, which tell the model how to use the server as a whole, beyond the descriptions of its items.
+        instructions: Some;
+    }
+
+    /// Adds an icon of the server. Can be called several times.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.identity.icons.push(icon);
+        self
+    }
+
+    /// Serves the items of these crates too. `server!(with = [my_tools])` adds this call, and keeps the linker from dropping the crate.
+    #[must_use]
+    #[track_caller]
+    pub fn with(mut self, crates: &[&'static str]) -> Self {
+        let place = CallSite::here();
+        self.with.extend(crates.iter().map(|name| (*name, place)));
+        self
+    }
+
+    /// Serves the items of this group, instead of the items without a group.
+    #[must_use]
+    pub fn group(mut self, group: &'static str) -> Self {
+        self.group = Some(group);
+        self
+    }
+
+    /// Serves exactly these items, in this order: `.items(items![add, Notes::search])`.
+    #[must_use]
+    pub fn items(mut self, items: Items) -> Self {
+        self.items = Some(items);
+        self
+    }
+
+    /// Lists tools, resources and prompts in the order of the source, by file and line, instead of by name.
+    ///
+    /// Items with a lower [`order`](crate::prelude::tool#keys) still come first. Items that a [`Handle`](crate::Handle) adds come after the
+    /// items of the source, by name. With [`items`](Self::items) this has no effect, because that list is an order already.
+    ///
+    /// ```
+    /// let server = mcp_runtime::server!().as_written();
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn as_written(mut self) -> Self {
+        self.as_written = true;
+        self
+    }
+
+    /// Adds shared state for handlers that take `&T` or `State<T>`. Can be called once for each type.
+    #[must_use]
+    #[track_caller]
+    pub fn state<T: Shared>(mut self, state: T) -> Self {
+        self.promise::<T>("state");
+        self.states.insert(state);
+        self
+    }
+
+    /// Makes shared state when the server starts. The closure runs once, before the first message is read, and may take the server's
+    /// [`Handle`](crate::Handle). Can be called several times, once for each type.
+    ///
+    /// ```
+    /// # struct Db;
+    /// # impl Db { async fn open() -> Result<Db, std::io::Error> { Ok(Db) } }
+    /// let server = mcp_runtime::server!().setup(async || Db::open().await);
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn setup<A, F>(mut self, setup: F) -> Self
+    where
+        F: Setup<A> + Send + 'static,
+        F::Future: Opening<Made: Made, Waiting: Send + 'static>,
+    {
+        self.promise::<<<F::Future as Opening>::Made as Made>::State>("setup");
+        self.setups_may_add_items |= F::TAKES_HANDLE;
+        self.setups.push(Box::new(move |handle| {
+            let made = setup.begin(handle).wait();
+            Box::pin(async move {
+                let state = made.await.state()?;
+                Ok(Box::new(|states: &mut States| states.insert(state)) as StateInsert)
+            })
+        }));
+        self
+    }
+
+    #[track_caller]
+    fn promise<T: 'static>(&mut self, method: &str) {
+        let state = PromisedState {
+            id: TypeId::of::<T>(),
+            name: type_name::<T>(),
+            place: CallSite::here(),
+        };
+        if let Some(PromisedState { name, place, .. }) =
+            self.promised.iter().find(|promised| promised.id == state.id)
+        {
+            let problem = format!(
+                "there are two states of type `{name}`, the other at {place}: handlers could not tell them apart"
+            );
+            self.refuse(method, problem);
+        }
+        self.promised.push(state);
+    }
+
+    /// Records a problem with the user's call of this method. [`build`](Self::build) reports it together with all other problems.
+    #[track_caller]
+    pub(super) fn refuse(&mut self, method: &str, problem: impl fmt::Display) {
+        self.problems.push(format!("`.{method}(…)` at {}: {problem}", CallSite::here()));
+    }
+
+    /// Adds a closure that runs when the server stops, after the last call has been answered. Several closures run in the order in which
+    /// they were added.
+    ///
+    /// The [`Context`] gives access to the state. The closure runs only if `setup` ran and succeeded. On the command line, `list` and
+    /// `schema` never run `setup`. `check` runs `setup` only if it takes the [`Handle`](crate::Handle), because it may then add items.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// # struct Db;
+    /// # impl Db { async fn open() -> Result<Db> { Ok(Db) } async fn flush(&self) {} }
+    /// let server = mcp_runtime::server!().setup(async || Db::open().await).on_shutdown(async |context: Context| {
+    ///     if let Some(db) = context.state::<Db>() {
+    ///         db.flush().await;
+    ///     }
+    /// });
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn on_shutdown<F, R>(mut self, shutdown: F) -> Self
+    where
+        F: FnOnce(Context) -> R + Send + 'static,
+        R: Future<Output = ()> + Send + 'static,
+    {
+        self.shutdowns.push(Box::new(|context| Box::pin(shutdown(context))));
+        self
+    }
+
+    /// Sets a closure that runs around every operation (lists, calls, reads, prompts, completions). It can inspect, time or reject an
+    /// operation, and runs it with [`Next::run`].
+    ///
+    /// Can be called only once. `list` and `schema` on the command line run without the closure. Under protocol revision 2026-07-28 a call
+    /// that asks its client is several operations, one for each round: see [`Outcome::needs_input`](crate::Outcome::needs_input).
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// let server = mcp_runtime::server!().around(async |call, next| {
+    ///     tracing::info!("{}", call.operation().method());
+    ///     next.run(call).await
+    /// });
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn around<F, R>(mut self, around: F) -> Self
+    where
+        F: Fn(OperationCall, Next) -> R + Send + Sync + 'static,
+        R: Future<Output = Outcome> + Send + 'static,
+    {
+        if let Some((_, first)) = &self.around {
+            let problem = format!("it was said at {first} already: put both into one");
+            self.refuse("around", problem);
+        }
+        self.around = Some((Around::new(around), CallSite::here()));
+        self
+    }
+
+    /// Sets the timeout of calls whose item sets none. Default: no timeout.
+    #[must_use]
+    #[track_caller]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        if timeout.is_zero() {
+            self.refuse(
+                "timeout",
+                "no call could be answered in no time: leave it out for no limit",
+            );
+        }
+        self.settings.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets how often one caller may call each tool, resource and prompt that sets no `rate` of its own: `.rate(Rate::per_second(10))`.
+    /// Default: no limit.
+    ///
+    /// A caller is the [`Principal`](crate::Principal) if one is known, otherwise the session or the connection. Over HTTP without a
+    /// session it is the address that the request came from; for IPv6 it is the network of 64 bits. An axum application provides this
+    /// address with `into_make_service_with_connect_info::<SocketAddr>()`. If it does not, all such requests count as one caller. Headers
+    /// are read only behind a [trusted proxy](Self::trust_proxy).
+    #[must_use]
+    #[track_caller]
+    pub fn rate(mut self, rate: Rate) -> Self {
+        self.rates.rate = Some(rate);
+        self.check_rates("rate", RateConfig { rate: Some(rate), concurrency: None })
+    }
+
+    /// Sets how many calls of each tool, resource and prompt that sets no `concurrency` of its own may run at once, for all callers
+    /// together. Default: no limit except those of all items together ([`Limits`](crate::Limits)).
+    #[must_use]
+    #[track_caller]
+    pub fn concurrency(mut self, calls: u32) -> Self {
+        self.rates.concurrency = Some(calls);
+        self.check_rates("concurrency", RateConfig { rate: None, concurrency: Some(calls) })
+    }
+
+    #[track_caller]
+    fn check_rates(mut self, method: &str, rates: RateConfig) -> Self {
+        if let Some(problem) = rates.problem() {
+            self.refuse(method, problem);
+        }
+        self
+    }
+
+    /// Sets the largest result of a tool, as a number of bytes or as a text such as `"64KB"` or `"1MB"`. A larger result is replaced with an
+    /// error that tells the model so. Default: no limit.
+    ///
+    /// The units are those of the attributes: `KB` is 1,000 bytes, `KiB` 1,024.
+    #[must_use]
+    #[track_caller]
+    pub fn max_result(mut self, size: impl Size) -> Self {
+        match size.in_bytes() {
+            Ok(bytes) => self.settings.max_result = Some(bytes),
+            Err(problem) => self.refuse("max_result", problem),
+        }
+        self
+    }
+
+    /// Sets how much of JSON Schema the schemas of tools use, including tools that are added while the server runs. Default: the part that
+    /// all known clients read. A tool with `schema = "…"` overrides this setting.
+    #[must_use]
+    pub fn schema_profile(mut self, profile: SchemaProfile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Sets how many tools a page holds. Default: 1,000, because several clients read only the first page.
+    #[must_use]
+    pub fn tools_per_page(mut self, size: usize) -> Self {
+        self.pages.tools = size.max(1);
+        self
+    }
+
+    /// Sets how many resources, templates or prompts a page holds. Default: 100.
+    #[must_use]
+    pub fn items_per_page(mut self, size: usize) -> Self {
+        self.pages.others = size.max(1);
+        self
+    }
+
+    /// Sets how many `blocking` handlers may run at once. Default: 256. A handler whose call has timed out or was cancelled counts until it
+    /// ends.
+    #[must_use]
+    pub fn max_blocking(mut self, count: usize) -> Self {
+        self.max_blocking = count.max(1);
+        self
+    }
+
+    /// Sets the limits of the server, for one client and for all clients together.
+    #[must_use]
+    #[track_caller]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        for name in limits.that_let_nothing_through() {
+            self.refuse("limits", format_args!("with `{name}` of 0 nothing would be answered"));
+        }
+        self.limits = limits;
+        self
+    }
+
+    /// Seals the state of a call between its rounds with this key, and sends the state to the client (`requestState`, protocol revision
+    /// 2026-07-28).
+    ///
+    /// Set the same key in all instances of a server that share an address. Each of them then goes on with calls that another one has
+    /// begun, and calls survive a restart. The key must be random and secret: with it, a client could write its own state. Without a key
+    /// the state stays in the process. A handler sees no difference.
+    ///
+    /// Call it several times to rotate keys: the first key seals new state, every key opens existing state. Put the new key first, and keep
+    /// the old one for as long as [state may be used](Builder::state_lifetime).
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let key = std::fs::read("/run/secrets/state-key")?;
+    /// let server = mcp_runtime::server!().state_key(key.try_into().map_err(|_| "the key has not 32 bytes")?);
+    /// # let _ = server;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "state-key")]
+    #[must_use]
+    pub fn state_key(mut self, key: [u8; 32]) -> Self {
+        self.state_settings.keys.push(key);
+        self
+    }
+
+    /// Time that a user may take to answer under protocol revision 2026-07-28, where a question ends the call. After that the client has
+    /// to begin the call again. Default: 15 minutes.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let server = mcp_runtime::server!().state_lifetime(Duration::from_secs(60 * 60));
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn state_lifetime(mut self, lifetime: Duration) -> Self {
+        if lifetime.is_zero() {
+            self.refuse(
+                "state_lifetime",
+                "it is zero, and no user could answer in that time: pass a longer one",
+            );
+        }
+        self.state_settings.lifetime = lifetime;
+        self
+    }
+
+    /// Sets the store that keeps tasks. Default: in memory.
+    ///
+    /// With a store that outlasts the process, a finished task is still there after a restart. A task that was running ends with an error
+    /// that says why, or runs again if its tool is `idempotent`. `SqliteTasks` (feature `sqlite`) is such a store.
+    ///
+    /// A task that runs again runs for the caller who began it, if the tool's `scopes` and policies still accept that caller. It has the
+    /// scopes that the token granted then, and claims that were JSON, such as those of `Jwt`. The store keeps both as long as the task
+    /// runs. It never keeps the token, nor a token of another provider. A handler that takes claims of a verifier's own type fails, with an
+    /// error that says to call it again.
+    ///
+    /// ```
+    /// use mcp_runtime::MemoryTasks;
+    ///
+    /// let server = mcp_runtime::server!().task_store(MemoryTasks::new().most(100));
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn task_store(mut self, store: impl TaskStore) -> Self {
+        self.task_store = Arc::new(store);
+        self
+    }
+}

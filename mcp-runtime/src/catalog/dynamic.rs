@@ -1,0 +1,489 @@
+//! Items that are made while the server runs, by value instead of by attribute.
+
+use std::{collections::BTreeMap, fmt, future::Future, sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+
+use super::{
+    entry::{
+        DynHandler, Entry, EntryKind, EntryText, Handler, PromptArgument, PromptEntry,
+        ResourceEntry, SchemaMaker, ToolEntry, rank,
+    },
+    live::{EntryBox, Item},
+    schemas,
+};
+#[cfg(feature = "auth")]
+use crate::auth::Guard;
+use crate::{
+    call::context::Context,
+    call::extract::{ArgumentNames, Arguments, Call, Running},
+    call::reply::{
+        OutputSchemaSource, PromptReply, ResourceReply, ToolReply, prompt_reply, resource_reply,
+        tool_reply,
+    },
+    item::template::UriTemplate,
+    limits::RateConfig,
+    model::{Asks, TaskSupport, check_tool_name},
+    registry::Constant,
+    schema::{self, SchemaProfile},
+};
+
+/// The variables of a template or the arguments of a prompt, by name.
+pub type Variables = BTreeMap<String, String>;
+
+/// Methods that the builders of all kinds share.
+macro_rules! common_methods {
+    ($ty:ident) => {
+        impl $ty {
+            /// Sets the title, which clients show to users instead of the name.
+            #[must_use]
+            pub fn title(mut self, title: impl Into<EntryText>) -> Self {
+                self.title = Some(title.into());
+                self
+            }
+
+            /// Sets the description, which tells the model what the item does.
+            #[must_use]
+            pub fn description(mut self, description: impl Into<EntryText>) -> Self {
+                self.description = Some(description.into());
+                self
+            }
+
+            /// Sets the position in the list: a lower number comes first, and items with the same number are sorted by name. Default: 0.
+            #[must_use]
+            pub fn order(mut self, order: i32) -> Self {
+                self.order = order;
+                self
+            }
+
+            /// Sets how long a call may take. Default: the timeout of the server.
+            #[must_use]
+            pub fn timeout(mut self, timeout: Duration) -> Self {
+                self.timeout = Some(timeout);
+                self
+            }
+
+            /// Sets how often one caller may call the item. Default: the rate of the server.
+            #[must_use]
+            pub fn rate(mut self, rate: $crate::Rate) -> Self {
+                self.rates.rate = Some(rate);
+                self
+            }
+
+            /// Sets how many calls may run at once, for all callers together. Default: the concurrency of the server.
+            #[must_use]
+            pub fn concurrency(mut self, calls: u32) -> Self {
+                self.rates.concurrency = Some(calls);
+                self
+            }
+
+            /// Adds scopes, all of which a caller's access token must grant. A call with a token that grants less gets a 403 response with
+            /// `insufficient_scope`.
+            #[cfg(feature = "auth")]
+            #[must_use]
+            pub fn scopes<S: Into<EntryText>>(
+                mut self,
+                scopes: impl IntoIterator<Item = S>,
+            ) -> Self {
+                self.guard.scopes.extend(scopes.into_iter().map(Into::into));
+                self
+            }
+
+            /// Sets a policy that decides who may use the item: a closure that takes the caller and the access that it requests.
+            #[cfg(feature = "auth")]
+            #[must_use]
+            pub fn auth(mut self, policy: impl $crate::Policy) -> Self {
+                self.guard = self.guard.deciding(policy);
+                self
+            }
+
+            fn finish(self, mut entry: Entry) -> Result<EntryBox, String> {
+                if let Some(problem) = self.rates.problem() {
+                    return Err(format!("`{}`: {problem}", self.name));
+                }
+                #[cfg(feature = "auth")]
+                {
+                    if let Some(problem) = self.guard.problem() {
+                        return Err(format!("`{}`: {problem}", self.name));
+                    }
+                    entry.guard = self.guard.closed();
+                }
+                entry.rates = self.rates;
+                entry.title = self.title;
+                entry.description = self.description;
+                entry.order = rank(self.order);
+                entry.timeout = self.timeout;
+                Ok(EntryBox(entry))
+            }
+        }
+
+        #[cfg(not(feature = "auth"))]
+        $crate::unavailable::unavailable! {
+            impl $ty where $crate::unavailable::AuthFeature {
+                fn scopes<S>(self, _: S) -> Self;
+                fn auth<P>(self, _: P) -> Self where {
+                    P: Fn(&$crate::unavailable::OfPolicy, &$crate::unavailable::OfPolicy) -> bool,
+                };
+            }
+        }
+
+        impl fmt::Debug for $ty {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($ty), "({})"), self.name)
+            }
+        }
+    };
+}
+
+/// A tool made by value, for [`Handle::add`](crate::Handle::add).
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// #[data]
+/// struct Sum {
+///     a: i64,
+///     b: i64,
+/// }
+///
+/// let add = Tool::new("add").description("Adds").handler_with(async |sum: Sum, _: Context| sum.a + sum.b);
+/// # let _ = add;
+/// ```
+pub struct Tool {
+    name: EntryText,
+    title: Option<EntryText>,
+    description: Option<EntryText>,
+    order: i32,
+    timeout: Option<Duration>,
+    rates: RateConfig,
+    #[cfg(feature = "auth")]
+    guard: Guard,
+    input: Option<SchemaMaker>,
+    output: Option<OutputSchemaSource>,
+    handler: Option<DynHandler>,
+    task: Option<TaskSupport>,
+    profile: Option<SchemaProfile>,
+}
+common_methods!(Tool);
+
+impl Tool {
+    /// Creates a tool with this name: 1 to 128 letters, digits, `_`, `-` and `.`. It needs a [`handler`](Self::handler) or a
+    /// [`handler_with`](Self::handler_with) before it can be added. If several are set, the last one counts.
+    pub fn new(name: impl Into<EntryText>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: None,
+            order: 0,
+            timeout: None,
+            rates: RateConfig::default(),
+            #[cfg(feature = "auth")]
+            guard: Guard::default(),
+            input: None,
+            output: None,
+            handler: None,
+            task: None,
+            profile: None,
+        }
+    }
+
+    /// Lets calls go on as tasks.
+    #[must_use]
+    pub fn task(mut self, support: TaskSupport) -> Self {
+        self.task = Some(support);
+        self
+    }
+
+    /// Sets the profile of the tool's schemas. Default: the profile of the server
+    /// ([`Builder::schema_profile`](crate::Builder::schema_profile)).
+    #[must_use]
+    pub fn schema_profile(mut self, profile: SchemaProfile) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
+    /// Sets a handler that takes no arguments.
+    #[must_use]
+    pub fn handler<F, R>(mut self, handler: F) -> Self
+    where
+        F: Fn(Context) -> R + Send + Sync + 'static,
+        R: Future<Output: ToolReply> + Send + 'static,
+    {
+        self.output = <R::Output as ToolReply>::OUTPUT;
+        self.input = Some(Box::new(|profile| schemas::input(&[], &Constant::NONE, false, profile)));
+        self.handler = Some(Arc::new(move |mut call| {
+            if !call.accept() {
+                return call.refuse();
+            }
+            let work = handler(call.context.get().clone());
+            call.future(move |_| async move { tool_reply(work.await) })
+        }));
+        self
+    }
+
+    /// Sets a handler that takes the fields of `T` as arguments. Their doc comments are the descriptions. `#[data]` on `T` adds all that
+    /// `T` needs.
+    #[must_use]
+    pub fn handler_with<T, F, R>(mut self, handler: F) -> Self
+    where
+        T: serde::de::DeserializeOwned + JsonSchema + Send + 'static,
+        F: Fn(T, Context) -> R + Send + Sync + 'static,
+        R: Future<Output: ToolReply> + Send + 'static,
+    {
+        self.output = <R::Output as ToolReply>::OUTPUT;
+        self.input =
+            Some(Box::new(|profile| schema::input_schema_of::<T>(profile).map(Into::into)));
+        self.handler = Some(Arc::new(move |mut call| {
+            let arguments = crate::call::extract::spread_arguments::<T>(&mut call);
+            let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };
+            let work = handler(arguments, call.context.get().clone());
+            call.future(move |_| async move { tool_reply(work.await) })
+        }));
+        self
+    }
+}
+
+impl Item for Tool {
+    fn into_entry(mut self) -> Result<EntryBox, String> {
+        check_tool_name(&self.name)?;
+        let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
+        let mut tool = ToolEntry::new(input, self.output, self.profile);
+        tool.task = self.task;
+        let kind = EntryKind::Tool(tool);
+        let mut entry = dynamic_entry(self.name.clone(), kind, self.handler.take())?;
+        entry
+            .make_input_schema()
+            .map_err(|problems| format!("`{}`: {}", self.name, problems.join("; ")))?;
+        self.finish(entry)
+    }
+}
+
+/// A resource made by value, for [`Handle::add`](crate::Handle::add): at a fixed URI, or a template (RFC 6570) whose
+/// variables the handler gets as texts.
+///
+/// ```
+/// use mcp_runtime::{Variables, prelude::*};
+///
+/// let page = Resource::new("pages://{name}", "page")
+///     .mime_type("text/markdown")
+///     .handler(async |variables: Variables, _: Context| format!("# {}", variables["name"]));
+/// # let _ = page;
+/// ```
+pub struct Resource {
+    uri: EntryText,
+    name: EntryText,
+    title: Option<EntryText>,
+    description: Option<EntryText>,
+    order: i32,
+    timeout: Option<Duration>,
+    rates: RateConfig,
+    #[cfg(feature = "auth")]
+    guard: Guard,
+    mime_type: Option<EntryText>,
+    handler: Option<DynHandler>,
+}
+common_methods!(Resource);
+
+impl Resource {
+    /// Creates a resource with this name, at this URI or for this template. It needs a [`handler`](Self::handler) before it can be added.
+    pub fn new(uri: impl Into<EntryText>, name: impl Into<EntryText>) -> Self {
+        Self {
+            uri: uri.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            order: 0,
+            timeout: None,
+            rates: RateConfig::default(),
+            #[cfg(feature = "auth")]
+            guard: Guard::default(),
+            mime_type: None,
+            handler: None,
+        }
+    }
+
+    /// Sets the media type.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<EntryText>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets the handler, which returns the contents of the resource. It gets the variables of the template; a fixed URI has none.
+    #[must_use]
+    pub fn handler<F, R>(mut self, handler: F) -> Self
+    where
+        F: Fn(Variables, Context) -> R + Send + Sync + 'static,
+        R: Future<Output: ResourceReply> + Send + 'static,
+    {
+        self.handler = Some(Arc::new(move |call| {
+            let work = handler(text_arguments(&call), call.context.get().clone());
+            call.future(move |context| async move { resource_reply(&context, work.await) })
+        }));
+        self
+    }
+}
+
+fn text_arguments(call: &Call<'_>) -> Variables {
+    match &call.arguments {
+        Arguments::Text(members) => members
+            .iter()
+            .map(|member| (member.name.to_string(), member.value.to_string()))
+            .collect(),
+        Arguments::Noted { .. } | Arguments::Json(_) => Variables::new(),
+    }
+}
+
+impl Item for Resource {
+    fn into_entry(mut self) -> Result<EntryBox, String> {
+        let template =
+            if self.uri.contains('{') { Some(UriTemplate::parse(&self.uri)?) } else { None };
+        let kind = EntryKind::Resource(ResourceEntry {
+            uri: self.uri.clone(),
+            template,
+            mime_type: self.mime_type.take(),
+            size: None,
+            subscribe: true,
+            cache: None,
+            arguments: Vec::new(),
+        });
+        let entry = dynamic_entry(self.name.clone(), kind, self.handler.take())?;
+        self.finish(entry)
+    }
+}
+
+type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;
+
+/// A prompt made by value, for [`Handle::add`](crate::Handle::add).
+///
+/// ```
+/// use mcp_runtime::{Variables, prelude::*};
+///
+/// let explain = Prompt::new("explain")
+///     .argument("topic", "What to explain", true)
+///     .handler(async |given: Variables, _: Context| format!("Explain {}.", given["topic"]));
+/// # let _ = explain;
+/// ```
+pub struct Prompt {
+    name: EntryText,
+    title: Option<EntryText>,
+    description: Option<EntryText>,
+    order: i32,
+    timeout: Option<Duration>,
+    rates: RateConfig,
+    #[cfg(feature = "auth")]
+    guard: Guard,
+    arguments: Vec<PromptArgument>,
+    handler: Option<PromptHandler>,
+}
+common_methods!(Prompt);
+
+impl Prompt {
+    /// Creates a prompt with this name. It needs a [`handler`](Self::handler) before it can be added.
+    pub fn new(name: impl Into<EntryText>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: None,
+            order: 0,
+            timeout: None,
+            rates: RateConfig::default(),
+            #[cfg(feature = "auth")]
+            guard: Guard::default(),
+            arguments: Vec::new(),
+            handler: None,
+        }
+    }
+
+    /// Adds an argument. The handler finds it in its [`Variables`] if the client has sent it, and always if it is required.
+    #[must_use]
+    pub fn argument(
+        mut self,
+        name: impl Into<EntryText>,
+        description: impl Into<EntryText>,
+        required: bool,
+    ) -> Self {
+        self.arguments.push(PromptArgument {
+            name: name.into(),
+            title: None,
+            description: Some(description.into()),
+            required,
+            completer: None,
+            values: Vec::new,
+        });
+        self
+    }
+
+    /// Sets the handler, which returns the messages of the prompt. It gets the arguments that the client has sent, by name.
+    #[must_use]
+    pub fn handler<F, R>(mut self, handler: F) -> Self
+    where
+        F: Fn(Variables, Context) -> R + Send + Sync + 'static,
+        R: Future<Output: PromptReply> + Send + 'static,
+    {
+        self.handler = Some(Box::new(move |given, call| {
+            let work = handler(given, call.context.get().clone());
+            call.future(move |_| async move { prompt_reply(work.await) })
+        }));
+        self
+    }
+}
+
+impl Item for Prompt {
+    fn into_entry(mut self) -> Result<EntryBox, String> {
+        let arguments = std::mem::take(&mut self.arguments);
+        let known: Vec<(EntryText, bool)> =
+            arguments.iter().map(|argument| (argument.name.clone(), argument.required)).collect();
+        let own = known.iter().map(|(name, _)| name.clone()).collect();
+        let handler = self.handler.take().map(|handler| -> DynHandler {
+            Arc::new(move |mut call| {
+                let mut given = Variables::new();
+                for (name, required) in &known {
+                    match call.text(name) {
+                        Some(value) => drop(given.insert(name.to_string(), value.into_owned())),
+                        None if *required => call.problem(format!("`{name}`: missing")),
+                        None => {}
+                    }
+                }
+                if call.accept() { handler(given, call) } else { call.refuse() }
+            })
+        });
+        let kind = EntryKind::Prompt(PromptEntry { arguments });
+        let mut entry = dynamic_entry(self.name.clone(), kind, handler)?;
+        entry.names = ArgumentNames { own, spread: Vec::new() };
+        self.finish(entry)
+    }
+}
+
+fn dynamic_entry(
+    name: EntryText,
+    kind: EntryKind,
+    handler: Option<DynHandler>,
+) -> Result<Entry, String> {
+    let handler = handler.ok_or_else(|| format!("`{name}` has no handler"))?;
+    Ok(Entry {
+        name,
+        title: None,
+        description: None,
+        icons: &[],
+        order: 0,
+        timeout: None,
+        rates: RateConfig::default(),
+        gate: None,
+        #[cfg(feature = "auth")]
+        guard: None,
+        audience: &[],
+        priority: None,
+        meta: Vec::new(),
+        origin: None,
+        parameters: Vec::new(),
+        identity: None,
+        handler: Handler::Dynamic(handler),
+        names: ArgumentNames::default(),
+        needs_meta: true,
+        asks: Asks::new(),
+        can_ask: true,
+        single_use: false,
+        kind,
+    })
+}

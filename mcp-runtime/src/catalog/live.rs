@@ -1,0 +1,318 @@
+//! The live catalog, and the handle that changes it while the server runs.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use super::{
+    bus::{Bus, Event},
+    entry::Entry,
+    index::{CatalogChange, ItemIndex},
+    snapshot::{PageSizes, Snapshot},
+};
+use crate::{
+    call::context::Context,
+    call::extract::{FromCall, Requirements},
+    error::{Error, Result},
+    limits::{ItemStats, Limit, Pool, RateConfig, RefusalCounters, Shares, Stats},
+    model::ListKind,
+    schema::SchemaProfile,
+};
+
+/// The items of a running server, which all of its connections share.
+pub(crate) struct Catalog {
+    items: Mutex<ItemIndex>,
+    /// Latest snapshot; `None` if the items have changed since.
+    current: RwLock<Option<Arc<Snapshot>>>,
+    epoch: AtomicU64,
+    /// Schema profile of tools that set none.
+    profile: SchemaProfile,
+    /// Rate and concurrency of items that set none.
+    rates: RateConfig,
+    /// Whether access is restricted even for items without `scopes` and `auth`.
+    #[cfg(feature = "auth")]
+    guards_all: bool,
+    /// Whether a [`Handle`] exists. Without one nothing can change, and the server does not advertise changes.
+    is_dynamic: AtomicBool,
+    pages: PageSizes,
+    pub(crate) bus: Bus,
+    /// Counts of rejected requests. They are here so that a [`Handle`] can return them.
+    pub(crate) tally: Arc<RefusalCounters>,
+    /// Shares of the resources that all clients use together.
+    pub(crate) shares: Arc<Shares>,
+}
+
+impl Catalog {
+    pub(crate) fn new(entries: Vec<Entry>, pages: PageSizes, profile: SchemaProfile) -> Self {
+        Self {
+            rates: RateConfig::default(),
+            #[cfg(feature = "auth")]
+            guards_all: false,
+            items: Mutex::new(ItemIndex::new(entries)),
+            current: RwLock::default(),
+            epoch: AtomicU64::new(0),
+            profile,
+            is_dynamic: AtomicBool::new(false),
+            pages,
+            bus: Bus::default(),
+            tally: Arc::default(),
+            shares: Arc::default(),
+        }
+    }
+
+    /// Sets rate and concurrency of items that set none and are added later.
+    pub(crate) fn with_rates(self, rates: RateConfig) -> Self {
+        Self { rates, ..self }
+    }
+
+    /// Sets whether access is restricted even for items without `scopes` and `auth` that are added later.
+    #[cfg(feature = "auth")]
+    pub(crate) fn with_guards(self, guards_all: bool) -> Self {
+        Self { guards_all, ..self }
+    }
+
+    /// Returns a number that grows with every change of the catalog. A reader that keeps a snapshot compares it instead of taking the lock.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Whether the items may change.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        self.is_dynamic.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        if let Some(current) = self.current() {
+            return current;
+        }
+        let items = self.items();
+        // While this thread waited for the lock, another one may have made the snapshot.
+        self.current().unwrap_or_else(|| {
+            let made = Arc::new(Snapshot::new(self.epoch(), &items, self.pages));
+            self.set_current(Some(made.clone()));
+            made
+        })
+    }
+
+    fn items(&self) -> MutexGuard<'_, ItemIndex> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn current(&self) -> Option<Arc<Snapshot>> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets the current snapshot and returns the previous one.
+    fn set_current(&self, snapshot: Option<Arc<Snapshot>>) -> Option<Arc<Snapshot>> {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *current, snapshot)
+    }
+
+    /// Changes the items, and tells the clients which lists differ.
+    fn change<E>(
+        &self,
+        change: impl FnOnce(&mut ItemIndex) -> Result<CatalogChange, E>,
+    ) -> Result<(), E> {
+        let mut items = self.items();
+        let change = change(&mut items)?;
+        if change.is_empty() {
+            return Ok(());
+        }
+        let outdated = self.set_current(None);
+        // The epoch changes only now: a reader that sees the new epoch must not find the old snapshot.
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+        drop(items);
+        for event in change.events() {
+            self.bus.publish(&event);
+        }
+        drop((change, outdated));
+        Ok(())
+    }
+
+    fn stats(&self) -> Stats {
+        let snapshot = self.snapshot();
+        let kinds = [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
+        let items = kinds.iter().flat_map(|kind| snapshot.list(*kind)).filter_map(|entry| {
+            let [rate, concurrency] = entry.gate.as_ref()?.refused();
+            let (kind, name) = (entry.kind_name(), entry.name.to_string());
+            Some(ItemStats { kind, name, rate, concurrency })
+        });
+        let refused = Limit::ALL.iter().map(|limit| (*limit, self.tally.refused(*limit)));
+        let calls = self.shares.used(Pool::Calls);
+        Stats { calls, refused: refused.collect(), items: items.collect() }
+    }
+
+    /// Returns a handle. From then on the catalog counts as one that may change.
+    pub(crate) fn handle(self: &Arc<Self>) -> Handle {
+        self.is_dynamic.store(true, Ordering::Release);
+        Handle(self.clone())
+    }
+}
+
+/// Changes the items of a running server, and notifies its clients. Take it as a parameter, or get it from
+/// [`Server::handle`](crate::Server::handle).
+///
+/// All clients see one catalog: a change applies to all sessions, never to a single one.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Adds a tool that greets.
+/// #[tool]
+/// fn unlock(server: Handle) -> Result<&'static str> {
+///     let greet = Tool::new("greet").description("Says hello").handler(async |_: Context| "hello");
+///     server.add(greet)?;
+///     Ok("there is a new tool")
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone)]
+pub struct Handle(pub(crate) Arc<Catalog>);
+
+/// An item that can be added: a [`Tool`](super::Tool), [`Resource`](super::Resource) or [`Prompt`](super::Prompt).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing that a server can have",
+    label = "not a `Tool`, a `Resource` or a `Prompt`",
+    note = "write `server.add(Tool::new(\"greet\").handler(async |_: Context| \"hello\"))`; a function with `#[tool]` is there from the start, see `enable` and `disable`"
+)]
+pub trait Item {
+    #[doc(hidden)]
+    fn into_entry(self) -> std::result::Result<EntryBox, String>;
+}
+
+/// Keeps the entry's type out of the public trait.
+#[doc(hidden)]
+pub struct EntryBox(pub(crate) Entry);
+
+impl fmt::Debug for EntryBox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.name)
+    }
+}
+
+impl Handle {
+    /// Adds an item, and notifies the clients that listen.
+    ///
+    /// # Errors
+    /// Fails if an item of that kind with the same name (or URI) exists already, or the item is invalid: a bad name or URI, no handler.
+    pub fn add(&self, item: impl Item) -> Result<()> {
+        let mut entry = item.into_entry().map_err(Error::msg)?.0;
+        entry.default_profile(self.0.profile);
+        entry.default_rates(self.0.rates);
+        #[cfg(feature = "auth")]
+        entry.default_guard(self.0.guards_all);
+        let entry = Arc::new(entry);
+        self.0.change(|items| items.add(&entry)).map_err(Error::msg)
+    }
+
+    /// Removes every item with this name, or the resource at this URI. Returns whether there was one. Running calls go on.
+    pub fn remove(&self, name: &str) -> bool {
+        self.0.change(|items| items.remove(name).ok_or(())).is_ok()
+    }
+
+    /// Enables every item with this name, or the resource at this URI. Returns whether there is one.
+    pub fn enable(&self, name: &str) -> bool {
+        self.set_enabled(name, true)
+    }
+
+    /// Disables every item with this name, or the resource at this URI. A disabled item is in no list and cannot be called, but can be
+    /// enabled again. Returns whether there is one.
+    pub fn disable(&self, name: &str) -> bool {
+        self.set_enabled(name, false)
+    }
+
+    /// Notifies the clients that subscribed to this resource that it has changed (`notifications/resources/updated`, server/resources). The
+    /// URI is that of one resource, never that of a template. Without a subscription to the URI, no client is notified.
+    pub fn updated(&self, uri: impl AsRef<str>) {
+        self.0.bus.publish(&Event::ResourceUpdated(uri.as_ref().into()));
+    }
+
+    /// Tells clients that their user has finished at the page `url`, so that they repeat the call without asking the user.
+    ///
+    /// `url` is the URL that [`elicit_url`](Context::elicit_url) or [`require_url`](Context::require_url) was given. Every client that was
+    /// sent to this URL is notified, so give each user a page of their own. Under protocol revision 2025-11-25 the server sends
+    /// `notifications/elicitation/complete` (page `client/elicitation` of the specification). Clients of other revisions are not notified,
+    /// and repeat the call by themselves.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// State that the pages of a web server share.
+    /// #[derive(Clone)]
+    /// struct Shop {
+    ///     server: Handle,
+    /// }
+    ///
+    /// /// Runs when a user has paid, outside of any call.
+    /// async fn paid(shop: Shop, order: u32) -> &'static str {
+    ///     shop.server.url_completed(format!("https://pay.example.com/orders/{order}"));
+    ///     "Thank you! You can go back now."
+    /// }
+    /// ```
+    ///
+    /// A session knows the last 64 pages that its user was sent to.
+    pub fn url_completed(&self, url: impl AsRef<str>) {
+        self.0.bus.publish(&Event::UrlCompleted(url.as_ref().into()));
+    }
+
+    /// Returns the number of calls that are waiting now, and how often each limit has rejected something so far.
+    pub fn stats(&self) -> Stats {
+        self.0.stats()
+    }
+
+    fn set_enabled(&self, name: &str, enabled: bool) -> bool {
+        self.0.change(|items| items.enable(name, enabled).ok_or(())).is_ok()
+    }
+}
+
+/// State that the handles of a running server come from. It is a type of its own, so that a handle exists only if a handler asks for one.
+/// The server advertises changes exactly if a handle exists.
+pub(crate) struct HandleSource(pub(crate) Arc<Catalog>);
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handle")
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl FromCall<'_> for Handle {
+    fn from_call(context: &Context) -> Result<Self> {
+        let source = context.state::<HandleSource>();
+        source
+            .map(|source| source.0.handle())
+            .ok_or_else(|| Error::internal("the server has no handle"))
+    }
+
+    fn needs(needs: &mut Requirements) {
+        needs.handle = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{call::context::Context, catalog::Tool};
+
+    #[test]
+    fn a_new_snapshot_is_made_at_the_first_read_after_a_change() {
+        let catalog = Catalog::new(Vec::new(), PageSizes::default(), SchemaProfile::default());
+        let handle = Arc::new(catalog).handle();
+        let before = handle.0.snapshot();
+        for name in ["a", "b"] {
+            handle.add(Tool::new(name).handler(async |_: Context| "")).unwrap();
+            assert!(handle.0.current().is_none());
+        }
+        let after = handle.0.snapshot();
+        assert_eq!((before.epoch, after.epoch, handle.0.epoch()), (0, 2, 2));
+        let count = |snapshot: &Snapshot| snapshot.list(crate::model::ListKind::Tools).len();
+        assert_eq!((count(&before), count(&after)), (0, 2));
+        // A call that changes nothing keeps the snapshot.
+        assert!(handle.enable("a") && !handle.remove("c"));
+        assert!(Arc::ptr_eq(&after, &handle.0.snapshot()));
+    }
+}

@@ -1,0 +1,102 @@
+//! Settings of the HTTP endpoint, as the author of the server or its operator makes them, and the checks of their values.
+
+#[cfg(feature = "auth")]
+use std::sync::Arc;
+
+use super::network::Network;
+#[cfg(feature = "auth")]
+use crate::auth::ProtectedResource;
+
+/// Settings of the HTTP endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct HttpSettings {
+    pub(crate) path: String,
+    /// Lower case, with or without a port.
+    pub(crate) hosts: Vec<String>,
+    /// Lower case.
+    pub(crate) origins: Vec<String>,
+    pub(crate) legacy_sse: bool,
+    /// Proxies that are trusted to name the address of the caller.
+    pub(crate) proxies: Vec<Network>,
+    /// Resource whose callers need a token.
+    #[cfg(feature = "auth")]
+    pub(crate) protected: Option<Arc<ProtectedResource>>,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            path: "/mcp".to_owned(),
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            legacy_sse: false,
+            proxies: Vec::new(),
+            #[cfg(feature = "auth")]
+            protected: None,
+        }
+    }
+}
+
+impl HttpSettings {
+    /// Returns the path of the endpoint with `name` as its last segment.
+    pub(crate) fn sibling(&self, name: &str) -> String {
+        let parent = self.path.rfind('/').map_or("", |at| &self.path[..at]);
+        format!("{parent}/{name}")
+    }
+}
+
+/// Whether the text has only characters of URLs, and none that ends a path.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#\"<>\\^`{|}".contains(&byte))
+}
+
+/// Returns why no request could have this path.
+pub(crate) fn path_problem(path: &str) -> Option<String> {
+    if !path.starts_with('/') {
+        Some(format!("`{path}` does not begin with `/`"))
+    } else if !is_plain(path) {
+        Some(format!("`{path}` is no path of a URL: no spaces, `?`, `#` or letters beyond ASCII"))
+    } else {
+        None
+    }
+}
+
+/// Returns why no request could have this `Host`.
+pub(crate) fn host_problem(host: &str) -> Option<String> {
+    let bare = host.split_once("://").map_or(host, |(_, rest)| rest);
+    let bare = bare.split('/').next().unwrap_or(bare);
+    if bare == "*" || bare.contains('*') {
+        Some(format!("`{host}` stands for many hosts: name each of them"))
+    } else if bare.is_empty() || !is_plain(bare) {
+        Some(format!("`{host}` is no name of a host, such as `api.example.com`"))
+    } else if bare != host {
+        Some(format!("`{host}` is a URL, and a host is the name in it: write `{bare}`"))
+    } else {
+        None
+    }
+}
+
+/// Returns why no page could have this origin.
+pub(crate) fn origin_problem(origin: &str) -> Option<String> {
+    if matches!(origin, "*" | "null") {
+        return None;
+    }
+    let Some((scheme, rest)) = origin.split_once("://") else {
+        return Some(format!(
+            "`{origin}` is no origin, which has a scheme: write `https://{origin}`"
+        ));
+    };
+    let rest = rest.trim_end_matches('/');
+    let host = rest.split('/').next().unwrap_or(rest);
+    if host.contains('*') {
+        Some(format!(
+            "`{origin}` stands for many origins: name each of them, or let all in with `*`"
+        ))
+    } else if host.is_empty() || !is_plain(host) {
+        Some(format!("`{origin}` is no origin, such as `https://app.example.com`"))
+    } else if host != rest {
+        Some(format!("`{origin}` has a path, and an origin has none: write `{scheme}://{host}`"))
+    } else {
+        None
+    }
+}
