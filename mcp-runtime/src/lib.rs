@@ -169,7 +169,7 @@ pub use observe::{ClientLog, client_log};
 pub use schema::SchemaProfile;
 #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
 pub use store::SqliteTasks;
-pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
+pub use task::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
 #[cfg(feature = "http")] // cargo add mcp-runtime --features http
 pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 

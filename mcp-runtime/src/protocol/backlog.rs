@@ -9,16 +9,16 @@ use crate::wire::{Id, IdBuf};
 /// more costs about the same.
 #[derive(Default)]
 pub(super) struct Backlog {
-    waiting: BTreeMap<u64, Waiting>,
-    places: HashMap<Subject, u64>,
+    waiting: BTreeMap<u64, WaitingEvent>,
+    places: HashMap<EventSubject, u64>,
     /// Places of events about tasks. The oldest of them is dropped first.
     news: BTreeSet<u64>,
     next: u64,
     bytes: usize,
 }
 
-struct Waiting {
-    subject: Subject,
+struct WaitingEvent {
+    subject: EventSubject,
     /// Listen stream that the event belongs to, if any.
     stream: Option<IdBuf>,
     message: Arc<[u8]>,
@@ -26,7 +26,7 @@ struct Waiting {
 
 /// Subject of an event. Of two events with the same subject only one waits.
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Subject {
+enum EventSubject {
     /// The message itself, so that equal messages wait once.
     Event(Arc<[u8]>),
     /// A task on one stream. Only its newest state counts.
@@ -42,9 +42,9 @@ impl Backlog {
     /// Adds an event, unless an equal one waits already.
     pub(super) fn event(&mut self, stream: Option<&IdBuf>, message: Vec<u8>) {
         let message: Arc<[u8]> = message.into();
-        let subject = Subject::Event(message.clone());
+        let subject = EventSubject::Event(message.clone());
         if !self.places.contains_key(&subject) {
-            self.push(Waiting { subject, stream: stream.cloned(), message });
+            self.push(WaitingEvent { subject, stream: stream.cloned(), message });
         }
     }
 
@@ -56,12 +56,12 @@ impl Backlog {
         message: Vec<u8>,
         most: usize,
     ) {
-        let subject = Subject::Task(task.clone(), stream.cloned());
+        let subject = EventSubject::Task(task.clone(), stream.cloned());
         if let Some(place) = self.places.get(&subject) {
             self.remove(*place);
         }
         self.news.insert(self.next);
-        self.push(Waiting { subject, stream: stream.cloned(), message: message.into() });
+        self.push(WaitingEvent { subject, stream: stream.cloned(), message: message.into() });
         while self.bytes > most
             && let Some(oldest) = self.news.first()
         {
@@ -71,7 +71,7 @@ impl Backlog {
 
     /// Drops the events of a listen stream.
     pub(super) fn forget(&mut self, stream: Id<'_>) {
-        let is_of = |it: &Waiting| it.stream.as_ref().map(IdBuf::as_id) == Some(stream);
+        let is_of = |it: &WaitingEvent| it.stream.as_ref().map(IdBuf::as_id) == Some(stream);
         let all = self.waiting.iter().filter(|it| is_of(it.1)).map(|it| *it.0);
         for place in all.collect::<Vec<_>>() {
             self.remove(place);
@@ -82,7 +82,7 @@ impl Backlog {
         self.waiting.into_values().map(|it| it.message)
     }
 
-    fn push(&mut self, waiting: Waiting) {
+    fn push(&mut self, waiting: WaitingEvent) {
         self.bytes += waiting.message.len();
         self.places.insert(waiting.subject.clone(), self.next);
         self.waiting.insert(self.next, waiting);

@@ -9,8 +9,8 @@ use std::{
 use super::{
     channel::ProgressSlot,
     encode,
-    outbox::{Hold, Outbox},
-    shared::Shared,
+    outbox::{Outbox, OutboxHold},
+    shared::PeerState,
 };
 use crate::{
     catalog::{Snapshot, Topic},
@@ -98,17 +98,17 @@ impl Drop for Batch {
 
 /// Everything that turns the answer of a call into its response. Borrowed, because most calls are answered at once.
 #[derive(Clone, Copy)]
-pub(super) struct WayBack<'a> {
-    pub(super) shared: &'a Arc<Shared>,
+pub(super) struct ResponseSink<'a> {
+    pub(super) state: &'a Arc<PeerState>,
     pub(super) snapshot: &'a Arc<Snapshot>,
-    pub(super) scope: encode::Scope,
+    pub(super) scope: encode::AnswerScope,
     pub(super) slot: Option<&'a Arc<ProgressSlot>>,
     pub(super) to: &'a ReplyTo,
 }
 
-impl WayBack<'_> {
+impl ResponseSink<'_> {
     pub(super) fn answer(&self, id: Id<'_>, answer: &Answer) {
-        let Self { shared, snapshot, scope, slot, to } = *self;
+        let Self { state, snapshot, scope, slot, to } = *self;
         let revision = scope.revision;
         if let Err(error) = answer {
             encode::note(error);
@@ -118,7 +118,7 @@ impl WayBack<'_> {
             }
         }
         let write = |out: &mut Vec<u8>| {
-            encode::answer(out, &shared.service, snapshot, scope, id, answer);
+            encode::answer(out, &state.service, snapshot, scope, id, answer);
         };
         match &to.batch {
             None => to.outbox.push_last(slot, write),
@@ -132,37 +132,37 @@ impl WayBack<'_> {
         if let Ok(Done::Task(TaskAnswer::Created(task))) = answer
             && !revision.is_modern()
         {
-            let tasks = &shared.service.tasks;
-            shared.hear(Topic::Tasks);
-            shared.session().follow_task(&task.id, shared.service.limits.tasks);
+            let tasks = &state.service.tasks;
+            state.hear(Topic::Tasks);
+            state.session().follow_task(&task.id, state.service.limits.tasks);
             // A task that has ended by now causes no further events.
             if !tasks.runs(&task.id) {
-                shared.session().forget_task(&task.id);
+                state.session().forget_task(&task.id);
             }
         }
     }
 }
 
-/// Owned [`WayBack`], for a call that is answered later.
-struct KeptWay {
-    shared: Arc<Shared>,
+/// Owned [`ResponseSink`], for a call that is answered later.
+struct OwnedSink {
+    state: Arc<PeerState>,
     snapshot: Arc<Snapshot>,
-    scope: encode::Scope,
+    scope: encode::AnswerScope,
     slot: Option<Arc<ProgressSlot>>,
     to: ReplyTo,
 }
 
-impl KeptWay {
-    fn borrow(&self) -> WayBack<'_> {
-        let Self { shared, snapshot, scope, slot, to } = self;
-        WayBack { shared, snapshot, scope: *scope, slot: slot.as_ref(), to }
+impl OwnedSink {
+    fn borrow(&self) -> ResponseSink<'_> {
+        let Self { state, snapshot, scope, slot, to } = self;
+        ResponseSink { state, snapshot, scope: *scope, slot: slot.as_ref(), to }
     }
 }
 
-impl From<WayBack<'_>> for KeptWay {
-    fn from(way: WayBack<'_>) -> Self {
+impl From<ResponseSink<'_>> for OwnedSink {
+    fn from(way: ResponseSink<'_>) -> Self {
         Self {
-            shared: way.shared.clone(),
+            state: way.state.clone(),
             snapshot: way.snapshot.clone(),
             scope: way.scope,
             slot: way.slot.cloned(),
@@ -175,10 +175,10 @@ impl From<WayBack<'_>> for KeptWay {
 pub(crate) struct PendingCall {
     pending: Pending,
     id: IdBuf,
-    way: KeptWay,
+    way: OwnedSink,
     _share: Share,
     /// The last field, so that a batch has been answered before the call counts as done.
-    _hold: Hold,
+    _hold: OutboxHold,
 }
 
 impl PendingCall {
@@ -188,10 +188,10 @@ impl PendingCall {
     pub(super) fn new(
         pending: Pending,
         id: IdBuf,
-        way: WayBack<'_>,
+        way: ResponseSink<'_>,
         share: impl FnOnce() -> Share,
     ) -> Option<Self> {
-        let is_free = match way.shared.begin().calls().entry(id.clone()) {
+        let is_free = match way.state.begin().calls().entry(id.clone()) {
             Entry::Occupied(_) => false,
             Entry::Vacant(it) => {
                 it.insert(pending.context().clone());
@@ -208,7 +208,7 @@ impl PendingCall {
     /// Removes the call from the table, and returns whether it was there. If not, the call was cancelled and its answer is dropped, even if
     /// the handler noticed too late. Another call may have its id by now.
     fn leave(&self) -> bool {
-        let Some(ongoing) = self.way.shared.ongoing() else { return false };
+        let Some(ongoing) = self.way.state.ongoing() else { return false };
         let mut calls = ongoing.calls();
         let is_there = calls.get(&self.id).is_some_and(|it| it.is(self.pending.context()));
         if is_there {

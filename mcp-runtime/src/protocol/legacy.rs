@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::{
     encode::{self, Feature},
     method::{Method, check_client, invalid, string},
-    pages::Pages,
+    pages::SentPages,
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
-    shared::Shared,
+    shared::PeerState,
     tasks::{TaskIds, TaskMethod},
-    turn::{Refusal, Refused, Turn},
-    uris::Uris,
+    turn::{Received, RefusalStatus, RefusedRequest},
+    uris::SubscribedUris,
 };
 use crate::{
     call::context::logging,
@@ -25,29 +25,29 @@ use crate::{
 
 /// Session, which `initialize` begins.
 #[derive(Default)]
-pub(crate) struct Session {
-    open: Option<Open>,
+pub(crate) struct LegacySession {
+    open: Option<OpenSession>,
 }
 
-struct Open {
+struct OpenSession {
     revision: Revision,
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
     is_initialized: bool,
     /// Boxed, because most sessions have none and idle sessions are many.
-    wishes: Option<Box<Wishes>>,
+    wishes: Option<Box<SessionInterests>>,
 }
 
 /// Notifications that a session gets in addition to list changes.
 #[derive(Default)]
-struct Wishes {
-    subscriptions: Uris,
+struct SessionInterests {
+    subscriptions: SubscribedUris,
     /// Running tasks that the session has begun.
     tasks: TaskIds,
-    pages: Pages,
+    pages: SentPages,
 }
 
-impl Session {
+impl LegacySession {
     /// Begins the session, or replaces its revision and its client.
     ///
     /// A gateway may share one session between clients, each of which sends its own `initialize`. Therefore subscriptions, the log level
@@ -58,13 +58,14 @@ impl Session {
             Some(open) => {
                 if let Some(wishes) = open.wishes.as_mut().filter(|_| open.revision != revision) {
                     wishes.tasks.clear();
-                    wishes.pages = Pages::default();
+                    wishes.pages = SentPages::default();
                 }
                 (open.revision, open.client) = (revision, client);
             }
             None => {
                 let (log_level, is_initialized, wishes) = (None, false, None);
-                self.open = Some(Open { revision, client, log_level, is_initialized, wishes });
+                self.open =
+                    Some(OpenSession { revision, client, log_level, is_initialized, wishes });
             }
         }
     }
@@ -88,17 +89,17 @@ impl Session {
     }
 
     /// Changes the session, if it has begun.
-    fn change<T>(&mut self, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
+    fn change<T>(&mut self, change: impl FnOnce(&mut OpenSession) -> T) -> Option<T> {
         self.open.as_mut().map(change)
     }
 
     /// Changes the wishes of the session, if it has begun.
-    fn wish<T>(&mut self, change: impl FnOnce(&mut Wishes) -> T) -> Option<T> {
+    fn wish<T>(&mut self, change: impl FnOnce(&mut SessionInterests) -> T) -> Option<T> {
         self.change(|open| change(open.wishes.get_or_insert_default()))
     }
 
     /// Returns the wishes of the session, if there are any.
-    fn wishes(&mut self) -> Option<&mut Wishes> {
+    fn wishes(&mut self) -> Option<&mut SessionInterests> {
         self.open.as_mut()?.wishes.as_deref_mut()
     }
 
@@ -198,10 +199,10 @@ enum LegacyMethod {
 }
 
 impl LegacyMethod {
-    fn parse(name: &str, shared: &Shared) -> Option<Self> {
+    fn parse(name: &str, state: &PeerState) -> Option<Self> {
         let session = || SessionMethod::parse(name).map(Self::Session);
         // Tried last, because this needs the revision of the session.
-        let tasks = || TaskMethod::parse(name, shared.spoken()).map(Self::Tasks);
+        let tasks = || TaskMethod::parse(name, state.spoken()).map(Self::Tasks);
         Method::parse(name).map(Self::Items).or_else(session).or_else(tasks)
     }
 }
@@ -230,39 +231,39 @@ pub(super) fn client(info: Option<Raw<'_>>, capabilities: Option<Raw<'_>>) -> Cl
 }
 
 impl Peer {
-    pub(super) fn legacy_request(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
-        let shared = &self.shared;
+    pub(super) fn legacy_request(&self, request: &ClientRequest<'_>, received: &mut Received) {
+        let state = &self.state;
         match request.method {
-            "initialize" => return self.initialize(request, turn),
-            "ping" => return shared.acknowledge(request, shared.spoken()),
+            "initialize" => return self.initialize(request, received),
+            "ping" => return state.acknowledge(request, state.spoken()),
             _ => {}
         }
         // Unknown methods are rejected before the handshake too, so that a client that probes for methods gets a clear answer.
-        let Some(method) = LegacyMethod::parse(request.method, shared) else {
-            return shared.refuse(request, shared.spoken(), &unknown_method(request.method));
+        let Some(method) = LegacyMethod::parse(request.method, state) else {
+            return state.refuse(request, state.spoken(), &unknown_method(request.method));
         };
-        let terms = shared.session().terms();
+        let terms = state.session().terms();
         let Some(terms) = terms else {
             let text =
                 format!("`{}` before `initialize`: the session has not begun", request.method);
             let error = Error::of(Kind::InvalidRequest, text);
-            return shared.refuse(request, shared.spoken(), &error);
+            return state.refuse(request, state.spoken(), &error);
         };
         match method {
-            LegacyMethod::Items(method) => self.operate(method, &terms, request, turn),
+            LegacyMethod::Items(method) => self.operate(method, &terms, request, received),
             LegacyMethod::Session(method) => match self.change_session(method, request) {
-                Ok(()) => shared.acknowledge(request, terms.revision),
-                Err(refused) => self.reject(request, terms.revision, refused, turn),
+                Ok(()) => state.acknowledge(request, terms.revision),
+                Err(refused) => self.reject(request, terms.revision, refused, received),
             },
-            LegacyMethod::Tasks(method) => self.task_request(method, &terms, request, turn),
+            LegacyMethod::Tasks(method) => self.task_request(method, &terms, request, received),
         }
     }
 
-    fn initialize(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
-        let shared = &self.shared;
+    fn initialize(&self, request: &ClientRequest<'_>, received: &mut Received) {
+        let state = &self.state;
         let mut refuse = |text: &str| {
             let error = Error::of(Kind::InvalidRequest, text);
-            self.reject(request, shared.spoken(), Refusal::Malformed.because(error), turn);
+            self.reject(request, state.spoken(), RefusalStatus::Malformed.because(error), received);
         };
         if request.to.is_batch() {
             return refuse("`initialize` cannot be part of a batch");
@@ -270,23 +271,23 @@ impl Peer {
         let params = request.params;
         let Ok(wanted) = string(params.get("protocolVersion"), "protocolVersion") else {
             let error = invalid("`protocolVersion` must be a string");
-            return shared.refuse(request, shared.spoken(), &error);
+            return state.refuse(request, state.spoken(), &error);
         };
         // The modern revision has no `initialize`, so it is never the answer (rule C-24).
         let revision = Revision::parse(&wanted)
             .filter(|it| !it.is_modern())
             .unwrap_or(Revision::NEWEST_LEGACY);
         let (info, capabilities) = (params.get("clientInfo"), params.get("capabilities"));
-        if let Err(error) = check_client(&shared.service.limits, info, capabilities) {
-            let error = shared.service.note(Limit::Client, error);
-            return shared.refuse(request, shared.spoken(), &error);
+        if let Err(error) = check_client(&state.service.limits, info, capabilities) {
+            let error = state.service.note(Limit::Client, error);
+            return state.refuse(request, state.spoken(), &error);
         }
-        let client = shared.client(info, capabilities.unwrap_or(Raw::EMPTY_OBJECT));
-        shared.session().initialize(revision, client);
+        let client = state.client(info, capabilities.unwrap_or(Raw::EMPTY_OBJECT));
+        state.session().initialize(revision, client);
         // The known roots belong to the previous client.
-        shared.forget_roots();
-        shared.hear(Topic::Lists);
-        let (service, snapshot) = (&shared.service, shared.snapshot());
+        state.forget_roots();
+        state.hear(Topic::Lists);
+        let (service, snapshot) = (&state.service, state.snapshot());
         request.to.write(|out| {
             response(out, request.id, |result| {
                 result.str("protocolVersion", revision.name());
@@ -311,13 +312,13 @@ impl Peer {
         &self,
         method: SessionMethod,
         request: &ClientRequest<'_>,
-    ) -> Result<(), Refused> {
-        let shared = &self.shared;
+    ) -> Result<(), RefusedRequest> {
+        let state = &self.state;
         let feature = match method {
             SessionMethod::SetLevel => Feature::Logging,
             SessionMethod::Subscribe | SessionMethod::Unsubscribe => Feature::Subscriptions,
         };
-        if !feature.is_served(&shared.snapshot()) {
+        if !feature.is_served(&state.snapshot()) {
             return Err(unknown_method(request.method).into());
         }
         let params = request.params;
@@ -325,22 +326,24 @@ impl Peer {
             SessionMethod::SetLevel => {
                 let level = level(&string(params.get("level"), "level")?)?;
                 logging::listen(level);
-                shared.session().change(|open| open.log_level = Some(level));
+                state.session().change(|open| open.log_level = Some(level));
             }
             SessionMethod::Subscribe => {
                 let uri = string(params.get("uri"), "uri")?;
                 #[cfg(feature = "auth")]
-                self.permit_uris(&shared.snapshot(), request, [&*uri])?;
-                let service = &shared.service;
-                shared.hear(Topic::Resources);
-                let tenant = shared.tenant(request.carrier, shared.spoken());
-                let add = |it: &mut Wishes| it.subscriptions.add(&uri, 0, &service.limits, &tenant);
-                let added = shared.session().wish(add).unwrap_or(Ok(()));
+                self.permit_uris(&state.snapshot(), request, [&*uri])?;
+                let service = &state.service;
+                state.hear(Topic::Resources);
+                let tenant = state.tenant(request.carrier, state.spoken());
+                let add = |it: &mut SessionInterests| {
+                    it.subscriptions.add(&uri, 0, &service.limits, &tenant)
+                };
+                let added = state.session().wish(add).unwrap_or(Ok(()));
                 added.map_err(|(limit, error)| service.note(limit, error))?;
             }
             SessionMethod::Unsubscribe => {
                 let uri = string(params.get("uri"), "uri")?;
-                if let Some(wishes) = shared.session().wishes() {
+                if let Some(wishes) = state.session().wishes() {
                     wishes.subscriptions.remove(&uri);
                 }
             }

@@ -9,21 +9,21 @@ use super::{
     encode::{self, Feature},
     legacy::list_changed,
     method::invalid,
-    outbox::Hold,
+    outbox::OutboxHold,
     peer::Peer,
     request::{ClientRequest, Terms, id_in_use},
     revision::Revision,
     tasks::demand_extension,
-    turn::{Refusal, Turn},
-    uris::Uris,
+    turn::{Received, RefusalStatus},
+    uris::SubscribedUris,
 };
 #[cfg(feature = "auth")]
-use super::{turn::Refused, uris::too_many};
+use super::{turn::RefusedRequest, uris::too_many};
 use crate::{
     catalog::{Event, Listener as _, Topic},
     error::{Error, Kind},
     limits::{Limit, Tenant},
-    task::Live,
+    task::LiveTask,
     wire::{self, Array, Id, IdBuf, Kind as JsonKind, Object, Raw},
 };
 
@@ -31,27 +31,27 @@ const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// Open listen streams of one connection.
 #[derive(Default)]
-pub(crate) struct Listens(Vec<Listen>);
+pub(crate) struct ListenStreams(Vec<ListenStream>);
 
-struct Listen {
+struct ListenStream {
     id: IdBuf,
     revision: Revision,
-    filter: Filter,
-    _hold: Hold,
+    filter: EventFilter,
+    _hold: OutboxHold,
 }
 
 /// Events that a stream wants, as far as the server has them.
 #[derive(Default)]
-struct Filter {
+struct EventFilter {
     tools: bool,
     prompts: bool,
     resources: bool,
-    uris: Uris,
+    uris: SubscribedUris,
     /// Running tasks that belong to the caller of the stream.
-    tasks: Vec<Arc<Live>>,
+    tasks: Vec<Arc<LiveTask>>,
 }
 
-impl Filter {
+impl EventFilter {
     fn wants(&self, event: &Event) -> bool {
         match event {
             Event::ToolsChanged => self.tools,
@@ -93,7 +93,7 @@ fn subscription_meta(object: &mut Object<'_>, id: &IdBuf) {
     object.object("_meta").raw(SUBSCRIPTION, id.as_id().as_str());
 }
 
-impl Listens {
+impl ListenStreams {
     /// Returns a notification for each stream that wants the event, tagged with the id of the stream.
     pub(super) fn notifications(&self, event: &Event) -> impl Iterator<Item = (&IdBuf, Vec<u8>)> {
         let wanting = self.0.iter().filter(move |it| it.filter.wants(event));
@@ -125,7 +125,7 @@ impl Listens {
 
     /// Returns the empty result that ends each stream (rule SUB-04).
     pub(super) fn results(&self, service: &Service) -> impl Iterator<Item = Vec<u8>> {
-        self.0.iter().map(|Listen { id, .. }| {
+        self.0.iter().map(|ListenStream { id, .. }| {
             let mut result = Vec::new();
             wire::response(&mut result, id.as_id(), |result| {
                 encode::listen_result(result, service, SUBSCRIPTION, id.as_id());
@@ -136,7 +136,7 @@ impl Listens {
 
     /// Returns the cancellation of each stream.
     fn cancellations(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.0.iter().map(|Listen { id, .. }| {
+        self.0.iter().map(|ListenStream { id, .. }| {
             let mut cancelled = Vec::new();
             wire::notification(&mut cancelled, "notifications/cancelled", |params| {
                 params.raw("requestId", id.as_id().as_str()).str("reason", "the server stops");
@@ -155,12 +155,12 @@ impl Peer {
     /// Ends the listen streams as the protocol demands on a connection that may carry several of them: each is cancelled before its result
     /// (rule SUB-04).
     pub(crate) fn close(&self) {
-        let Some(ongoing) = self.shared.ongoing() else { return };
+        let Some(ongoing) = self.state.ongoing() else { return };
         let mut listens = ongoing.listens();
-        let service = &self.shared.service;
+        let service = &self.state.service;
         for (cancelled, result) in listens.cancellations().zip(listens.results(service)) {
             for message in [cancelled, result] {
-                self.shared.outbox.push_after_events(|out| out.extend_from_slice(&message));
+                self.state.outbox.push_after_events(|out| out.extend_from_slice(&message));
             }
         }
         listens.clear();
@@ -168,38 +168,43 @@ impl Peer {
 
     /// Ends a listen stream that its client has cancelled. Events that have not been sent are dropped.
     pub(super) fn end_listen(&self, id: Id<'_>) {
-        let Some(ongoing) = self.shared.ongoing() else { return };
+        let Some(ongoing) = self.state.ongoing() else { return };
         let mut listens = ongoing.listens();
         listens.remove(id);
-        self.shared.outbox.forget_events(id);
+        self.state.outbox.forget_events(id);
     }
 
-    pub(super) fn listen(&self, terms: &Terms, request: &ClientRequest<'_>, turn: &mut Turn) {
-        let shared = &self.shared;
+    pub(super) fn listen(
+        &self,
+        terms: &Terms,
+        request: &ClientRequest<'_>,
+        received: &mut Received,
+    ) {
+        let state = &self.state;
         let revision = terms.revision;
         #[cfg(feature = "auth")]
         if let Err(refused) = self.permit_listening(request) {
-            return self.reject(request, revision, refused, turn);
+            return self.reject(request, revision, refused, received);
         }
-        shared.hear(Topic::Lists);
+        state.hear(Topic::Lists);
         match self.open(terms, request) {
             Err(error) if error.kind() == Kind::Failed => {
-                self.reject(request, revision, Refusal::Busy.because(error), turn);
+                self.reject(request, revision, RefusalStatus::Busy.because(error), received);
             }
             Err(error) if error.kind() == Kind::MissingCapability => {
-                self.reject(request, revision, Refusal::Malformed.because(error), turn);
+                self.reject(request, revision, RefusalStatus::Malformed.because(error), received);
             }
-            Err(error) => shared.refuse(request, revision, &error),
+            Err(error) => state.refuse(request, revision, &error),
             Ok(listen) => {
                 if listen.filter.uris.len() > 0 {
-                    shared.hear(Topic::Resources);
+                    state.hear(Topic::Resources);
                 }
                 if !listen.filter.tasks.is_empty() {
-                    shared.hear(Topic::Tasks);
+                    state.hear(Topic::Tasks);
                 }
                 // The lock is held because no event may come before the acknowledgement, the stream's first message (rule SUB-02).
-                let mut listens = shared.begin().listens();
-                shared.outbox.push(|out| {
+                let mut listens = state.begin().listens();
+                state.outbox.push(|out| {
                     wire::notification(out, "notifications/subscriptions/acknowledged", |params| {
                         listen.filter.write(&mut params.object("notifications"));
                         subscription_meta(params, &listen.id);
@@ -209,12 +214,12 @@ impl Peer {
                 for task in &listen.filter.tasks {
                     let stream = Some((SUBSCRIPTION, &listen.id));
                     let view = task.view();
-                    shared.outbox.push(|out| encode::task_changed(out, revision, &view, stream));
+                    state.outbox.push(|out| encode::task_changed(out, revision, &view, stream));
                 }
                 listens.0.push(listen);
                 drop(listens);
-                if shared.service.dispatcher.catalog.bus.is_stopped() {
-                    shared.stop();
+                if state.service.dispatcher.catalog.bus.is_stopped() {
+                    state.stop();
                 }
             }
         }
@@ -222,11 +227,11 @@ impl Peer {
 
     /// Checks that the caller may subscribe to the resources that it names.
     #[cfg(feature = "auth")]
-    fn permit_listening(&self, request: &ClientRequest<'_>) -> Result<(), Refused> {
+    fn permit_listening(&self, request: &ClientRequest<'_>) -> Result<(), RefusedRequest> {
         let wanted = request.params.get("notifications");
         let named = wanted.and_then(|it| it.get("resourceSubscriptions"));
         let named = named.filter(|it| it.kind() == JsonKind::Array);
-        let (service, mut uris) = (&self.shared.service, BTreeSet::new());
+        let (service, mut uris) = (&self.state.service, BTreeSet::new());
         // Values that are not strings are rejected later.
         for uri in named.into_iter().flat_map(Raw::elements).filter_map(Raw::string) {
             uris.insert(uri);
@@ -236,34 +241,34 @@ impl Peer {
                 return Err(service.note(limit, error).into());
             }
         }
-        self.permit_uris(&self.shared.snapshot(), request, uris.iter().map(|it| &**it))
+        self.permit_uris(&self.state.snapshot(), request, uris.iter().map(|it| &**it))
     }
 
-    fn open(&self, terms: &Terms, request: &ClientRequest<'_>) -> Result<Listen, Error> {
-        let shared = &self.shared;
+    fn open(&self, terms: &Terms, request: &ClientRequest<'_>) -> Result<ListenStream, Error> {
+        let state = &self.state;
         let wanted = request.params.get("notifications");
         let Some(wanted) = wanted.filter(|it| it.kind() == JsonKind::Object) else {
             return Err(invalid("`notifications` must be an object that says what to listen for"));
         };
         let id = request.id;
-        let (used, streams, uris) = shared.ongoing().map_or((false, 0, 0), |ongoing| {
+        let (used, streams, uris) = state.ongoing().map_or((false, 0, 0), |ongoing| {
             let listens = ongoing.listens();
             let uris = listens.0.iter().map(|it| it.filter.uris.len()).sum();
             (listens.contains(id), listens.0.len(), uris)
         });
-        if used || shared.ongoing().is_some_and(|it| it.calls().contains_key(id.as_str())) {
+        if used || state.ongoing().is_some_and(|it| it.calls().contains_key(id.as_str())) {
             return Err(id_in_use());
         }
-        let limits = shared.service.limits;
+        let limits = state.service.limits;
         if streams >= limits.streams {
             let text = format!("{streams} listen streams are open already: close some of them");
-            return Err(shared.service.note(Limit::Streams, Error::of(Kind::Failed, text)));
+            return Err(state.service.note(Limit::Streams, Error::of(Kind::Failed, text)));
         }
-        let tenant = shared.tenant(request.carrier, terms.revision);
+        let tenant = state.tenant(request.carrier, terms.revision);
         let mut filter = self.honoured(wanted, uris, &tenant)?;
         filter.tasks = self.tasks_of(wanted.get("taskIds"), terms, request)?;
         let revision = terms.revision;
-        Ok(Listen { id: id.to_owned(), revision, filter, _hold: shared.outbox.hold() })
+        Ok(ListenStream { id: id.to_owned(), revision, filter, _hold: state.outbox.hold() })
     }
 
     /// Returns the named tasks that can have news for this client. Tasks that have ended or belong to another caller are left out.
@@ -272,16 +277,16 @@ impl Peer {
         ids: Option<Raw<'_>>,
         terms: &Terms,
         request: &ClientRequest<'_>,
-    ) -> Result<Vec<Arc<Live>>, Error> {
+    ) -> Result<Vec<Arc<LiveTask>>, Error> {
         let Some(ids) = ids else { return Ok(Vec::new()) };
         demand_extension(&terms.client, "`taskIds`")?;
         let wrong = || invalid("`taskIds` must be an array of texts");
         if ids.kind() != JsonKind::Array {
             return Err(wrong());
         }
-        let service = &self.shared.service;
-        let viewer = self.viewer(&self.shared.snapshot(), request);
-        let mut found: Vec<Arc<Live>> = Vec::new();
+        let service = &self.state.service;
+        let viewer = self.viewer(&self.state.snapshot(), request);
+        let mut found: Vec<Arc<LiveTask>> = Vec::new();
         let mut known = HashSet::new();
         for id in ids.elements() {
             let id = id.string().ok_or_else(wrong)?;
@@ -297,9 +302,9 @@ impl Peer {
         wanted: Raw<'_>,
         others: usize,
         tenant: &Arc<Tenant>,
-    ) -> Result<Filter, Error> {
-        let snapshot = self.shared.snapshot();
-        let changes = self.shared.service.dispatcher.catalog.is_dynamic();
+    ) -> Result<EventFilter, Error> {
+        let snapshot = self.state.snapshot();
+        let changes = self.state.service.dispatcher.catalog.is_dynamic();
         let flag = |name: &str, feature: Feature| -> Result<bool, Error> {
             match wanted.get(name) {
                 None => Ok(false),
@@ -311,11 +316,11 @@ impl Peer {
                 }
             }
         };
-        let mut filter = Filter {
+        let mut filter = EventFilter {
             tools: flag("toolsListChanged", Feature::Tools)?,
             prompts: flag("promptsListChanged", Feature::Prompts)?,
             resources: flag("resourcesListChanged", Feature::Resources)?,
-            uris: Uris::default(),
+            uris: SubscribedUris::default(),
             tasks: Vec::new(),
         };
         if let Some(uris) = wanted.get("resourceSubscriptions") {
@@ -326,7 +331,7 @@ impl Peer {
                 let uri = uri
                     .string()
                     .ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
-                let service = &self.shared.service;
+                let service = &self.state.service;
                 let added = filter.uris.add(&uri, others, &service.limits, tenant);
                 added.map_err(|(limit, error)| service.note(limit, error))?;
             }

@@ -53,11 +53,11 @@ pub(super) fn check(
 
 /// Value of a header, without the blanks around it.
 #[derive(Clone, Copy, Default)]
-struct Said<'a>(Option<&'a [u8]>);
+struct MirroredHeader<'a>(Option<&'a [u8]>);
 
 /// Finds the three headers in one pass. A header that occurs twice is an error (rule HDR-10).
-fn each(headers: &HeaderMap) -> [Result<Said<'_>, Error>; 3] {
-    let mut all = [Said::default(); 3];
+fn each(headers: &HeaderMap) -> [Result<MirroredHeader<'_>, Error>; 3] {
+    let mut all = [MirroredHeader::default(); 3];
     let mut is_repeated = [false; 3];
     for (name, value) in headers {
         let at = match name.as_str() {
@@ -73,7 +73,7 @@ fn each(headers: &HeaderMap) -> [Result<Said<'_>, Error>; 3] {
     std::array::from_fn(|at| if is_repeated[at] { Err(twice(names[at])) } else { Ok(all[at]) })
 }
 
-impl Said<'_> {
+impl MirroredHeader<'_> {
     fn literally(self, name: &str, expected: &str) -> Result<(), Error> {
         match self.0 {
             None => Err(missing(name, &format!("`{}`", shown(expected)))),

@@ -37,12 +37,12 @@ pub(crate) use call::ReplyTo;
 #[cfg(feature = "http")]
 pub(crate) use encode::unread;
 #[cfg(feature = "bench")]
-pub(crate) use encode::{Scope, answer};
+pub(crate) use encode::{AnswerScope, answer};
 pub(crate) use encode::{listed, presented};
 #[cfg(all(feature = "http", feature = "stdio"))]
 pub(crate) use modern::example_request;
 #[cfg(feature = "http")]
-pub(crate) use outbox::{Hold, Outbox};
+pub(crate) use outbox::{Outbox, OutboxHold};
 #[cfg(feature = "http")]
 pub(crate) use peer::Era;
 pub(crate) use peer::{Arrival, Peer};
@@ -51,9 +51,9 @@ pub(crate) use remembered::Remembered;
 pub use revision::Revision;
 #[cfg(feature = "http")]
 pub(crate) use route::{Route, VERSION_HEADER, route};
+pub(crate) use turn::Received;
 #[cfg(feature = "http")]
-pub(crate) use turn::Refusal;
-pub(crate) use turn::Turn;
+pub(crate) use turn::RefusalStatus;
 
 use crate::{
     ask::RoundStates,

@@ -10,7 +10,7 @@ use super::{
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
     tasks::TaskMethod,
-    turn::{Refusal, Turn},
+    turn::{Received, RefusalStatus},
 };
 use crate::{
     call::context::logging,
@@ -86,13 +86,13 @@ impl<'a> RequestMeta<'a> {
 
 /// Last client of a connection. Clients send the same description in each request, so it is read again only if the text differs.
 #[derive(Default)]
-pub(super) struct Envelopes {
+pub(super) struct LastClient {
     info: String,
     capabilities: String,
     client: Arc<ClientInfo>,
 }
 
-impl Envelopes {
+impl LastClient {
     pub(super) fn client(
         &mut self,
         info: Option<Raw<'_>>,
@@ -110,26 +110,26 @@ impl Envelopes {
 
 impl Peer {
     /// Checks and handles a request. Clients can observe the order of the checks (rule C-02).
-    pub(super) fn modern_request(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
+    pub(super) fn modern_request(&self, request: &ClientRequest<'_>, received: &mut Received) {
         let terms = match self.terms(request) {
             Ok(terms) => terms,
             Err(error) => {
-                let refused = Refusal::Malformed.because(error);
-                return self.reject(request, Revision::MODERN[0], refused, turn);
+                let refused = RefusalStatus::Malformed.because(error);
+                return self.reject(request, Revision::MODERN[0], refused, received);
             }
         };
         let revision = terms.revision;
         match request.method {
             "server/discover" => self.discover(&terms, request),
-            "subscriptions/listen" => self.listen(&terms, request, turn),
+            "subscriptions/listen" => self.listen(&terms, request, received),
             name => {
                 if let Some(method) = Method::parse(name) {
-                    self.operate(method, &terms, request, turn);
+                    self.operate(method, &terms, request, received);
                 } else if let Some(method) = TaskMethod::parse(name, revision) {
-                    self.task_request(method, &terms, request, turn);
+                    self.task_request(method, &terms, request, received);
                 } else {
-                    let refused = Refusal::UnknownMethod.because(unknown_method(name));
-                    self.reject(request, revision, refused, turn);
+                    let refused = RefusalStatus::UnknownMethod.because(unknown_method(name));
+                    self.reject(request, revision, refused, received);
                 }
             }
         }
@@ -159,16 +159,16 @@ impl Peer {
             logging::listen(level);
         }
         let info = meta.client.filter(|it| it.kind() == JsonKind::Object);
-        let service = &self.shared.service;
+        let service = &self.state.service;
         check_client(&service.limits, info, Some(capabilities))
             .map_err(|error| service.note(Limit::Client, error))?;
-        let client = self.shared.client(info, capabilities);
+        let client = self.state.client(info, capabilities);
         let is_private = request.carrier.is_authenticated();
         Ok(Terms { revision, client, log_level, is_private })
     }
 
     fn discover(&self, terms: &Terms, request: &ClientRequest<'_>) {
-        let (service, snapshot) = (&self.shared.service, self.shared.snapshot());
+        let (service, snapshot) = (&self.state.service, self.state.snapshot());
         let Terms { revision, is_private, .. } = *terms;
         request.to.write(|out| {
             response(out, request.id, |result| {

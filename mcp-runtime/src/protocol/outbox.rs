@@ -17,24 +17,24 @@ use crate::wire::{Id, IdBuf};
 /// An outbox belongs to a connection or to a stream of an HTTP session, so only their calls wait for its lock. One reader empties it.
 #[derive(Default)]
 pub(crate) struct Outbox {
-    queue: Mutex<Queue>,
+    queue: Mutex<OutboxQueue>,
     /// Number of holders that may still add messages.
     holds: AtomicUsize,
 }
 
 #[derive(Default)]
-struct Queue {
+struct OutboxQueue {
     bytes: Vec<u8>,
     reader: Option<Waker>,
     /// Maximum number of waiting bytes while there is no reader, which may never come. `None` while there is a reader.
     unread: Option<NonZeroUsize>,
     /// Boxed, because most outboxes have none and idle sessions are many.
-    rest: Option<Box<Rest>>,
+    extras: Option<Box<OutboxExtras>>,
 }
 
 /// Parts of an outbox that only few outboxes need.
 #[derive(Default)]
-struct Rest {
+struct OutboxExtras {
     /// Whether messages were dropped because too many bytes waited.
     has_lost: bool,
     /// Whether the response says that the client cannot do what the call needs.
@@ -54,7 +54,7 @@ impl Outbox {
     /// Number of waiting bytes from which log messages are dropped.
     const FULL: usize = 1 << 20;
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, OutboxQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -62,7 +62,7 @@ impl Outbox {
     pub(crate) fn push(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut queue = self.queue();
         queue.message(write);
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Adds the last message of a call, after its report if one waits.
@@ -77,7 +77,7 @@ impl Outbox {
             slot.write_pending(&mut queue.bytes);
         }
         queue.message(write);
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Adds a report: at once while the reader keeps up, else merged with later reports.
@@ -86,9 +86,9 @@ impl Outbox {
         if queue.bytes.len() < Self::SLOW {
             slot.write_pending(&mut queue.bytes);
         } else {
-            queue.rest().reports.entry(address(slot)).or_insert_with(|| slot.clone());
+            queue.extras().reports.entry(address(slot)).or_insert_with(|| slot.clone());
         }
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Drops the report of a call that has not been sent.
@@ -102,9 +102,9 @@ impl Outbox {
         if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
             queue.message(|out| out.extend_from_slice(&message));
         } else {
-            queue.rest().events.event(stream, message);
+            queue.extras().events.event(stream, message);
         }
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Adds the state of a task. While the reader is slow, only the newest state of each task waits. The oldest ones are dropped if too
@@ -114,9 +114,9 @@ impl Outbox {
         if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
             queue.message(|out| out.extend_from_slice(&message));
         } else {
-            queue.rest().events.news(stream, task, message, Self::FULL);
+            queue.extras().events.news(stream, task, message, Self::FULL);
         }
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Adds one message after all events that wait.
@@ -124,13 +124,13 @@ impl Outbox {
         let mut queue = self.queue();
         queue.write_events();
         queue.message(write);
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Drops the events of a listen stream that have not gone out.
     pub(super) fn forget_events(&self, stream: Id<'_>) {
-        if let Some(rest) = &mut self.queue().rest {
-            rest.events.forget(stream);
+        if let Some(extras) = &mut self.queue().extras {
+            extras.events.forget(stream);
         }
     }
 
@@ -140,7 +140,7 @@ impl Outbox {
         if queue.bytes.len() < Self::FULL {
             queue.message(write);
         }
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Moves the next batch of messages into `into`, which must be empty. Returns false if nothing is waiting. Reports and events may come in
@@ -169,21 +169,21 @@ impl Outbox {
     /// Whether the outbox is like a new one, apart from its capacity.
     #[cfg(feature = "http")]
     pub(crate) fn is_empty(&self) -> bool {
-        let Queue { bytes, unread, rest, .. } = &*self.queue();
-        let is_said = bytes.is_empty() && rest.as_ref().is_none_or(|it| it.is_empty());
+        let OutboxQueue { bytes, unread, extras, .. } = &*self.queue();
+        let is_said = bytes.is_empty() && extras.as_ref().is_none_or(|it| it.is_empty());
         is_said && unread.is_none() && !self.is_held()
     }
 
     #[cfg(all(test, feature = "http"))]
     pub(super) fn kept(&self) -> usize {
         let queue = self.queue();
-        size_of_val(self) + queue.bytes.capacity() + queue.rest.as_deref().map_or(0, size_of_val)
+        size_of_val(self) + queue.bytes.capacity() + queue.extras.as_deref().map_or(0, size_of_val)
     }
 
-    /// Announces that more messages may come, until the [`Hold`] is dropped.
-    pub(crate) fn hold(self: &Arc<Self>) -> Hold {
+    /// Announces that more messages may come, until the [`OutboxHold`] is dropped.
+    pub(crate) fn hold(self: &Arc<Self>) -> OutboxHold {
         self.holds.fetch_add(1, Ordering::AcqRel);
-        Hold(self.clone())
+        OutboxHold(self.clone())
     }
 
     /// Whether more messages may come.
@@ -194,14 +194,14 @@ impl Outbox {
     /// Asks the reader to end its stream early.
     pub(super) fn release(&self, retry: Duration) {
         let mut queue = self.queue();
-        queue.rest().release = Some(retry);
-        Queue::wake(queue);
+        queue.extras().release = Some(retry);
+        OutboxQueue::wake(queue);
     }
 
     /// Takes the request to end the stream, and returns the time after which the client is to come back.
     #[cfg(feature = "http")]
     pub(crate) fn take_release(&self) -> Option<Duration> {
-        self.queue().rest.as_mut().and_then(|it| it.release.take())
+        self.queue().extras.as_mut().and_then(|it| it.release.take())
     }
 
     /// Sets whether there is a reader: `None` if there is one, else the maximum number of waiting bytes. Events are merged while there is
@@ -215,29 +215,29 @@ impl Outbox {
     /// Whether messages have been dropped since the last call.
     #[cfg(feature = "http")]
     pub(crate) fn take_lost(&self) -> bool {
-        self.queue().rest.as_mut().is_some_and(|it| std::mem::take(&mut it.has_lost))
+        self.queue().extras.as_mut().is_some_and(|it| std::mem::take(&mut it.has_lost))
     }
 
     /// Marks that the response refuses the client. Over HTTP this has a status of its own, as long as nothing else has been sent.
     #[cfg(feature = "http")]
     pub(super) fn refuse(&self) {
-        self.queue().rest().is_refused = true;
+        self.queue().extras().is_refused = true;
     }
 
     #[cfg(feature = "http")]
     pub(crate) fn is_refused(&self) -> bool {
-        self.queue().rest.as_ref().is_some_and(|it| it.is_refused)
+        self.queue().extras.as_ref().is_some_and(|it| it.is_refused)
     }
 
     #[cfg(feature = "http")]
     pub(crate) fn is_released(&self) -> bool {
-        self.queue().rest.as_ref().is_some_and(|it| it.release.is_some())
+        self.queue().extras.as_ref().is_some_and(|it| it.release.is_some())
     }
 
     /// Wakes the reader although nothing was added.
     #[cfg(feature = "http")]
     pub(crate) fn wake(&self) {
-        Queue::wake(self.queue());
+        OutboxQueue::wake(self.queue());
     }
 
     /// Wakes this task when something is added, or when nothing can be added any more. Returns whether bytes are waiting already.
@@ -273,13 +273,13 @@ impl Outbox {
 }
 
 /// Guard whose owner may still add messages to the outbox.
-pub(crate) struct Hold(Arc<Outbox>);
+pub(crate) struct OutboxHold(Arc<Outbox>);
 
-impl Drop for Hold {
+impl Drop for OutboxHold {
     fn drop(&mut self) {
         self.0.holds.fetch_sub(1, Ordering::AcqRel);
         // The reader may wait for the last holder. A holder that adds nothing would not wake it otherwise.
-        Queue::wake(self.0.queue());
+        OutboxQueue::wake(self.0.queue());
     }
 }
 
@@ -287,7 +287,7 @@ fn address(slot: &Arc<ProgressSlot>) -> usize {
     Arc::as_ptr(slot).addr()
 }
 
-impl Queue {
+impl OutboxQueue {
     fn wake(mut queue: MutexGuard<'_, Self>) {
         let reader = queue.reader.take();
         drop(queue);
@@ -305,8 +305,8 @@ impl Queue {
             return false;
         }
         std::mem::swap(&mut self.bytes, into);
-        if let Some(rest) = &mut self.rest {
-            for slot in std::mem::take(&mut rest.reports).into_values() {
+        if let Some(extras) = &mut self.extras {
+            for slot in std::mem::take(&mut extras.reports).into_values() {
                 slot.write_pending(&mut self.bytes);
             }
             self.write_events();
@@ -314,19 +314,19 @@ impl Queue {
         true
     }
 
-    fn rest(&mut self) -> &mut Rest {
-        self.rest.get_or_insert_default()
+    fn extras(&mut self) -> &mut OutboxExtras {
+        self.extras.get_or_insert_default()
     }
 
     fn forget(&mut self, slot: &Arc<ProgressSlot>) {
-        if let Some(rest) = &mut self.rest {
-            rest.reports.remove(&address(slot));
+        if let Some(extras) = &mut self.extras {
+            extras.reports.remove(&address(slot));
         }
     }
 
     fn write_events(&mut self) {
-        let Some(rest) = &mut self.rest else { return };
-        for message in std::mem::take(&mut rest.events).into_messages() {
+        let Some(extras) = &mut self.extras else { return };
+        for message in std::mem::take(&mut extras.events).into_messages() {
             self.message(|out| out.extend_from_slice(&message));
         }
     }
@@ -339,13 +339,13 @@ impl Queue {
         }
         if self.unread.is_some_and(|most| self.bytes.len() > most.get()) {
             self.bytes = Vec::new();
-            self.rest().has_lost = true;
+            self.extras().has_lost = true;
         }
     }
 }
 
 #[cfg(feature = "http")]
-impl Rest {
+impl OutboxExtras {
     fn is_empty(&self) -> bool {
         let Self { has_lost, is_refused, release, reports, events } = self;
         let is_plain = release.is_none() && !has_lost && !is_refused;

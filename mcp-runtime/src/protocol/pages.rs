@@ -8,14 +8,14 @@ use crate::random::random;
 /// Pages that the user of a session was sent to and has perhaps not finished. Only the client of the session knows the id of each page
 /// (rule ELIC-08).
 #[derive(Default)]
-pub(super) struct Pages(VecDeque<Page>);
+pub(super) struct SentPages(VecDeque<SentPage>);
 
-struct Page {
+struct SentPage {
     url: Box<str>,
     id: String,
 }
 
-impl Pages {
+impl SentPages {
     /// Maximum number of pages. The oldest page is forgotten, because not every user comes to an end.
     const MOST: usize = 64;
 
@@ -25,15 +25,15 @@ impl Pages {
             self.0.pop_front();
         }
         let id = elicitation_id();
-        self.0.push_back(Page { url: url.into(), id: id.clone() });
+        self.0.push_back(SentPage { url: url.into(), id: id.clone() });
         id
     }
 
     /// Removes a page that the user has finished, and returns its ids.
     pub(super) fn completed(&mut self, url: &str) -> Vec<String> {
-        let (done, left) = self.0.drain(..).partition(|it: &Page| *it.url == *url);
+        let (done, left) = self.0.drain(..).partition(|it: &SentPage| *it.url == *url);
         self.0 = left;
-        let done: VecDeque<Page> = done;
+        let done: VecDeque<SentPage> = done;
         done.into_iter().map(|it| it.id).collect()
     }
 }
@@ -54,15 +54,15 @@ mod tests {
 
     #[test]
     fn a_page_is_completed_once_and_the_oldest_is_forgotten() {
-        let mut pages = Pages::default();
+        let mut pages = SentPages::default();
         let ids = ["a", "b", "a"].map(|it| pages.send_to(it));
         assert_eq!(pages.completed("a"), [ids[0].clone(), ids[2].clone()]);
         assert_eq!(pages.completed("a"), Vec::<String>::new());
-        for _ in 0..Pages::MOST {
+        for _ in 0..SentPages::MOST {
             pages.send_to("c");
         }
         assert_eq!(pages.completed("b"), Vec::<String>::new());
-        assert_eq!(pages.completed("c").len(), Pages::MOST);
+        assert_eq!(pages.completed("c").len(), SentPages::MOST);
     }
 
     #[test]

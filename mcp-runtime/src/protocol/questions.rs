@@ -11,7 +11,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Shared};
+use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::PeerState};
 use crate::{
     ask::asked_twice,
     call::context::{Asker, Asking},
@@ -22,27 +22,27 @@ use crate::{
     wire::{self, Id, Object, Raw},
 };
 
-type Answer = Result<Box<str>, String>;
+type QuestionAnswer = Result<Box<str>, String>;
 
 /// Questions that wait for their answers, by request id. A session never sees an id twice (rule RPC-07).
 #[derive(Default)]
-pub(crate) struct Questions {
+pub(crate) struct PendingQuestions {
     last: u64,
-    waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
+    waiting: BTreeMap<u64, oneshot::Sender<QuestionAnswer>>,
     /// Roots that the client named last. They are kept only if the client announces changes (rule ROOTS-02).
     roots: Option<Box<str>>,
     /// Number of changes of the roots.
     changes: u64,
 }
 
-impl Questions {
+impl PendingQuestions {
     /// Forgets the roots, because the client's roots have changed.
     fn forget_roots(&mut self) {
         self.roots = None;
         self.changes += 1;
     }
 
-    fn open(&mut self) -> (u64, oneshot::Receiver<Answer>) {
+    fn open(&mut self) -> (u64, oneshot::Receiver<QuestionAnswer>) {
         self.last += 1;
         let (answer, waiting) = oneshot::channel();
         self.waiting.insert(self.last, answer);
@@ -50,12 +50,12 @@ impl Questions {
     }
 
     /// Takes the sender that waits for the response with this id. A response without one is late, or was never asked for.
-    fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<Answer>> {
+    fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<QuestionAnswer>> {
         id.as_str().parse().ok().and_then(|it: u64| self.waiting.remove(&it))
     }
 }
 
-impl Shared {
+impl PeerState {
     /// Hands a response to the question that waits for it.
     pub(super) fn answer(&self, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
         let waiting = self.ongoing().and_then(|it| it.questions().take(id));
@@ -85,7 +85,7 @@ impl Shared {
 
 /// Asker of one call.
 pub(super) struct Questioner {
-    shared: Arc<Shared>,
+    state: Arc<PeerState>,
     outbox: Arc<Outbox>,
     /// Whether only the response can be sent.
     is_quiet: bool,
@@ -100,10 +100,10 @@ pub(super) struct Questioner {
 }
 
 impl Questioner {
-    pub(super) fn new(shared: Arc<Shared>, to: &ReplyTo, terms: Terms) -> Self {
-        let timeout = shared.service.limits.question_time;
+    pub(super) fn new(state: Arc<PeerState>, to: &ReplyTo, terms: Terms) -> Self {
+        let timeout = state.service.limits.question_time;
         Self {
-            shared,
+            state,
             outbox: to.outbox.clone(),
             is_quiet: to.quiet,
             terms,
@@ -164,8 +164,8 @@ impl Questioner {
     fn elicitation_id(&self, question: &Question) -> Option<String> {
         match question {
             Question::Url { url, .. } => {
-                self.shared.hear(Topic::Pages);
-                Some(self.shared.session().send_to(url))
+                self.state.hear(Topic::Pages);
+                Some(self.state.session().send_to(url))
             }
             _ => None,
         }
@@ -194,10 +194,10 @@ impl Questioner {
     }
 
     /// Sends the question, on the stream of the request that it belongs to (rule C-26).
-    fn send(&self, question: &Question) -> Result<Open> {
-        let (id, answer) = self.shared.begin().questions().open();
-        let (shared, outbox, task) = (self.shared.clone(), self.outbox.clone(), self.task.clone());
-        let open = Open { id, shared, outbox, task, answer };
+    fn send(&self, question: &Question) -> Result<SentQuestion> {
+        let (id, answer) = self.state.begin().questions().open();
+        let (state, outbox, task) = (self.state.clone(), self.outbox.clone(), self.task.clone());
+        let open = SentQuestion { id, state, outbox, task, answer };
         let text = id.to_string();
         let Some(id) = Id::parse(Raw::trusted(&text)) else { return Err(Error::internal("no id")) };
         let page = self.elicitation_id(question);
@@ -211,7 +211,7 @@ impl Questioner {
         });
         if let Err(why) = written {
             // The question was never sent, so there is nothing to cancel.
-            self.shared.begin().questions().waiting.remove(&open.id);
+            self.state.begin().questions().waiting.remove(&open.id);
             return Err(Error::msg(why));
         }
         self.outbox.push(|out| out.extend_from_slice(&message));
@@ -220,17 +220,17 @@ impl Questioner {
 }
 
 /// Question that has been sent. If it is dropped before the answer has come, the client is told.
-struct Open {
+struct SentQuestion {
     id: u64,
-    shared: Arc<Shared>,
+    state: Arc<PeerState>,
     outbox: Arc<Outbox>,
     task: Option<Arc<str>>,
-    answer: oneshot::Receiver<Answer>,
+    answer: oneshot::Receiver<QuestionAnswer>,
 }
 
-impl Drop for Open {
+impl Drop for SentQuestion {
     fn drop(&mut self) {
-        if self.shared.begin().questions().waiting.remove(&self.id).is_some() {
+        if self.state.begin().questions().waiting.remove(&self.id).is_some() {
             self.outbox.push(|out| {
                 wire::notification(out, "notifications/cancelled", |params| {
                     params
@@ -246,9 +246,9 @@ impl Drop for Open {
 }
 
 /// Guard that counts an open question.
-struct Waiting(Arc<AtomicUsize>);
+struct QuestionGuard(Arc<AtomicUsize>);
 
-impl Drop for Waiting {
+impl Drop for QuestionGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -257,7 +257,7 @@ impl Drop for Waiting {
 impl Asker for Questioner {
     fn ask(&self, key: &str, question: Question) -> Asking {
         let own = self.roots.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let known = own.or_else(|| self.shared.begin().questions().roots.clone());
+        let known = own.or_else(|| self.state.begin().questions().roots.clone());
         if let (Question::Roots, Some(roots)) = (&question, known) {
             return Box::pin(std::future::ready(Ok(roots)));
         }
@@ -274,17 +274,17 @@ impl Asker for Questioner {
         };
         let waiting = opened.is_ok().then(|| {
             self.waiting.fetch_add(1, Ordering::AcqRel);
-            Waiting(self.waiting.clone())
+            QuestionGuard(self.waiting.clone())
         });
         let timeout = self.timeout;
         let roots = self.roots.clone();
-        let changes = self.shared.begin().questions().changes;
+        let changes = self.state.begin().questions().changes;
         Box::pin(async move {
             let _waiting = waiting;
             let mut open = opened?;
             let answer = tokio::time::timeout(timeout, &mut open.answer).await;
             if answer.is_err() {
-                open.shared.service.tally().refuse(Limit::QuestionTime);
+                open.state.service.tally().refuse(Limit::QuestionTime);
             }
             match answer {
                 Ok(Ok(Ok(json))) => {
@@ -296,8 +296,8 @@ impl Asker for Questioner {
                         *roots.lock().unwrap_or_else(PoisonError::into_inner) = Some(json.clone());
                     }
                     // Only roots of limited size are kept, because many sessions may announce changes.
-                    if keeps && json.len() <= open.shared.service.limits.client {
-                        let mut questions = open.shared.begin().questions();
+                    if keeps && json.len() <= open.state.service.limits.client {
+                        let mut questions = open.state.begin().questions();
                         if questions.changes == changes {
                             questions.roots = Some(json.clone());
                         }

@@ -1,11 +1,11 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::{Service, modern::Envelopes};
+use super::{Service, modern::LastClient};
 use crate::{catalog::Snapshot, model::ClientInfo, wire::Raw};
 
 /// Results that a connection keeps, so that requests need not compute them again. They never change an answer (rule ERA-01).
 pub(crate) struct Remembered {
-    envelopes: Mutex<Envelopes>,
+    envelopes: Mutex<LastClient>,
     /// Snapshot that is valid until the epoch of the catalog changes, so that a request takes no lock that other connections take. It is
     /// weak, so that an idle connection does not keep an old catalog alive.
     snapshot: Mutex<Weak<Snapshot>>,

@@ -8,15 +8,15 @@ use std::{
 };
 
 use super::{
-    call::{PendingCall, ReplyTo, WayBack},
+    call::{PendingCall, ReplyTo, ResponseSink},
     channel::{CallChannel, ProgressSlot},
-    encode::Scope,
+    encode::AnswerScope,
     method::Method,
     modern::RequestMeta,
     peer::Peer,
     questions::Questioner,
     revision::{Revision, TaskDialect},
-    turn::{Refusal, Refused, Turn},
+    turn::{Received, RefusalStatus, RefusedRequest},
 };
 use crate::{
     ask::{Bound, Keeper, Rounds},
@@ -57,11 +57,11 @@ impl Peer {
         method: Method,
         terms: &Terms,
         request: &ClientRequest<'_>,
-        turn: &mut Turn,
+        received: &mut Received,
     ) {
-        let snapshot = self.shared.snapshot();
-        if let Err(refused) = self.run(method, &snapshot, terms, request, turn) {
-            self.reject(request, terms.revision, refused, turn);
+        let snapshot = self.state.snapshot();
+        if let Err(refused) = self.run(method, &snapshot, terms, request, received) {
+            self.reject(request, terms.revision, refused, received);
         }
     }
 
@@ -72,11 +72,11 @@ impl Peer {
         snapshot: &Arc<Snapshot>,
         terms: &Terms,
         request: &ClientRequest<'_>,
-        turn: &mut Turn,
-    ) -> Result<(), Refused> {
-        let (shared, revision) = (&self.shared, terms.revision);
+        received: &mut Received,
+    ) -> Result<(), RefusedRequest> {
+        let (state, revision) = (&self.state, terms.revision);
         if !method.is_served(revision, snapshot) {
-            return Err(Refusal::UnknownMethod.because(unknown_method(request.method)));
+            return Err(RefusalStatus::UnknownMethod.because(unknown_method(request.method)));
         }
         let operation = method.operation(request.params)?;
         let target = operation.target(snapshot);
@@ -118,7 +118,7 @@ impl Peer {
         if let Some(live) = &live {
             caller = self.lead(live, caller, terms, request);
         }
-        let dispatcher = &shared.service.dispatcher;
+        let dispatcher = &state.service.dispatcher;
         let mut dispatched = match unable {
             None => dispatcher.dispatch(snapshot, target, caller, operation),
             // A client that asks for a task gets one, and finds the reason in its result.
@@ -127,12 +127,17 @@ impl Peer {
         dispatched = dispatched.holding(Reservation::new(permit, held));
         if let Some(live) = live {
             let always = revision.features().tasks == TaskDialect::Core;
-            dispatched = shared.service.tasks.follow(dispatcher, live, dispatched, always);
+            dispatched = state.service.tasks.follow(dispatcher, live, dispatched, always);
         }
         let is_private = terms.is_private || snapshot.is_guarded;
-        let scope = Scope { revision, is_private };
+        let scope = AnswerScope { revision, is_private };
         let (slot, to) = (slot.as_ref(), request.to);
-        self.drive(dispatched, request, WayBack { shared, snapshot, scope, slot, to }, turn);
+        self.drive(
+            dispatched,
+            request,
+            ResponseSink { state, snapshot, scope, slot, to },
+            received,
+        );
         Ok(())
     }
 
@@ -141,8 +146,8 @@ impl Peer {
         &self,
         dispatched: Dispatched,
         request: &ClientRequest<'_>,
-        way: WayBack<'_>,
-        turn: &mut Turn,
+        way: ResponseSink<'_>,
+        received: &mut Received,
     ) {
         match dispatched {
             Dispatched::Ready(answer) => way.answer(request.id, &answer),
@@ -155,9 +160,9 @@ impl Peer {
                     Poll::Pending => {
                         let revision = way.scope.revision;
                         let share =
-                            || self.shared.tenant(request.carrier, revision).hold(Pool::Calls);
+                            || self.state.tenant(request.carrier, revision).hold(Pool::Calls);
                         match PendingCall::new(pending, request.id.to_owned(), way, share) {
-                            Some(call) => turn.waiting.push(call),
+                            Some(call) => received.waiting.push(call),
                             None => way.answer(request.id, &Err(id_in_use())),
                         }
                     }
@@ -175,12 +180,12 @@ impl Peer {
         operation: &Request<'_>,
     ) -> Result<Arc<dyn Asker>, Error> {
         if !terms.revision.is_modern() {
-            let questioner = Questioner::new(self.shared.clone(), request.to, terms.clone());
+            let questioner = Questioner::new(self.state.clone(), request.to, terms.clone());
             return Ok(Arc::new(questioner));
         }
         let keeper = self.keeper(entry, terms, request, operation);
-        let [responses, state] = request.params.pick(["inputResponses", "requestState"]);
-        Ok(Rounds::resume(terms.client.clone(), keeper, responses, state)?)
+        let [responses, request_state] = request.params.pick(["inputResponses", "requestState"]);
+        Ok(Rounds::resume(terms.client.clone(), keeper, responses, request_state)?)
     }
 
     fn keeper(
@@ -198,8 +203,8 @@ impl Peer {
         };
         let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
         let bound = Bound::to(request.method, item, arguments, request.carrier.principal());
-        let tenant = self.shared.tenant(request.carrier, terms.revision);
-        self.shared.service.round_states.keeper(bound, tenant, entry.single_use)
+        let tenant = self.state.tenant(request.carrier, terms.revision);
+        self.state.service.round_states.keeper(bound, tenant, entry.single_use)
     }
 
     /// Refuses a call that the client could not complete, or that comes too often. With `tells_model` the reason is a tool result.
@@ -217,9 +222,9 @@ impl Peer {
         } else {
             Err(Error::msg(why))
         };
-        let (shared, to) = (&self.shared, request.to);
-        let scope = Scope { revision: terms.revision, is_private: terms.is_private };
-        WayBack { shared, snapshot, scope, slot: None, to }.answer(request.id, &answer);
+        let (state, to) = (&self.state, request.to);
+        let scope = AnswerScope { revision: terms.revision, is_private: terms.is_private };
+        ResponseSink { state, snapshot, scope, slot: None, to }.answer(request.id, &answer);
     }
 
     /// Lets the caller in if the item's limits allow it: the rate of calls, and the number of calls at once.
@@ -233,9 +238,9 @@ impl Peer {
         request: &ClientRequest<'_>,
     ) -> Result<Option<Permit>, String> {
         let Some(gate) = &entry.gate else { return Ok(None) };
-        gate.enter(self.shared.who(request, terms.revision)).map_err(|closed| {
+        gate.enter(self.state.who(request, terms.revision)).map_err(|closed| {
             let (kind, name) = (entry.kind_name(), &entry.name);
-            let tally = self.shared.service.tally();
+            let tally = self.state.service.tally();
             tally.refuse_of(closed.limit(), format_args!("the {kind} `{name}`"));
             closed.text(name)
         })
@@ -246,20 +251,20 @@ impl Peer {
         &self,
         request: &ClientRequest<'_>,
         revision: Revision,
-    ) -> Result<(), Refused> {
-        let (service, id) = (&*self.shared.service, request.id);
+    ) -> Result<(), RefusedRequest> {
+        let (service, id) = (&*self.state.service, request.id);
         let limits = &service.limits;
         let mut in_flight = 0;
-        if let Some(ongoing) = self.shared.ongoing() {
+        if let Some(ongoing) = self.state.ongoing() {
             let calls = ongoing.calls();
             if calls.contains_key(id.as_str()) || ongoing.listens().contains(id) {
-                return Err(Refusal::Malformed.because(id_in_use()));
+                return Err(RefusalStatus::Malformed.because(id_in_use()));
             }
             in_flight = calls.len();
         }
         let busy = |which: Limit, text: String| {
             let error = service.note(which, Error::of(Kind::Failed, text));
-            Err(Refusal::Busy.because(error))
+            Err(RefusalStatus::Busy.because(error))
         };
         if in_flight >= limits.calls {
             let text = format!("{} calls are running already: wait for some of them", limits.calls);
@@ -269,7 +274,7 @@ impl Peer {
         if service.shares().has_plenty(Pool::Calls, all) {
             return Ok(());
         }
-        match self.shared.tenant(request.carrier, revision).admits(Pool::Calls, all.into()) {
+        match self.state.tenant(request.carrier, revision).admits(Pool::Calls, all.into()) {
             Ok(()) => Ok(()),
             Err(NoShare::Empty) => {
                 let text = format!("{all} calls are running already: wait for some of them");
@@ -288,14 +293,14 @@ impl Peer {
     ///
     /// # Errors
     /// Fails if the requests of all running calls are too large for this one to run beside them.
-    fn reserve(&self, request: &ClientRequest<'_>) -> Result<Option<Taken>, Refused> {
+    fn reserve(&self, request: &ClientRequest<'_>) -> Result<Option<Taken>, RefusedRequest> {
         let bytes = request.params.size() + request.id.as_str().len();
         if bytes > LARGE { self.reserve_large(bytes).map(Some) } else { Ok(None) }
     }
 
     #[cold]
-    fn reserve_large(&self, bytes: usize) -> Result<Taken, Refused> {
-        let service = &*self.shared.service;
+    fn reserve_large(&self, bytes: usize) -> Result<Taken, RefusedRequest> {
+        let service = &*self.state.service;
         let mut taken = Taken::default();
         if taken.grow(&service.bodies, bytes, service.limits.all_bodies) {
             return Ok(taken);
@@ -303,7 +308,7 @@ impl Peer {
         let text =
             "the requests of the calls that run are too large together: wait for some of them";
         let error = service.note(Limit::AllBodies, Error::of(Kind::Failed, text));
-        Err(Refusal::Busy.because(error))
+        Err(RefusalStatus::Busy.because(error))
     }
 
     /// Answers a request that is not run.
@@ -311,12 +316,12 @@ impl Peer {
         &self,
         request: &ClientRequest<'_>,
         revision: Revision,
-        refused: impl Into<Refused>,
-        turn: &mut Turn,
+        refused: impl Into<RefusedRequest>,
+        received: &mut Received,
     ) {
-        let Refused { refusal, error } = refused.into();
-        turn.refusal = refusal.or(turn.refusal.take());
-        self.shared.refuse(request, revision, &error);
+        let RefusedRequest { refusal, error } = refused.into();
+        received.refusal = refusal.or(received.refusal.take());
+        self.state.refuse(request, revision, &error);
     }
 }
 
@@ -327,20 +332,20 @@ fn judge(
     terms: &Terms,
     request: &ClientRequest<'_>,
     operation: &Request<'_>,
-) -> Result<Option<String>, Refused> {
+) -> Result<Option<String>, RefusedRequest> {
     let Some(entry) = target else { return Ok(None) };
     if !terms.revision.is_modern() {
         return Ok(unable(entry, terms));
     }
     let missing = entry.asks.missing(&terms.client);
     if !missing.is_empty() {
-        return Err(Refusal::Malformed.because(lacking(entry, missing)));
+        return Err(RefusalStatus::Malformed.because(lacking(entry, missing)));
     }
     #[cfg(feature = "http")]
     if let (Some(http), Request::CallTool { arguments, .. }) = (&request.carrier.http, operation) {
         let arguments = arguments.map_or(Raw::EMPTY_OBJECT, |it| it.whole);
         super::mirrored::check_arguments(&http.headers, entry.headers(), arguments)
-            .map_err(|error| Refusal::Malformed.because(error))?;
+            .map_err(|error| RefusalStatus::Malformed.because(error))?;
     }
     #[cfg(not(feature = "http"))]
     let _ = (request, operation);

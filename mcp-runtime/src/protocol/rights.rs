@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     peer::Peer,
     request::ClientRequest,
-    turn::{Refusal, Refused},
+    turn::{RefusalStatus, RefusedRequest},
 };
 use crate::{
     auth::No,
@@ -25,11 +25,11 @@ impl Peer {
         target: Option<&Arc<Entry>>,
         request: &ClientRequest<'_>,
         operation: &Request<'_>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), RefusedRequest> {
         if !snapshot.is_guarded {
             return Ok(());
         }
-        let dispatcher = &self.shared.service.dispatcher;
+        let dispatcher = &self.state.service.dispatcher;
         Ok(dispatcher.permit(snapshot, target, request.carrier, operation)?)
     }
 
@@ -42,11 +42,11 @@ impl Peer {
         snapshot: &Snapshot,
         request: &ClientRequest<'_>,
         uris: impl IntoIterator<Item = &'a str>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), RefusedRequest> {
         if !snapshot.guards(ListKind::Resources) && !snapshot.guards(ListKind::Templates) {
             return Ok(());
         }
-        let dispatcher = &self.shared.service.dispatcher;
+        let dispatcher = &self.state.service.dispatcher;
         let mut refused: Option<No> = None;
         for uri in uris {
             if let Err(no) = dispatcher.permit_uri(snapshot, request.carrier, uri) {
@@ -60,12 +60,12 @@ impl Peer {
     }
 }
 
-impl From<No> for Refused {
+impl From<No> for RefusedRequest {
     fn from(no: No) -> Self {
         if let Some(refusal) = &no.refusal {
             tracing::debug!("refused: {}", refusal.why());
         }
-        let refusal = no.refusal.map(|it| Refusal::NotAllowed(Box::new(it)));
+        let refusal = no.refusal.map(|it| RefusalStatus::NotAllowed(Box::new(it)));
         Self { refusal, error: no.error }
     }
 }

@@ -7,8 +7,9 @@ use std::{
 };
 
 use super::{
-    Service, call::ReplyTo, encode, legacy::Session, listen::Listens, outbox::Outbox,
-    questions::Questions, remembered::Remembered, request::ClientRequest, revision::Revision,
+    Service, call::ReplyTo, encode, legacy::LegacySession, listen::ListenStreams, outbox::Outbox,
+    questions::PendingQuestions, remembered::Remembered, request::ClientRequest,
+    revision::Revision,
 };
 use crate::{
     call::context::{Carrier, Context},
@@ -20,14 +21,14 @@ use crate::{
 };
 
 /// State that a connection and its calls share. Two of its locks are held at once only in one case: `calls` before `listens`.
-pub(crate) struct Shared {
+pub(crate) struct PeerState {
     pub(super) service: Arc<Service>,
     /// Outbox for messages that belong to no request, such as notifications of a session and of listen streams.
     pub(crate) outbox: Arc<Outbox>,
     remembered: Arc<Remembered>,
-    session: Mutex<Session>,
+    session: Mutex<LegacySession>,
     /// Made with the first call, stream or question. Most peers never have one, and idle sessions are many.
-    ongoing: OnceLock<Box<Ongoing>>,
+    ongoing: OnceLock<Box<OngoingWork>>,
     /// Whether this peer is registered with the event bus, by topic.
     hears: [Once; 4],
     /// Number of this peer, unique in the process. Callers without a principal are counted by it.
@@ -38,13 +39,13 @@ pub(crate) struct Shared {
 
 /// Work that continues after the message that began it has been handled.
 #[derive(Default)]
-pub(super) struct Ongoing {
-    listens: Mutex<Listens>,
-    questions: Mutex<Questions>,
+pub(super) struct OngoingWork {
+    listens: Mutex<ListenStreams>,
+    questions: Mutex<PendingQuestions>,
     calls: Mutex<HashMap<IdBuf, Context>>,
 }
 
-impl Shared {
+impl PeerState {
     /// `tenant` makes the tenant that all requests count for, from a number that no other peer has.
     pub(super) fn new(
         service: Arc<Service>,
@@ -99,16 +100,16 @@ impl Shared {
     }
 
     /// Returns the ongoing work, if there has ever been any.
-    pub(super) fn ongoing(&self) -> Option<&Ongoing> {
+    pub(super) fn ongoing(&self) -> Option<&OngoingWork> {
         self.ongoing.get().map(|it| &**it)
     }
 
     /// Returns the ongoing work, to add to it.
-    pub(super) fn begin(&self) -> &Ongoing {
+    pub(super) fn begin(&self) -> &OngoingWork {
         self.ongoing.get_or_init(Box::default)
     }
 
-    pub(super) fn session(&self) -> MutexGuard<'_, Session> {
+    pub(super) fn session(&self) -> MutexGuard<'_, LegacySession> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -154,21 +155,21 @@ impl Shared {
     }
 }
 
-impl Ongoing {
+impl OngoingWork {
     pub(super) fn calls(&self) -> MutexGuard<'_, HashMap<IdBuf, Context>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn listens(&self) -> MutexGuard<'_, Listens> {
+    pub(super) fn listens(&self) -> MutexGuard<'_, ListenStreams> {
         self.listens.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn questions(&self) -> MutexGuard<'_, Questions> {
+    pub(super) fn questions(&self) -> MutexGuard<'_, PendingQuestions> {
         self.questions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shared {
+impl PeerState {
     fn push(&self, stream: Option<&IdBuf>, event: &Event, message: Vec<u8>) {
         match event {
             Event::TaskChanged(task) => self.outbox.push_news(stream, &task.id, message),
@@ -177,7 +178,7 @@ impl Shared {
     }
 }
 
-impl Listener for Shared {
+impl Listener for PeerState {
     fn stop(&self) {
         let Some(ongoing) = self.ongoing() else { return };
         let mut listens = ongoing.listens();

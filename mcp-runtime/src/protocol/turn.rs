@@ -3,16 +3,16 @@ use crate::error::Error;
 
 /// Result of one message or batch for its transport, in addition to the messages in the outbox.
 #[derive(Default)]
-pub(crate) struct Turn {
+pub(crate) struct Received {
     /// Calls that have to wait. The transport drives them to their ends.
     pub(crate) waiting: Vec<PendingCall>,
     /// Why a request was refused before a handler ran, for transports that report this outside of the message.
-    pub(crate) refusal: Option<Refusal>,
+    pub(crate) refusal: Option<RefusalStatus>,
 }
 
 /// Refusal that has a status of its own over HTTP. Every other error is an ordinary response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum RefusalStatus {
     /// The body is no message, or the message contradicts itself, its headers or its session.
     Malformed,
     /// The server does not have the method.
@@ -24,19 +24,19 @@ pub(crate) enum Refusal {
     NotAllowed(Box<crate::auth::Refusal>),
 }
 
-impl Refusal {
-    pub(super) fn because(self, error: Error) -> Refused {
-        Refused { refusal: Some(self), error }
+impl RefusalStatus {
+    pub(super) fn because(self, error: Error) -> RefusedRequest {
+        RefusedRequest { refusal: Some(self), error }
     }
 }
 
 /// Error of a request that is not run, with a refusal if transports have a status for it.
-pub(super) struct Refused {
-    pub(super) refusal: Option<Refusal>,
+pub(super) struct RefusedRequest {
+    pub(super) refusal: Option<RefusalStatus>,
     pub(super) error: Error,
 }
 
-impl From<Error> for Refused {
+impl From<Error> for RefusedRequest {
     fn from(error: Error) -> Self {
         Self { refusal: None, error }
     }

@@ -12,7 +12,7 @@ use crate::{
 /// URIs are compared decoded, because clients differ in what they percent-encode, and servers write `updated(format!("note://{title}"))`.
 /// Each client is notified with the URI as the client wrote it.
 #[derive(Debug, Default)]
-pub(super) struct Uris {
+pub(super) struct SubscribedUris {
     /// Decoded URIs, each with the client's spelling.
     said: BTreeMap<String, String>,
     bytes: usize,
@@ -51,7 +51,7 @@ fn plain(uri: &str) -> Cow<'_, str> {
     percent::decode(uri).unwrap_or(Cow::Borrowed(uri))
 }
 
-impl Uris {
+impl SubscribedUris {
     /// Adds a URI, which is kept as long as the subscription.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_resource_is_known_by_what_its_uri_says() {
         fn check(updated: &str, expected: Option<&str>) {
-            let mut uris = Uris::default();
+            let mut uris = SubscribedUris::default();
             for it in ["note://a%20b", "note://100%25", "note://%zz"] {
                 uris.add(it, 0, &Limits::new(), &tenant()).unwrap();
             }
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn subscribed_uris_are_limited_in_number_and_length() {
         let limits = Limits::new().uri(10).subscriptions(3).subscription_bytes(12);
-        let (mut uris, room) = (Uris::default(), tenant());
+        let (mut uris, room) = (SubscribedUris::default(), tenant());
         assert!(uris.add("12345678901", 0, &limits, &room).is_err());
         for uri in ["12345", "1", "1", "123456"] {
             assert!(uris.add(uri, 0, &limits, &room).is_ok(), "{uri}");

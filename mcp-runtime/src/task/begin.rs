@@ -7,7 +7,7 @@ use std::{
     task::{Context as Poller, Poll},
 };
 
-use super::{Live, Tasks};
+use super::{LiveTask, Tasks};
 use crate::{
     call::context::{Caller, Context},
     dispatch::{Dispatched, Dispatcher, Pending},
@@ -22,7 +22,7 @@ impl Tasks {
     pub(crate) fn follow(
         self: &Arc<Self>,
         dispatcher: &Arc<Dispatcher>,
-        live: Arc<Live>,
+        live: Arc<LiveTask>,
         dispatched: Dispatched,
         always: bool,
     ) -> Dispatched {
@@ -53,7 +53,7 @@ impl Tasks {
     }
 
     /// Makes a task of a call that has an answer already, because its client wants to ask a task for the answer.
-    async fn begin_ended(&self, live: &Arc<Live>, answer: Answer) -> Answer {
+    async fn begin_ended(&self, live: &Arc<LiveTask>, answer: Answer) -> Answer {
         live.finish(Some(answer));
         live.set_share(None);
         self.put(live).await?;
@@ -61,7 +61,7 @@ impl Tasks {
         Ok(Done::Task(TaskAnswer::Created(live.view())))
     }
 
-    async fn begin(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) -> Answer {
+    async fn begin(self: &Arc<Self>, live: &Arc<LiveTask>, pending: Pending) -> Answer {
         let mut abandoned = Abandoned { tasks: self, live, is_kept: true };
         let put = self.put(live).await;
         abandoned.is_kept = false;
@@ -71,7 +71,7 @@ impl Tasks {
     }
 
     /// Lets the task run on its own from here on.
-    pub(super) fn run(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) {
+    pub(super) fn run(self: &Arc<Self>, live: &Arc<LiveTask>, pending: Pending) {
         self.enter(live);
         live.set_task(pending.context());
         // The task must not use the store for longer than the server exists: another server may have taken over the store.
@@ -94,7 +94,7 @@ impl Tasks {
 
     /// Stores the end of a task, and only then lets clients see it. If the store rejects the end, clients see it as long as this process
     /// runs. Otherwise they would wait for a result that is there.
-    pub(super) async fn settle(&self, live: &Live) {
+    pub(super) async fn settle(&self, live: &LiveTask) {
         let is_stored = self.put(live).await.is_ok();
         live.publish_end();
         if is_stored {
@@ -103,7 +103,7 @@ impl Tasks {
     }
 
     /// Puts the task into the store, as it is now.
-    pub(super) async fn put(&self, live: &Live) -> Result<()> {
+    pub(super) async fn put(&self, live: &LiveTask) -> Result<()> {
         self.set_kept();
         let put = unwind::catch_async(|| self.store.put(live.kept())).await;
         // A panic counts as an error. Otherwise clients would never see the end of the task, and it would keep its share.
@@ -123,7 +123,7 @@ impl Tasks {
 /// Guard of a task that does not run yet, while the store writes it. If the client gives up the call meanwhile, the task is cancelled.
 struct Abandoned<'a> {
     tasks: &'a Arc<Tasks>,
-    live: &'a Arc<Live>,
+    live: &'a Arc<LiveTask>,
     is_kept: bool,
 }
 
@@ -141,7 +141,7 @@ impl Drop for Abandoned<'_> {
 
 /// Polls the handler until it has answered, or has to wait as a task.
 fn until_due(
-    live: &Live,
+    live: &LiveTask,
     pending: &mut Pending,
     cx: &mut Poller<'_>,
 ) -> Poll<Option<Option<Answer>>> {

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{live::Live, result, store::KeptTask};
+use super::{live::LiveTask, result, store::TaskRecord};
 use crate::{
     error::{Error, Kind},
     model::{ClientInfo, Content, Instant, Meta, TaskEnd, TaskState, TaskView, ToolResult, millis},
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A task as it is read from the store.
-pub(super) struct Record {
+pub(super) struct RestoredTask {
     pub(super) view: TaskView,
     pub(super) tool: String,
     pub(super) was_guarded: bool,
@@ -20,9 +20,9 @@ pub(super) struct Record {
     pub(super) client: ClientInfo,
 }
 
-impl Live {
+impl LiveTask {
     /// Returns the task as it is now, for the store.
-    pub(super) fn kept(&self) -> KeptTask {
+    pub(super) fn kept(&self) -> TaskRecord {
         let view = self.latest_view();
         let mut json = Vec::new();
         let mut object = Object::begin(&mut json);
@@ -54,7 +54,7 @@ impl Live {
             }
         };
         object.end();
-        KeptTask {
+        TaskRecord {
             id: view.id.to_string(),
             owner: self.origin.owner.to_string(),
             created: view.created.0,
@@ -167,7 +167,7 @@ fn read_client(raw: Raw<'_>) -> ClientInfo {
     }
 }
 
-impl KeptTask {
+impl TaskRecord {
     pub(super) fn is_expired(&self) -> bool {
         self.expires.is_some_and(|it| it <= Instant::now().0)
     }
@@ -176,7 +176,7 @@ impl KeptTask {
     ///
     /// # Errors
     /// Fails if the text was not written by this server: the store has mixed something up.
-    pub(super) fn read(&self) -> Result<Record, Error> {
+    pub(super) fn read(&self) -> Result<RestoredTask, Error> {
         let end = || {
             // The limit is as deep as any result can be.
             validate(self.end.as_bytes(), 1024).ok().and_then(read_end)
@@ -188,7 +188,7 @@ impl KeptTask {
     ///
     /// # Errors
     /// Fails if the text was not written by this server.
-    pub(super) fn read_outline(&self) -> Result<Record, Error> {
+    pub(super) fn read_outline(&self) -> Result<RestoredTask, Error> {
         self.record(read_outline).ok_or_else(|| self.unreadable())
     }
 
@@ -197,7 +197,7 @@ impl KeptTask {
         Error::internal(format!("what the task store has of `{}` cannot be read", self.id))
     }
 
-    fn record(&self, end: impl FnOnce(Raw<'_>) -> Option<TaskEnd>) -> Option<Record> {
+    fn record(&self, end: impl FnOnce(Raw<'_>) -> Option<TaskEnd>) -> Option<RestoredTask> {
         let raw = validate(self.json.as_bytes(), 1024).ok()?;
         let [tool, guarded, updated, message, poll, ttl, arguments, caller, client] = raw.pick([
             "tool",
@@ -224,7 +224,7 @@ impl KeptTask {
                 TaskState::Working
             },
         };
-        Some(Record {
+        Some(RestoredTask {
             view,
             tool: tool?.string()?.into_owned(),
             was_guarded: guarded.and_then(Raw::bool).unwrap_or_default(),

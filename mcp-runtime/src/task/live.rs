@@ -22,17 +22,17 @@ use crate::{
 };
 
 /// A call that runs as a task of this process, or may become one.
-pub(crate) struct Live {
-    pub(super) origin: Origin,
+pub(crate) struct LiveTask {
+    pub(super) origin: TaskOrigin,
     pub(super) catalog: Arc<Catalog>,
-    state: Mutex<State>,
+    state: Mutex<LiveTaskState>,
     changed: Notify,
     /// Held while clients are notified, so that no older state is sent after a newer one.
     telling: Mutex<()>,
 }
 
 /// Properties that a task has from the start.
-pub(super) struct Origin {
+pub(super) struct TaskOrigin {
     pub(super) id: Arc<str>,
     pub(super) owner: Box<str>,
     pub(super) tool: Box<str>,
@@ -50,7 +50,7 @@ pub(super) struct Origin {
     pub(super) later: bool,
 }
 
-struct State {
+struct LiveTaskState {
     phase: Phase,
     updated: Instant,
     message: Option<Arc<str>>,
@@ -58,12 +58,12 @@ struct State {
     told: Option<tokio::time::Instant>,
     /// Keys that have been used: each one is asked once (rule TASK5-05).
     keys: BTreeSet<Box<str>>,
-    open: Vec<Open>,
+    open: Vec<OpenQuestion>,
     /// Waiters for the end, in the order in which they came.
     waiters: Vec<(u64, Arc<ClientInfo>)>,
     /// The roots as the client named them.
     roots: Option<Box<str>>,
-    end: Option<End>,
+    end: Option<LiveTaskEnd>,
     context: Option<Context>,
     /// Share of the tasks that may run.
     share: Option<Share>,
@@ -80,7 +80,7 @@ enum Phase {
 }
 
 /// End of a task: its outcome and its time.
-struct End {
+struct LiveTaskEnd {
     outcome: Arc<TaskEnd>,
     message: Option<Arc<str>>,
     at: Instant,
@@ -90,7 +90,7 @@ struct End {
 }
 
 /// A question without an answer.
-struct Open {
+struct OpenQuestion {
     key: Box<str>,
     question: Question,
     answer: oneshot::Sender<Result<Box<str>>>,
@@ -98,9 +98,9 @@ struct Open {
     claimed: Option<u64>,
 }
 
-impl Live {
-    pub(super) fn new(origin: Origin, catalog: Arc<Catalog>) -> Arc<Self> {
-        let state = State {
+impl LiveTask {
+    pub(super) fn new(origin: TaskOrigin, catalog: Arc<Catalog>) -> Arc<Self> {
+        let state = LiveTaskState {
             phase: Phase::Call,
             updated: origin.created,
             message: None,
@@ -122,7 +122,7 @@ impl Live {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LiveTaskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -239,12 +239,16 @@ impl Live {
 
     /// Ends the task unless it has ended. Clients cannot see the end yet. Returns the open questions and the context of the call. The drop of
     /// the questions wakes the handler. The context is taken out, because context and task would keep each other alive.
-    fn end(&self, outcome: TaskEnd, message: Option<&str>) -> Option<(Vec<Open>, Option<Context>)> {
+    fn end(
+        &self,
+        outcome: TaskEnd,
+        message: Option<&str>,
+    ) -> Option<(Vec<OpenQuestion>, Option<Context>)> {
         let mut state = self.state();
         if state.end.is_some() {
             return None;
         }
-        state.end = Some(End {
+        state.end = Some(LiveTaskEnd {
             outcome: Arc::new(outcome),
             message: message.map(Into::into),
             at: Instant::now(),
@@ -323,7 +327,7 @@ impl Live {
         if !state.keys.insert(key.clone()) {
             return failed(asked_twice(&key));
         }
-        state.open.push(Open { key: key.clone(), question, answer, claimed: None });
+        state.open.push(OpenQuestion { key: key.clone(), question, answer, claimed: None });
         state.updated = Instant::now();
         drop(state);
         self.news();
@@ -362,9 +366,9 @@ impl Live {
     }
 }
 
-impl State {
+impl LiveTaskState {
     /// Returns a view of the task. If the task has ended and `shows` rejects that end, the view shows the task as still running.
-    fn view(&self, origin: &Origin, shows: impl FnOnce(&End) -> bool) -> TaskView {
+    fn view(&self, origin: &TaskOrigin, shows: impl FnOnce(&LiveTaskEnd) -> bool) -> TaskView {
         let end = self.end.as_ref().filter(|end| shows(end));
         TaskView {
             id: origin.id.clone(),
@@ -386,7 +390,7 @@ impl State {
 
 /// Withdraws a question when the handler no longer waits for its answer.
 struct Withdraw {
-    live: Arc<Live>,
+    live: Arc<LiveTask>,
     key: Box<str>,
 }
 

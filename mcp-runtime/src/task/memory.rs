@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Keeping, KeptTask, TaskStore, no_room};
+use super::{BoxFuture, TaskRecord, TaskStore, no_room};
 use crate::{error::Result, model::Instant};
 
 /// Store that keeps tasks in memory, as long as the process runs. The number of tasks and their size are limited.
@@ -20,14 +20,14 @@ use crate::{error::Result, model::Instant};
 /// # let _ = server;
 /// ```
 pub struct MemoryTasks {
-    kept: Mutex<Kept>,
+    kept: Mutex<TaskTable>,
     most: usize,
     bytes: usize,
 }
 
 #[derive(Default)]
-struct Kept {
-    tasks: HashMap<String, KeptTask>,
+struct TaskTable {
+    tasks: HashMap<String, TaskRecord>,
     /// Tasks by owner, then by place.
     places: BTreeMap<(String, u64, String), ()>,
     bytes: usize,
@@ -59,11 +59,11 @@ impl MemoryTasks {
         self
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, TaskTable> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(&self, task: KeptTask) -> Result<()> {
+    fn keep(&self, task: TaskRecord) -> Result<()> {
         let mut kept = self.kept();
         let before = kept.remove(&task.id);
         let size = task.size();
@@ -86,18 +86,18 @@ impl MemoryTasks {
     }
 }
 
-fn place(task: &KeptTask) -> (String, u64, String) {
+fn place(task: &TaskRecord) -> (String, u64, String) {
     (task.owner.clone(), task.created, task.id.clone())
 }
 
-impl Kept {
-    fn insert(&mut self, task: KeptTask) {
+impl TaskTable {
+    fn insert(&mut self, task: TaskRecord) {
         self.bytes += task.size();
         self.places.insert(place(&task), ());
         self.tasks.insert(task.id.clone(), task);
     }
 
-    fn remove(&mut self, id: &str) -> Option<KeptTask> {
+    fn remove(&mut self, id: &str) -> Option<TaskRecord> {
         let task = self.tasks.remove(id)?;
         self.bytes -= task.size();
         self.places.remove(&place(&task));
@@ -132,11 +132,11 @@ impl Kept {
 }
 
 impl TaskStore for MemoryTasks {
-    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+    fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()> {
         Box::pin(ready(self.keep(task)))
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+    fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
         Box::pin(ready(Ok(self.kept().tasks.get(id).cloned())))
     }
 
@@ -145,7 +145,7 @@ impl TaskStore for MemoryTasks {
         owner: &'a str,
         after: Option<(u64, &'a str)>,
         most: usize,
-    ) -> Keeping<'a, Vec<KeptTask>> {
+    ) -> BoxFuture<'a, Vec<TaskRecord>> {
         let kept = self.kept();
         let (created, id) = after.unwrap_or_default();
         let from = (owner.to_owned(), created, id.to_owned());
@@ -153,7 +153,7 @@ impl TaskStore for MemoryTasks {
         let after = own.filter(|it| after != Some((it.1, &*it.2)));
         let found = after.take(most).filter_map(|it| kept.tasks.get(&it.2));
         // The result leaves out `end`, which may be large.
-        let head = |it: &KeptTask| KeptTask {
+        let head = |it: &TaskRecord| TaskRecord {
             id: it.id.clone(),
             owner: it.owner.clone(),
             json: it.json.clone(),
@@ -164,7 +164,7 @@ impl TaskStore for MemoryTasks {
         Box::pin(ready(Ok(found)))
     }
 
-    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+    fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
         let kept = self.kept();
         let found = kept.tasks.values().filter(|it| !it.finished).cloned().collect();
         Box::pin(ready(Ok(found)))

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use super::{Live, Tasks, live::Origin, way::Way};
+use super::{LiveTask, Tasks, live::TaskOrigin, way::TaskRoute};
 use crate::{
     call::context::Caller,
     dispatch::{Dispatched, Dispatcher, Request},
@@ -55,9 +55,9 @@ impl Tasks {
     fn run_again(
         self: &Arc<Self>,
         dispatcher: &Arc<Dispatcher>,
-        live: &Arc<Live>,
+        live: &Arc<LiveTask>,
     ) -> Result<Option<Answer>, Cow<'static, str>> {
-        let Origin { tool, arguments, client, owner, caller, .. } = &live.origin;
+        let TaskOrigin { tool, arguments, client, owner, caller, .. } = &live.origin;
         let arguments = arguments.as_deref().ok_or(ENDED)?;
         let snapshot = dispatcher.catalog.snapshot();
         let entry = snapshot.find(ListKind::Tools, tool);
@@ -73,7 +73,8 @@ impl Tasks {
             return Err(format!("the server ended before this was done: {why}").into());
         }
         let client = client.clone();
-        let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
+        let caller =
+            TaskRoute::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
         let permit = entry.gate.as_ref().and_then(Gate::reenter);
         let reservation = Reservation::new(permit, None);
         match dispatcher.dispatch(&snapshot, None, caller, request).holding(reservation) {

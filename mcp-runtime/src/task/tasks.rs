@@ -7,7 +7,9 @@ use std::{
     time::Duration,
 };
 
-use super::{Live, TaskStore, id::new_id, kept::Record, live::Origin, viewer::Viewer};
+use super::{
+    LiveTask, TaskStore, id::new_id, kept::RestoredTask, live::TaskOrigin, viewer::Viewer,
+};
 use crate::{
     call::context::Carrier,
     catalog::{Catalog, Entry},
@@ -21,7 +23,7 @@ pub(crate) struct Tasks {
     pub(super) store: Arc<dyn TaskStore>,
     pub(super) catalog: Arc<Catalog>,
     limits: Limits,
-    live: Mutex<HashMap<Arc<str>, Arc<Live>>>,
+    live: Mutex<HashMap<Arc<str>, Arc<LiveTask>>>,
     has_kept: AtomicBool,
 }
 
@@ -39,7 +41,7 @@ pub(crate) struct NewTask<'a> {
 }
 
 /// Answers of a client, as JSON texts by the keys of the questions.
-pub(crate) type Answers = Vec<(Box<str>, Box<str>)>;
+pub(crate) type TaskAnswers = Vec<(Box<str>, Box<str>)>;
 
 /// Number of tasks that a page holds.
 const PAGE: usize = 100;
@@ -53,7 +55,7 @@ impl Tasks {
         Self { store, catalog, limits, live, has_kept }
     }
 
-    fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Live>>> {
+    fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<LiveTask>>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,13 +63,13 @@ impl Tasks {
     ///
     /// # Errors
     /// Fails if a limit on tasks is reached, or the system has no random numbers.
-    pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<Live>> {
+    pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<LiveTask>> {
         let owner = new.carrier.principal();
         let share = self.share(&new.tenant)?;
         let longest = new.support.ttl.unwrap_or(self.limits.task_ttl);
         let ttl = new.ttl.map_or(longest, |it| it.clamp(SHORTEST.min(longest), longest));
         let may_run_again = new.entry.is_idempotent();
-        let origin = Origin {
+        let origin = TaskOrigin {
             id: new_id()?,
             owner: owner.into(),
             tool: new.entry.name.as_ref().into(),
@@ -80,7 +82,7 @@ impl Tasks {
             poll: new.support.poll.unwrap_or(self.limits.task_poll),
             later: new.support.later,
         };
-        let live = Live::new(origin, self.catalog.clone());
+        let live = LiveTask::new(origin, self.catalog.clone());
         live.set_share(Some(share));
         Ok(live)
     }
@@ -112,11 +114,11 @@ impl Tasks {
         })
     }
 
-    pub(super) fn enter(&self, live: &Arc<Live>) {
+    pub(super) fn enter(&self, live: &Arc<LiveTask>) {
         self.table().insert(live.origin.id.clone(), live.clone());
     }
 
-    pub(super) fn leave(&self, live: &Live) {
+    pub(super) fn leave(&self, live: &LiveTask) {
         self.table().remove(&live.origin.id);
         live.set_share(None);
     }
@@ -136,7 +138,7 @@ impl Tasks {
     }
 
     /// Returns the task with this id that runs in this process, if the viewer may see it.
-    pub(crate) fn live(&self, id: &str, viewer: &Viewer) -> Option<Arc<Live>> {
+    pub(crate) fn live(&self, id: &str, viewer: &Viewer) -> Option<Arc<LiveTask>> {
         let found = self.table().get(id).cloned();
         found.filter(|it| {
             let origin = &it.origin;
@@ -179,7 +181,12 @@ impl Tasks {
     ///
     /// # Errors
     /// Fails if the viewer has no such task.
-    pub(crate) async fn update(&self, id: &str, viewer: &Viewer, answers: Answers) -> Result<()> {
+    pub(crate) async fn update(
+        &self,
+        id: &str,
+        viewer: &Viewer,
+        answers: TaskAnswers,
+    ) -> Result<()> {
         let Some(live) = self.live(id, viewer) else {
             return self.view(id, viewer).await.map(drop);
         };
@@ -227,9 +234,9 @@ impl Tasks {
     }
 
     /// Opens a stored task that was left unfinished, so that it can be run or ended.
-    pub(super) fn reopen(&self, owner: &str, record: Record) -> Arc<Live> {
-        let Record { view, tool, was_guarded, arguments, caller, client } = record;
-        let origin = Origin {
+    pub(super) fn reopen(&self, owner: &str, record: RestoredTask) -> Arc<LiveTask> {
+        let RestoredTask { view, tool, was_guarded, arguments, caller, client } = record;
+        let origin = TaskOrigin {
             id: view.id,
             owner: owner.into(),
             tool: tool.into(),
@@ -242,7 +249,7 @@ impl Tasks {
             poll: view.poll,
             later: false,
         };
-        let live = Live::new(origin, self.catalog.clone());
+        let live = LiveTask::new(origin, self.catalog.clone());
         let tenant = self.catalog.shares.tenant(Who::named(owner));
         live.set_share(self.share(&tenant).ok());
         live
@@ -258,7 +265,7 @@ impl Drop for Tasks {
     }
 }
 
-impl Live {
+impl LiveTask {
     fn is_expired(&self) -> bool {
         self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Instant::now())
     }

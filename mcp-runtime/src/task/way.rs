@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use super::Live;
+use super::LiveTask;
 use crate::{
     call::context::{Asker, Asking, Beginning, Caller, Channel, Report, TaskBegin},
     error::{Error, Result},
@@ -8,8 +8,8 @@ use crate::{
 };
 
 /// Connection of a handler to its client. Before the task begins it is that of the call, after that the one of the task.
-pub(crate) struct Way {
-    pub(crate) live: Arc<Live>,
+pub(crate) struct TaskRoute {
+    pub(crate) live: Arc<LiveTask>,
     /// Asker and channel of the call, for the time before the task begins.
     pub(crate) asker: Option<Arc<dyn Asker>>,
     pub(crate) channel: Option<Arc<dyn Channel>>,
@@ -17,8 +17,8 @@ pub(crate) struct Way {
     pub(crate) after: Option<Arc<dyn Channel>>,
 }
 
-impl Way {
-    pub(crate) fn new(live: Arc<Live>) -> Self {
+impl TaskRoute {
+    pub(crate) fn new(live: Arc<LiveTask>) -> Self {
         Self { live, asker: None, channel: None, after: None }
     }
 
@@ -45,7 +45,7 @@ impl Way {
     }
 }
 
-impl Asker for Way {
+impl Asker for TaskRoute {
     fn ask(&self, key: &str, question: Question) -> Asking {
         match self.before() {
             Some(asker) => asker.ask(key, question),
@@ -98,7 +98,7 @@ impl Asker for Way {
     }
 }
 
-impl Channel for Way {
+impl Channel for TaskRoute {
     fn release(&self, retry: Duration) {
         if let Some(channel) = self.channel() {
             channel.release(retry);
@@ -119,7 +119,7 @@ impl Channel for Way {
     }
 }
 
-impl TaskBegin for Way {
+impl TaskBegin for TaskRoute {
     fn begin_task(&self) -> Beginning {
         let live = self.live.clone();
         live.want();

@@ -1,6 +1,6 @@
 //! Entries of the four lists.
 
-use super::{Scope, content, identity};
+use super::{AnswerScope, content, identity};
 use crate::{
     catalog::{Entry, EntryKind, PromptEntry, ResourceEntry, Snapshot, ToolEntry},
     model::{ListKind, Page},
@@ -15,7 +15,12 @@ use crate::{
 const STATIC_LIST_MS: u64 = 300_000;
 
 /// Returns the result object of a list request.
-pub(super) fn page(service: &Service, scope: Scope, snapshot: &Snapshot, page: &Page) -> Vec<u8> {
+pub(super) fn page(
+    service: &Service,
+    scope: AnswerScope,
+    snapshot: &Snapshot,
+    page: &Page,
+) -> Vec<u8> {
     let revision = scope.revision;
     let mut out = Vec::new();
     let mut result = Object::begin(&mut out);
@@ -40,7 +45,11 @@ pub(super) fn page(service: &Service, scope: Scope, snapshot: &Snapshot, page: &
 
 /// Writes the cache fields of a list. A list that can change may be stale at once. Caches may share a list between clients only if the
 /// scope is not private.
-pub(in crate::protocol) fn list_cache(result: &mut Object<'_>, service: &Service, scope: Scope) {
+pub(in crate::protocol) fn list_cache(
+    result: &mut Object<'_>,
+    service: &Service,
+    scope: AnswerScope,
+) {
     let changes = service.dispatcher.catalog.is_dynamic();
     let ttl_ms = if changes { 0 } else { STATIC_LIST_MS };
     super::cache(result, scope.revision, ttl_ms, !scope.is_private);

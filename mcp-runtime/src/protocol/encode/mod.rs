@@ -33,7 +33,7 @@ const MOST_COMPLETIONS: usize = 100;
 
 /// Revision and audience of an answer.
 #[derive(Clone, Copy)]
-pub(crate) struct Scope {
+pub(crate) struct AnswerScope {
     pub(crate) revision: Revision,
     /// Whether a cache must not give the answer to other clients.
     pub(crate) is_private: bool,
@@ -44,7 +44,7 @@ pub(crate) fn answer(
     out: &mut Vec<u8>,
     service: &Service,
     snapshot: &Snapshot,
-    scope: Scope,
+    scope: AnswerScope,
     id: Id<'_>,
     answer: &Answer,
 ) {
@@ -116,7 +116,7 @@ pub(super) fn discover(
     versions.end();
     capabilities(&mut result.object("capabilities"), revision, service, snapshot, false);
     result.opt_str("instructions", service.identity.instructions.as_deref());
-    items::list_cache(result, service, Scope { revision, is_private });
+    items::list_cache(result, service, AnswerScope { revision, is_private });
     meta(result, service, revision, None);
 }
 
@@ -258,7 +258,7 @@ fn list(
     out: &mut Vec<u8>,
     service: &Service,
     snapshot: &Snapshot,
-    scope: Scope,
+    scope: AnswerScope,
     id: Id<'_>,
     page: &Page,
 ) {

@@ -1,6 +1,6 @@
 //! Questions to the client, in the form of a revision.
 
-use super::{Scope, form::form, result_type, sampling::sampling};
+use super::{AnswerScope, form::form, result_type, sampling::sampling};
 use crate::{
     model::{NeedInput, Question},
     protocol::{Service, revision::Revision},
@@ -39,7 +39,7 @@ pub(in crate::protocol) fn question(
 pub(super) fn need_input(
     result: &mut Object<'_>,
     service: &Service,
-    scope: Scope,
+    scope: AnswerScope,
     input: &NeedInput,
 ) -> Result<(), String> {
     result_type(result, scope.revision, "input_required");

@@ -1,6 +1,6 @@
 //! Tasks, in the form of either dialect (rule C-18).
 
-use super::{Scope, meta, question::requests, result_type, tool_content};
+use super::{AnswerScope, meta, question::requests, result_type, tool_content};
 use crate::{
     error::{Error, Kind},
     model::{Content, TaskAnswer, TaskEnd, TaskState, TaskView, ToolResult, millis},
@@ -16,7 +16,7 @@ use crate::{
 pub(super) fn answer(
     out: &mut Vec<u8>,
     service: &Service,
-    scope: Scope,
+    scope: AnswerScope,
     id: Id<'_>,
     answer: &TaskAnswer,
 ) {

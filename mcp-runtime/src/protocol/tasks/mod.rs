@@ -7,13 +7,13 @@ mod wait;
 use std::sync::Arc;
 
 use super::{
-    call::WayBack,
-    encode::{Feature, Scope},
+    call::ResponseSink,
+    encode::{AnswerScope, Feature},
     method::{invalid, string},
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::{Revision, TaskDialect},
-    turn::{Refusal, Turn},
+    turn::{Received, RefusalStatus},
 };
 use crate::{
     call::context::{Caller, Context},
@@ -21,7 +21,7 @@ use crate::{
     dispatch::{Dispatched, Pending},
     error::{Error, Kind},
     model::{Answer, ClientInfo, Done, TaskAnswer, TaskEnd, TaskState, TaskView},
-    task::{Answers, Viewer},
+    task::{TaskAnswers, Viewer},
     wire::{Kind as JsonKind, Raw},
 };
 
@@ -80,43 +80,48 @@ impl Peer {
         method: TaskMethod,
         terms: &Terms,
         request: &ClientRequest<'_>,
-        turn: &mut Turn,
+        received: &mut Received,
     ) {
-        let shared = &self.shared;
+        let state = &self.state;
         let revision = terms.revision;
-        let snapshot = shared.snapshot();
-        let has_tasks = Feature::Tasks.is_served(&snapshot) || shared.service.tasks.has_kept();
+        let snapshot = state.snapshot();
+        let has_tasks = Feature::Tasks.is_served(&snapshot) || state.service.tasks.has_kept();
         let is_served =
             has_tasks && (method != TaskMethod::List || request.carrier.is_identified());
         if !is_served {
-            let refused = Refusal::UnknownMethod.because(unknown_method(request.method));
-            return self.reject(request, revision, refused, turn);
+            let refused = RefusalStatus::UnknownMethod.because(unknown_method(request.method));
+            return self.reject(request, revision, refused, received);
         }
         if revision.features().tasks == TaskDialect::Extension
             && let Err(error) =
                 demand_extension(&terms.client, format_args!("`{}`", request.method))
         {
-            return self.reject(request, revision, Refusal::Malformed.because(error), turn);
+            return self.reject(
+                request,
+                revision,
+                RefusalStatus::Malformed.because(error),
+                received,
+            );
         }
         let viewer = self.viewer(&snapshot, request);
         let work = match self.task_work(method, terms, request, viewer) {
             Ok(work) => work,
-            Err(error) => return shared.refuse(request, revision, &error),
+            Err(error) => return state.refuse(request, revision, &error),
         };
         if let Err(refused) = self.admit(request, revision) {
-            return self.reject(request, revision, refused, turn);
+            return self.reject(request, revision, refused, received);
         }
-        let dispatcher = &shared.service.dispatcher;
+        let dispatcher = &state.service.dispatcher;
         let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
         let pending = Pending::bare(work, context, dispatcher.settings);
-        let scope = Scope { revision, is_private: true };
-        let way = WayBack { shared, snapshot: &snapshot, scope, slot: None, to: request.to };
-        self.drive(Dispatched::Pending(pending), request, way, turn);
+        let scope = AnswerScope { revision, is_private: true };
+        let way = ResponseSink { state, snapshot: &snapshot, scope, slot: None, to: request.to };
+        self.drive(Dispatched::Pending(pending), request, way, received);
     }
 
     /// Returns the viewer for this request, which decides what tasks the caller sees.
     pub(super) fn viewer(&self, snapshot: &Snapshot, request: &ClientRequest<'_>) -> Viewer {
-        let judged = self.shared.service.dispatcher.judged(snapshot, request.carrier);
+        let judged = self.state.service.dispatcher.judged(snapshot, request.carrier);
         Viewer::of(request.carrier.principal(), judged)
     }
 
@@ -126,8 +131,8 @@ impl Peer {
         terms: &Terms,
         request: &ClientRequest<'_>,
         viewer: Viewer,
-    ) -> Result<Work, Error> {
-        let tasks = self.shared.service.tasks.clone();
+    ) -> Result<TaskWork, Error> {
+        let tasks = self.state.service.tasks.clone();
         if method == TaskMethod::List {
             let cursor = request.params.get("cursor").filter(|it| !it.is_null());
             let cursor = match cursor {
@@ -174,18 +179,18 @@ impl Peer {
                 Ok(Done::Task(TaskAnswer::Got(view)))
             }),
             TaskMethod::Result | TaskMethod::List => {
-                let (shared, to) = (self.shared.clone(), request.to.clone());
-                let waiting = wait::Waiting { shared, to, terms: terms.clone(), id, viewer };
+                let (state, to) = (self.state.clone(), request.to.clone());
+                let waiting = wait::TaskWait { state, to, terms: terms.clone(), id, viewer };
                 Box::pin(waiting.result())
             }
         })
     }
 }
 
-type Work = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
+type TaskWork = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// Reads the answers of a `tasks/update`, by their keys.
-fn answers(responses: Option<Raw<'_>>) -> Result<Answers, Error> {
+fn answers(responses: Option<Raw<'_>>) -> Result<TaskAnswers, Error> {
     let responses = responses.filter(|it| it.kind() == JsonKind::Object);
     let responses = responses.ok_or_else(|| invalid("`inputResponses` must be an object"))?;
     Ok(responses.members().map(|(key, json)| (key.into(), json.as_str().into())).collect())

@@ -14,9 +14,9 @@ use crate::{
         method::invalid,
         request::{ClientRequest, Terms},
         revision::TaskDialect,
-        turn::{Refusal, Refused},
+        turn::{RefusalStatus, RefusedRequest},
     },
-    task::{Live, NewTask, Way},
+    task::{LiveTask, NewTask, TaskRoute},
     wire::{Id, Kind as JsonKind, Raw},
 };
 
@@ -33,7 +33,7 @@ impl Peer {
         terms: &Terms,
         request: &ClientRequest<'_>,
         operation: &Request<'_>,
-    ) -> Result<Option<Arc<Live>>, Refused> {
+    ) -> Result<Option<Arc<LiveTask>>, RefusedRequest> {
         let Request::CallTool { arguments, .. } = operation else { return Ok(None) };
         let Some(entry) = entry else { return Ok(None) };
         let dialect = terms.revision.features().tasks;
@@ -43,7 +43,7 @@ impl Peer {
         } else {
             None
         };
-        let refused = |text: String| Refused::from(Error::of(Kind::MethodNotFound, text));
+        let refused = |text: String| RefusedRequest::from(Error::of(Kind::MethodNotFound, text));
         let Some(mut support) = entry.task() else {
             return match asked {
                 None => Ok(None),
@@ -67,13 +67,17 @@ impl Peer {
             TaskDialect::Extension => {
                 if support.required {
                     demand_extension(&terms.client, format_args!("the tool `{}`", entry.name))
-                        .map_err(|error| Refusal::Malformed.because(error))?;
+                        .map_err(|error| RefusalStatus::Malformed.because(error))?;
                 } else if !terms.client.has_extension(EXTENSION) {
                     return Ok(None);
                 }
                 // A call that has begun in rounds continues in rounds.
-                let [answers, state] = request.params.pick(["inputResponses", "requestState"]);
-                if (answers.is_some() || state.is_some()) && !support.later && !support.required {
+                let [answers, request_state] =
+                    request.params.pick(["inputResponses", "requestState"]);
+                if (answers.is_some() || request_state.is_some())
+                    && !support.later
+                    && !support.required
+                {
                     return Ok(None);
                 }
             }
@@ -89,25 +93,25 @@ impl Peer {
             arguments: arguments.map_or(Raw::EMPTY_OBJECT, |it| it.whole).as_str(),
             client: terms.client.clone(),
             carrier: request.carrier,
-            tenant: self.shared.tenant(request.carrier, terms.revision),
+            tenant: self.state.tenant(request.carrier, terms.revision),
             ttl,
         };
-        let opened = self.shared.service.tasks.open(new);
+        let opened = self.state.service.tasks.open(new);
         opened.map(Some).map_err(|error| {
-            let refusal = (error.kind() == Kind::Failed).then_some(Refusal::Busy);
-            Refused { refusal, error }
+            let refusal = (error.kind() == Kind::Failed).then_some(RefusalStatus::Busy);
+            RefusedRequest { refusal, error }
         })
     }
 
     /// Sends questions, reports and log messages of the call through its task.
     pub(in crate::protocol) fn lead(
         &self,
-        live: &Arc<Live>,
+        live: &Arc<LiveTask>,
         mut caller: Caller,
         terms: &Terms,
         request: &ClientRequest<'_>,
     ) -> Caller {
-        let mut way = Way::new(live.clone());
+        let mut way = TaskRoute::new(live.clone());
         way.asker = caller.asker.take();
         if terms.revision.features().tasks == TaskDialect::Core {
             way.after = self.session_channel(live, &caller, terms, request);
@@ -121,7 +125,7 @@ impl Peer {
     /// (rule PROG-05).
     fn session_channel(
         &self,
-        live: &Live,
+        live: &LiveTask,
         caller: &Caller,
         terms: &Terms,
         request: &ClientRequest<'_>,
@@ -130,7 +134,7 @@ impl Peer {
         if token.is_none() && caller.log_level.is_none() {
             return None;
         }
-        let outbox = self.shared.outbox.clone();
+        let outbox = self.state.outbox.clone();
         let channel = CallChannel::new(outbox, terms.revision, token.map(Raw::as_str), false);
         Some(Arc::new(channel.of_task(live.id().clone())))
     }

@@ -9,22 +9,22 @@ use std::{
 use crate::{
     call::context::{Asker as _, Asking},
     model::{Answer, Done, TaskAnswer, TaskState},
-    protocol::{call::ReplyTo, questions::Questioner, request::Terms, shared::Shared},
-    task::{Live, Viewer, Waiter},
+    protocol::{call::ReplyTo, questions::Questioner, request::Terms, shared::PeerState},
+    task::{LiveTask, Viewer, Waiter},
 };
 
-pub(super) struct Waiting {
-    pub(super) shared: Arc<Shared>,
+pub(super) struct TaskWait {
+    pub(super) state: Arc<PeerState>,
     pub(super) to: ReplyTo,
     pub(super) terms: Terms,
     pub(super) id: Box<str>,
     pub(super) viewer: Viewer,
 }
 
-impl Waiting {
+impl TaskWait {
     /// Waits until the task has ended, and returns the result that its call would have had.
     pub(super) async fn result(self) -> Answer {
-        let tasks = self.shared.service.tasks.clone();
+        let tasks = self.state.service.tasks.clone();
         if let Some(live) = tasks.live(&self.id, &self.viewer) {
             self.answer_questions(&live).await;
             return Ok(Done::Task(TaskAnswer::Result(live.view())));
@@ -38,13 +38,13 @@ impl Waiting {
     }
 
     /// Puts the questions of the task to the client, until the task has ended.
-    async fn answer_questions(&self, live: &Arc<Live>) {
+    async fn answer_questions(&self, live: &Arc<LiveTask>) {
         let waiter = live.wait(self.terms.client.clone());
-        let mut asked = Asked { waiter: &waiter, live, asking: Vec::new() };
+        let mut asked = TaskQuestions { waiter: &waiter, live, asking: Vec::new() };
         let mut ended = std::pin::pin!(live.until(|it| it.has_ended().then_some(())));
         loop {
             while let Some((key, question)) = waiter.claim() {
-                let questioner = Questioner::new(self.shared.clone(), &self.to, self.terms.clone());
+                let questioner = Questioner::new(self.state.clone(), &self.to, self.terms.clone());
                 let asking = questioner.of_task(live.id().clone()).ask(&key, question);
                 asked.asking.push((key, asking));
             }
@@ -65,13 +65,13 @@ impl Waiting {
 }
 
 /// Questions that a waiting request has put to its client.
-struct Asked<'a> {
+struct TaskQuestions<'a> {
     waiter: &'a Waiter,
-    live: &'a Arc<Live>,
+    live: &'a Arc<LiveTask>,
     asking: Vec<(Box<str>, Asking)>,
 }
 
-impl Asked<'_> {
+impl TaskQuestions<'_> {
     /// Hands over the answers that have come. An answer counts even if another waiter would put the question now, because the user has
     /// given it. An error counts only while this waiter waits and holds the question.
     fn poll(&mut self, cx: &mut Context<'_>, waits: bool) {
@@ -90,7 +90,7 @@ impl Asked<'_> {
     }
 }
 
-impl Drop for Asked<'_> {
+impl Drop for TaskQuestions<'_> {
     /// Hands over an answer that has come just before the client stopped waiting.
     fn drop(&mut self) {
         self.poll(&mut Context::from_waker(Waker::noop()), false);

@@ -1,17 +1,17 @@
 use std::sync::Arc;
 
-use super::{Live, State};
+use super::{LiveTask, LiveTaskState};
 use crate::model::{ClientInfo, Question};
 
 /// A client's request that waits for the end of a task, and can put the questions of the task to the client. Of the waiters whose clients
 /// can be asked, the last one puts them. The reason: over HTTP a client that has lost its stream looks like one that thinks, and comes
 /// again.
 pub(crate) struct Waiter {
-    live: Arc<Live>,
+    live: Arc<LiveTask>,
     number: u64,
 }
 
-impl Live {
+impl LiveTask {
     pub(crate) fn wait(self: &Arc<Self>, client: Arc<ClientInfo>) -> Waiter {
         let mut state = self.state();
         let number = state.waiters.last().map_or(1, |it| it.0 + 1);
@@ -22,7 +22,7 @@ impl Live {
     }
 }
 
-impl State {
+impl LiveTaskState {
     /// Whether this waiter has to put the question.
     fn is_to_put(&self, waiter: u64, question: &Question) -> bool {
         let mut able =
