@@ -10,7 +10,7 @@ use crate::{
     dispatch::{Around, Dispatcher, Settings},
     error::ServeError,
     limits::Limits,
-    task::{TaskStore, Tasks},
+    task::{self, TaskStore, Tasks},
 };
 
 /// A server that has been checked and is ready to start.
@@ -67,7 +67,7 @@ impl Server {
             insert(&mut self.states);
         }
         let started = self.started();
-        let recovered = started.tasks.recover(&started.dispatcher).await;
+        let recovered = task::recover(&started.tasks, &started.dispatcher).await;
         recovered.map_err(|why| ServeError::TaskStore(format!("the task store: {why}")))?;
         Ok(started)
     }

@@ -127,7 +127,8 @@ impl Peer {
         dispatched = dispatched.holding(Reservation::new(permit, held));
         if let Some(live) = live {
             let always = revision.features().tasks == TaskDialect::Core;
-            dispatched = state.service.tasks.follow(dispatcher, live, dispatched, always);
+            dispatched =
+                crate::task::follow(&state.service.tasks, dispatcher, live, dispatched, always);
         }
         let is_private = terms.is_private || snapshot.is_guarded;
         let scope = AnswerScope { revision, is_private };

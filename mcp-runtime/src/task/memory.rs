@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::{BoxFuture, TaskRecord, TaskStore, no_room};
+use super::store::{BoxFuture, TaskRecord, TaskStore, no_room};
 use crate::{error::Result, model::Instant};
 
 /// Store that keeps tasks in memory, as long as the process runs. The number of tasks and their size are limited.

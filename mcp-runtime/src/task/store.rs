@@ -1,6 +1,11 @@
+//! Interface of the stores that keep tasks.
+
 use std::{future::Future, pin::Pin, sync::Arc};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    model::Instant,
+};
 
 /// Future that the methods of a [`TaskStore`] return.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -120,6 +125,11 @@ impl TaskRecord {
     /// Returns the sort key of the task: its creation time and id. Tasks of an owner are listed in ascending order of this key.
     pub fn place(&self) -> (u64, &str) {
         (self.created, &self.id)
+    }
+
+    /// Whether the task has expired.
+    pub(super) fn is_expired(&self) -> bool {
+        self.expires.is_some_and(|it| it <= Instant::now().0)
     }
 
     /// Returns the size that counts for the limit of a store, in bytes. Id and owner count twice, because an index has them too.

@@ -1,5 +1,7 @@
+//! All tasks of a server, and who sees them.
+
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -8,7 +10,9 @@ use std::{
 };
 
 use super::{
-    LiveTask, TaskStore, id::new_id, kept::RestoredTask, live::TaskOrigin, viewer::Viewer,
+    live::{LiveTask, TaskOrigin},
+    record::{RestoredTask, record_of},
+    store::TaskStore,
 };
 use crate::{
     call::context::Carrier,
@@ -16,6 +20,8 @@ use crate::{
     error::{Error, Kind, Result},
     limits::{Capacity, Limit, Limits, NoShare, Pool, Share, Tenant, Who},
     model::{ClientInfo, Instant, TaskState, TaskSupport, TaskView},
+    random::random,
+    unwind::{self, Panicked},
 };
 
 /// All tasks of a server: those that run in this process, and those in the store.
@@ -42,6 +48,34 @@ pub(crate) struct NewTask<'a> {
 
 /// Answers of a client, as JSON texts by the keys of the questions.
 pub(crate) type TaskAnswers = Vec<(Box<str>, Box<str>)>;
+
+/// Caller that asks for tasks. It sees its own tasks only, and none of a tool that it may not use.
+#[derive(Clone)]
+pub(crate) struct Viewer {
+    owner: Box<str>,
+    /// Tools with restricted access: those that the caller may not use, and those that it may use. `None` if callers are not checked.
+    judged: Option<Arc<[BTreeSet<Box<str>>; 2]>>,
+}
+
+impl Viewer {
+    pub(crate) fn of(owner: &str, judged: Option<[BTreeSet<Box<str>>; 2]>) -> Self {
+        Self { owner: owner.into(), judged: judged.map(Arc::new) }
+    }
+
+    pub(super) fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    /// Whether the caller sees a task of this owner and this tool. Tasks of a restricted tool that is gone are hidden, because it is
+    /// unknown who may use the tool.
+    pub(super) fn sees(&self, owner: &str, tool: &str, was_guarded: bool) -> bool {
+        *self.owner == *owner
+            && self.judged.as_ref().is_none_or(|it| {
+                let [barred, open] = &**it;
+                !barred.contains(tool) && (!was_guarded || open.contains(tool))
+            })
+    }
+}
 
 /// Number of tasks that a page holds.
 const PAGE: usize = 100;
@@ -233,6 +267,33 @@ impl Tasks {
         Ok((views, next))
     }
 
+    /// Stores the end of a task, and only then lets clients see it. If the store rejects the end, clients see it as long as this process
+    /// runs. Otherwise they would wait for a result that is there.
+    pub(super) async fn settle(&self, live: &LiveTask) {
+        let is_stored = self.put(live).await.is_ok();
+        live.publish_end();
+        if is_stored {
+            self.leave(live);
+        }
+    }
+
+    /// Puts the task into the store, as it is now.
+    pub(super) async fn put(&self, live: &LiveTask) -> Result<()> {
+        self.set_kept();
+        let put = unwind::catch_async(|| self.store.put(record_of(live))).await;
+        // A panic counts as an error. Otherwise clients would never see the end of the task, and it would keep its share.
+        let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the task store panicked")));
+        if let Err(why) = &put {
+            tracing::error!(
+                "task `{}` of `{}` cannot be kept: {}",
+                live.origin.id,
+                live.origin.tool,
+                why.message()
+            );
+        }
+        put
+    }
+
     /// Opens a stored task that was left unfinished, so that it can be run or ended.
     pub(super) fn reopen(&self, owner: &str, record: RestoredTask) -> Arc<LiveTask> {
         let RestoredTask { view, tool, was_guarded, arguments, caller, client } = record;
@@ -265,10 +326,14 @@ impl Drop for Tasks {
     }
 }
 
-impl LiveTask {
-    fn is_expired(&self) -> bool {
-        self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Instant::now())
-    }
+/// Returns a task id that cannot be guessed. If callers are not authenticated, a client that knows the id may use the task (rules TASK4-04
+/// and TASK5-12).
+///
+/// # Errors
+/// Fails if the system has no random numbers.
+fn new_id() -> Result<Arc<str>> {
+    let bytes: [u8; 16] = random()?;
+    Ok(bytes.iter().map(|it| format!("{it:02x}")).collect::<String>().into())
 }
 
 fn already(most: usize) -> String {

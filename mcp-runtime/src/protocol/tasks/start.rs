@@ -111,14 +111,14 @@ impl Peer {
         terms: &Terms,
         request: &ClientRequest<'_>,
     ) -> Caller {
-        let mut way = TaskRoute::new(live.clone());
-        way.asker = caller.asker.take();
+        let mut route = TaskRoute::new(live.clone());
+        route.asker = caller.asker.take();
         if terms.revision.features().tasks == TaskDialect::Core {
-            way.after = self.session_channel(live, &caller, terms, request);
+            route.task_channel = self.session_channel(live, &caller, terms, request);
         } else if live.begins_later() {
-            way.channel = caller.channel.take();
+            route.channel = caller.channel.take();
         }
-        way.lead(caller)
+        route.lead(caller)
     }
 
     /// Returns the channel of a task in a session. The stream of the call ends at once, so reports go to the session's outbox
