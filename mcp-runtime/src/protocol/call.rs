@@ -111,7 +111,7 @@ impl ResponseSink<'_> {
         let Self { state, snapshot, scope, slot, to } = *self;
         let revision = scope.revision;
         if let Err(error) = answer {
-            encode::note(error);
+            encode::log_internal(error);
             #[cfg(feature = "http")]
             if revision.is_modern() && error.kind() == crate::error::Kind::MissingCapability {
                 to.outbox.refuse();

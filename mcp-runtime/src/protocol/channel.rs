@@ -3,16 +3,15 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    encode::{REQUEST_SCOPED_LOG, related},
-    outbox::Outbox,
-    revision::Revision,
-};
+use super::{encode::related, outbox::Outbox, revision::Revision};
 use crate::{
     call::context::{Channel, Report},
     model::Level,
     wire::{Object, notification},
 };
+
+/// Notification that carries log messages: of a session in the legacy era, of one request in the modern era.
+const REQUEST_SCOPED_LOG: &str = "notifications/message";
 
 /// Channel from a call to its client, for progress reports and log messages.
 pub(super) struct CallChannel {

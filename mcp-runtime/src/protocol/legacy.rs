@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::{
-    encode::{self, Feature},
+    encode,
     method::{Method, check_client, invalid, string},
     pages::SentPages,
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
+    service::{self, Feature},
     shared::PeerState,
     tasks::{TaskIds, TaskMethod},
     turn::{Received, RefusalStatus, RefusedRequest},
@@ -287,23 +288,23 @@ impl Peer {
         // The known roots belong to the previous client.
         state.forget_roots();
         state.hear(Topic::Lists);
-        let (service, snapshot) = (&state.service, state.snapshot());
+        let (shared, snapshot) = (&state.service, state.snapshot());
         request.to.write(|out| {
             response(out, request.id, |result| {
                 result.str("protocolVersion", revision.name());
-                encode::capabilities(
+                service::capabilities(
                     &mut result.object("capabilities"),
                     revision,
-                    service,
+                    shared,
                     &snapshot,
                     request.carrier.is_identified(),
                 );
-                encode::implementation(
+                service::implementation(
                     &mut result.object("serverInfo"),
                     revision,
-                    &service.identity,
+                    &shared.identity,
                 );
-                result.opt_str("instructions", service.identity.instructions.as_deref());
+                result.opt_str("instructions", shared.identity.instructions.as_deref());
             });
         });
     }

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use std::{collections::HashSet, sync::Arc};
 
 use super::{
-    Service,
-    encode::{self, Feature},
+    encode,
     legacy::list_changed,
     method::invalid,
     outbox::OutboxHold,
     peer::Peer,
     request::{ClientRequest, Terms, id_in_use},
     revision::Revision,
+    service::{Feature, Service},
     tasks::demand_extension,
     turn::{Received, RefusalStatus},
     uris::SubscribedUris,

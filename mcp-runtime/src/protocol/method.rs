@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{encode::Feature, revision::Revision};
+use super::{revision::Revision, service::Feature};
 use crate::{
     catalog::Snapshot,
     dispatch::{Reference, Request},

@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use super::{
-    Service,
     call::ReplyTo,
     modern::RequestMeta,
     outbox::Outbox,
     remembered::Remembered,
     request::ClientRequest,
     revision::Revision,
+    service::Service,
     shared::PeerState,
     turn::{Received, RefusalStatus},
 };

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::{Service, modern::LastClient};
+use super::{modern::LastClient, service::Service};
 use crate::{catalog::Snapshot, model::ClientInfo, wire::Raw};
 
 /// Results that a connection keeps, so that requests need not compute them again. They never change an answer (rule ERA-01).

@@ -7,9 +7,9 @@ use std::{
 };
 
 use super::{
-    Service, call::ReplyTo, encode, legacy::LegacySession, listen::ListenStreams, outbox::Outbox,
+    call::ReplyTo, encode, legacy::LegacySession, listen::ListenStreams, outbox::Outbox,
     questions::PendingQuestions, remembered::Remembered, request::ClientRequest,
-    revision::Revision,
+    revision::Revision, service::Service,
 };
 use crate::{
     call::context::{Carrier, Context},
@@ -128,7 +128,7 @@ impl PeerState {
         error: &Error,
         to: &ReplyTo,
     ) {
-        encode::note(error);
+        encode::log_internal(error);
         to.write(|out| encode::error(out, revision, id, error));
     }
 

@@ -3,7 +3,10 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use crate::{
-    model::{Annotations, Audio, Content, Data, Extras, Image, Meta, Role, Text},
+    model::{
+        Annotations, Audio, Body, Content, Data, Extras, Image, Meta, ResourceContents, Role, Text,
+        ToolResult,
+    },
     protocol::revision::Revision,
     wire::{self, Array, Object},
 };
@@ -47,7 +50,7 @@ pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Conte
         }
         Content::Embedded(it) => {
             object.word("type", "resource");
-            super::contents(&mut object.object("resource"), revision, &it.contents);
+            contents(&mut object.object("resource"), revision, &it.contents);
             extras(object, revision, it.extras.as_deref());
         }
     }
@@ -127,4 +130,33 @@ pub(super) fn base64(out: &mut Vec<u8>, data: &Data) {
             out.push(b'"');
         }
     }
+}
+
+/// Writes content, structured content and `isError` of a tool result.
+pub(super) fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &ToolResult) {
+    let features = revision.features();
+    let mut blocks = result.array("content");
+    self::blocks(&mut blocks, revision, &tool.content);
+    blocks.end();
+    if let Some(structured) = &tool.structured {
+        let fits = features.any_structured || (features.titles && structured.starts_with('{'));
+        if fits {
+            result.raw("structuredContent", structured);
+        }
+    }
+    if tool.is_error {
+        result.bool("isError", true);
+    }
+}
+
+/// Writes the contents of a resource.
+pub(super) fn contents(object: &mut Object<'_>, revision: Revision, it: &ResourceContents) {
+    object.str("uri", &it.uri).str("mimeType", it.media_type());
+    match &it.body {
+        Body::Text(text) => {
+            object.str("text", text);
+        }
+        Body::Blob(data) => base64(object.key("blob"), data),
+    }
+    own_meta(object, revision, it.meta.as_ref());
 }

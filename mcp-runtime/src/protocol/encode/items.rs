@@ -1,18 +1,18 @@
 //! Entries of the four lists.
 
-use super::{AnswerScope, content, identity};
+use super::{
+    content,
+    result::{AnswerScope, list_cache, meta, result_type},
+};
 use crate::{
     catalog::{Entry, EntryKind, PromptEntry, ResourceEntry, Snapshot, ToolEntry},
     model::{ListKind, Page},
     protocol::{
-        Service,
         revision::{Revision, TaskDialect},
+        service::{Service, icons},
     },
     wire::{Object, write},
 };
-
-/// Time for which clients may keep a list that cannot change, in milliseconds.
-const STATIC_LIST_MS: u64 = 300_000;
 
 /// Returns the result object of a list request.
 pub(super) fn page(
@@ -24,7 +24,7 @@ pub(super) fn page(
     let revision = scope.revision;
     let mut out = Vec::new();
     let mut result = Object::begin(&mut out);
-    super::result_type(&mut result, revision, "complete");
+    result_type(&mut result, revision, "complete");
     let name = match page.kind {
         ListKind::Tools => "tools",
         ListKind::Resources => "resources",
@@ -38,21 +38,9 @@ pub(super) fn page(
     list.end();
     result.opt_str("nextCursor", snapshot.next_cursor(page).as_deref());
     list_cache(&mut result, service, scope);
-    super::meta(&mut result, service, revision, None);
+    meta(&mut result, service, revision, None);
     result.end();
     out
-}
-
-/// Writes the cache fields of a list. A list that can change may be stale at once. Caches may share a list between clients only if the
-/// scope is not private.
-pub(in crate::protocol) fn list_cache(
-    result: &mut Object<'_>,
-    service: &Service,
-    scope: AnswerScope,
-) {
-    let changes = service.dispatcher.catalog.is_dynamic();
-    let ttl_ms = if changes { 0 } else { STATIC_LIST_MS };
-    super::cache(result, scope.revision, ttl_ms, !scope.is_private);
 }
 
 /// Returns an entry as the newest revision lists it.
@@ -80,7 +68,7 @@ fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
         object.opt_str("title", entry.title.as_deref());
     }
     object.opt_str("description", entry.description.as_deref());
-    identity::icons(object, revision, entry.icons);
+    icons(object, revision, entry.icons);
     match &entry.kind {
         EntryKind::Tool(it) => tool(object, revision, entry, it),
         EntryKind::Resource(it) => resource(object, revision, entry, it),

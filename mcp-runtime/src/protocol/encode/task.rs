@@ -1,16 +1,22 @@
 //! Tasks, in the form of either dialect (rule C-18).
 
-use super::{AnswerScope, meta, question::requests, result_type, tool_content};
+use super::{
+    content::tool_content,
+    question::requests,
+    result::{self, AnswerScope, entries, meta, result_type},
+};
 use crate::{
     error::{Error, Kind},
     model::{Content, TaskAnswer, TaskEnd, TaskState, TaskView, ToolResult, millis},
     protocol::{
-        Service,
         revision::{Revision, TaskDialect},
-        tasks::RELATED,
+        service::Service,
     },
     wire::{self, Id, IdBuf, Object, Raw},
 };
+
+/// Key under which a message of the older dialect names its task.
+const RELATED: &str = "io.modelcontextprotocol/related-task";
 
 /// Writes the response to a request that concerns tasks.
 pub(super) fn answer(
@@ -55,12 +61,12 @@ fn ending(out: &mut Vec<u8>, revision: Revision, id: Id<'_>, view: &TaskView) {
             tool_content(result, revision, it);
             let mut meta = result.object("_meta");
             related(&mut meta, &view.id);
-            super::entries(&mut meta, it.meta.as_ref());
+            entries(&mut meta, it.meta.as_ref());
         }),
-        TaskEnd::Error(error) => super::error(out, revision, Some(id), error),
+        TaskEnd::Error(error) => result::error(out, revision, Some(id), error),
         TaskEnd::Cancelled => {
             let error = Error::of(Kind::Failed, "the task was cancelled");
-            super::error(out, revision, Some(id), &error);
+            result::error(out, revision, Some(id), &error);
         }
     }
 }
@@ -102,22 +108,22 @@ fn detailed(object: &mut Object<'_>, revision: Revision, view: &TaskView) {
             let _ = requests(object, revision, questions);
         }
         TaskState::Ended(end) => match &**end {
-            TaskEnd::Result(it) => result(&mut object.object("result"), revision, it),
-            TaskEnd::Error(it) => error(&mut object.object("error"), revision, it),
+            TaskEnd::Result(it) => ended_result(&mut object.object("result"), revision, it),
+            TaskEnd::Error(it) => ended_error(&mut object.object("error"), revision, it),
             TaskEnd::Cancelled => {}
         },
     }
 }
 
-fn result(object: &mut Object<'_>, revision: Revision, it: &ToolResult) {
+fn ended_result(object: &mut Object<'_>, revision: Revision, it: &ToolResult) {
     result_type(object, revision, "complete");
     tool_content(object, revision, it);
     if let Some(meta) = it.meta.as_ref().filter(|it| !it.is_empty()) {
-        super::entries(&mut object.object("_meta"), Some(meta));
+        entries(&mut object.object("_meta"), Some(meta));
     }
 }
 
-fn error(object: &mut Object<'_>, revision: Revision, error: &Error) {
+fn ended_error(object: &mut Object<'_>, revision: Revision, error: &Error) {
     let is_hidden = error.kind() == Kind::Internal;
     let message = if is_hidden { "internal error" } else { error.message() };
     object.i64("code", revision.code(error.kind())).str("message", message);

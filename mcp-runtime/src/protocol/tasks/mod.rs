@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use super::{
     call::ResponseSink,
-    encode::{AnswerScope, Feature},
+    encode::AnswerScope,
     method::{invalid, string},
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::{Revision, TaskDialect},
+    service::{Feature, TASKS_EXTENSION},
     turn::{Received, RefusalStatus},
 };
 use crate::{
@@ -24,12 +25,6 @@ use crate::{
     task::{TaskAnswers, Viewer},
     wire::{Kind as JsonKind, Raw},
 };
-
-/// Name of the extension, in the capabilities of client and server.
-pub(super) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
-
-/// Key under which a message of the older dialect names its task.
-pub(super) const RELATED: &str = "io.modelcontextprotocol/related-task";
 
 /// Method that concerns tasks. `Result` and `List` belong to the older dialect, `Update` to the newer one.
 #[derive(Clone, Copy, PartialEq)]
@@ -66,11 +61,12 @@ pub(super) fn demand_extension(
     client: &ClientInfo,
     what: impl std::fmt::Display,
 ) -> Result<(), Error> {
-    if client.has_extension(EXTENSION) {
+    if client.has_extension(TASKS_EXTENSION) {
         return Ok(());
     }
-    let text = format!("{what} needs a client with the extension `{EXTENSION}`");
-    let data = format!(r#"{{"requiredCapabilities":{{"extensions":{{"{EXTENSION}":{{}}}}}}}}"#);
+    let text = format!("{what} needs a client with the extension `{TASKS_EXTENSION}`");
+    let data =
+        format!(r#"{{"requiredCapabilities":{{"extensions":{{"{TASKS_EXTENSION}":{{}}}}}}}}"#);
     Err(Error::of(Kind::MissingCapability, text).with_json(data))
 }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{EXTENSION, Peer, demand_extension};
+use super::{Peer, demand_extension};
 use crate::{
     call::context::{Caller, Channel},
     catalog::{Entry, Snapshot},
@@ -10,10 +10,10 @@ use crate::{
     error::{Error, Kind},
     protocol::{
         channel::CallChannel,
-        encode::Feature,
         method::invalid,
         request::{ClientRequest, Terms},
         revision::TaskDialect,
+        service::{Feature, TASKS_EXTENSION},
         turn::{RefusalStatus, RefusedRequest},
     },
     task::{LiveTask, NewTask, TaskRoute},
@@ -68,7 +68,7 @@ impl Peer {
                 if support.required {
                     demand_extension(&terms.client, format_args!("the tool `{}`", entry.name))
                         .map_err(|error| RefusalStatus::Malformed.because(error))?;
-                } else if !terms.client.has_extension(EXTENSION) {
+                } else if !terms.client.has_extension(TASKS_EXTENSION) {
                     return Ok(None);
                 }
                 // A call that has begun in rounds continues in rounds.
