@@ -1,33 +1,90 @@
+//! The way back from a call to its client: destination, channel and response, and the calls that have to wait.
+
 use std::{
     collections::hash_map::Entry,
     future::Future,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
-    task::{self, Poll},
+    task::{self, Poll, Waker},
+    time::Duration,
 };
 
 use super::{
-    channel::ProgressSlot,
     encode,
-    outbox::{Outbox, OutboxHold},
-    shared::PeerState,
+    outbox::{Outbox, OutboxHold, ProgressSlot},
+    revision::Revision,
+    state::PeerState,
 };
 use crate::{
+    call::context::{Carrier, Channel, Report},
     catalog::{Snapshot, Topic},
-    dispatch::Pending,
-    limits::Share,
-    model::{Answer, Done, TaskAnswer},
-    wire::{Id, IdBuf},
+    dispatch::{Dispatched, Pending},
+    error::{Error, Kind},
+    limits::{Pool, Share},
+    model::{Answer, Done, Level, TaskAnswer},
+    wire::{Id, IdBuf, notification},
 };
+
+/// Result of one message or batch for its transport, in addition to the messages in the outbox.
+#[derive(Default)]
+pub(crate) struct Received {
+    /// Calls that have to wait. The transport drives them to their ends.
+    pub(crate) waiting: Vec<PendingCall>,
+    /// Why a request was refused before a handler ran, for transports that report this outside of the message.
+    pub(crate) refusal: Option<RefusalStatus>,
+}
+
+/// Refusal that has a status of its own over HTTP. Every other error is an ordinary response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RefusalStatus {
+    /// The body is no message, or the message contradicts itself, its headers or its session.
+    Malformed,
+    /// The server does not have the method.
+    UnknownMethod,
+    /// There is no room for the call now.
+    Busy,
+    /// The caller may not do this.
+    #[cfg(feature = "auth")]
+    NotAllowed(Box<crate::auth::Refusal>),
+}
+
+impl RefusalStatus {
+    pub(super) fn because(self, error: Error) -> RefusedRequest {
+        RefusedRequest { refusal: Some(self), error }
+    }
+}
+
+/// Error of a request that is not run, with a refusal if transports have a status for it.
+pub(super) struct RefusedRequest {
+    pub(super) refusal: Option<RefusalStatus>,
+    pub(super) error: Error,
+}
+
+impl From<Error> for RefusedRequest {
+    fn from(error: Error) -> Self {
+        Self { refusal: None, error }
+    }
+}
+
+#[cfg(feature = "auth")]
+impl From<crate::auth::No> for RefusedRequest {
+    fn from(no: crate::auth::No) -> Self {
+        if let Some(refusal) = &no.refusal {
+            tracing::debug!("refused: {}", refusal.why());
+        }
+        let refusal = no.refusal.map(|it| RefusalStatus::NotAllowed(Box::new(it)));
+        Self { refusal, error: no.error }
+    }
+}
 
 /// Destination of the response to a request and of the messages before it.
 #[derive(Clone)]
 pub(crate) struct ReplyTo {
     pub(super) outbox: Arc<Outbox>,
     /// Batch that the response is an element of.
-    batch: Option<Arc<Batch>>,
+    batch: Option<Arc<ReplyBatch>>,
     /// Whether only the response can be sent.
-    pub(super) quiet: bool,
+    pub(super) only_response: bool,
     /// Whether the client can leave the stream of messages and resume it.
     pub(super) resumes: bool,
 }
@@ -35,13 +92,13 @@ pub(crate) struct ReplyTo {
 impl ReplyTo {
     /// Makes a destination that gets each message on its own.
     pub(crate) fn each(outbox: Arc<Outbox>) -> Self {
-        Self { outbox, batch: None, quiet: false, resumes: false }
+        Self { outbox, batch: None, only_response: false, resumes: false }
     }
 
     /// Allows only the response, for a reader that takes one message and no stream.
     #[cfg(feature = "http")]
-    pub(crate) fn quiet(mut self) -> Self {
-        self.quiet = true;
+    pub(crate) fn only_response(mut self) -> Self {
+        self.only_response = true;
         self
     }
 
@@ -54,12 +111,18 @@ impl ReplyTo {
 
     /// Makes a destination that collects responses into one array.
     pub(super) fn batch(&self) -> Self {
-        let batch = Batch { outbox: self.outbox.clone(), answers: Mutex::default() };
+        let batch = ReplyBatch { outbox: self.outbox.clone(), answers: Mutex::default() };
         Self { batch: Some(Arc::new(batch)), ..self.clone() }
     }
 
     pub(super) fn is_batch(&self) -> bool {
         self.batch.is_some()
+    }
+
+    /// Sends an error.
+    pub(super) fn error(&self, revision: Revision, id: Option<Id<'_>>, error: &Error) {
+        encode::log_internal(error);
+        self.write(|out| encode::error(out, revision, id, error));
     }
 
     pub(super) fn write(&self, write: impl FnOnce(&mut Vec<u8>)) {
@@ -71,12 +134,12 @@ impl ReplyTo {
 }
 
 /// Responses to a batch. They go out as one array when the last one is there (rule RPC-09).
-struct Batch {
+struct ReplyBatch {
     outbox: Arc<Outbox>,
     answers: Mutex<Vec<u8>>,
 }
 
-impl Batch {
+impl ReplyBatch {
     fn push(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let opening = if answers.is_empty() { b'[' } else { b',' };
@@ -85,7 +148,7 @@ impl Batch {
     }
 }
 
-impl Drop for Batch {
+impl Drop for ReplyBatch {
     /// When the last owner lets go, each call of the batch has been answered or cancelled.
     fn drop(&mut self) {
         let answers = self.answers.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -93,6 +156,64 @@ impl Drop for Batch {
             answers.push(b']');
             self.outbox.push(|out| out.append(answers));
         }
+    }
+}
+
+/// Notification that carries log messages: of a session in the legacy era, of one request in the modern era.
+const REQUEST_SCOPED_LOG: &str = "notifications/message";
+
+/// Channel from a call to its client, for progress reports and log messages.
+pub(super) struct CallChannel {
+    outbox: Arc<Outbox>,
+    slot: Arc<ProgressSlot>,
+    resumes: bool,
+    /// Whether the client wants progress reports. It may want log messages only.
+    reports: bool,
+}
+
+impl CallChannel {
+    pub(super) fn new(
+        outbox: Arc<Outbox>,
+        revision: Revision,
+        token: Option<&str>,
+        resumes: bool,
+    ) -> Self {
+        let slot = Arc::new(ProgressSlot::new(revision, token));
+        Self { outbox, slot, resumes, reports: token.is_some() }
+    }
+
+    /// Turns this into the channel of a task, whose messages name the task.
+    pub(super) fn of_task(self, task: Arc<str>) -> Self {
+        Self { slot: Arc::new(self.slot.of_task(task)), ..self }
+    }
+
+    pub(super) fn slot(&self) -> Arc<ProgressSlot> {
+        self.slot.clone()
+    }
+}
+
+impl Channel for CallChannel {
+    fn release(&self, retry: Duration) {
+        if self.resumes {
+            self.outbox.release(retry);
+        }
+    }
+
+    fn progress(&self, report: Report) {
+        if !self.reports {
+            return;
+        }
+        self.slot.set(report);
+        self.outbox.push_report(&self.slot);
+    }
+
+    fn log(&self, level: Level, logger: &str, data: &str) {
+        self.outbox.push_log(|out| {
+            notification(out, REQUEST_SCOPED_LOG, |params| {
+                params.str("level", level.name()).str("logger", logger).raw("data", data);
+                self.slot.write_task(params);
+            });
+        });
     }
 }
 
@@ -133,7 +254,7 @@ impl ResponseSink<'_> {
             && !revision.is_modern()
         {
             let tasks = &state.service.tasks;
-            state.hear(Topic::Tasks);
+            state.register(Topic::Tasks);
             state.session().follow_task(&task.id, state.service.limits.tasks);
             // A task that has ended by now causes no further events.
             if !tasks.runs(&task.id) {
@@ -160,13 +281,13 @@ impl OwnedSink {
 }
 
 impl From<ResponseSink<'_>> for OwnedSink {
-    fn from(way: ResponseSink<'_>) -> Self {
+    fn from(sink: ResponseSink<'_>) -> Self {
         Self {
-            state: way.state.clone(),
-            snapshot: way.snapshot.clone(),
-            scope: way.scope,
-            slot: way.slot.cloned(),
-            to: way.to.clone(),
+            state: sink.state.clone(),
+            snapshot: sink.snapshot.clone(),
+            scope: sink.scope,
+            slot: sink.slot.cloned(),
+            to: sink.to.clone(),
         }
     }
 }
@@ -175,7 +296,7 @@ impl From<ResponseSink<'_>> for OwnedSink {
 pub(crate) struct PendingCall {
     pending: Pending,
     id: IdBuf,
-    way: OwnedSink,
+    sink: OwnedSink,
     _share: Share,
     /// The last field, so that a batch has been answered before the call counts as done.
     _hold: OutboxHold,
@@ -188,10 +309,10 @@ impl PendingCall {
     pub(super) fn new(
         pending: Pending,
         id: IdBuf,
-        way: ResponseSink<'_>,
+        sink: ResponseSink<'_>,
         share: impl FnOnce() -> Share,
     ) -> Option<Self> {
-        let is_free = match way.state.begin().calls().entry(id.clone()) {
+        let is_free = match sink.state.ongoing_or_new().calls().entry(id.clone()) {
             Entry::Occupied(_) => false,
             Entry::Vacant(it) => {
                 it.insert(pending.context().clone());
@@ -201,14 +322,14 @@ impl PendingCall {
         if !is_free {
             return None;
         }
-        let hold = way.to.outbox.hold();
-        Some(Self { pending, id, way: way.into(), _share: share(), _hold: hold })
+        let hold = sink.to.outbox.hold();
+        Some(Self { pending, id, sink: sink.into(), _share: share(), _hold: hold })
     }
 
     /// Removes the call from the table, and returns whether it was there. If not, the call was cancelled and its answer is dropped, even if
     /// the handler noticed too late. Another call may have its id by now.
     fn leave(&self) -> bool {
-        let Some(ongoing) = self.way.state.ongoing() else { return false };
+        let Some(ongoing) = self.sink.state.ongoing() else { return false };
         let mut calls = ongoing.calls();
         let is_there = calls.get(&self.id).is_some_and(|it| it.is(self.pending.context()));
         if is_there {
@@ -223,12 +344,12 @@ impl Future for PendingCall {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
         let answer = task::ready!(Pin::new(&mut self.pending).poll(cx));
-        // The call leaves the table first: once the response is on its way, the client may use the id again.
+        // The call leaves the table first: once the response is on its sink, the client may use the id again.
         let answer = if self.leave() { answer } else { None };
         match answer {
-            Some(answer) => self.way.borrow().answer(self.id.as_id(), &answer),
+            Some(answer) => self.sink.borrow().answer(self.id.as_id(), &answer),
             // Nothing may follow a cancellation, not even a report that was merged before it.
-            None => self.way.slot.iter().for_each(|it| self.way.to.outbox.forget(it)),
+            None => self.sink.slot.iter().for_each(|it| self.sink.to.outbox.forget(it)),
         }
         Poll::Ready(())
     }
@@ -238,4 +359,38 @@ impl Drop for PendingCall {
     fn drop(&mut self) {
         self.leave();
     }
+}
+
+/// Answers a request, or leaves the call to the transport if its handler has to wait.
+pub(super) fn drive(
+    dispatched: Dispatched,
+    id: Id<'_>,
+    carrier: &Carrier,
+    sink: ResponseSink<'_>,
+    received: &mut Received,
+) {
+    match dispatched {
+        Dispatched::Ready(answer) => sink.answer(id, &answer),
+        Dispatched::Pending(mut pending) => {
+            // Polled here once: a handler that is ready at once costs no task and no entry in the table.
+            let mut cx = task::Context::from_waker(Waker::noop());
+            match Pin::new(&mut pending).poll(&mut cx) {
+                Poll::Ready(Some(answer)) => sink.answer(id, &answer),
+                Poll::Ready(None) => {}
+                Poll::Pending => {
+                    let revision = sink.scope.revision;
+                    let share = || sink.state.tenant(carrier, revision).hold(Pool::Calls);
+                    match PendingCall::new(pending, id.to_owned(), sink, share) {
+                        Some(call) => received.waiting.push(call),
+                        None => sink.answer(id, &Err(id_in_use())),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the error for an id that a running call or a listen stream has (rule RPC-08).
+pub(super) fn id_in_use() -> Error {
+    Error::of(Kind::InvalidRequest, "a request with this id is still running")
 }

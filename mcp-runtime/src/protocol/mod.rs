@@ -2,55 +2,49 @@
 //!
 //! The era is decided for each message, never for a connection (rule C-01). Nothing here does I/O: [`Peer::receive`] runs in a unit test
 //! without a runtime, and transports carry what the [`Outbox`](outbox::Outbox) holds.
+//!
+//! From bottom to top: `revision`, `service`, `encode`; the outbound half `outbox`; the state of a peer in `subscriptions`, `session` and
+//! `state`; `call` and `request`; the features as functions over the state: `admission`, `questions`, `tasks`, `operate`, `listen`; the
+//! eras `legacy` and `modern`; and `peer`.
 
-mod backlog;
+mod admission;
 mod call;
-mod channel;
 mod encode;
+#[cfg(feature = "http")]
+mod headers;
 mod legacy;
 mod listen;
-mod method;
-#[cfg(feature = "http")]
-mod mirrored;
 mod modern;
+mod operate;
 mod outbox;
-mod pages;
 mod peer;
 mod questions;
-mod remembered;
 mod request;
 mod revision;
-#[cfg(feature = "auth")]
-mod rights;
-#[cfg(feature = "http")]
-mod route;
 mod service;
-mod shared;
+mod session;
+mod state;
+mod subscriptions;
 mod tasks;
-mod turn;
-mod uris;
 
-pub(crate) use call::PendingCall;
+pub(crate) use call::{PendingCall, Received};
 #[cfg(feature = "http")]
-pub(crate) use call::ReplyTo;
+pub(crate) use call::{RefusalStatus, ReplyTo};
 pub(crate) use encode::listed;
 #[cfg(feature = "http")]
 pub(crate) use encode::unread;
 #[cfg(feature = "bench")]
 pub(crate) use encode::{AnswerScope, answer};
-#[cfg(all(feature = "http", feature = "stdio"))]
-pub(crate) use modern::example_request;
+#[cfg(feature = "http")]
+pub(crate) use headers::{Route, VERSION_HEADER, route};
 #[cfg(feature = "http")]
 pub(crate) use outbox::{Outbox, OutboxHold};
 #[cfg(feature = "http")]
 pub(crate) use peer::Era;
 pub(crate) use peer::{Arrival, Peer};
-#[cfg(feature = "http")]
-pub(crate) use remembered::Remembered;
+#[cfg(all(feature = "http", feature = "stdio"))]
+pub(crate) use request::example_request;
 pub use revision::Revision;
-#[cfg(feature = "http")]
-pub(crate) use route::{Route, VERSION_HEADER, route};
 pub(crate) use service::{Service, presented};
-pub(crate) use turn::Received;
 #[cfg(feature = "http")]
-pub(crate) use turn::RefusalStatus;
+pub(crate) use state::Remembered;

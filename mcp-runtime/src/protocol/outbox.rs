@@ -1,5 +1,7 @@
+//! Messages on their way to the client, and what waits while the client reads slowly.
+
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet, HashMap},
     num::NonZeroUsize,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -9,8 +11,12 @@ use std::{
     time::Duration,
 };
 
-use super::{backlog::Backlog, channel::ProgressSlot};
-use crate::wire::{Id, IdBuf};
+use super::{encode::related, revision::Revision};
+use crate::{
+    call::context::{Channel, Report},
+    model::Level,
+    wire::{Id, IdBuf, Object, notification},
+};
 
 /// Messages on their way to the client, one line each. They are encoded straight into the buffer of the outbox.
 ///
@@ -353,5 +359,213 @@ impl OutboxExtras {
     }
 }
 
+/// Channel of a call whose client wants neither reports nor log messages. The call can still end its stream early.
+impl Channel for Outbox {
+    fn release(&self, retry: Duration) {
+        Outbox::release(self, retry);
+    }
+
+    fn progress(&self, _: Report) {}
+
+    fn log(&self, _: Level, _: &str, _: &str) {}
+}
+
+/// Newest progress report of a call that has not been sent.
+pub(crate) struct ProgressSlot {
+    revision: Revision,
+    /// Token as the client sent it: a number stays a number (rule C-16).
+    token: Box<str>,
+    /// Task that the reports belong to.
+    task: Option<Arc<str>>,
+    pending: Mutex<Option<Report>>,
+}
+
+impl ProgressSlot {
+    /// `token` is absent if the client wants no reports.
+    pub(super) fn new(revision: Revision, token: Option<&str>) -> Self {
+        let token = token.unwrap_or("null").into();
+        Self { revision, token, task: None, pending: Mutex::new(None) }
+    }
+
+    /// Returns the slot of a task, whose messages name the task.
+    pub(super) fn of_task(&self, task: Arc<str>) -> Self {
+        let Self { revision, token, .. } = self;
+        let (revision, token) = (*revision, token.clone());
+        Self { revision, token, task: Some(task), pending: Mutex::new(None) }
+    }
+
+    pub(super) fn set(&self, report: Report) {
+        *self.pending.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+    }
+
+    /// Writes the newest report with its newline, if there is one.
+    fn write_pending(&self, out: &mut Vec<u8>) {
+        let Some(report) = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take()
+        else {
+            return;
+        };
+        notification(out, "notifications/progress", |params| {
+            params.raw("progressToken", &self.token).f64("progress", report.progress);
+            if let Some(total) = report.total {
+                params.f64("total", total);
+            }
+            if self.revision.features().progress_message {
+                params.opt_str("message", report.message.as_deref());
+            }
+            self.write_task(params);
+        });
+        out.push(b'\n');
+    }
+
+    pub(super) fn write_task(&self, params: &mut Object<'_>) {
+        if let Some(task) = &self.task {
+            related(&mut params.object("_meta"), task);
+        }
+    }
+}
+
+/// Events that wait for a slow reader, without duplicates and in the order in which they came. However many a client makes wait, adding one
+/// more costs about the same.
+#[derive(Default)]
+struct Backlog {
+    waiting: BTreeMap<u64, WaitingEvent>,
+    places: HashMap<EventSubject, u64>,
+    /// Places of events about tasks. The oldest of them is dropped first.
+    news: BTreeSet<u64>,
+    next: u64,
+    bytes: usize,
+}
+
+struct WaitingEvent {
+    subject: EventSubject,
+    /// Listen stream that the event belongs to, if any.
+    stream: Option<IdBuf>,
+    message: Arc<[u8]>,
+}
+
+/// Subject of an event. Of two events with the same subject only one waits.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum EventSubject {
+    /// The message itself, so that equal messages wait once.
+    Event(Arc<[u8]>),
+    /// A task on one stream. Only its newest state counts.
+    Task(Arc<str>, Option<IdBuf>),
+}
+
+impl Backlog {
+    #[cfg(feature = "http")]
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Adds an event, unless an equal one waits already.
+    fn event(&mut self, stream: Option<&IdBuf>, message: Vec<u8>) {
+        let message: Arc<[u8]> = message.into();
+        let subject = EventSubject::Event(message.clone());
+        if !self.places.contains_key(&subject) {
+            self.push(WaitingEvent { subject, stream: stream.cloned(), message });
+        }
+    }
+
+    /// Adds the state of a task and drops its previous one. The oldest states of tasks are dropped while more than `most` bytes wait.
+    fn news(&mut self, stream: Option<&IdBuf>, task: &Arc<str>, message: Vec<u8>, most: usize) {
+        let subject = EventSubject::Task(task.clone(), stream.cloned());
+        if let Some(place) = self.places.get(&subject) {
+            self.remove(*place);
+        }
+        self.news.insert(self.next);
+        self.push(WaitingEvent { subject, stream: stream.cloned(), message: message.into() });
+        while self.bytes > most
+            && let Some(oldest) = self.news.first()
+        {
+            self.remove(*oldest);
+        }
+    }
+
+    /// Drops the events of a listen stream.
+    fn forget(&mut self, stream: Id<'_>) {
+        let is_of = |it: &WaitingEvent| it.stream.as_ref().map(IdBuf::as_id) == Some(stream);
+        let all = self.waiting.iter().filter(|it| is_of(it.1)).map(|it| *it.0);
+        for place in all.collect::<Vec<_>>() {
+            self.remove(place);
+        }
+    }
+
+    fn into_messages(self) -> impl Iterator<Item = Arc<[u8]>> {
+        self.waiting.into_values().map(|it| it.message)
+    }
+
+    fn push(&mut self, waiting: WaitingEvent) {
+        self.bytes += waiting.message.len();
+        self.places.insert(waiting.subject.clone(), self.next);
+        self.waiting.insert(self.next, waiting);
+        self.next += 1;
+    }
+
+    fn remove(&mut self, place: u64) {
+        self.news.remove(&place);
+        if let Some(it) = self.waiting.remove(&place) {
+            self.places.remove(&it.subject);
+            self.bytes -= it.message.len();
+        }
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn drain(outbox: &Outbox) -> String {
+        let mut all = Vec::new();
+        let mut part = Vec::new();
+        while outbox.take(&mut part) {
+            all.append(&mut part);
+        }
+        String::from_utf8(all).unwrap()
+    }
+
+    #[test]
+    fn repeated_events_are_merged_only_under_a_slow_reader() {
+        let outbox = Outbox::default();
+        outbox.push_event(None, b"a".to_vec());
+        outbox.push_event(None, b"a".to_vec());
+        assert_eq!(drain(&outbox), "a\na\n");
+        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
+        for _ in 0..1000 {
+            outbox.push_event(None, b"a".to_vec());
+            outbox.push_event(None, b"b".to_vec());
+        }
+        assert!(drain(&outbox).ends_with("x\na\nb\n"));
+    }
+
+    #[test]
+    fn news_of_tasks_are_merged_and_bounded_under_a_slow_reader() {
+        let outbox = Outbox::default();
+        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
+        let task: Arc<str> = "a".into();
+        outbox.push_event(None, b"changed".to_vec());
+        for n in 0..1000 {
+            outbox.push_news(None, &task, format!("a {n}").into_bytes());
+        }
+        assert!(drain(&outbox).ends_with("x\nchanged\na 999\n"));
+        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
+        outbox.push_event(None, b"changed".to_vec());
+        for n in 0..1000 {
+            let mut news = format!("{n} ").into_bytes();
+            news.resize(10_000, b'y');
+            outbox.push_news(None, &n.to_string().into(), news);
+        }
+        let left = drain(&outbox);
+        assert!(left.len() < Outbox::SLOW + Outbox::FULL + 10_000, "{}", left.len());
+        assert!(left.contains("\nchanged\n") && left.contains("\n999 y"));
+    }
+
+    #[test]
+    fn logs_are_dropped_when_the_client_does_not_read() {
+        let outbox = Outbox::default();
+        for _ in 0..10_000 {
+            outbox.push_log(|out| out.extend_from_slice(&[b'x'; 1000]));
+        }
+        assert!(outbox.len() < Outbox::FULL + 2000);
+    }
+}

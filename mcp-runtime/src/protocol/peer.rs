@@ -1,15 +1,16 @@
+//! Server side of a conversation. It finds the era of each message, and hands it to the functions of that era.
+
 use std::sync::Arc;
 
 use super::{
-    call::ReplyTo,
-    modern::RequestMeta,
+    call::{Received, RefusalStatus, ReplyTo},
+    legacy, listen, modern,
     outbox::Outbox,
-    remembered::Remembered,
-    request::ClientRequest,
+    questions,
+    request::{ClientRequest, RequestMeta},
     revision::Revision,
     service::Service,
-    shared::PeerState,
-    turn::{Received, RefusalStatus},
+    state::{PeerState, Remembered},
 };
 #[cfg(feature = "http")]
 use crate::limits::Tenant;
@@ -23,7 +24,7 @@ use crate::{
 /// Server side of a conversation: the calls and streams of both eras, and a session of the legacy era if one begins. A connection that
 /// carries lines is one peer. Over HTTP each session is a peer, and so is each request without a session.
 pub(crate) struct Peer {
-    pub(super) state: Arc<PeerState>,
+    state: Arc<PeerState>,
 }
 
 /// Origin of a message, and destination of its response.
@@ -115,7 +116,7 @@ impl Peer {
         let refuse = |received: &mut Received, text: &str| {
             received.refusal = Some(RefusalStatus::Malformed);
             let error = Error::of(Kind::InvalidRequest, text);
-            self.state.error(self.state.spoken(), None, &error, &arrival.to);
+            arrival.to.error(self.state.revision(), None, &error);
         };
         match incoming {
             Incoming::One(message) => self.message(message, arrival, received),
@@ -152,7 +153,7 @@ impl Peer {
 
     /// Answers a line that was not read, so that its ids are not known.
     fn refuse_unread(&self, error: &Error, to: &ReplyTo) {
-        self.state.error(self.state.spoken(), None, error, to);
+        to.error(self.state.revision(), None, error);
     }
 
     fn message(
@@ -170,7 +171,7 @@ impl Peer {
                 received.refusal = Some(RefusalStatus::Malformed);
                 self.state.service.note_invalid(invalid);
                 let error = Error::of(Kind::InvalidRequest, &invalid.reason);
-                self.state.error(self.state.spoken(), invalid.id, &error, to);
+                to.error(self.state.revision(), invalid.id, &error);
             }
             Ok(Message::Request { id, method, params }) => {
                 let params = params.unwrap_or(&Params::NONE);
@@ -183,25 +184,27 @@ impl Peer {
                     Era::Modern => true,
                 };
                 if !is_modern {
-                    self.legacy_request(&request, received);
+                    legacy::answer_request(&self.state, &request, received);
                 } else if to.is_batch() {
                     // Batches of revision 2025-03-26 cannot contain requests of the modern era (rule RPC-11).
                     let text = "a request of this revision cannot be part of a batch";
                     let error = Error::of(Kind::InvalidRequest, text);
-                    self.state.refuse(&request, Revision::MODERN[0], &error);
+                    request.refuse(Revision::MODERN[0], &error);
                 } else {
-                    self.modern_request(&request, received);
+                    modern::answer_request(&self.state, &request, received);
                 }
             }
             Ok(Message::Notification { method, params }) => match &**method {
                 // A cancellation carries no envelope in either era, so one table of calls serves both.
                 "notifications/cancelled" => self.cancel(*params),
                 "notifications/initialized" => self.state.session().set_initialized(),
-                "notifications/roots/list_changed" => self.state.forget_roots(),
+                "notifications/roots/list_changed" => questions::forget_roots(&self.state),
                 // Progress of the server's requests is ignored, because nothing here asks for it. Unknown notifications are ignored too.
                 _ => {}
             },
-            Ok(Message::Response { id, result }) => self.state.answer(*id, *result),
+            Ok(Message::Response { id, result }) => {
+                questions::receive_answer(&self.state, *id, *result)
+            }
         }
     }
 
@@ -220,7 +223,7 @@ impl Peer {
                 context.close();
                 context.set_cancelled();
             }
-            None => self.end_listen(id),
+            None => listen::end(&self.state, id),
         }
     }
 
@@ -237,7 +240,7 @@ impl Peer {
     /// Returns the revision of the session, or the newest legacy revision before there is a session.
     #[cfg(feature = "http")]
     pub(crate) fn revision(&self) -> Revision {
-        self.state.spoken()
+        self.state.revision()
     }
 
     /// Whether `initialize` has begun a session.
@@ -262,6 +265,12 @@ impl Peer {
         self.state.kept()
     }
 
+    /// Ends the listen streams as the protocol demands on a connection that may carry several of them: each is cancelled before its result
+    /// (rule SUB-04).
+    pub(crate) fn close(&self) {
+        listen::close_all(&self.state);
+    }
+
     /// Cancels all calls and gives up all questions. Nothing is answered any more.
     pub(crate) fn cancel_all(&self) {
         let Some(ongoing) = self.state.ongoing() else { return };
@@ -269,7 +278,7 @@ impl Peer {
         for context in calls {
             context.set_cancelled();
         }
-        self.state.give_up_questions();
+        questions::give_up(&self.state);
     }
 }
 

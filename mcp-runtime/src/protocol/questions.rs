@@ -1,7 +1,7 @@
 //! Questions of the legacy era: the server sends a request, which the client answers while the call continues.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -11,7 +11,13 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::PeerState};
+use super::{
+    call::ReplyTo,
+    encode,
+    outbox::Outbox,
+    session::Terms,
+    state::{PeerState, QuestionAnswer},
+};
 use crate::{
     ask::asked_twice,
     call::context::{Asker, Asking},
@@ -22,64 +28,29 @@ use crate::{
     wire::{self, Id, Object, Raw},
 };
 
-type QuestionAnswer = Result<Box<str>, String>;
-
-/// Questions that wait for their answers, by request id. A session never sees an id twice (rule RPC-07).
-#[derive(Default)]
-pub(crate) struct PendingQuestions {
-    last: u64,
-    waiting: BTreeMap<u64, oneshot::Sender<QuestionAnswer>>,
-    /// Roots that the client named last. They are kept only if the client announces changes (rule ROOTS-02).
-    roots: Option<Box<str>>,
-    /// Number of changes of the roots.
-    changes: u64,
+/// Hands a response to the question that waits for it.
+pub(super) fn receive_answer(state: &PeerState, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
+    let waiting = state.ongoing().and_then(|it| it.questions().take(id));
+    let Some(waiting) = waiting else { return };
+    let answer = result.map(|it| it.as_str().into()).map_err(|error| {
+        let message = error.get("message").and_then(Raw::string).unwrap_or_default();
+        // The text goes to the handler, and often from there back to the client.
+        truncated(&message, 1000).to_owned()
+    });
+    // Sent without a lock, because this wakes a task.
+    let _ = waiting.send(answer);
 }
 
-impl PendingQuestions {
-    /// Forgets the roots, because the client's roots have changed.
-    fn forget_roots(&mut self) {
-        self.roots = None;
-        self.changes += 1;
-    }
-
-    fn open(&mut self) -> (u64, oneshot::Receiver<QuestionAnswer>) {
-        self.last += 1;
-        let (answer, waiting) = oneshot::channel();
-        self.waiting.insert(self.last, answer);
-        (self.last, waiting)
-    }
-
-    /// Takes the sender that waits for the response with this id. A response without one is late, or was never asked for.
-    fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<QuestionAnswer>> {
-        id.as_str().parse().ok().and_then(|it: u64| self.waiting.remove(&it))
-    }
+/// Ends the wait for all answers, because none will come any more.
+pub(super) fn give_up(state: &PeerState) {
+    let waiting = state.ongoing().map(|it| std::mem::take(&mut it.questions().waiting));
+    drop(waiting);
 }
 
-impl PeerState {
-    /// Hands a response to the question that waits for it.
-    pub(super) fn answer(&self, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
-        let waiting = self.ongoing().and_then(|it| it.questions().take(id));
-        let Some(waiting) = waiting else { return };
-        let answer = result.map(|it| it.as_str().into()).map_err(|error| {
-            let message = error.get("message").and_then(Raw::string).unwrap_or_default();
-            // The text goes to the handler, and often from there back to the client.
-            truncated(&message, 1000).to_owned()
-        });
-        // Sent without a lock, because this wakes a task.
-        let _ = waiting.send(answer);
-    }
-
-    /// Ends the wait for all answers, because none will come any more.
-    pub(super) fn give_up_questions(&self) {
-        let waiting = self.ongoing().map(|it| std::mem::take(&mut it.questions().waiting));
-        drop(waiting);
-    }
-
-    /// Forgets the roots, because the client's roots have changed. A client that was never asked has none to forget.
-    pub(super) fn forget_roots(&self) {
-        if let Some(ongoing) = self.ongoing() {
-            ongoing.questions().forget_roots();
-        }
+/// Forgets the roots, because the client's roots have changed. A client that was never asked has none to forget.
+pub(super) fn forget_roots(state: &PeerState) {
+    if let Some(ongoing) = state.ongoing() {
+        ongoing.questions().forget_roots();
     }
 }
 
@@ -105,7 +76,7 @@ impl Questioner {
         Self {
             state,
             outbox: to.outbox.clone(),
-            is_quiet: to.quiet,
+            is_quiet: to.only_response,
             terms,
             timeout,
             keys: Mutex::default(),
@@ -164,7 +135,7 @@ impl Questioner {
     fn elicitation_id(&self, question: &Question) -> Option<String> {
         match question {
             Question::Url { url, .. } => {
-                self.state.hear(Topic::Pages);
+                self.state.register(Topic::Pages);
                 Some(self.state.session().send_to(url))
             }
             _ => None,
@@ -195,7 +166,7 @@ impl Questioner {
 
     /// Sends the question, on the stream of the request that it belongs to (rule C-26).
     fn send(&self, question: &Question) -> Result<SentQuestion> {
-        let (id, answer) = self.state.begin().questions().open();
+        let (id, answer) = self.state.ongoing_or_new().questions().open();
         let (state, outbox, task) = (self.state.clone(), self.outbox.clone(), self.task.clone());
         let open = SentQuestion { id, state, outbox, task, answer };
         let text = id.to_string();
@@ -211,7 +182,7 @@ impl Questioner {
         });
         if let Err(why) = written {
             // The question was never sent, so there is nothing to cancel.
-            self.state.begin().questions().waiting.remove(&open.id);
+            self.state.ongoing_or_new().questions().waiting.remove(&open.id);
             return Err(Error::msg(why));
         }
         self.outbox.push(|out| out.extend_from_slice(&message));
@@ -230,7 +201,7 @@ struct SentQuestion {
 
 impl Drop for SentQuestion {
     fn drop(&mut self) {
-        if self.state.begin().questions().waiting.remove(&self.id).is_some() {
+        if self.state.ongoing_or_new().questions().waiting.remove(&self.id).is_some() {
             self.outbox.push(|out| {
                 wire::notification(out, "notifications/cancelled", |params| {
                     params
@@ -257,7 +228,7 @@ impl Drop for QuestionGuard {
 impl Asker for Questioner {
     fn ask(&self, key: &str, question: Question) -> Asking {
         let own = self.roots.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let known = own.or_else(|| self.state.begin().questions().roots.clone());
+        let known = own.or_else(|| self.state.ongoing_or_new().questions().roots.clone());
         if let (Question::Roots, Some(roots)) = (&question, known) {
             return Box::pin(std::future::ready(Ok(roots)));
         }
@@ -278,7 +249,7 @@ impl Asker for Questioner {
         });
         let timeout = self.timeout;
         let roots = self.roots.clone();
-        let changes = self.state.begin().questions().changes;
+        let changes = self.state.ongoing_or_new().questions().changes;
         Box::pin(async move {
             let _waiting = waiting;
             let mut open = opened?;
@@ -297,7 +268,7 @@ impl Asker for Questioner {
                     }
                     // Only roots of limited size are kept, because many sessions may announce changes.
                     if keeps && json.len() <= open.state.service.limits.client {
-                        let mut questions = open.state.begin().questions();
+                        let mut questions = open.state.ongoing_or_new().questions();
                         if questions.changes == changes {
                             questions.roots = Some(json.clone());
                         }

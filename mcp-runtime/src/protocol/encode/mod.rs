@@ -23,7 +23,7 @@ use crate::{
     model::{Answer, Completion, Done, Message, Page, PromptResult, ToolResult},
     protocol::{
         revision::Revision,
-        service::{Service, capabilities},
+        service::{Service, capabilities, implementation},
     },
     wire::{self, Id, Object},
 };
@@ -58,6 +58,21 @@ pub(crate) fn answer(
         Ok(done) => wire::response(out, id, |result| self::done(result, service, revision, done)),
         Err(error) => self::error(out, revision, Some(id), error),
     }
+}
+
+/// Writes `InitializeResult`.
+pub(in crate::protocol) fn initialized(
+    result: &mut Object<'_>,
+    service: &Service,
+    revision: Revision,
+    snapshot: &Snapshot,
+    lists_tasks: bool,
+) {
+    let identity = &service.identity;
+    result.str("protocolVersion", revision.name());
+    capabilities(&mut result.object("capabilities"), revision, service, snapshot, lists_tasks);
+    implementation(&mut result.object("serverInfo"), revision, identity);
+    result.opt_str("instructions", identity.instructions.as_deref());
 }
 
 /// Writes `DiscoverResult`, which tells what `initialize` tells in the legacy era (rules DISC-02 and DISC-03).

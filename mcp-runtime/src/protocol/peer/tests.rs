@@ -131,12 +131,7 @@ fn an_internal_error_is_logged_outside_of_the_locks() {
         let (handle, peer) = listening();
         let error = Error::internal("hunter2");
         tracing::subscriber::with_default(Telling(handle), || {
-            peer.state.error(
-                Revision::MODERN[0],
-                None,
-                &error,
-                &ReplyTo::each(peer.outbox().clone()),
-            );
+            ReplyTo::each(peer.outbox().clone()).error(Revision::MODERN[0], None, &error);
         });
         done.send(all_answers(&peer)).unwrap();
     });

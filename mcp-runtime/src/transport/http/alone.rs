@@ -60,7 +60,7 @@ pub(super) fn answer(
     let listening = permit.map(|it| Listening { permit: it, opened_by: carrier.http.clone() });
     let peer = desk.peer();
     let to = ReplyTo::each(peer.outbox().clone());
-    let to = if accepts.events { to } else { to.quiet() };
+    let to = if accepts.events { to } else { to.only_response() };
     let mut turn = Received::default();
     let arrival = Arrival { to, carrier, era: Era::Modern };
     peer.handle(&incoming, &arrival, &mut turn);

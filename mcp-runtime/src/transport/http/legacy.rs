@@ -129,7 +129,7 @@ pub(super) fn post(
     let outbox = desk.outbox();
     let to = ReplyTo::each(outbox.clone());
     let to = match (accepts.events, session.resumes()) {
-        (false, _) => to.quiet(),
+        (false, _) => to.only_response(),
         (true, true) => to.resumable(),
         (true, false) => to,
     };

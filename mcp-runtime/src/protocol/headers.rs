@@ -1,14 +1,59 @@
-//! Headers that repeat parts of the body, for proxies that route without reading the body (rule B9). Header and body must agree.
+//! Headers of HTTP requests: they name the revision, and repeat parts of the body for proxies that route without reading the body
+//! (rule B9). Header and body must agree. Header and message together decide which conversation a message belongs to (rule B2).
 
 use http::HeaderMap;
 
-use super::{request::ClientRequest, route::VERSION_HEADER};
+use super::{
+    request::{ClientRequest, RequestMeta},
+    revision::Revision,
+};
 use crate::{
     call::extract::header,
     error::{Error, Kind, shown},
     schema::header::HeaderArgument,
-    wire::{Kind as JsonKind, Raw},
+    wire::{Incoming, Kind as JsonKind, Message, Params, Raw},
 };
+
+/// Header that names the protocol revision.
+pub(crate) const VERSION_HEADER: &str = "mcp-protocol-version";
+
+/// Conversation that a message belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// Message of the modern era, without a session.
+    Modern,
+    /// Request of the modern era whose answer is a stream of events.
+    Listen,
+    /// Request that begins a session.
+    Initialize,
+    /// Message of the session that its header names.
+    Session,
+}
+
+/// Returns the route of a message. A message is modern if its version header names a modern or an unknown revision. A request is modern too
+/// if it claims to be.
+pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
+    let by_header = version.is_some_and(|said| {
+        let named = Revision::ALL.into_iter().find(|it| it.name().as_bytes() == said);
+        named.is_none_or(Revision::is_modern)
+    });
+    match incoming {
+        Incoming::One(Ok(Message::Request { method, params, .. })) => {
+            let is_modern = by_header || {
+                let meta = params.and_then(Params::meta);
+                RequestMeta::read(meta).claims(method)
+            };
+            match (is_modern, &**method) {
+                (true, "subscriptions/listen") => Route::Listen,
+                (true, _) => Route::Modern,
+                (false, "initialize") => Route::Initialize,
+                (false, _) => Route::Session,
+            }
+        }
+        _ if by_header => Route::Modern,
+        _ => Route::Session,
+    }
+}
 
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
@@ -157,4 +202,40 @@ fn undecodable(name: &str) -> Error {
 #[cold]
 fn mismatch(text: impl std::fmt::Display) -> Error {
     Error::of(Kind::HeaderMismatch, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire;
+
+    fn check(message: &str, version: Option<&str>, expected: Route) {
+        let (limits, mut parsed) = (wire::Limits { depth: 9, batch: 9 }, wire::Parsed::default());
+        let incoming = wire::parse(message.as_bytes(), limits, &mut parsed).unwrap();
+        assert_eq!(route(&incoming, version.map(str::as_bytes)), expected, "{message} {version:?}");
+    }
+
+    #[test]
+    fn the_era_is_decided_for_each_message() {
+        let modern = Revision::MODERN[0].name();
+        let legacy = Revision::NEWEST_LEGACY.name();
+        let request = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
+        let claiming = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{modern}"}}}}}}"#
+        );
+        check(&claiming, None, Route::Modern);
+        check(&claiming.replace("_meta", "\\u005fmeta"), None, Route::Modern);
+        check(&claiming, Some(legacy), Route::Modern);
+        check(&request("initialize"), None, Route::Initialize);
+        check(&request("initialize"), Some(legacy), Route::Initialize);
+        check(&request("initialize"), Some(modern), Route::Modern);
+        check(&request("tools/list"), None, Route::Session);
+        check(&request("tools/list"), Some("v9"), Route::Modern);
+        check(&request("server/discover"), None, Route::Modern);
+        check(&request("subscriptions/listen"), None, Route::Listen);
+        check(r#"{"jsonrpc":"2.0","method":"n"}"#, None, Route::Session);
+        check(r#"{"jsonrpc":"2.0","method":"n"}"#, Some(modern), Route::Modern);
+        check("[]", Some(legacy), Route::Session);
+        check("[]", Some(modern), Route::Modern);
+    }
 }

@@ -1,11 +1,26 @@
+//! Subscriptions of clients: resources by their URIs, and the listen streams of the modern era.
+
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-use super::method::invalid;
+use super::{encode, outbox::OutboxHold, revision::Revision, service::Service};
 use crate::{
+    catalog::Event,
     error::{Error, Kind},
     limits::{Limit, Limits, NoShare, Pool, Share, Tenant},
     percent,
+    task::LiveTask,
+    wire::{self, Array, Id, IdBuf, Object},
 };
+
+/// Returns the method of the notification that a list has changed.
+pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
+    match event {
+        Event::ToolsChanged => Some("notifications/tools/list_changed"),
+        Event::ResourcesChanged => Some("notifications/resources/list_changed"),
+        Event::PromptsChanged => Some("notifications/prompts/list_changed"),
+        Event::ResourceUpdated(_) | Event::TaskChanged(_) | Event::UrlCompleted(_) => None,
+    }
+}
 
 /// Resources that a session or a stream has subscribed to.
 ///
@@ -32,7 +47,7 @@ fn size(uri: &str) -> usize {
 #[cold]
 pub(super) fn too_many(limits: &Limits, by_number: bool) -> (Limit, Error) {
     let (most, bytes) = (limits.subscriptions, limits.subscription_bytes);
-    let error = invalid(format_args!(
+    let error = Error::invalid_params(format_args!(
         "at most {most} resources, of {bytes} bytes together, can be subscribed to: end some subscriptions"
     ));
     (if by_number { Limit::Subscriptions } else { Limit::SubscriptionBytes }, error)
@@ -65,7 +80,7 @@ impl SubscribedUris {
         tenant: &Arc<Tenant>,
     ) -> Result<(), (Limit, Error)> {
         if uri.len() > limits.uri {
-            let error = invalid(format_args!(
+            let error = Error::invalid_params(format_args!(
                 "a URI of {} bytes is too long to subscribe to: at most {}",
                 uri.len(),
                 limits.uri
@@ -116,6 +131,140 @@ impl SubscribedUris {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         self.said.values().map(String::as_str)
+    }
+}
+
+pub(super) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// Open listen streams of one connection.
+#[derive(Default)]
+pub(super) struct ListenStreams(Vec<ListenStream>);
+
+/// Open listen stream.
+pub(super) struct ListenStream {
+    pub(super) id: IdBuf,
+    pub(super) revision: Revision,
+    pub(super) filter: EventFilter,
+    pub(super) _hold: OutboxHold,
+}
+
+/// Events that a stream wants, as far as the server has them.
+#[derive(Default)]
+pub(super) struct EventFilter {
+    pub(super) tools: bool,
+    pub(super) prompts: bool,
+    pub(super) resources: bool,
+    pub(super) uris: SubscribedUris,
+    /// Running tasks that belong to the caller of the stream.
+    pub(super) tasks: Vec<Arc<LiveTask>>,
+}
+
+impl EventFilter {
+    fn wants(&self, event: &Event) -> bool {
+        match event {
+            Event::ToolsChanged => self.tools,
+            Event::PromptsChanged => self.prompts,
+            Event::ResourcesChanged => self.resources,
+            Event::ResourceUpdated(uri) => self.uris.get(uri).is_some(),
+            Event::TaskChanged(task) => self.tasks.iter().any(|it| *it.id() == task.id),
+            Event::UrlCompleted(_) => false,
+        }
+    }
+
+    pub(super) fn write(&self, object: &mut Object<'_>) {
+        for (name, wanted) in [
+            ("toolsListChanged", self.tools),
+            ("promptsListChanged", self.prompts),
+            ("resourcesListChanged", self.resources),
+        ] {
+            if wanted {
+                object.bool(name, true);
+            }
+        }
+        if self.uris.len() > 0 {
+            let mut uris: Array<'_> = object.array("resourceSubscriptions");
+            for uri in self.uris.iter() {
+                uris.str(uri);
+            }
+        }
+        if !self.tasks.is_empty() {
+            let mut ids = object.array("taskIds");
+            for task in &self.tasks {
+                ids.str(task.id());
+            }
+        }
+    }
+}
+
+/// Writes the id of a stream, with the JSON type that the client gave it (rule C-14).
+pub(super) fn subscription_meta(object: &mut Object<'_>, id: &IdBuf) {
+    object.object("_meta").raw(SUBSCRIPTION, id.as_id().as_str());
+}
+
+impl ListenStreams {
+    /// Returns a notification for each stream that wants the event, tagged with the id of the stream.
+    pub(super) fn notifications(&self, event: &Event) -> impl Iterator<Item = (&IdBuf, Vec<u8>)> {
+        let wanting = self.0.iter().filter(move |it| it.filter.wants(event));
+        wanting.map(move |listen| {
+            let mut out = Vec::new();
+            if let Event::TaskChanged(task) = event {
+                let stream = Some((SUBSCRIPTION, &listen.id));
+                encode::task_changed(&mut out, listen.revision, task, stream);
+                return (&listen.id, out);
+            }
+            let method = list_changed(event).unwrap_or("notifications/resources/updated");
+            wire::notification(&mut out, method, |params| {
+                if let Event::ResourceUpdated(uri) = event {
+                    params.str("uri", listen.filter.uris.get(uri).unwrap_or(uri));
+                }
+                subscription_meta(params, &listen.id);
+            });
+            (&listen.id, out)
+        })
+    }
+
+    pub(super) fn contains(&self, id: Id<'_>) -> bool {
+        self.0.iter().any(|it| it.id.as_id() == id)
+    }
+
+    pub(super) fn remove(&mut self, id: Id<'_>) {
+        self.0.retain(|it| it.id.as_id() != id);
+    }
+
+    /// Returns the empty result that ends each stream (rule SUB-04).
+    pub(super) fn results(&self, service: &Service) -> impl Iterator<Item = Vec<u8>> {
+        self.0.iter().map(|ListenStream { id, .. }| {
+            let mut result = Vec::new();
+            wire::response(&mut result, id.as_id(), |result| {
+                encode::listen_result(result, service, SUBSCRIPTION, id.as_id());
+            });
+            result
+        })
+    }
+
+    /// Returns the cancellation of each stream.
+    pub(super) fn cancellations(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.0.iter().map(|ListenStream { id, .. }| {
+            let mut cancelled = Vec::new();
+            wire::notification(&mut cancelled, "notifications/cancelled", |params| {
+                params.raw("requestId", id.as_id().as_str()).str("reason", "the server stops");
+                subscription_meta(params, id);
+            });
+            cancelled
+        })
+    }
+
+    /// Returns the number of streams, and that of the resources that they have subscribed to.
+    pub(super) fn count(&self) -> (usize, usize) {
+        (self.0.len(), self.0.iter().map(|stream| stream.filter.uris.len()).sum())
+    }
+
+    pub(super) fn push(&mut self, stream: ListenStream) {
+        self.0.push(stream);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
     }
 }
 

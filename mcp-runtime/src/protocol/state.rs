@@ -1,22 +1,24 @@
+//! State of a peer: its session, its ongoing work, and what it remembers between requests.
+
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
 
+use tokio::sync::oneshot;
+
 use super::{
-    call::ReplyTo, encode, legacy::LegacySession, listen::ListenStreams, outbox::Outbox,
-    questions::PendingQuestions, remembered::Remembered, request::ClientRequest,
-    revision::Revision, service::Service,
+    outbox::Outbox, revision::Revision, service::Service, session::LegacySession,
+    subscriptions::ListenStreams,
 };
 use crate::{
     call::context::{Carrier, Context},
     catalog::{Event, Listener, Snapshot, Topic},
-    error::Error,
     limits::{Tenant, Who},
-    model::ClientInfo,
+    model::{ClientInfo, Meta},
     wire::{Id, IdBuf, Raw},
 };
 
@@ -30,7 +32,7 @@ pub(crate) struct PeerState {
     /// Made with the first call, stream or question. Most peers never have one, and idle sessions are many.
     ongoing: OnceLock<Box<OngoingWork>>,
     /// Whether this peer is registered with the event bus, by topic.
-    hears: [Once; 4],
+    registered: [Once; 4],
     /// Number of this peer, unique in the process. Callers without a principal are counted by it.
     number: u64,
     /// Tenant of the session or the connection. Requests without a session over HTTP each have their own.
@@ -61,7 +63,7 @@ impl PeerState {
             remembered,
             session: Mutex::default(),
             ongoing: OnceLock::new(),
-            hears: [const { Once::new() }; 4],
+            registered: [const { Once::new() }; 4],
             number,
         }
     }
@@ -82,8 +84,7 @@ impl PeerState {
     }
 
     /// Returns the caller of a request, as far as the caller is known.
-    pub(super) fn who<'a>(&self, request: &ClientRequest<'a>, revision: Revision) -> Who<'a> {
-        let carrier = request.carrier;
+    pub(super) fn who<'a>(&self, carrier: &'a Carrier, revision: Revision) -> Who<'a> {
         match carrier.principal() {
             "" if revision.is_modern() && carrier.is_http() => Who::sends(carrier),
             "" => Who::Peer(self.number),
@@ -92,8 +93,8 @@ impl PeerState {
     }
 
     /// Makes the bus pass events of this topic to this peer. A peer to which no client listens is never registered.
-    pub(super) fn hear(self: &Arc<Self>, topic: Topic) {
-        self.hears[topic as usize].call_once(|| {
+    pub(super) fn register(self: &Arc<Self>, topic: Topic) {
+        self.registered[topic as usize].call_once(|| {
             let listener: Arc<dyn Listener> = self.clone();
             self.service.dispatcher.catalog.bus.listen(topic, Arc::downgrade(&listener));
         });
@@ -105,7 +106,7 @@ impl PeerState {
     }
 
     /// Returns the ongoing work, to add to it.
-    pub(super) fn begin(&self) -> &OngoingWork {
+    pub(super) fn ongoing_or_new(&self) -> &OngoingWork {
         self.ongoing.get_or_init(Box::default)
     }
 
@@ -121,27 +122,6 @@ impl PeerState {
         self.remembered.snapshot(&self.service)
     }
 
-    pub(super) fn error(
-        &self,
-        revision: Revision,
-        id: Option<Id<'_>>,
-        error: &Error,
-        to: &ReplyTo,
-    ) {
-        encode::log_internal(error);
-        to.write(|out| encode::error(out, revision, id, error));
-    }
-
-    /// Answers a request with an error.
-    pub(super) fn refuse(&self, request: &ClientRequest<'_>, revision: Revision, error: &Error) {
-        self.error(revision, Some(request.id), error, request.to);
-    }
-
-    /// Answers a request with an empty result.
-    pub(super) fn acknowledge(&self, request: &ClientRequest<'_>, revision: Revision) {
-        request.to.write(|out| encode::empty(out, &self.service, revision, request.id));
-    }
-
     /// Returns the memory of this peer in bytes, without parts that are shared with other peers and without waiting events.
     #[cfg(all(test, feature = "http"))]
     pub(super) fn kept(&self) -> usize {
@@ -150,7 +130,7 @@ impl PeerState {
     }
 
     /// Returns the revision to use if no message names one: that of the session, or the newest legacy revision before there is a session.
-    pub(super) fn spoken(&self) -> Revision {
+    pub(super) fn revision(&self) -> Revision {
         self.session().revision().unwrap_or(Revision::NEWEST_LEGACY)
     }
 }
@@ -199,5 +179,103 @@ impl Listener for PeerState {
         for (id, message) in listens.notifications(event) {
             self.push(Some(id), event, message);
         }
+    }
+}
+
+/// Answer of a client: the JSON text of its result, or the message of its error.
+pub(super) type QuestionAnswer = Result<Box<str>, String>;
+
+/// Questions that wait for their answers, by request id. A session never sees an id twice (rule RPC-07).
+#[derive(Default)]
+pub(super) struct PendingQuestions {
+    last: u64,
+    pub(super) waiting: BTreeMap<u64, oneshot::Sender<QuestionAnswer>>,
+    /// Roots that the client named last. They are kept only if the client announces changes (rule ROOTS-02).
+    pub(super) roots: Option<Box<str>>,
+    /// Number of changes of the roots.
+    pub(super) changes: u64,
+}
+
+impl PendingQuestions {
+    /// Forgets the roots, because the client's roots have changed.
+    pub(super) fn forget_roots(&mut self) {
+        self.roots = None;
+        self.changes += 1;
+    }
+
+    pub(super) fn open(&mut self) -> (u64, oneshot::Receiver<QuestionAnswer>) {
+        self.last += 1;
+        let (answer, waiting) = oneshot::channel();
+        self.waiting.insert(self.last, answer);
+        (self.last, waiting)
+    }
+
+    /// Takes the sender that waits for the response with this id. A response without one is late, or was never asked for.
+    pub(super) fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<QuestionAnswer>> {
+        id.as_str().parse().ok().and_then(|it: u64| self.waiting.remove(&it))
+    }
+}
+
+/// Results that a connection keeps, so that requests need not compute them again. They never change an answer (rule ERA-01).
+pub(crate) struct Remembered {
+    client: Mutex<LastClient>,
+    /// Snapshot that is valid until the epoch of the catalog changes, so that a request takes no lock that other connections take. It is
+    /// weak, so that an idle connection does not keep an old catalog alive.
+    snapshot: Mutex<Weak<Snapshot>>,
+}
+
+impl Remembered {
+    pub(crate) fn new(service: &Service) -> Arc<Self> {
+        let snapshot = Mutex::new(Arc::downgrade(&service.dispatcher.catalog.snapshot()));
+        Arc::new(Self { client: Mutex::default(), snapshot })
+    }
+
+    fn client(&self, info: Option<Raw<'_>>, capabilities: Raw<'_>) -> Arc<ClientInfo> {
+        let mut last = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        last.client(info, capabilities)
+    }
+
+    fn snapshot(&self, service: &Service) -> Arc<Snapshot> {
+        let mut kept = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
+        let catalog = &service.dispatcher.catalog;
+        if let Some(snapshot) = kept.upgrade().filter(|it| it.epoch == catalog.epoch()) {
+            return snapshot;
+        }
+        let snapshot = catalog.snapshot();
+        *kept = Arc::downgrade(&snapshot);
+        snapshot
+    }
+}
+
+/// Last client of a connection. Clients send the same description in each request, so it is read again only if the text differs.
+#[derive(Default)]
+struct LastClient {
+    info: String,
+    capabilities: String,
+    client: Arc<ClientInfo>,
+}
+
+impl LastClient {
+    fn client(&mut self, info: Option<Raw<'_>>, capabilities: Raw<'_>) -> Arc<ClientInfo> {
+        let text = info.map_or("", Raw::as_str);
+        if self.info != text || self.capabilities != capabilities.as_str() {
+            self.client = Arc::new(read_client(info, Some(capabilities)));
+            text.clone_into(&mut self.info);
+            capabilities.as_str().clone_into(&mut self.capabilities);
+        }
+        self.client.clone()
+    }
+}
+
+/// Reads `clientInfo` and `capabilities` of either era.
+fn read_client(info: Option<Raw<'_>>, capabilities: Option<Raw<'_>>) -> ClientInfo {
+    let member = |name: &str| info.and_then(|it| it.get(name)).and_then(Raw::string);
+    ClientInfo {
+        name: member("name").unwrap_or_default().into_owned(),
+        version: member("version").unwrap_or_default().into_owned(),
+        title: member("title").map(Into::into),
+        capabilities: Meta(
+            capabilities.and_then(|it| serde_json::from_str(it.as_str()).ok()).unwrap_or_default(),
+        ),
     }
 }
