@@ -64,7 +64,7 @@ pub(super) fn permit_uris<'a>(
             });
         }
     }
-    refused.map_or(Ok(()), |it| Err(it.into()))
+    refused.map_or(Ok(()), |no| Err(no.into()))
 }
 
 /// Checks the capabilities of the client, and then the headers that repeat arguments, against the item of the request (rule C-02). Returns
@@ -85,7 +85,7 @@ pub(super) fn check_against_item(
     }
     #[cfg(feature = "http")]
     if let (Some(http), Request::CallTool { arguments, .. }) = (&request.carrier.http, operation) {
-        let arguments = arguments.map_or(Raw::EMPTY_OBJECT, |it| it.whole);
+        let arguments = arguments.map_or(Raw::EMPTY_OBJECT, |arguments| arguments.whole);
         super::headers::check_arguments(&http.headers, entry.headers(), arguments)
             .map_err(|error| RefusalStatus::Malformed.because(error))?;
     }
@@ -157,7 +157,7 @@ pub(super) fn admit(
         in_flight = calls.len();
     }
     let busy = |which: Limit, text: String| {
-        let error = service.note(which, Error::of(Kind::Failed, text));
+        let error = service.count_refusal(which, Error::of(Kind::Failed, text));
         Err(RefusalStatus::Busy.because(error))
     };
     if in_flight >= limits.calls {
@@ -203,6 +203,6 @@ fn reserve_large(state: &PeerState, bytes: usize) -> Result<Taken, RefusedReques
         return Ok(taken);
     }
     let text = "the requests of the calls that run are too large together: wait for some of them";
-    let error = service.note(Limit::AllBodies, Error::of(Kind::Failed, text));
+    let error = service.count_refusal(Limit::AllBodies, Error::of(Kind::Failed, text));
     Err(RefusalStatus::Busy.because(error))
 }

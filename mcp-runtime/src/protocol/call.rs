@@ -72,7 +72,7 @@ impl From<crate::auth::No> for RefusedRequest {
         if let Some(refusal) = &no.refusal {
             tracing::debug!("refused: {}", refusal.why());
         }
-        let refusal = no.refusal.map(|it| RefusalStatus::NotAllowed(Box::new(it)));
+        let refusal = no.refusal.map(|refusal| RefusalStatus::NotAllowed(Box::new(refusal)));
         Self { refusal, error: no.error }
     }
 }
@@ -234,7 +234,7 @@ impl ResponseSink<'_> {
         if let Err(error) = answer {
             encode::log_internal(error);
             #[cfg(feature = "http")]
-            if revision.is_modern() && error.kind() == crate::error::Kind::MissingCapability {
+            if revision.is_modern() && error.kind() == Kind::MissingCapability {
                 to.outbox.refuse();
             }
         }
@@ -314,8 +314,8 @@ impl PendingCall {
     ) -> Option<Self> {
         let is_free = match sink.state.ongoing_or_new().calls().entry(id.clone()) {
             Entry::Occupied(_) => false,
-            Entry::Vacant(it) => {
-                it.insert(pending.context().clone());
+            Entry::Vacant(entry) => {
+                entry.insert(pending.context().clone());
                 true
             }
         };
@@ -331,7 +331,8 @@ impl PendingCall {
     fn leave(&self) -> bool {
         let Some(ongoing) = self.sink.state.ongoing() else { return false };
         let mut calls = ongoing.calls();
-        let is_there = calls.get(&self.id).is_some_and(|it| it.is(self.pending.context()));
+        let is_there =
+            calls.get(&self.id).is_some_and(|context| context.is(self.pending.context()));
         if is_there {
             calls.remove(&self.id);
         }
@@ -344,12 +345,12 @@ impl Future for PendingCall {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
         let answer = task::ready!(Pin::new(&mut self.pending).poll(cx));
-        // The call leaves the table first: once the response is on its sink, the client may use the id again.
+        // The call leaves the table first: once the response is on its way, the client may use the id again.
         let answer = if self.leave() { answer } else { None };
         match answer {
             Some(answer) => self.sink.borrow().answer(self.id.as_id(), &answer),
             // Nothing may follow a cancellation, not even a report that was merged before it.
-            None => self.sink.slot.iter().for_each(|it| self.sink.to.outbox.forget(it)),
+            None => self.sink.slot.iter().for_each(|slot| self.sink.to.outbox.forget(slot)),
         }
         Poll::Ready(())
     }

@@ -34,7 +34,7 @@ pub(crate) enum Route {
 /// if it claims to be.
 pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
     let by_header = version.is_some_and(|said| {
-        let named = Revision::ALL.into_iter().find(|it| it.name().as_bytes() == said);
+        let named = Revision::ALL.into_iter().find(|revision| revision.name().as_bytes() == said);
         named.is_none_or(Revision::is_modern)
     });
     match incoming {
@@ -69,16 +69,16 @@ pub(super) fn check(
     version: &str,
     request: &ClientRequest<'_>,
 ) -> Result<(), Error> {
-    let [said_version, said_method, said_name] = each(headers);
-    said_version?.literally(VERSION_HEADER, version)?;
-    said_method?.literally(METHOD, request.method)?;
+    let [version_header, method_header, name_header] = mirrored_headers(headers);
+    version_header?.must_be(VERSION_HEADER, version)?;
+    method_header?.must_be(METHOD, request.method)?;
     let member = match request.method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
         "tasks/get" | "tasks/update" | "tasks/cancel" => TASK,
         _ => return Ok(()),
     };
-    let header = said_name?.0;
+    let header = name_header?.0;
     match (header, request.params.get(member).and_then(Raw::string)) {
         // A member that the body lacks is another error, which is reported later.
         (None, None) => Ok(()),
@@ -101,7 +101,7 @@ pub(super) fn check(
 struct MirroredHeader<'a>(Option<&'a [u8]>);
 
 /// Finds the three headers in one pass. A header that occurs twice is an error (rule HDR-10).
-fn each(headers: &HeaderMap) -> [Result<MirroredHeader<'_>, Error>; 3] {
+fn mirrored_headers(headers: &HeaderMap) -> [Result<MirroredHeader<'_>, Error>; 3] {
     let mut all = [MirroredHeader::default(); 3];
     let mut is_repeated = [false; 3];
     for (name, value) in headers {
@@ -115,11 +115,11 @@ fn each(headers: &HeaderMap) -> [Result<MirroredHeader<'_>, Error>; 3] {
         all[at].0 = Some(value.as_bytes().trim_ascii());
     }
     let names = [VERSION_HEADER, METHOD, NAME];
-    std::array::from_fn(|at| if is_repeated[at] { Err(twice(names[at])) } else { Ok(all[at]) })
+    std::array::from_fn(|at| if is_repeated[at] { Err(repeated(names[at])) } else { Ok(all[at]) })
 }
 
 impl MirroredHeader<'_> {
-    fn literally(self, name: &str, expected: &str) -> Result<(), Error> {
+    fn must_be(self, name: &str, expected: &str) -> Result<(), Error> {
         match self.0 {
             None => Err(missing(name, &format!("`{}`", shown(expected)))),
             Some(said) if said == expected.as_bytes() => Ok(()),
@@ -141,10 +141,10 @@ pub(super) fn check_arguments(
         // Wrong arguments take precedence over wrong headers, and are reported where they are read (rule C-02).
         return Ok(());
     }
-    for it in declared {
-        let name = &it.header;
-        let argument = || it.path.join(".");
-        match (one(headers, name)?, it.value(arguments)) {
+    for declared in declared {
+        let name = &declared.header;
+        let argument = || declared.path.join(".");
+        match (single_header(headers, name)?, declared.value(arguments)) {
             (None, None) => {}
             (None, Some(_)) => {
                 return Err(missing(name, &format!("the argument `{}`", argument())));
@@ -170,17 +170,17 @@ pub(super) fn check_arguments(
 }
 
 /// Returns a header without the blanks around it. A header that occurs twice is an error (rule HDR-10).
-fn one<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u8]>, Error> {
+fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u8]>, Error> {
     let mut all = headers.get_all(name).iter();
     let first = all.next();
     if all.next().is_some() {
-        return Err(twice(name));
+        return Err(repeated(name));
     }
-    Ok(first.map(|it| it.as_bytes().trim_ascii()))
+    Ok(first.map(|value| value.as_bytes().trim_ascii()))
 }
 
 #[cold]
-fn twice(name: &str) -> Error {
+fn repeated(name: &str) -> Error {
     mismatch(format_args!("`{name}` is there twice"))
 }
 

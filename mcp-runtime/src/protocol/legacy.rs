@@ -9,7 +9,7 @@ use super::{
     encode,
     operate::operate,
     questions,
-    request::{ClientRequest, Method, check_client, level, string, unknown_method},
+    request::{ClientRequest, Method, check_client, parse_level, string, unknown_method},
     revision::Revision,
     service::Feature,
     state::PeerState,
@@ -104,11 +104,12 @@ fn initialize(state: &Arc<PeerState>, request: &ClientRequest<'_>, received: &mu
         return request.refuse(state.revision(), &error);
     };
     // The modern revision has no `initialize`, so it is never the answer (rule C-24).
-    let revision =
-        Revision::parse(&wanted).filter(|it| !it.is_modern()).unwrap_or(Revision::NEWEST_LEGACY);
+    let revision = Revision::parse(&wanted)
+        .filter(|revision| !revision.is_modern())
+        .unwrap_or(Revision::NEWEST_LEGACY);
     let (info, capabilities) = (params.get("clientInfo"), params.get("capabilities"));
     if let Err(error) = check_client(&state.service.limits, info, capabilities) {
-        let error = state.service.note(Limit::Client, error);
+        let error = state.service.count_refusal(Limit::Client, error);
         return request.refuse(state.revision(), &error);
     }
     let client = state.client(info, capabilities.unwrap_or(Raw::EMPTY_OBJECT));
@@ -140,7 +141,7 @@ fn change_session(
     let params = request.params;
     match method {
         SessionMethod::SetLevel => {
-            let level = level(&string(params.get("level"), "level")?)?;
+            let level = parse_level(&string(params.get("level"), "level")?)?;
             logging::listen(level);
             state.session().set_log_level(level);
         }
@@ -155,7 +156,7 @@ fn change_session(
                 Some(uris) => uris.add(&uri, 0, &service.limits, &tenant),
                 None => Ok(()),
             };
-            added.map_err(|(limit, error)| service.note(limit, error))?;
+            added.map_err(|(limit, error)| service.count_refusal(limit, error))?;
         }
         SessionMethod::Unsubscribe => {
             let uri = string(params.get("uri"), "uri")?;

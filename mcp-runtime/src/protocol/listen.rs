@@ -100,8 +100,8 @@ pub(super) fn listen(
 #[cfg(feature = "auth")]
 fn permit_listening(state: &PeerState, request: &ClientRequest<'_>) -> Result<(), RefusedRequest> {
     let wanted = request.params.get("notifications");
-    let named = wanted.and_then(|it| it.get("resourceSubscriptions"));
-    let named = named.filter(|it| it.kind() == JsonKind::Array);
+    let named = wanted.and_then(|filter| filter.get("resourceSubscriptions"));
+    let named = named.filter(|uris| uris.kind() == JsonKind::Array);
     let (service, mut uris) = (&state.service, BTreeSet::new());
     // Values that are not strings are rejected later.
     for uri in named.into_iter().flat_map(Raw::elements).filter_map(Raw::string) {
@@ -109,10 +109,10 @@ fn permit_listening(state: &PeerState, request: &ClientRequest<'_>) -> Result<()
         // Checks no more URIs than a client may subscribe to.
         if uris.len() > service.limits.subscriptions {
             let (limit, error) = too_many(&service.limits, true);
-            return Err(service.note(limit, error).into());
+            return Err(service.count_refusal(limit, error).into());
         }
     }
-    permit_uris(state, &state.snapshot(), request, uris.iter().map(|it| &**it))
+    permit_uris(state, &state.snapshot(), request, uris.iter().map(|uri| &**uri))
 }
 
 fn open(
@@ -121,7 +121,7 @@ fn open(
     request: &ClientRequest<'_>,
 ) -> Result<ListenStream, Error> {
     let wanted = request.params.get("notifications");
-    let Some(wanted) = wanted.filter(|it| it.kind() == JsonKind::Object) else {
+    let Some(wanted) = wanted.filter(|filter| filter.kind() == JsonKind::Object) else {
         return Err(Error::invalid_params(
             "`notifications` must be an object that says what to listen for",
         ));
@@ -132,16 +132,16 @@ fn open(
         let (streams, uris) = listens.count();
         (listens.contains(id), streams, uris)
     });
-    if used || state.ongoing().is_some_and(|it| it.calls().contains_key(id.as_str())) {
+    if used || state.ongoing().is_some_and(|ongoing| ongoing.calls().contains_key(id.as_str())) {
         return Err(id_in_use());
     }
     let limits = state.service.limits;
     if streams >= limits.streams {
         let text = format!("{streams} listen streams are open already: close some of them");
-        return Err(state.service.note(Limit::Streams, Error::of(Kind::Failed, text)));
+        return Err(state.service.count_refusal(Limit::Streams, Error::of(Kind::Failed, text)));
     }
     let tenant = state.tenant(request.carrier, terms.revision);
-    let mut filter = honoured(state, wanted, uris, &tenant)?;
+    let mut filter = supported_filter(state, wanted, uris, &tenant)?;
     filter.tasks = tasks_of(state, wanted.get("taskIds"), terms, request)?;
     let revision = terms.revision;
     Ok(ListenStream { id: id.to_owned(), revision, filter, _hold: state.outbox.hold() })
@@ -167,13 +167,13 @@ fn tasks_of(
     for id in ids.elements() {
         let id = id.string().ok_or_else(wrong)?;
         let live = service.tasks.live(&id, &viewer);
-        found.extend(live.filter(|it| known.insert(it.id().clone())));
+        found.extend(live.filter(|task| known.insert(task.id().clone())));
     }
     Ok(found)
 }
 
 /// Returns the part of the filter that the server supports. The rest is left out of the acknowledgement.
-fn honoured(
+fn supported_filter(
     state: &PeerState,
     wanted: Raw<'_>,
     others: usize,
@@ -184,8 +184,8 @@ fn honoured(
     let flag = |name: &str, feature: Feature| -> Result<bool, Error> {
         match wanted.get(name) {
             None => Ok(false),
-            Some(it) => {
-                let wanted = it.bool().ok_or_else(|| {
+            Some(flag) => {
+                let wanted = flag.bool().ok_or_else(|| {
                     Error::invalid_params(format_args!("`{name}` must be true or false"))
                 })?;
                 Ok(wanted && changes && feature.is_served(&snapshot))
@@ -209,7 +209,7 @@ fn honoured(
             })?;
             let service = &state.service;
             let added = filter.uris.add(&uri, others, &service.limits, tenant);
-            added.map_err(|(limit, error)| service.note(limit, error))?;
+            added.map_err(|(limit, error)| service.count_refusal(limit, error))?;
         }
         if !Feature::Subscriptions.is_served(&snapshot) {
             filter.uris.clear();

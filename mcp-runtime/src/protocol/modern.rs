@@ -7,7 +7,7 @@ use super::{
     encode,
     listen::listen,
     operate::operate,
-    request::{ClientRequest, LOG_LEVEL, Method, check_client, level, unknown_method},
+    request::{ClientRequest, LOG_LEVEL, Method, check_client, parse_level, unknown_method},
     revision::Revision,
     session::Terms,
     state::PeerState,
@@ -58,25 +58,25 @@ fn terms(state: &PeerState, request: &ClientRequest<'_>) -> Result<Terms, Error>
     if let Some(http) = &request.carrier.http {
         super::headers::check(&http.headers, &version, request)?;
     }
-    let Some(revision) = Revision::parse(&version).filter(|it| it.is_modern()) else {
+    let Some(revision) = Revision::parse(&version).filter(|revision| revision.is_modern()) else {
         return Err(unsupported(&version));
     };
     let log_level = match meta.log_level {
         None => None,
-        Some(it) => {
-            let name = it.string().ok_or_else(|| {
+        Some(level) => {
+            let name = level.string().ok_or_else(|| {
                 Error::invalid_params(format_args!("`{LOG_LEVEL}` must be a string"))
             })?;
-            Some(level(&name)?)
+            Some(parse_level(&name)?)
         }
     };
     if let Some(level) = log_level {
         logging::listen(level);
     }
-    let info = meta.client.filter(|it| it.kind() == JsonKind::Object);
+    let info = meta.client.filter(|info| info.kind() == JsonKind::Object);
     let service = &state.service;
     check_client(&service.limits, info, Some(capabilities))
-        .map_err(|error| service.note(Limit::Client, error))?;
+        .map_err(|error| service.count_refusal(Limit::Client, error))?;
     let client = state.client(info, capabilities);
     let is_private = request.carrier.is_authenticated();
     Ok(Terms { revision, client, log_level, is_private })
@@ -95,7 +95,7 @@ fn discover(state: &PeerState, terms: &Terms, request: &ClientRequest<'_>) {
 #[cold]
 fn unsupported(version: &str) -> Error {
     let version = shown(version);
-    let supported: Vec<_> = Revision::MODERN.iter().map(|it| it.name()).collect();
+    let supported: Vec<_> = Revision::MODERN.iter().map(|revision| revision.name()).collect();
     let text = format!("revision `{version}` is not served; served: {}", supported.join(", "));
     let data = serde_json::json!({ "supported": supported, "requested": version });
     Error::of(Kind::UnsupportedVersion, text).with_data(data)

@@ -59,34 +59,36 @@ fn run(
     let target = operation.target(snapshot);
     #[cfg(feature = "auth")]
     permit(state, snapshot, target, request, &operation)?;
-    let unable = check_against_item(target, terms, request, &operation)?;
+    let cannot_ask = check_against_item(target, terms, request, &operation)?;
     let live = tasks::open(state, target, snapshot, terms, request, &operation)?;
     if live.is_none()
-        && let Some(why) = unable
+        && let Some(why) = cannot_ask
     {
         refuse_call(state, terms, request, snapshot, operation.is_tool(), why);
         return Ok(());
     }
     // A task that begins at once asks through the task itself.
-    let asks = live.as_ref().is_none_or(|it| it.begins_later());
-    let asker = match target.filter(|it| it.can_ask && asks) {
+    let asks = live.as_ref().is_none_or(|task| task.begins_later());
+    let asker = match target.filter(|entry| entry.can_ask && asks) {
         Some(entry) => Some(asker(state, entry, terms, request, &operation)?),
         None => None,
     };
     admit(state, request, revision)?;
-    let held = reserve(state, request)?;
-    let permit =
-        match target.filter(|_| unable.is_none()).map(|it| enter_gate(state, it, terms, request)) {
-            None => None,
-            Some(Ok(permit)) => permit,
-            Some(Err(why)) => {
-                // A client that asks for a task gets one or an error. A refused call is not worth a task.
-                let tells_model = operation.is_tool()
-                    && (live.is_none() || revision.features().tasks != TaskDialect::Core);
-                refuse_call(state, terms, request, snapshot, tells_model, why);
-                return Ok(());
-            }
-        };
+    let body_share = reserve(state, request)?;
+    let permit = match target
+        .filter(|_| cannot_ask.is_none())
+        .map(|entry| enter_gate(state, entry, terms, request))
+    {
+        None => None,
+        Some(Ok(permit)) => permit,
+        Some(Err(why)) => {
+            // A client that asks for a task gets one or an error. A refused call is not worth a task.
+            let tells_model = operation.is_tool()
+                && (live.is_none() || revision.features().tasks != TaskDialect::Core);
+            refuse_call(state, terms, request, snapshot, tells_model, why);
+            return Ok(());
+        }
+    };
     if let Some(asker) = &asker {
         asker.begin()?;
     }
@@ -96,12 +98,12 @@ fn run(
         caller = tasks::route_through(state, live, caller, terms, request);
     }
     let dispatcher = &state.service.dispatcher;
-    let mut dispatched = match unable {
+    let mut dispatched = match cannot_ask {
         None => dispatcher.dispatch(snapshot, target, caller, operation),
         // A client that asks for a task gets one, and finds the reason in its result.
         Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
     };
-    dispatched = dispatched.holding(Reservation::new(permit, held));
+    dispatched = dispatched.holding(Reservation::new(permit, body_share));
     if let Some(live) = live {
         let always = revision.features().tasks == TaskDialect::Core;
         dispatched = task::follow(&state.service.tasks, dispatcher, live, dispatched, always);
@@ -139,7 +141,9 @@ fn keeper(
     operation: &Request<'_>,
 ) -> Keeper {
     let (item, arguments) = match operation {
-        Request::CallTool { name, arguments } => (&**name, arguments.map(|it| it.whole)),
+        Request::CallTool { name, arguments } => {
+            (&**name, arguments.map(|arguments| arguments.whole))
+        }
         Request::GetPrompt { name, arguments } => (&**name, *arguments),
         Request::ReadResource { uri } => (&**uri, None),
         Request::List { .. } | Request::Complete { .. } => ("", None),
@@ -171,7 +175,8 @@ fn refuse_call(
 fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<ProgressSlot>>) {
     let ClientRequest { meta, to, .. } = request;
     // A progress token is a string or an integer, like an id.
-    let token = meta.progress_token.filter(|it| Id::parse(*it).is_some() && !to.only_response);
+    let token =
+        meta.progress_token.filter(|token| Id::parse(*token).is_some() && !to.only_response);
     let log_level = terms.log_level.filter(|_| logging::is_installed() && !to.only_response);
     let mut caller = Caller {
         meta: meta_text(meta.whole),

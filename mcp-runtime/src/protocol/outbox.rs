@@ -115,12 +115,17 @@ impl Outbox {
 
     /// Adds the state of a task. While the reader is slow, only the newest state of each task waits. The oldest ones are dropped if too
     /// many bytes wait, because clients also poll.
-    pub(super) fn push_news(&self, stream: Option<&IdBuf>, task: &Arc<str>, message: Vec<u8>) {
+    pub(super) fn push_task_state(
+        &self,
+        stream: Option<&IdBuf>,
+        task: &Arc<str>,
+        message: Vec<u8>,
+    ) {
         let mut queue = self.queue();
         if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
             queue.message(|out| out.extend_from_slice(&message));
         } else {
-            queue.extras().events.news(stream, task, message, Self::FULL);
+            queue.extras().events.task_state(stream, task, message, Self::FULL);
         }
         OutboxQueue::wake(queue);
     }
@@ -176,7 +181,7 @@ impl Outbox {
     #[cfg(feature = "http")]
     pub(crate) fn is_empty(&self) -> bool {
         let OutboxQueue { bytes, unread, extras, .. } = &*self.queue();
-        let is_said = bytes.is_empty() && extras.as_ref().is_none_or(|it| it.is_empty());
+        let is_said = bytes.is_empty() && extras.as_ref().is_none_or(|extras| extras.is_empty());
         is_said && unread.is_none() && !self.is_held()
     }
 
@@ -207,7 +212,7 @@ impl Outbox {
     /// Takes the request to end the stream, and returns the time after which the client is to come back.
     #[cfg(feature = "http")]
     pub(crate) fn take_release(&self) -> Option<Duration> {
-        self.queue().extras.as_mut().and_then(|it| it.release.take())
+        self.queue().extras.as_mut().and_then(|extras| extras.release.take())
     }
 
     /// Sets whether there is a reader: `None` if there is one, else the maximum number of waiting bytes. Events are merged while there is
@@ -215,13 +220,13 @@ impl Outbox {
     #[cfg(feature = "http")]
     pub(crate) fn set_unread(&self, most: Option<usize>) {
         // A maximum of zero becomes one byte, which makes no difference: the shortest message has two bytes.
-        self.queue().unread = most.map(|it| NonZeroUsize::new(it).unwrap_or(NonZeroUsize::MIN));
+        self.queue().unread = most.map(|most| NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN));
     }
 
     /// Whether messages have been dropped since the last call.
     #[cfg(feature = "http")]
     pub(crate) fn take_lost(&self) -> bool {
-        self.queue().extras.as_mut().is_some_and(|it| std::mem::take(&mut it.has_lost))
+        self.queue().extras.as_mut().is_some_and(|extras| std::mem::take(&mut extras.has_lost))
     }
 
     /// Marks that the response refuses the client. Over HTTP this has a status of its own, as long as nothing else has been sent.
@@ -232,12 +237,12 @@ impl Outbox {
 
     #[cfg(feature = "http")]
     pub(crate) fn is_refused(&self) -> bool {
-        self.queue().extras.as_ref().is_some_and(|it| it.is_refused)
+        self.queue().extras.as_ref().is_some_and(|extras| extras.is_refused)
     }
 
     #[cfg(feature = "http")]
     pub(crate) fn is_released(&self) -> bool {
-        self.queue().extras.as_ref().is_some_and(|it| it.release.is_some())
+        self.queue().extras.as_ref().is_some_and(|extras| extras.release.is_some())
     }
 
     /// Wakes the reader although nothing was added.
@@ -250,7 +255,7 @@ impl Outbox {
     pub(crate) fn watch(&self, cx: &Context<'_>) -> bool {
         let mut queue = self.queue();
         match &mut queue.reader {
-            Some(it) => it.clone_from(cx.waker()),
+            Some(reader) => reader.clone_from(cx.waker()),
             None => queue.reader = Some(cx.waker().clone()),
         }
         !queue.bytes.is_empty()
@@ -431,7 +436,7 @@ struct Backlog {
     waiting: BTreeMap<u64, WaitingEvent>,
     places: HashMap<EventSubject, u64>,
     /// Places of events about tasks. The oldest of them is dropped first.
-    news: BTreeSet<u64>,
+    task_places: BTreeSet<u64>,
     next: u64,
     bytes: usize,
 }
@@ -468,15 +473,21 @@ impl Backlog {
     }
 
     /// Adds the state of a task and drops its previous one. The oldest states of tasks are dropped while more than `most` bytes wait.
-    fn news(&mut self, stream: Option<&IdBuf>, task: &Arc<str>, message: Vec<u8>, most: usize) {
+    fn task_state(
+        &mut self,
+        stream: Option<&IdBuf>,
+        task: &Arc<str>,
+        message: Vec<u8>,
+        most: usize,
+    ) {
         let subject = EventSubject::Task(task.clone(), stream.cloned());
         if let Some(place) = self.places.get(&subject) {
             self.remove(*place);
         }
-        self.news.insert(self.next);
+        self.task_places.insert(self.next);
         self.push(WaitingEvent { subject, stream: stream.cloned(), message: message.into() });
         while self.bytes > most
-            && let Some(oldest) = self.news.first()
+            && let Some(oldest) = self.task_places.first()
         {
             self.remove(*oldest);
         }
@@ -484,15 +495,15 @@ impl Backlog {
 
     /// Drops the events of a listen stream.
     fn forget(&mut self, stream: Id<'_>) {
-        let is_of = |it: &WaitingEvent| it.stream.as_ref().map(IdBuf::as_id) == Some(stream);
-        let all = self.waiting.iter().filter(|it| is_of(it.1)).map(|it| *it.0);
+        let is_of = |event: &WaitingEvent| event.stream.as_ref().map(IdBuf::as_id) == Some(stream);
+        let all = self.waiting.iter().filter(|entry| is_of(entry.1)).map(|entry| *entry.0);
         for place in all.collect::<Vec<_>>() {
             self.remove(place);
         }
     }
 
     fn into_messages(self) -> impl Iterator<Item = Arc<[u8]>> {
-        self.waiting.into_values().map(|it| it.message)
+        self.waiting.into_values().map(|event| event.message)
     }
 
     fn push(&mut self, waiting: WaitingEvent) {
@@ -503,10 +514,10 @@ impl Backlog {
     }
 
     fn remove(&mut self, place: u64) {
-        self.news.remove(&place);
-        if let Some(it) = self.waiting.remove(&place) {
-            self.places.remove(&it.subject);
-            self.bytes -= it.message.len();
+        self.task_places.remove(&place);
+        if let Some(event) = self.waiting.remove(&place) {
+            self.places.remove(&event.subject);
+            self.bytes -= event.message.len();
         }
     }
 }
@@ -545,7 +556,7 @@ mod tests {
         let task: Arc<str> = "a".into();
         outbox.push_event(None, b"changed".to_vec());
         for n in 0..1000 {
-            outbox.push_news(None, &task, format!("a {n}").into_bytes());
+            outbox.push_task_state(None, &task, format!("a {n}").into_bytes());
         }
         assert!(drain(&outbox).ends_with("x\nchanged\na 999\n"));
         outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
@@ -553,7 +564,7 @@ mod tests {
         for n in 0..1000 {
             let mut news = format!("{n} ").into_bytes();
             news.resize(10_000, b'y');
-            outbox.push_news(None, &n.to_string().into(), news);
+            outbox.push_task_state(None, &n.to_string().into(), news);
         }
         let left = drain(&outbox);
         assert!(left.len() < Outbox::SLOW + Outbox::FULL + 10_000, "{}", left.len());

@@ -85,7 +85,7 @@ impl Peer {
     #[cfg(feature = "http")]
     pub(crate) fn is_free(&mut self) -> bool {
         let Some(state) = Arc::get_mut(&mut self.state) else { return false };
-        Arc::get_mut(&mut state.outbox).is_some_and(|it| it.is_empty())
+        Arc::get_mut(&mut state.outbox).is_some_and(|outbox| outbox.is_empty())
     }
 
     /// Handles the bytes of one message or batch. Responses that are ready at once are in the outbox when this returns.
@@ -122,8 +122,11 @@ impl Peer {
             Incoming::One(message) => self.message(message, arrival, received),
             Incoming::EmptyBatch => refuse(received, "an empty array is no message"),
             Incoming::Batch(messages) => {
-                let batches =
-                    self.state.session().revision().is_some_and(|it| it.features().batches);
+                let batches = self
+                    .state
+                    .session()
+                    .revision()
+                    .is_some_and(|revision| revision.features().batches);
                 if !batches {
                     let text = "one message at a time: this revision has no arrays of messages";
                     return refuse(received, text);
@@ -216,7 +219,7 @@ impl Peer {
             let id = shown(id.as_str());
             tracing::debug!("request {id} was cancelled: {}", shown(&reason));
         }
-        let context = self.state.ongoing().and_then(|it| it.calls().remove(id.as_str()));
+        let context = self.state.ongoing().and_then(|ongoing| ongoing.calls().remove(id.as_str()));
         match context {
             Some(context) => {
                 // A blocking handler notices the cancellation late. Its reports until then are not sent (rule STDIO-05).
@@ -251,7 +254,7 @@ impl Peer {
 
     /// Returns the number of calls that wait for their handlers.
     pub(crate) fn in_flight(&self) -> usize {
-        self.state.ongoing().map_or(0, |it| it.calls().len())
+        self.state.ongoing().map_or(0, |ongoing| ongoing.calls().len())
     }
 
     /// Whether a call or stream may still add messages.
@@ -274,7 +277,7 @@ impl Peer {
     /// Cancels all calls and gives up all questions. Nothing is answered any more.
     pub(crate) fn cancel_all(&self) {
         let Some(ongoing) = self.state.ongoing() else { return };
-        let calls: Vec<Context> = ongoing.calls().drain().map(|it| it.1).collect();
+        let calls: Vec<Context> = ongoing.calls().drain().map(|call| call.1).collect();
         for context in calls {
             context.set_cancelled();
         }

@@ -30,9 +30,9 @@ use crate::{
 
 /// Hands a response to the question that waits for it.
 pub(super) fn receive_answer(state: &PeerState, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
-    let waiting = state.ongoing().and_then(|it| it.questions().take(id));
+    let waiting = state.ongoing().and_then(|ongoing| ongoing.questions().take(id));
     let Some(waiting) = waiting else { return };
-    let answer = result.map(|it| it.as_str().into()).map_err(|error| {
+    let answer = result.map(|result| result.as_str().into()).map_err(|error| {
         let message = error.get("message").and_then(Raw::string).unwrap_or_default();
         // The text goes to the handler, and often from there back to the client.
         truncated(&message, 1000).to_owned()
@@ -43,7 +43,7 @@ pub(super) fn receive_answer(state: &PeerState, id: Id<'_>, result: Result<Raw<'
 
 /// Ends the wait for all answers, because none will come any more.
 pub(super) fn give_up(state: &PeerState) {
-    let waiting = state.ongoing().map(|it| std::mem::take(&mut it.questions().waiting));
+    let waiting = state.ongoing().map(|ongoing| std::mem::take(&mut ongoing.questions().waiting));
     drop(waiting);
 }
 

@@ -83,8 +83,8 @@ impl<'a> RequestMeta<'a> {
     pub(super) fn read(meta: Option<Known<'a>>) -> Self {
         let names = ["progressToken", VERSION, CAPABILITIES, CLIENT, LOG_LEVEL];
         let [progress_token, version, capabilities, client, log_level] =
-            meta.map_or_else(Default::default, |it| it.pick(names));
-        let whole = meta.map(|it| it.whole);
+            meta.map_or_else(Default::default, |meta| meta.pick(names));
+        let whole = meta.map(|meta| meta.whole);
         Self { whole, progress_token, version, capabilities, client, log_level }
     }
 
@@ -97,7 +97,7 @@ impl<'a> RequestMeta<'a> {
 
     /// Returns version and capabilities. This is the first check: both must be there, for any version (rule META-01).
     pub(super) fn envelope(&self) -> Result<(Raw<'a>, Raw<'a>), Error> {
-        if self.whole.is_none_or(|it| it.kind() != JsonKind::Object) {
+        if self.whole.is_none_or(|meta| meta.kind() != JsonKind::Object) {
             return Err(Error::invalid_params(format_args!(
                 "`_meta` must be an object with `{VERSION}` and `{CAPABILITIES}`"
             )));
@@ -170,7 +170,7 @@ impl Method {
             Self::List(kind) => list(kind, params),
             Self::CallTool => {
                 let name = string(params.get("name"), "name")?;
-                let arguments = params.arguments().filter(|it| !it.whole.is_null());
+                let arguments = params.arguments().filter(|arguments| !arguments.whole.is_null());
                 Ok(Request::CallTool { name, arguments })
             }
             Self::ReadResource => {
@@ -178,7 +178,10 @@ impl Method {
             }
             Self::GetPrompt => {
                 let [name, arguments] = params.pick(["name", "arguments"]);
-                Ok(Request::GetPrompt { name: string(name, "name")?, arguments: given(arguments) })
+                Ok(Request::GetPrompt {
+                    name: string(name, "name")?,
+                    arguments: non_null(arguments),
+                })
             }
             Self::Complete => complete(params),
         }
@@ -192,7 +195,7 @@ pub(super) fn check_client(
     capabilities: Option<Raw<'_>>,
 ) -> Result<(), Error> {
     let size =
-        [info, capabilities].into_iter().flatten().map(|it| it.as_str().len()).sum::<usize>();
+        [info, capabilities].into_iter().flatten().map(|json| json.as_str().len()).sum::<usize>();
     if size <= limits.client {
         return Ok(());
     }
@@ -206,20 +209,21 @@ pub(super) fn check_client(
 pub(super) fn string<'a>(member: Option<Raw<'a>>, name: &str) -> Result<Cow<'a, str>, Error> {
     match member {
         None => Err(Error::invalid_params(format_args!("`{name}` is missing"))),
-        Some(it) => it
+        Some(json) => json
             .string()
             .ok_or_else(|| Error::invalid_params(format_args!("`{name}` must be a string"))),
     }
 }
 
 /// Treats null as absent, because some clients send null for members that they leave out.
-fn given(member: Option<Raw<'_>>) -> Option<Raw<'_>> {
-    member.filter(|it| !it.is_null())
+fn non_null(member: Option<Raw<'_>>) -> Option<Raw<'_>> {
+    member.filter(|json| !json.is_null())
 }
 
 /// Reads the request of a list. A cursor that is empty is not absent (rule C-15).
 fn list<'a>(kind: ListKind, params: &Params<'a>) -> Result<Request<'a>, Error> {
-    let cursor = given(params.get("cursor")).map(|it| string(Some(it), "cursor")).transpose()?;
+    let cursor =
+        non_null(params.get("cursor")).map(|cursor| string(Some(cursor), "cursor")).transpose()?;
     Ok(Request::List { kind, cursor })
 }
 
@@ -244,7 +248,7 @@ fn complete<'a>(params: &Params<'a>) -> Result<Request<'a>, Error> {
         reference,
         argument: string(name, "name")?,
         value: string(value, "value")?,
-        given: context.and_then(|it| it.get("arguments")),
+        given: context.and_then(|context| context.get("arguments")),
     })
 }
 
@@ -252,9 +256,9 @@ fn complete<'a>(params: &Params<'a>) -> Result<Request<'a>, Error> {
 ///
 /// # Errors
 /// Invalid params. The message lists the valid names.
-pub(super) fn level(name: &str) -> Result<Level, Error> {
+pub(super) fn parse_level(name: &str) -> Result<Level, Error> {
     Level::parse(name).ok_or_else(|| {
-        let names: Vec<_> = Level::ALL.iter().map(|it| it.name()).collect();
+        let names: Vec<_> = Level::ALL.iter().map(|level| level.name()).collect();
         Error::invalid_params(format_args!(
             "`{}` is no log level: {}",
             shown(name),

@@ -49,7 +49,7 @@ impl Service {
     }
 
     /// Counts a refusal by this limit, and returns its error.
-    pub(crate) fn note(&self, limit: Limit, error: Error) -> Error {
+    pub(crate) fn count_refusal(&self, limit: Limit, error: Error) -> Error {
         self.tally().refuse(limit);
         error
     }
@@ -140,10 +140,10 @@ pub(super) fn icons(object: &mut Object<'_>, revision: Revision, icons: &[Icon])
     }
     let mut list = object.array("icons");
     for icon in icons {
-        let mut it = list.object();
-        it.str("src", icon.src).opt_str("mimeType", icon.mime_type);
+        let mut member = list.object();
+        member.str("src", icon.src).opt_str("mimeType", icon.mime_type);
         if !icon.sizes.is_empty() {
-            let mut sizes = it.array("sizes");
+            let mut sizes = member.array("sizes");
             for size in icon.sizes {
                 sizes.str(size);
             }
@@ -160,9 +160,9 @@ pub(super) fn capabilities(
     lists_tasks: bool,
 ) {
     let changes = service.dispatcher.catalog.is_dynamic();
-    let list = |it: &mut Object<'_>| {
+    let list = |capability: &mut Object<'_>| {
         if changes {
-            it.bool("listChanged", true);
+            capability.bool("listChanged", true);
         }
     };
     if Feature::Tools.is_served(snapshot) {

@@ -49,7 +49,7 @@ struct OpenSession {
 struct SessionInterests {
     subscriptions: SubscribedUris,
     /// Running tasks that the session has begun.
-    tasks: TaskIds,
+    tasks: BTreeSet<Arc<str>>,
     pages: SentPages,
 }
 
@@ -79,7 +79,7 @@ impl LegacySession {
     }
 
     pub(super) fn revision(&self) -> Option<Revision> {
-        self.open.as_ref().map(|it| it.revision)
+        self.open.as_ref().map(|session| session.revision)
     }
 
     /// Marks the client as ready. A client that never sends this gets no notifications (rule LIFE-04), but may send requests.
@@ -88,10 +88,10 @@ impl LegacySession {
     }
 
     pub(super) fn terms(&self) -> Option<Terms> {
-        self.open.as_ref().map(|it| Terms {
-            revision: it.revision,
-            client: it.client.clone(),
-            log_level: it.log_level,
+        self.open.as_ref().map(|session| Terms {
+            revision: session.revision,
+            client: session.client.clone(),
+            log_level: session.log_level,
             is_private: false,
         })
     }
@@ -116,14 +116,14 @@ impl LegacySession {
 
     #[cfg(all(test, feature = "http"))]
     pub(super) fn boxed(&mut self) -> usize {
-        self.interests().map_or(0, |it| size_of_val(it))
+        self.interests().map_or(0, |interests| size_of_val(interests))
     }
 
     /// Makes the session follow this task, unless it follows `most` tasks already.
     pub(super) fn follow_task(&mut self, id: &Arc<str>, most: usize) {
-        self.change_interests(|it| {
-            if it.tasks.len() < most {
-                it.tasks.insert(id.clone());
+        self.change_interests(|interests| {
+            if interests.tasks.len() < most {
+                interests.tasks.insert(id.clone());
             }
         });
     }
@@ -136,12 +136,12 @@ impl LegacySession {
 
     /// Remembers that the user is sent to a page, and returns an id for the page.
     pub(super) fn send_to(&mut self, url: &str) -> String {
-        self.change_interests(|it| it.pages.send_to(url)).unwrap_or_default()
+        self.change_interests(|interests| interests.pages.send_to(url)).unwrap_or_default()
     }
 
     /// Returns the notifications that this session gets for an event.
     pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
-        let Some(open) = self.open.as_mut().filter(|it| it.is_initialized) else {
+        let Some(open) = self.open.as_mut().filter(|session| session.is_initialized) else {
             return Vec::new();
         };
         let interests = open.interests.as_deref_mut();
@@ -156,12 +156,15 @@ impl LegacySession {
         };
         match event {
             Event::ResourceUpdated(uri) => {
-                let uri = interests.and_then(|it| it.subscriptions.get(uri)).into_iter();
-                uri.map(|it| message("notifications/resources/updated", Some(("uri", it))))
+                let uri =
+                    interests.and_then(|interests| interests.subscriptions.get(uri)).into_iter();
+                uri.map(|uri| message("notifications/resources/updated", Some(("uri", uri))))
                     .collect()
             }
             Event::TaskChanged(view) => {
-                let Some(interests) = interests.filter(|it| it.tasks.contains(&view.id)) else {
+                let Some(interests) =
+                    interests.filter(|interests| interests.tasks.contains(&view.id))
+                else {
                     return Vec::new();
                 };
                 if matches!(view.state, TaskState::Ended(_)) {
@@ -175,10 +178,11 @@ impl LegacySession {
                 let told = |id: String| {
                     message("notifications/elicitation/complete", Some(("elicitationId", &id)))
                 };
-                let ids = interests.map(|it| it.pages.completed(url)).unwrap_or_default();
+                let ids =
+                    interests.map(|interests| interests.pages.completed(url)).unwrap_or_default();
                 ids.into_iter().map(told).collect()
             }
-            other => list_changed(other).into_iter().map(|it| message(it, None)).collect(),
+            other => list_changed(other).into_iter().map(|method| message(method, None)).collect(),
         }
     }
 
@@ -198,9 +202,6 @@ impl LegacySession {
         }
     }
 }
-
-/// Ids of the tasks that a session of the older dialect follows.
-type TaskIds = BTreeSet<Arc<str>>;
 
 /// Pages that the user of a session was sent to and has perhaps not finished. Only the client of the session knows the id of each page
 /// (rule ELIC-08).
@@ -228,10 +229,10 @@ impl SentPages {
 
     /// Removes a page that the user has finished, and returns its ids.
     fn completed(&mut self, url: &str) -> Vec<String> {
-        let (done, left) = self.0.drain(..).partition(|it: &SentPage| *it.url == *url);
+        let (done, left) = self.0.drain(..).partition(|page: &SentPage| *page.url == *url);
         self.0 = left;
         let done: VecDeque<SentPage> = done;
-        done.into_iter().map(|it| it.id).collect()
+        done.into_iter().map(|page| page.id).collect()
     }
 }
 
@@ -252,7 +253,7 @@ mod tests {
     #[test]
     fn a_page_is_completed_once_and_the_oldest_is_forgotten() {
         let mut pages = SentPages::default();
-        let ids = ["a", "b", "a"].map(|it| pages.send_to(it));
+        let ids = ["a", "b", "a"].map(|url| pages.send_to(url));
         assert_eq!(pages.completed("a"), [ids[0].clone(), ids[2].clone()]);
         assert_eq!(pages.completed("a"), Vec::<String>::new());
         for _ in 0..SentPages::MOST {
@@ -267,7 +268,7 @@ mod tests {
         let ids: std::collections::BTreeSet<_> = (0..1000).map(|_| elicitation_id()).collect();
         assert_eq!(ids.len(), 1000);
         // The ids do not count up, and do not begin alike within one process.
-        let starts: std::collections::BTreeSet<_> = ids.iter().map(|it| &it[..8]).collect();
-        assert!(ids.iter().all(|it| it.len() == 32) && starts.len() > 990, "{}", starts.len());
+        let starts: std::collections::BTreeSet<_> = ids.iter().map(|id| &id[..8]).collect();
+        assert!(ids.iter().all(|id| id.len() == 32) && starts.len() > 990, "{}", starts.len());
     }
 }

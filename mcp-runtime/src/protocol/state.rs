@@ -23,10 +23,10 @@ use crate::{
 };
 
 /// State that a connection and its calls share. Two of its locks are held at once only in one case: `calls` before `listens`.
-pub(crate) struct PeerState {
+pub(super) struct PeerState {
     pub(super) service: Arc<Service>,
     /// Outbox for messages that belong to no request, such as notifications of a session and of listen streams.
-    pub(crate) outbox: Arc<Outbox>,
+    pub(super) outbox: Arc<Outbox>,
     remembered: Arc<Remembered>,
     session: Mutex<LegacySession>,
     /// Made with the first call, stream or question. Most peers never have one, and idle sessions are many.
@@ -102,7 +102,7 @@ impl PeerState {
 
     /// Returns the ongoing work, if there has ever been any.
     pub(super) fn ongoing(&self) -> Option<&OngoingWork> {
-        self.ongoing.get().map(|it| &**it)
+        self.ongoing.get().map(|ongoing| &**ongoing)
     }
 
     /// Returns the ongoing work, to add to it.
@@ -133,6 +133,13 @@ impl PeerState {
     pub(super) fn revision(&self) -> Revision {
         self.session().revision().unwrap_or(Revision::NEWEST_LEGACY)
     }
+
+    fn push(&self, stream: Option<&IdBuf>, event: &Event, message: Vec<u8>) {
+        match event {
+            Event::TaskChanged(task) => self.outbox.push_task_state(stream, &task.id, message),
+            _ => self.outbox.push_event(stream, message),
+        }
+    }
 }
 
 impl OngoingWork {
@@ -146,15 +153,6 @@ impl OngoingWork {
 
     pub(super) fn questions(&self) -> MutexGuard<'_, PendingQuestions> {
         self.questions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl PeerState {
-    fn push(&self, stream: Option<&IdBuf>, event: &Event, message: Vec<u8>) {
-        match event {
-            Event::TaskChanged(task) => self.outbox.push_news(stream, &task.id, message),
-            _ => self.outbox.push_event(stream, message),
-        }
     }
 }
 
@@ -212,7 +210,7 @@ impl PendingQuestions {
 
     /// Takes the sender that waits for the response with this id. A response without one is late, or was never asked for.
     pub(super) fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<QuestionAnswer>> {
-        id.as_str().parse().ok().and_then(|it: u64| self.waiting.remove(&it))
+        id.as_str().parse().ok().and_then(|number: u64| self.waiting.remove(&number))
     }
 }
 
@@ -238,7 +236,8 @@ impl Remembered {
     fn snapshot(&self, service: &Service) -> Arc<Snapshot> {
         let mut kept = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
         let catalog = &service.dispatcher.catalog;
-        if let Some(snapshot) = kept.upgrade().filter(|it| it.epoch == catalog.epoch()) {
+        if let Some(snapshot) = kept.upgrade().filter(|snapshot| snapshot.epoch == catalog.epoch())
+        {
             return snapshot;
         }
         let snapshot = catalog.snapshot();
@@ -269,13 +268,15 @@ impl LastClient {
 
 /// Reads `clientInfo` and `capabilities` of either era.
 fn read_client(info: Option<Raw<'_>>, capabilities: Option<Raw<'_>>) -> ClientInfo {
-    let member = |name: &str| info.and_then(|it| it.get(name)).and_then(Raw::string);
+    let member = |name: &str| info.and_then(|info| info.get(name)).and_then(Raw::string);
     ClientInfo {
         name: member("name").unwrap_or_default().into_owned(),
         version: member("version").unwrap_or_default().into_owned(),
         title: member("title").map(Into::into),
         capabilities: Meta(
-            capabilities.and_then(|it| serde_json::from_str(it.as_str()).ok()).unwrap_or_default(),
+            capabilities
+                .and_then(|json| serde_json::from_str(json.as_str()).ok())
+                .unwrap_or_default(),
         ),
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
 #[derive(Debug, Default)]
 pub(super) struct SubscribedUris {
     /// Decoded URIs, each with the client's spelling.
-    said: BTreeMap<String, String>,
+    spellings: BTreeMap<String, String>,
     bytes: usize,
     /// Share of the bytes that all clients may subscribe to.
     share: Option<Share>,
@@ -62,7 +62,7 @@ fn no_room(why: NoShare) -> &'static str {
     }
 }
 
-fn plain(uri: &str) -> Cow<'_, str> {
+fn decoded(uri: &str) -> Cow<'_, str> {
     percent::decode(uri).unwrap_or(Cow::Borrowed(uri))
 }
 
@@ -87,42 +87,44 @@ impl SubscribedUris {
             ));
             return Err((Limit::Uri, error));
         }
-        let plain = plain(uri);
-        if self.said.contains_key(&*plain) {
+        let decoded = decoded(uri);
+        if self.spellings.contains_key(&*decoded) {
             return Ok(());
         }
-        let (count, bytes) = (self.said.len() + others, self.bytes + 2 * uri.len());
+        let (count, bytes) = (self.spellings.len() + others, self.bytes + 2 * uri.len());
         if count >= limits.subscriptions || bytes > 2 * limits.subscription_bytes {
             return Err(too_many(limits, count >= limits.subscriptions));
         }
         let (size, all) = (size(uri), limits.all_subscription_bytes);
         let taken = match &mut self.share {
             Some(share) => share.grow(size, all),
-            None => tenant.take(Pool::Subscriptions, size, all).map(|it| self.share = Some(it)),
+            None => {
+                tenant.take(Pool::Subscriptions, size, all).map(|share| self.share = Some(share))
+            }
         };
         taken
             .map_err(|why| (Limit::AllSubscriptionBytes, Error::of(Kind::Failed, no_room(why))))?;
         self.bytes = bytes;
-        self.said.insert(plain.into_owned(), uri.to_owned());
+        self.spellings.insert(decoded.into_owned(), uri.to_owned());
         Ok(())
     }
 
     pub(super) fn remove(&mut self, uri: &str) {
-        if let Some(said) = self.said.remove(&*plain(uri)) {
-            self.bytes -= 2 * said.len();
+        if let Some(spelling) = self.spellings.remove(&*decoded(uri)) {
+            self.bytes -= 2 * spelling.len();
             if let Some(share) = &mut self.share {
-                share.shrink(size(&said));
+                share.shrink(size(&spelling));
             }
         }
     }
 
     /// Returns the client's spelling of `uri`, if the client has subscribed to the resource.
     pub(super) fn get(&self, uri: &str) -> Option<&str> {
-        self.said.get(&*plain(uri)).map(String::as_str)
+        self.spellings.get(&*decoded(uri)).map(String::as_str)
     }
 
     pub(super) fn len(&self) -> usize {
-        self.said.len()
+        self.spellings.len()
     }
 
     pub(super) fn clear(&mut self) {
@@ -130,7 +132,7 @@ impl SubscribedUris {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.said.values().map(String::as_str)
+        self.spellings.values().map(String::as_str)
     }
 }
 
@@ -166,7 +168,7 @@ impl EventFilter {
             Event::PromptsChanged => self.prompts,
             Event::ResourcesChanged => self.resources,
             Event::ResourceUpdated(uri) => self.uris.get(uri).is_some(),
-            Event::TaskChanged(task) => self.tasks.iter().any(|it| *it.id() == task.id),
+            Event::TaskChanged(task) => self.tasks.iter().any(|followed| *followed.id() == task.id),
             Event::UrlCompleted(_) => false,
         }
     }
@@ -204,7 +206,7 @@ pub(super) fn subscription_meta(object: &mut Object<'_>, id: &IdBuf) {
 impl ListenStreams {
     /// Returns a notification for each stream that wants the event, tagged with the id of the stream.
     pub(super) fn notifications(&self, event: &Event) -> impl Iterator<Item = (&IdBuf, Vec<u8>)> {
-        let wanting = self.0.iter().filter(move |it| it.filter.wants(event));
+        let wanting = self.0.iter().filter(move |stream| stream.filter.wants(event));
         wanting.map(move |listen| {
             let mut out = Vec::new();
             if let Event::TaskChanged(task) = event {
@@ -224,11 +226,11 @@ impl ListenStreams {
     }
 
     pub(super) fn contains(&self, id: Id<'_>) -> bool {
-        self.0.iter().any(|it| it.id.as_id() == id)
+        self.0.iter().any(|stream| stream.id.as_id() == id)
     }
 
     pub(super) fn remove(&mut self, id: Id<'_>) {
-        self.0.retain(|it| it.id.as_id() != id);
+        self.0.retain(|stream| stream.id.as_id() != id);
     }
 
     /// Returns the empty result that ends each stream (rule SUB-04).
@@ -281,8 +283,8 @@ mod tests {
     fn a_resource_is_known_by_what_its_uri_says() {
         fn check(updated: &str, expected: Option<&str>) {
             let mut uris = SubscribedUris::default();
-            for it in ["note://a%20b", "note://100%25", "note://%zz"] {
-                uris.add(it, 0, &Limits::new(), &tenant()).unwrap();
+            for uri in ["note://a%20b", "note://100%25", "note://%zz"] {
+                uris.add(uri, 0, &Limits::new(), &tenant()).unwrap();
             }
             assert_eq!(uris.get(updated), expected, "{updated}");
         }

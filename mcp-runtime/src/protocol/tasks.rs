@@ -48,7 +48,7 @@ pub(super) fn open(
     let dialect = terms.revision.features().tasks;
     // If no tool has tasks, the parameter is ignored like any unknown parameter (rule TASK4-01).
     let asked = if dialect == TaskDialect::Core && Feature::Tasks.is_served(snapshot) {
-        request.params.get("task").filter(|it| !it.is_null())
+        request.params.get("task").filter(|task| !task.is_null())
     } else {
         None
     };
@@ -96,7 +96,7 @@ pub(super) fn open(
     let new = NewTask {
         entry,
         support,
-        arguments: arguments.map_or(Raw::EMPTY_OBJECT, |it| it.whole).as_str(),
+        arguments: arguments.map_or(Raw::EMPTY_OBJECT, |arguments| arguments.whole).as_str(),
         client: terms.client.clone(),
         carrier: request.carrier,
         tenant: state.tenant(request.carrier, terms.revision),
@@ -124,7 +124,7 @@ pub(super) fn route_through(
     } else if live.begins_later() {
         route.channel = caller.channel.take();
     }
-    route.lead(caller)
+    route.attach_to(caller)
 }
 
 /// Returns the channel of a task in a session. The stream of the call ends at once, so reports go to the session's outbox
@@ -136,7 +136,7 @@ fn session_channel(
     terms: &Terms,
     request: &ClientRequest<'_>,
 ) -> Option<Arc<dyn Channel>> {
-    let token = request.meta.progress_token.filter(|it| Id::parse(*it).is_some());
+    let token = request.meta.progress_token.filter(|token| Id::parse(*token).is_some());
     if token.is_none() && caller.log_level.is_none() {
         return None;
     }
@@ -150,7 +150,7 @@ fn read_ttl(asked: Raw<'_>) -> Result<Option<Duration>, Error> {
     if asked.kind() != JsonKind::Object {
         return Err(Error::invalid_params("`task` must be an object"));
     }
-    let Some(ttl) = asked.get("ttl").filter(|it| !it.is_null()) else { return Ok(None) };
+    let Some(ttl) = asked.get("ttl").filter(|ttl| !ttl.is_null()) else { return Ok(None) };
     let millis = ttl.u64().ok_or_else(|| {
         Error::invalid_params("`task.ttl` must be a whole number of milliseconds")
     })?;
@@ -179,7 +179,7 @@ impl TaskMethod {
             "tasks/list" => (Self::List, Some(TaskDialect::Core)),
             _ => return None,
         };
-        let has = dialect != TaskDialect::None && only.is_none_or(|it| it == dialect);
+        let has = dialect != TaskDialect::None && only.is_none_or(|only| only == dialect);
         has.then_some(method)
     }
 }
@@ -256,11 +256,11 @@ fn task_work(
 ) -> Result<TaskWork, Error> {
     let tasks = state.service.tasks.clone();
     if method == TaskMethod::List {
-        let cursor = request.params.get("cursor").filter(|it| !it.is_null());
+        let cursor = request.params.get("cursor").filter(|cursor| !cursor.is_null());
         let cursor = match cursor {
             None => None,
-            Some(it) => {
-                let text = it
+            Some(cursor) => {
+                let text = cursor
                     .string()
                     .ok_or_else(|| Error::invalid_params("`cursor` must be a string"))?;
                 Some(text.into_owned())
@@ -314,7 +314,7 @@ type TaskWork = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// Reads the answers of a `tasks/update`, by their keys.
 fn answers(responses: Option<Raw<'_>>) -> Result<TaskAnswers, Error> {
-    let responses = responses.filter(|it| it.kind() == JsonKind::Object);
+    let responses = responses.filter(|responses| responses.kind() == JsonKind::Object);
     let responses =
         responses.ok_or_else(|| Error::invalid_params("`inputResponses` must be an object"))?;
     Ok(responses.members().map(|(key, json)| (key.into(), json.as_str().into())).collect())
@@ -323,7 +323,7 @@ fn answers(responses: Option<Raw<'_>>) -> Result<TaskAnswers, Error> {
 fn ending(view: &TaskView) -> &'static str {
     let TaskState::Ended(end) = &view.state else { return "it runs" };
     match &**end {
-        TaskEnd::Result(it) if !it.is_error => "it is completed",
+        TaskEnd::Result(result) if !result.is_error => "it is completed",
         TaskEnd::Result(_) | TaskEnd::Error(_) => "it has failed",
         TaskEnd::Cancelled => "it was cancelled",
     }
@@ -359,7 +359,7 @@ impl TaskWait {
     async fn answer_questions(&self, live: &Arc<LiveTask>) {
         let waiter = live.wait(self.terms.client.clone());
         let mut asked = TaskQuestions { waiter: &waiter, live, asking: Vec::new() };
-        let mut ended = std::pin::pin!(live.until(|it| it.has_ended().then_some(())));
+        let mut ended = std::pin::pin!(live.until(|task| task.has_ended().then_some(())));
         loop {
             while let Some((key, question)) = waiter.claim() {
                 let questioner = Questioner::new(self.state.clone(), &self.to, self.terms.clone());

@@ -54,7 +54,7 @@ struct LiveTaskState {
     updated: Instant,
     message: Option<Arc<str>>,
     /// Time at which clients were last notified of a message.
-    told: Option<tokio::time::Instant>,
+    last_notified: Option<tokio::time::Instant>,
     /// Keys that have been used: each one is asked once (rule TASK5-05).
     keys: BTreeSet<Box<str>>,
     open: Vec<OpenQuestion>,
@@ -103,7 +103,7 @@ impl LiveTask {
             phase: Phase::Call,
             updated: origin.created,
             message: None,
-            told: None,
+            last_notified: None,
             keys: BTreeSet::new(),
             open: Vec::new(),
             waiters: Vec::new(),
@@ -136,7 +136,7 @@ impl LiveTask {
     }
 
     /// Notifies waiters and listeners of a change.
-    fn news(&self) {
+    fn announce_change(&self) {
         self.changed.notify_waiters();
         if self.is_task() {
             let _telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,7 +198,7 @@ impl LiveTask {
         if let Some(end) = &mut self.state().end {
             end.is_public = true;
         }
-        self.news();
+        self.announce_change();
     }
 
     /// Waits until `look` returns a value. It is called again after each change.
@@ -228,12 +228,12 @@ impl LiveTask {
         state.message = Some(text.into());
         state.updated = Instant::now();
         let now = tokio::time::Instant::now();
-        if state.told.is_some_and(|it| now < it + self.origin.poll) {
+        if state.last_notified.is_some_and(|last| now < last + self.origin.poll) {
             return;
         }
-        state.told = Some(now);
+        state.last_notified = Some(now);
         drop(state);
-        self.news();
+        self.announce_change();
     }
 
     /// Ends the task unless it has ended. Clients cannot see the end yet. Returns the open questions and the context of the call. The drop of
@@ -329,7 +329,7 @@ impl LiveTask {
         state.open.push(OpenQuestion { key: key.clone(), question, answer, claimed: None });
         state.updated = Instant::now();
         drop(state);
-        self.news();
+        self.announce_change();
         let withdraw = Withdraw { live: self.clone(), key };
         Box::pin(async move {
             let _withdraw = withdraw;
@@ -347,7 +347,7 @@ impl LiveTask {
     /// ignored.
     pub(crate) fn answer(&self, key: &str, answer: Result<Box<str>>) {
         let mut state = self.state();
-        let Some(at) = state.open.iter().position(|it| &*it.key == key) else { return };
+        let Some(at) = state.open.iter().position(|open| &*open.key == key) else { return };
         if let Ok(json) = &answer {
             if let Err(why) = state.open[at].question.check(Raw::trusted(json)) {
                 tracing::debug!("an answer to `{key}` cannot be used: {why}");
@@ -361,13 +361,13 @@ impl LiveTask {
         state.updated = Instant::now();
         drop(state);
         let _ = open.answer.send(answer);
-        self.news();
+        self.announce_change();
     }
 
     /// Enters a client that waits for the end of the task.
     pub(crate) fn wait(self: &Arc<Self>, client: Arc<ClientInfo>) -> Waiter {
         let mut state = self.state();
-        let number = state.waiters.last().map_or(1, |it| it.0 + 1);
+        let number = state.waiters.last().map_or(1, |last| last.0 + 1);
         state.waiters.push((number, client));
         drop(state);
         self.changed.notify_waiters();
@@ -395,17 +395,20 @@ impl LiveTaskState {
                 Some(end) => TaskState::Ended(end.outcome.clone()),
                 None if self.open.is_empty() => TaskState::Working,
                 None => TaskState::InputRequired(
-                    self.open.iter().map(|it| (it.key.clone(), it.question.clone())).collect(),
+                    self.open
+                        .iter()
+                        .map(|open| (open.key.clone(), open.question.clone()))
+                        .collect(),
                 ),
             },
         }
     }
 
     /// Whether this waiter has to put the question.
-    fn is_to_put(&self, waiter: u64, question: &Question) -> bool {
+    fn must_put(&self, number: u64, question: &Question) -> bool {
         let mut able =
-            self.waiters.iter().rev().filter(|it| question.missing(&it.1, true).is_empty());
-        able.next().is_some_and(|it| it.0 == waiter)
+            self.waiters.iter().rev().filter(|waiter| question.missing(&waiter.1, true).is_empty());
+        able.next().is_some_and(|waiter| waiter.0 == number)
     }
 }
 
@@ -419,11 +422,11 @@ impl Drop for Withdraw {
     fn drop(&mut self) {
         let mut state = self.live.state();
         let before = state.open.len();
-        state.open.retain(|it| it.key != self.key);
+        state.open.retain(|open| open.key != self.key);
         let was_there = state.open.len() < before;
         drop(state);
         if was_there {
-            self.live.news();
+            self.live.announce_change();
         }
     }
 }
@@ -441,8 +444,8 @@ impl Waiter {
     /// waiter comes.
     pub(crate) fn claim(&self) -> Option<(Box<str>, Question)> {
         let mut state = self.live.state();
-        let at = state.open.iter().position(|it| {
-            it.claimed != Some(self.number) && state.is_to_put(self.number, &it.question)
+        let at = state.open.iter().position(|open| {
+            open.claimed != Some(self.number) && state.must_put(self.number, &open.question)
         })?;
         let open = &mut state.open[at];
         open.claimed = Some(self.number);
@@ -452,24 +455,23 @@ impl Waiter {
     /// Whether there is a question to claim.
     pub(crate) fn has_more(&self) -> bool {
         let state = self.live.state();
-        state
-            .open
-            .iter()
-            .any(|it| it.claimed != Some(self.number) && state.is_to_put(self.number, &it.question))
+        state.open.iter().any(|open| {
+            open.claimed != Some(self.number) && state.must_put(self.number, &open.question)
+        })
     }
 
     /// Whether this waiter still has to bring the answer.
     pub(crate) fn holds(&self, key: &str) -> bool {
         let state = self.live.state();
-        let mut own = state.open.iter().filter(|it| it.claimed == Some(self.number));
-        own.any(|it| &*it.key == key && state.is_to_put(self.number, &it.question))
+        let mut own = state.open.iter().filter(|open| open.claimed == Some(self.number));
+        own.any(|open| &*open.key == key && state.must_put(self.number, &open.question))
     }
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
         let mut state = self.live.state();
-        state.waiters.retain(|it| it.0 != self.number);
+        state.waiters.retain(|waiter| waiter.0 != self.number);
         for open in &mut state.open {
             if open.claimed == Some(self.number) {
                 open.claimed = None;

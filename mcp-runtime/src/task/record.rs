@@ -42,9 +42,9 @@ pub(super) fn record_of(live: &LiveTask) -> TaskRecord {
     }
     let mut end = Vec::new();
     let finished = match &view.state {
-        TaskState::Ended(it) => {
-            write_outline(&mut object, it);
-            write_end(&mut end, it);
+        TaskState::Ended(outcome) => {
+            write_outline(&mut object, outcome);
+            write_end(&mut end, outcome);
             true
         }
         TaskState::Working | TaskState::InputRequired(_) => {
@@ -73,8 +73,8 @@ pub(super) fn record_of(live: &LiveTask) -> TaskRecord {
 /// Writes the part of an end that lists show.
 fn write_outline(object: &mut Object<'_>, end: &TaskEnd) {
     match end {
-        TaskEnd::Result(it) if it.is_error => {
-            let why = it.content.first().map_or("", |it| match it {
+        TaskEnd::Result(result) if result.is_error => {
+            let why = result.content.first().map_or("", |content| match content {
                 Content::Text(text) => text.as_str(),
                 _ => "",
             });
@@ -100,12 +100,12 @@ fn read_outline(raw: Raw<'_>) -> Option<TaskEnd> {
 fn write_end(out: &mut Vec<u8>, end: &TaskEnd) {
     let object = &mut Object::begin(out);
     match end {
-        TaskEnd::Result(it) => write_result(&mut object.object("result"), it),
+        TaskEnd::Result(result) => write_result(&mut object.object("result"), result),
         TaskEnd::Error(error) => {
-            let mut it = object.object("error");
-            it.i64("kind", number(error.kind())).str("message", error.message());
+            let mut member = object.object("error");
+            member.i64("kind", number(error.kind())).str("message", error.message());
             if let Some(data) = error.data() {
-                it.raw("data", data);
+                member.raw("data", data);
             }
         }
         TaskEnd::Cancelled => {
@@ -137,7 +137,7 @@ fn number(kind: Kind) -> i64 {
     match kind {
         Kind::Custom(code) => code.into(),
         kind => {
-            let at = KINDS.iter().position(|it| *it == kind).unwrap_or(6);
+            let at = KINDS.iter().position(|known| *known == kind).unwrap_or(6);
             FIRST + i64::try_from(at).unwrap_or_default()
         }
     }
@@ -166,7 +166,9 @@ fn read_client(raw: Raw<'_>) -> ClientInfo {
         version: text("version").unwrap_or_default(),
         title: text("title"),
         capabilities: Meta(
-            capabilities.and_then(|it| serde_json::from_str(it.as_str()).ok()).unwrap_or_default(),
+            capabilities
+                .and_then(|json| serde_json::from_str(json.as_str()).ok())
+                .unwrap_or_default(),
         ),
     }
 }
@@ -210,7 +212,7 @@ impl TaskRecord {
             "caller",
             "client",
         ]);
-        let time = |it: Raw<'_>| it.u64().map(Duration::from_millis);
+        let time = |json: Raw<'_>| json.u64().map(Duration::from_millis);
         let view = TaskView {
             id: self.id.as_str().into(),
             message: message.and_then(Raw::string).map(Into::into),
@@ -228,8 +230,8 @@ impl TaskRecord {
             view,
             tool: tool?.string()?.into_owned(),
             was_guarded: guarded.and_then(Raw::bool).unwrap_or_default(),
-            arguments: arguments.map(|it| it.as_str().to_owned()),
-            caller: caller.map(|it| it.as_str().to_owned()),
+            arguments: arguments.map(|json| json.as_str().to_owned()),
+            caller: caller.map(|json| json.as_str().to_owned()),
             client: client.map(read_client).unwrap_or_default(),
         })
     }
@@ -254,8 +256,8 @@ fn read_end(raw: Raw<'_>) -> Option<TaskEnd> {
 /// Writes the result of a tool. The form belongs to no protocol revision, but has the words that all revisions share.
 fn write_result(object: &mut Object<'_>, result: &ToolResult) {
     let mut blocks = object.array("content");
-    for it in &result.content {
-        write_block(&mut blocks.object(), it);
+    for content in &result.content {
+        write_block(&mut blocks.object(), content);
     }
     blocks.end();
     if let Some(structured) = &result.structured {
@@ -267,44 +269,46 @@ fn write_result(object: &mut Object<'_>, result: &ToolResult) {
 
 fn write_block(object: &mut Object<'_>, content: &Content) {
     let extras = match content {
-        Content::Text(it) => {
-            object.str("type", "text").str("text", &it.text);
-            &it.extras
+        Content::Text(content) => {
+            object.str("type", "text").str("text", &content.text);
+            &content.extras
         }
-        Content::Image(it) => {
-            object.str("type", "image").str("mimeType", &it.mime_type);
-            write_data(object, &it.data);
-            &it.extras
+        Content::Image(content) => {
+            object.str("type", "image").str("mimeType", &content.mime_type);
+            write_data(object, &content.data);
+            &content.extras
         }
-        Content::Audio(it) => {
-            object.str("type", "audio").str("mimeType", &it.mime_type);
-            write_data(object, &it.data);
-            &it.extras
+        Content::Audio(content) => {
+            object.str("type", "audio").str("mimeType", &content.mime_type);
+            write_data(object, &content.data);
+            &content.extras
         }
-        Content::ResourceLink(it) => {
-            object.str("type", "resource_link").str("uri", &it.uri).str("name", &it.name);
+        Content::ResourceLink(link) => {
+            object.str("type", "resource_link").str("uri", &link.uri).str("name", &link.name);
             object
-                .opt_str("title", it.title.as_deref())
-                .opt_str("description", it.description.as_deref())
-                .opt_str("mimeType", it.mime_type.as_deref());
-            if let Some(size) = it.size {
+                .opt_str("title", link.title.as_deref())
+                .opt_str("description", link.description.as_deref())
+                .opt_str("mimeType", link.mime_type.as_deref());
+            if let Some(size) = link.size {
                 object.u64("size", size);
             }
-            &it.extras
+            &link.extras
         }
-        Content::Embedded(it) => {
+        Content::Embedded(embedded) => {
             object.str("type", "resource");
             let mut contents = object.object("resource");
-            contents.str("uri", &it.contents.uri).str("mimeType", it.contents.media_type());
-            match &it.contents.body {
+            contents
+                .str("uri", &embedded.contents.uri)
+                .str("mimeType", embedded.contents.media_type());
+            match &embedded.contents.body {
                 Body::Text(text) => {
                     contents.str("text", text);
                 }
-                Body::Blob(it) => write_data(&mut contents, it),
+                Body::Blob(data) => write_data(&mut contents, data),
             }
-            write_meta(&mut contents, it.contents.meta.as_ref());
+            write_meta(&mut contents, embedded.contents.meta.as_ref());
             contents.end();
-            &it.extras
+            &embedded.extras
         }
     };
     let Some(extras) = extras else { return };
@@ -342,7 +346,7 @@ fn read_result(raw: Raw<'_>) -> Option<ToolResult> {
     let [content, structured, is_error] = raw.pick(["content", "structured", "isError"]);
     Some(ToolResult {
         content: content?.elements().map(read_block).collect::<Option<_>>()?,
-        structured: structured.map(|it| it.as_str().to_owned()),
+        structured: structured.map(|json| json.as_str().to_owned()),
         is_error: is_error?.bool()?,
         meta: read_meta(raw),
     })
@@ -366,15 +370,15 @@ fn read_block(raw: Raw<'_>) -> Option<Content> {
             extras,
         }),
         "resource" => {
-            let it = raw.get("resource")?;
-            let uri = it.get("uri")?.string()?.into();
-            let body = match it.get("text") {
+            let resource = raw.get("resource")?;
+            let uri = resource.get("uri")?.string()?.into();
+            let body = match resource.get("text") {
                 Some(text) => Body::Text(text.string()?.into()),
-                None => Body::Blob(data(it)?),
+                None => Body::Blob(data(resource)?),
             };
             let mut contents = ResourceContents::of(uri, "", body);
-            contents.mime_type = it.get("mimeType").and_then(Raw::string).map(Into::into);
-            contents.meta = read_meta(it);
+            contents.mime_type = resource.get("mimeType").and_then(Raw::string).map(Into::into);
+            contents.meta = read_meta(resource);
             Content::Embedded(Embedded { contents, extras })
         }
         _ => return None,
@@ -382,7 +386,7 @@ fn read_block(raw: Raw<'_>) -> Option<Content> {
 }
 
 fn read_meta(raw: Raw<'_>) -> Option<Meta> {
-    let meta = raw.get("_meta").filter(|it| it.kind() == JsonKind::Object)?;
+    let meta = raw.get("_meta").filter(|meta| meta.kind() == JsonKind::Object)?;
     serde_json::from_str(meta.as_str()).ok().map(Meta)
 }
 
@@ -393,10 +397,10 @@ mod tests {
 
     #[test]
     fn kinds_of_errors_have_numbers_of_their_own() {
-        for it in
+        for expected in
             [Kind::Failed, Kind::Internal, Kind::InvalidParams, Kind::Custom(7), Kind::Custom(-1)]
         {
-            assert_eq!(kind(number(it)), it);
+            assert_eq!(kind(number(expected)), expected);
         }
         assert_eq!(kind(i64::MAX), Kind::Internal);
     }

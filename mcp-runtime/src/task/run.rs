@@ -177,7 +177,8 @@ fn run_again(
     let arguments = arguments.as_deref().ok_or(ENDED)?;
     let snapshot = dispatcher.catalog.snapshot();
     let entry = snapshot.find(ListKind::Tools, tool);
-    let entry = entry.filter(|it| it.is_idempotent() && it.task().is_some()).ok_or(ENDED)?;
+    let entry =
+        entry.filter(|entry| entry.is_idempotent() && entry.task().is_some()).ok_or(ENDED)?;
     let arguments = validate(arguments.as_bytes(), 1024).map_err(|_| ENDED)?;
     let request = Request::CallTool { name: (&**tool).into(), arguments: Some(arguments.into()) };
     let carrier = dispatcher.carrier_of(owner, caller.as_deref());
@@ -188,7 +189,8 @@ fn run_again(
         return Err(format!("the server ended before this was done: {why}").into());
     }
     let client = client.clone();
-    let caller = TaskRoute::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
+    let caller =
+        TaskRoute::new(live.clone()).attach_to(Caller { client, carrier, ..Caller::default() });
     let permit = entry.gate.as_ref().and_then(Gate::reenter);
     let reservation = Reservation::new(permit, None);
     match dispatcher.dispatch(&snapshot, None, caller, request).holding(reservation) {
@@ -220,7 +222,7 @@ impl TaskRoute {
 
     /// Routes the questions and reports of a call through this route, whether or not the item can ask and the client takes reports. A task
     /// has a status in any case, and asks on its own.
-    pub(crate) fn lead(self, caller: Caller) -> Caller {
+    pub(crate) fn attach_to(self, caller: Caller) -> Caller {
         let route = Arc::new(self);
         Caller {
             asker: Some(route.clone()),
@@ -232,7 +234,7 @@ impl TaskRoute {
     }
 
     /// Returns the asker of the call, for a task that the handler begins and has not begun yet.
-    fn before(&self) -> Option<&Arc<dyn Asker>> {
+    fn asker_before_task(&self) -> Option<&Arc<dyn Asker>> {
         self.asker.as_ref().filter(|_| self.live.begins_later() && !self.live.is_task())
     }
 
@@ -243,7 +245,7 @@ impl TaskRoute {
 
 impl Asker for TaskRoute {
     fn ask(&self, key: &str, question: Question) -> Asking {
-        match self.before() {
+        match self.asker_before_task() {
             Some(asker) => asker.ask(key, question),
             None => self.live.ask(key, question),
         }
@@ -254,43 +256,43 @@ impl Asker for TaskRoute {
     }
 
     fn set_done(&self, key: &str, json: Box<str>) {
-        if let Some(asker) = self.before() {
+        if let Some(asker) = self.asker_before_task() {
             asker.set_done(key, json);
         }
     }
 
     fn hold(&self) {
-        if let Some(asker) = self.before() {
+        if let Some(asker) = self.asker_before_task() {
             asker.hold();
         }
     }
 
     fn release(&self) {
-        if let Some(asker) = self.before() {
+        if let Some(asker) = self.asker_before_task() {
             asker.release();
         }
     }
 
     fn fail(&self, error: Error) {
-        if let Some(asker) = self.before() {
+        if let Some(asker) = self.asker_before_task() {
             asker.fail(error);
         }
     }
 
     fn begin(&self) -> Result<()> {
-        self.asker.as_ref().map_or(Ok(()), |it| it.begin())
+        self.asker.as_ref().map_or(Ok(()), |asker| asker.begin())
     }
 
     fn need_input(&self) -> Result<Option<NeedInput>> {
-        self.before().map_or(Ok(None), |it| it.need_input())
+        self.asker_before_task().map_or(Ok(None), |asker| asker.need_input())
     }
 
     fn is_resumed(&self) -> bool {
-        self.asker.as_ref().is_some_and(|it| it.is_resumed())
+        self.asker.as_ref().is_some_and(|asker| asker.is_resumed())
     }
 
     fn is_waiting(&self) -> bool {
-        self.live.is_waiting() || self.before().is_some_and(|it| it.is_waiting())
+        self.live.is_waiting() || self.asker_before_task().is_some_and(|asker| asker.is_waiting())
     }
 }
 
@@ -319,7 +321,7 @@ impl TaskBegin for TaskRoute {
     fn begin_task(&self) -> Beginning {
         let live = self.live.clone();
         live.want();
-        Box::pin(async move { live.until(|it| it.is_task().then_some(())).await })
+        Box::pin(async move { live.until(|task| task.is_task().then_some(())).await })
     }
 
     fn has_begun(&self) -> bool {

@@ -129,7 +129,7 @@ impl TaskRecord {
 
     /// Whether the task has expired.
     pub(super) fn is_expired(&self) -> bool {
-        self.expires.is_some_and(|it| it <= Instant::now().0)
+        self.expires.is_some_and(|expires| expires <= Instant::now().0)
     }
 
     /// Returns the size that counts for the limit of a store, in bytes. Id and owner count twice, because an index has them too.

@@ -70,8 +70,8 @@ impl Viewer {
     /// unknown who may use the tool.
     pub(super) fn sees(&self, owner: &str, tool: &str, was_guarded: bool) -> bool {
         *self.owner == *owner
-            && self.judged.as_ref().is_none_or(|it| {
-                let [barred, open] = &**it;
+            && self.judged.as_ref().is_none_or(|judged| {
+                let [barred, open] = &**judged;
                 !barred.contains(tool) && (!was_guarded || open.contains(tool))
             })
     }
@@ -101,7 +101,7 @@ impl Tasks {
         let owner = new.carrier.principal();
         let share = self.share(&new.tenant)?;
         let longest = new.support.ttl.unwrap_or(self.limits.task_ttl);
-        let ttl = new.ttl.map_or(longest, |it| it.clamp(SHORTEST.min(longest), longest));
+        let ttl = new.ttl.map_or(longest, |ttl| ttl.clamp(SHORTEST.min(longest), longest));
         let may_run_again = new.entry.is_idempotent();
         let origin = TaskOrigin {
             id: new_id()?,
@@ -129,7 +129,7 @@ impl Tasks {
             Capacity { all: tasks, each: if is_principal { owner_tasks } else { usize::MAX } };
         let take = || tenant.take(Pool::Tasks, 1, capacity);
         // A task whose end the store has refused stays in memory, with its share, until it expires.
-        let free = || self.table().retain(|_, it| !it.has_ended() || !it.is_expired());
+        let free = || self.table().retain(|_, task| !task.has_ended() || !task.is_expired());
         let taken = take().or_else(|_| {
             free();
             take()
@@ -159,7 +159,7 @@ impl Tasks {
 
     /// Whether the task runs in this process.
     pub(crate) fn runs(&self, id: &str) -> bool {
-        self.table().get(id).is_some_and(|it| !it.has_ended())
+        self.table().get(id).is_some_and(|task| !task.has_ended())
     }
 
     /// Whether a call has become a task. Clients may ask for the task even when its tool is gone.
@@ -174,9 +174,9 @@ impl Tasks {
     /// Returns the task with this id that runs in this process, if the viewer may see it.
     pub(crate) fn live(&self, id: &str, viewer: &Viewer) -> Option<Arc<LiveTask>> {
         let found = self.table().get(id).cloned();
-        found.filter(|it| {
-            let origin = &it.origin;
-            viewer.sees(&origin.owner, &origin.tool, origin.was_guarded) && !it.is_expired()
+        found.filter(|task| {
+            let origin = &task.origin;
+            viewer.sees(&origin.owner, &origin.tool, origin.was_guarded) && !task.is_expired()
         })
     }
 
@@ -189,7 +189,7 @@ impl Tasks {
             return Ok(live.view());
         }
         let kept = self.store.get(id).await?;
-        let kept = kept.filter(|it| it.owner == viewer.owner() && !it.is_expired());
+        let kept = kept.filter(|record| record.owner == viewer.owner() && !record.is_expired());
         let kept = kept.ok_or_else(unknown)?;
         let record = kept.read()?;
         let is_seen = viewer.sees(&kept.owner, &record.tool, record.was_guarded);
@@ -203,7 +203,7 @@ impl Tasks {
     pub(crate) async fn cancel(&self, id: &str, viewer: &Viewer) -> Result<(TaskView, bool)> {
         if let Some(live) = self.live(id, viewer) {
             let had_ended = !live.cancel("the client has cancelled it");
-            live.until(|it| it.has_ended().then_some(())).await;
+            live.until(|task| task.has_ended().then_some(())).await;
             return Ok((live.view(), had_ended));
         }
         let view = self.view(id, viewer).await?;
@@ -252,9 +252,9 @@ impl Tasks {
         };
         let found = self.store.list(viewer.owner(), after, PAGE + 1).await?;
         let next = found.get(PAGE).is_some().then(|| &found[PAGE - 1]);
-        let next = next.map(|it| format!("{:x}-{}", it.created, it.id));
+        let next = next.map(|last| format!("{:x}-{}", last.created, last.id));
         let mut views = Vec::new();
-        for kept in found.iter().take(PAGE).filter(|it| !it.is_expired()) {
+        for kept in found.iter().take(PAGE).filter(|record| !record.is_expired()) {
             if let Some(live) = self.live(&kept.id, viewer) {
                 views.push(live.view());
                 continue;
@@ -333,7 +333,7 @@ impl Drop for Tasks {
 /// Fails if the system has no random numbers.
 fn new_id() -> Result<Arc<str>> {
     let bytes: [u8; 16] = random()?;
-    Ok(bytes.iter().map(|it| format!("{it:02x}")).collect::<String>().into())
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into())
 }
 
 fn already(most: usize) -> String {

@@ -55,11 +55,11 @@ pub(crate) fn listed(entry: &Entry) -> Vec<u8> {
 fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
     let features = revision.features();
     match &entry.kind {
-        EntryKind::Resource(it) if it.template.is_some() => {
-            object.str("uriTemplate", &it.uri);
+        EntryKind::Resource(resource) if resource.template.is_some() => {
+            object.str("uriTemplate", &resource.uri);
         }
-        EntryKind::Resource(it) => {
-            object.str("uri", &it.uri);
+        EntryKind::Resource(resource) => {
+            object.str("uri", &resource.uri);
         }
         _ => {}
     }
@@ -70,9 +70,9 @@ fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
     object.opt_str("description", entry.description.as_deref());
     icons(object, revision, entry.icons);
     match &entry.kind {
-        EntryKind::Tool(it) => tool(object, revision, entry, it),
-        EntryKind::Resource(it) => resource(object, revision, entry, it),
-        EntryKind::Prompt(it) => prompt(object, revision, it),
+        EntryKind::Tool(tool) => self::tool(object, revision, entry, tool),
+        EntryKind::Resource(resource) => self::resource(object, revision, entry, resource),
+        EntryKind::Prompt(prompt) => self::prompt(object, revision, prompt),
         EntryKind::Completion { .. } => {}
     }
     if features.titles && !entry.meta.is_empty() {
@@ -99,7 +99,7 @@ fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolE
     // A revision without `title` has a place for the title in `annotations` (rule TOOLS-06).
     let title = entry.title.as_deref().filter(|_| !features.titles);
     if features.hints_and_audio
-        && (title.is_some() || tool.hints.iter().any(|(_, it)| it.is_some()))
+        && (title.is_some() || tool.hints.iter().any(|(_, hint)| hint.is_some()))
     {
         let mut annotations = object.object("annotations");
         annotations.opt_str("title", title);
@@ -125,12 +125,12 @@ fn prompt(object: &mut Object<'_>, revision: Revision, prompt: &PromptEntry) {
     }
     let mut list = object.array("arguments");
     for argument in &prompt.arguments {
-        let mut it = list.object();
-        it.str("name", &argument.name);
+        let mut member = list.object();
+        member.str("name", &argument.name);
         if revision.features().titles {
-            it.opt_str("title", argument.title.as_deref());
+            member.opt_str("title", argument.title.as_deref());
         }
-        it.opt_str("description", argument.description.as_deref());
-        it.bool("required", argument.required);
+        member.opt_str("description", argument.description.as_deref());
+        member.bool("required", argument.required);
     }
 }

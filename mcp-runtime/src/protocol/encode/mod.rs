@@ -53,7 +53,7 @@ pub(crate) fn answer(
                 self::error(out, revision, Some(id), &Error::of(Kind::Failed, why));
             }
         }
-        Ok(Done::Task(it)) => task::answer(out, service, scope, id, it),
+        Ok(Done::Task(task)) => task::answer(out, service, scope, id, task),
         Ok(Done::List(page)) => list(out, service, snapshot, scope, id, page),
         Ok(done) => wire::response(out, id, |result| self::done(result, service, revision, done)),
         Err(error) => self::error(out, revision, Some(id), error),
@@ -85,8 +85,8 @@ pub(in crate::protocol) fn discover(
 ) {
     result_type(result, revision, "complete");
     let mut versions = result.array("supportedVersions");
-    for it in Revision::MODERN {
-        versions.str(it.name());
+    for revision in Revision::MODERN {
+        versions.str(revision.name());
     }
     versions.end();
     capabilities(&mut result.object("capabilities"), revision, service, snapshot, false);
@@ -102,8 +102,8 @@ fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &D
         Done::Tool(tool) => self::tool(result, service, revision, tool),
         Done::Read(read) => {
             let mut contents = result.array("contents");
-            for it in &read.contents {
-                content::contents(&mut contents.object(), revision, it);
+            for resource in &read.contents {
+                content::contents(&mut contents.object(), revision, resource);
             }
             contents.end();
             let policy = read.cache.unwrap_or_default();
@@ -140,8 +140,8 @@ fn prompt(result: &mut Object<'_>, service: &Service, revision: Revision, prompt
 
 fn completion(object: &mut Object<'_>, found: &Completion) {
     let mut values = object.array("values");
-    for it in found.values.iter().take(MOST_COMPLETIONS) {
-        values.str(it);
+    for value in found.values.iter().take(MOST_COMPLETIONS) {
+        values.str(value);
     }
     values.end();
     let total = found.total.unwrap_or(found.values.len()).max(found.values.len());

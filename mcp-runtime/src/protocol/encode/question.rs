@@ -30,7 +30,7 @@ pub(in crate::protocol) fn question(
             params.opt_str("elicitationId", elicitation_id);
             Ok(())
         }
-        Question::Sample(it) => sampling(params, revision, it),
+        Question::Sample(request) => sampling(params, revision, request),
         Question::Roots => Ok(()),
     }
 }
@@ -76,7 +76,7 @@ pub(super) fn requests(
 /// Fails if the revision cannot express the form. Nothing is written in that case.
 fn form(params: &mut Object<'_>, revision: Revision, schema: &FormSchema) -> Result<(), String> {
     let rich = revision.features().rich_forms;
-    let several = |it: &&FieldSchema| matches!(it.kind, FieldKind::Several { .. });
+    let several = |field: &&FieldSchema| matches!(field.kind, FieldKind::Several { .. });
     if !rich && let Some(field) = schema.fields.iter().find(several) {
         return Err(format!(
             "the form asks for any of several choices in `{}`, and a client of {revision} can only be asked for one; \
@@ -91,7 +91,7 @@ fn form(params: &mut Object<'_>, revision: Revision, schema: &FormSchema) -> Res
         self::field(&mut Object::begin(properties.given_key(field.name)), rich, field);
     }
     properties.end();
-    let required: Vec<&FieldSchema> = schema.fields.iter().filter(|it| it.required).collect();
+    let required: Vec<&FieldSchema> = schema.fields.iter().filter(|field| field.required).collect();
     if !required.is_empty() {
         let mut names = object.array("required");
         for field in required {

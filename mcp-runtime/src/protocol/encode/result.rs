@@ -88,7 +88,7 @@ pub(super) fn meta(
     revision: Revision,
     of_author: Option<&Meta>,
 ) {
-    let of_author = of_author.filter(|it| !it.is_empty() && revision.features().titles);
+    let of_author = of_author.filter(|meta| !meta.is_empty() && revision.features().titles);
     if !revision.is_modern() && of_author.is_none() {
         return;
     }
@@ -101,7 +101,7 @@ pub(super) fn meta(
 
 /// Writes the author's own entries of a `_meta`.
 pub(super) fn entries(meta: &mut Object<'_>, of_author: Option<&Meta>) {
-    for (key, value) in of_author.iter().flat_map(|it| &it.0) {
+    for (key, value) in of_author.iter().flat_map(|meta| &meta.0) {
         let _ = wire::write::value(meta.given_key(key), value);
     }
 }

@@ -17,43 +17,45 @@ use crate::{
 pub(super) fn sampling(
     params: &mut Object<'_>,
     revision: Revision,
-    it: &Sampling,
+    request: &Sampling,
 ) -> Result<(), String> {
-    it.check()?;
-    if it.needs_tools() && !revision.features().sampling_tools {
+    request.check()?;
+    if request.needs_tools() && !revision.features().sampling_tools {
         return Err(format!(
             "the client's model cannot use tools in {revision}, which the client speaks: ask without tools, tool \
              choice, tool uses and tool results"
         ));
     }
     let mut messages = params.array("messages");
-    for turn in &it.turns {
+    for turn in &request.turns {
         match turn {
             Turn::Says(role, blocks) => says(&mut messages, revision, *role, blocks),
-            Turn::Results(results) => message(&mut messages, Role::User, results, |block, it| {
-                tool_result(block, revision, &it.0, &it.1);
-            }),
+            Turn::Results(results) => {
+                message(&mut messages, Role::User, results, |block, result| {
+                    tool_result(block, revision, &result.0, &result.1);
+                })
+            }
         }
     }
     messages.end();
-    preferences(params, it);
-    params.opt_str("systemPrompt", it.system.as_deref());
-    params.opt_str("includeContext", it.context.map(context));
-    if let Some(temperature) = it.temperature {
+    preferences(params, request);
+    params.opt_str("systemPrompt", request.system.as_deref());
+    params.opt_str("includeContext", request.context.map(context));
+    if let Some(temperature) = request.temperature {
         params.f64("temperature", temperature);
     }
-    params.u64("maxTokens", it.max_tokens.into());
-    texts(params, "stopSequences", &it.stop);
-    if let Some(Ok(metadata)) = &it.metadata {
+    params.u64("maxTokens", request.max_tokens.into());
+    texts(params, "stopSequences", &request.stop);
+    if let Some(Ok(metadata)) = &request.metadata {
         params.raw("metadata", metadata);
     }
-    if !it.tools.is_empty() {
+    if !request.tools.is_empty() {
         let mut tools = params.array("tools");
-        for it in &it.tools {
-            tool(&mut tools.object(), it);
+        for definition in &request.tools {
+            tool(&mut tools.object(), definition);
         }
     }
-    if let Some(choice) = it.tool_choice {
+    if let Some(choice) = request.tool_choice {
         params.object("toolChoice").str("mode", mode(choice));
     }
     Ok(())
@@ -63,7 +65,7 @@ pub(super) fn sampling(
 fn says(messages: &mut Array<'_>, revision: Revision, role: Role, blocks: &[SampledContent]) {
     let most = if revision.features().sampling_tools { blocks.len() } else { 1 };
     for blocks in blocks.chunks(most.max(1)) {
-        message(messages, role, blocks, |block, it| self::block(block, revision, it));
+        message(messages, role, blocks, |block, content| self::block(block, revision, content));
     }
 }
 
@@ -80,46 +82,50 @@ fn message<T>(
         [one] => write(message.key("content"), one),
         several => {
             let mut content = message.array("content");
-            for it in several {
-                write(content.element(), it);
+            for block in several {
+                write(content.element(), block);
             }
         }
     }
 }
 
-fn block(out: &mut Vec<u8>, revision: Revision, it: &SampledContent) {
-    match it {
-        SampledContent::Text(it) => content::text(&mut Object::begin(out), revision, it),
-        SampledContent::Image(it) => content::image(&mut Object::begin(out), revision, it),
-        SampledContent::Audio(it) => content::audio(&mut Object::begin(out), revision, it),
-        SampledContent::ToolUse(it) => tool_use(&mut Object::begin(out), it),
-        SampledContent::Other(it) => wire::write::raw(out, it.json()),
+fn block(out: &mut Vec<u8>, revision: Revision, content: &SampledContent) {
+    match content {
+        SampledContent::Text(content) => content::text(&mut Object::begin(out), revision, content),
+        SampledContent::Image(content) => {
+            content::image(&mut Object::begin(out), revision, content)
+        }
+        SampledContent::Audio(content) => {
+            content::audio(&mut Object::begin(out), revision, content)
+        }
+        SampledContent::ToolUse(content) => tool_use(&mut Object::begin(out), content),
+        SampledContent::Other(content) => wire::write::raw(out, content.json()),
     }
 }
 
-fn tool_use(object: &mut Object<'_>, it: &ToolUse) {
-    object.str("type", "tool_use").str("id", &it.id).str("name", &it.name);
-    object.raw("input", it.input_json());
-    if let Some(meta) = &it.meta {
+fn tool_use(object: &mut Object<'_>, call: &ToolUse) {
+    object.str("type", "tool_use").str("id", &call.id).str("name", &call.name);
+    object.raw("input", call.input_json());
+    if let Some(meta) = &call.meta {
         object.raw("_meta", meta);
     }
 }
 
-fn tool_result(out: &mut Vec<u8>, revision: Revision, id: &str, it: &ToolResult) {
+fn tool_result(out: &mut Vec<u8>, revision: Revision, id: &str, result: &ToolResult) {
     let mut object = Object::begin(out);
     object.str("type", "tool_result").str("toolUseId", id);
-    content::tool_content(&mut object, revision, it);
-    content::own_meta(&mut object, revision, it.meta.as_ref());
+    content::tool_content(&mut object, revision, result);
+    content::own_meta(&mut object, revision, result.meta.as_ref());
 }
 
-fn preferences(params: &mut Object<'_>, it: &Sampling) {
-    let wishes = &it.preferences;
+fn preferences(params: &mut Object<'_>, request: &Sampling) {
+    let wishes = &request.preferences;
     let priorities = [
         ("costPriority", wishes.cost),
         ("speedPriority", wishes.speed),
         ("intelligencePriority", wishes.intelligence),
     ];
-    if wishes.hints.is_empty() && priorities.iter().all(|it| it.1.is_none()) {
+    if wishes.hints.is_empty() && priorities.iter().all(|priority| priority.1.is_none()) {
         return;
     }
     let mut preferences = params.object("modelPreferences");
@@ -139,29 +145,29 @@ fn preferences(params: &mut Object<'_>, it: &Sampling) {
 fn texts(params: &mut Object<'_>, name: &'static str, texts: &[String]) {
     if !texts.is_empty() {
         let mut array = params.array(name);
-        for it in texts {
-            array.str(it);
+        for text in texts {
+            array.str(text);
         }
     }
 }
 
-fn tool(object: &mut Object<'_>, it: &SamplingTool) {
-    object.str("name", &it.name).opt_str("description", it.description.as_deref());
-    if let Ok(schema) = &it.schema {
+fn tool(object: &mut Object<'_>, tool: &SamplingTool) {
+    object.str("name", &tool.name).opt_str("description", tool.description.as_deref());
+    if let Ok(schema) = &tool.schema {
         object.raw("inputSchema", schema);
     }
 }
 
-fn context(it: IncludeContext) -> &'static str {
-    match it {
+fn context(context: IncludeContext) -> &'static str {
+    match context {
         IncludeContext::None => "none",
         IncludeContext::ThisServer => "thisServer",
         IncludeContext::AllServers => "allServers",
     }
 }
 
-fn mode(it: ToolChoice) -> &'static str {
-    match it {
+fn mode(choice: ToolChoice) -> &'static str {
+    match choice {
         ToolChoice::Auto => "auto",
         ToolChoice::Required => "required",
         ToolChoice::None => "none",
@@ -181,10 +187,10 @@ mod tests {
         wire::Raw,
     };
 
-    fn written(revision: Revision, it: &Sampling) -> Result<String, String> {
+    fn written(revision: Revision, request: &Sampling) -> Result<String, String> {
         let mut out = Vec::new();
         let mut params = Object::begin(&mut out);
-        let done = sampling(&mut params, revision, it);
+        let done = sampling(&mut params, revision, request);
         assert!(done.is_ok() || params.is_empty(), "a refused question leaves nothing behind");
         params.end();
         done.map(|()| String::from_utf8(out).unwrap())
@@ -195,9 +201,9 @@ mod tests {
     }
 
     /// Checks how a question is written in each revision, oldest first.
-    fn check(it: &Sampling, expected: [Result<&str, &str>; 5]) {
+    fn check(request: &Sampling, expected: [Result<&str, &str>; 5]) {
         for (revision, expected) in Revision::ALL.into_iter().zip(expected) {
-            match (written(revision, it), expected) {
+            match (written(revision, request), expected) {
                 (Ok(written), Ok(expected)) => assert_eq!(written, expected, "{revision}"),
                 (Err(reason), Err(expected)) => assert!(reason.contains(expected), "{reason}"),
                 (written, _) => panic!("{revision}: {written:?}"),
@@ -234,7 +240,7 @@ mod tests {
         let instead = r#"{"type":"text","text":"[a sound of type audio/wav]"}"#;
         let split = |sound: &str| {
             let messages =
-                [text, image, sound].map(|it| format!(r#"{{"role":"user","content":{it}}}"#));
+                [text, image, sound].map(|block| format!(r#"{{"role":"user","content":{block}}}"#));
             format!(r#"{{"messages":[{}],"maxTokens":1}}"#, messages.join(","))
         };
         let (oldest, split) = (split(instead), split(audio));
@@ -305,8 +311,8 @@ mod tests {
     fn annotations() -> impl Strategy<Value = Option<Annotations>> {
         let roles =
             prop::collection::vec(prop::sample::select(vec![Role::User, Role::Assistant]), 1..3);
-        prop::option::of((roles, 0.0..=1.0_f64)).prop_map(|it| {
-            it.map(|(audience, priority)| Annotations {
+        prop::option::of((roles, 0.0..=1.0_f64)).prop_map(|annotations| {
+            annotations.map(|(audience, priority)| Annotations {
                 audience,
                 priority: Some(priority),
                 last_modified: None,
@@ -321,16 +327,18 @@ mod tests {
                 |(text, annotations)| {
                     let text = Text::new(text);
                     match annotations {
-                        Some(it) => {
-                            text.audience(&it.audience).priority(it.priority.unwrap_or(0.0))
-                        }
+                        Some(annotations) => text
+                            .audience(&annotations.audience)
+                            .priority(annotations.priority.unwrap_or(0.0)),
                         None => text,
                     }
                     .into()
                 }
             ),
-            ("[a-z]{1,5}/[a-z]{1,5}", bytes()).prop_map(|(mime, it)| Image::new(mime, it).into()),
-            ("[a-z]{1,5}/[a-z]{1,5}", bytes()).prop_map(|(mime, it)| Audio::new(mime, it).into()),
+            ("[a-z]{1,5}/[a-z]{1,5}", bytes())
+                .prop_map(|(mime, bytes)| Image::new(mime, bytes).into()),
+            ("[a-z]{1,5}/[a-z]{1,5}", bytes())
+                .prop_map(|(mime, bytes)| Audio::new(mime, bytes).into()),
         ]
     }
 
@@ -346,16 +354,16 @@ mod tests {
     fn conversations() -> impl Strategy<Value = Sampling> {
         let blocks = || prop::collection::vec(says(), 1..4);
         prop::collection::vec((blocks(), blocks(), uses()), 1..4).prop_map(|rounds| {
-            rounds.into_iter().fold(Sampling::new(7), |it, (user, model, uses)| {
+            rounds.into_iter().fold(Sampling::new(7), |request, (user, model, uses)| {
                 let ids: Vec<_> = uses
                     .iter()
-                    .filter_map(|it| match it {
-                        SampledContent::ToolUse(it) => Some(it.id.clone()),
+                    .filter_map(|content| match content {
+                        SampledContent::ToolUse(call) => Some(call.id.clone()),
                         _ => None,
                     })
                     .collect();
-                let it = it.user(user).assistant((model, uses));
-                ids.into_iter().rev().fold(it, |it, id| it.tool_result(id, "done"))
+                let request = request.user(user).assistant((model, uses));
+                ids.into_iter().rev().fold(request, |request, id| request.tool_result(id, "done"))
             })
         })
     }
@@ -365,17 +373,17 @@ mod tests {
         let messages = Raw::trusted(params).get("messages").unwrap();
         messages
             .elements()
-            .flat_map(|it| {
-                let read = Sampled::read(it).unwrap();
+            .flat_map(|message| {
+                let read = Sampled::read(message).unwrap();
                 read.content.into_iter().map(move |block| (read.role, block))
             })
             .collect()
     }
 
     fn is_result((_, block): &(Role, SampledContent), of: &str) -> bool {
-        let SampledContent::Other(it) = block else { return false };
-        let id = Raw::trusted(it.json()).get("toolUseId").and_then(Raw::string);
-        it.kind() == "tool_result" && id.as_deref() == Some(of)
+        let SampledContent::Other(other) = block else { return false };
+        let id = Raw::trusted(other.json()).get("toolUseId").and_then(Raw::string);
+        other.kind() == "tool_result" && id.as_deref() == Some(of)
     }
 
     proptest! {

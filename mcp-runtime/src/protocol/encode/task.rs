@@ -57,11 +57,11 @@ pub(super) fn answer(
 fn ending(out: &mut Vec<u8>, revision: Revision, id: Id<'_>, view: &TaskView) {
     let TaskState::Ended(end) = &view.state else { return };
     match &**end {
-        TaskEnd::Result(it) => wire::response(out, id, |result| {
-            tool_content(result, revision, it);
+        TaskEnd::Result(tool) => wire::response(out, id, |result| {
+            tool_content(result, revision, tool);
             let mut meta = result.object("_meta");
             related(&mut meta, &view.id);
-            entries(&mut meta, it.meta.as_ref());
+            entries(&mut meta, tool.meta.as_ref());
         }),
         TaskEnd::Error(error) => result::error(out, revision, Some(id), error),
         TaskEnd::Cancelled => {
@@ -108,17 +108,17 @@ fn detailed(object: &mut Object<'_>, revision: Revision, view: &TaskView) {
             let _ = requests(object, revision, questions);
         }
         TaskState::Ended(end) => match &**end {
-            TaskEnd::Result(it) => ended_result(&mut object.object("result"), revision, it),
-            TaskEnd::Error(it) => ended_error(&mut object.object("error"), revision, it),
+            TaskEnd::Result(result) => ended_result(&mut object.object("result"), revision, result),
+            TaskEnd::Error(error) => ended_error(&mut object.object("error"), revision, error),
             TaskEnd::Cancelled => {}
         },
     }
 }
 
-fn ended_result(object: &mut Object<'_>, revision: Revision, it: &ToolResult) {
+fn ended_result(object: &mut Object<'_>, revision: Revision, result: &ToolResult) {
     result_type(object, revision, "complete");
-    tool_content(object, revision, it);
-    if let Some(meta) = it.meta.as_ref().filter(|it| !it.is_empty()) {
+    tool_content(object, revision, result);
+    if let Some(meta) = result.meta.as_ref().filter(|meta| !meta.is_empty()) {
         entries(&mut object.object("_meta"), Some(meta));
     }
 }
@@ -145,7 +145,7 @@ fn fields(object: &mut Object<'_>, revision: Revision, view: &TaskView, status: 
         _ => ("ttl", "pollInterval"),
     };
     match view.ttl {
-        Some(it) => object.u64(ttl, millis(it)),
+        Some(time) => object.u64(ttl, millis(time)),
         None => object.null(ttl),
     };
     object.u64(poll, millis(view.poll).max(1));
@@ -164,7 +164,7 @@ fn failure(revision: Revision, view: &TaskView) -> Option<&str> {
     }
     let TaskState::Ended(end) = &view.state else { return None };
     match &**end {
-        TaskEnd::Result(it) if it.is_error => match it.content.first()? {
+        TaskEnd::Result(result) if result.is_error => match result.content.first()? {
             Content::Text(text) => Some(text.as_str()),
             _ => None,
         },
@@ -182,7 +182,7 @@ fn status(revision: Revision, view: &TaskView) -> &'static str {
     };
     let is_core = revision.features().tasks == TaskDialect::Core;
     match &**end {
-        TaskEnd::Result(it) if it.is_error && is_core => "failed",
+        TaskEnd::Result(result) if result.is_error && is_core => "failed",
         TaskEnd::Result(_) => "completed",
         TaskEnd::Error(_) => "failed",
         TaskEnd::Cancelled => "cancelled",

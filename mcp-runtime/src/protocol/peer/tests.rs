@@ -84,7 +84,7 @@ fn listening() -> (crate::catalog::Handle, Peer) {
 }
 
 fn all_answers(peer: &Peer) -> String {
-    std::iter::from_fn(|| Some(answers(peer)).filter(|it| !it.is_empty())).collect()
+    std::iter::from_fn(|| Some(answers(peer)).filter(|batch| !batch.is_empty())).collect()
 }
 
 /// Events that a slow reader has not received come before the end of the stream, or not at all.
@@ -97,7 +97,7 @@ fn nothing_follows_the_end_of_a_stream() {
         end(&peer);
         let said = all_answers(&peer);
         let said: Vec<_> =
-            said.lines().skip(1).map(|it| it.split('"').nth(7).unwrap_or_default()).collect();
+            said.lines().skip(1).map(|line| line.split('"').nth(7).unwrap_or_default()).collect();
         assert_eq!(said, expected);
     }
     let changed = "notifications/tools/list_changed";
@@ -180,7 +180,7 @@ fn an_answer_does_not_grow_with_what_was_wrong() {
     let mut received = Received::default();
     let envelope = envelope();
     let unknown: Vec<String> =
-        (0..10_000).map(|it| format!(r#""{}{it}":1"#, "x".repeat(500))).collect();
+        (0..10_000).map(|number| format!(r#""{}{number}":1"#, "x".repeat(500))).collect();
     let arguments = unknown.join(",");
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{{arguments}}},{envelope}}}}}"#
