@@ -69,6 +69,7 @@ pub(super) fn permit_uris<'a>(
 
 /// Checks the capabilities of the client, and then the headers that repeat arguments, against the item of the request (rule C-02). Returns
 /// the reason if a client of the legacy era lacks a capability.
+#[inline]
 pub(super) fn check_against_item(
     target: Option<&Arc<Entry>>,
     terms: &Terms,
@@ -125,6 +126,7 @@ fn cannot_be_asked(entry: &Entry, terms: &Terms) -> Option<String> {
 ///
 /// # Errors
 /// Returns the reason why the caller has to wait, in words for the model.
+#[inline]
 pub(super) fn enter_gate(
     state: &PeerState,
     entry: &Entry,
@@ -187,6 +189,7 @@ pub(super) fn admit(
 ///
 /// # Errors
 /// Fails if the requests of all running calls are too large for this one to run beside them.
+#[inline]
 pub(super) fn reserve(
     state: &PeerState,
     request: &ClientRequest<'_>,

@@ -363,6 +363,7 @@ impl Drop for PendingCall {
 }
 
 /// Answers a request, or leaves the call to the transport if its handler has to wait.
+#[inline]
 pub(super) fn drive(
     dispatched: Dispatched,
     id: Id<'_>,

@@ -59,7 +59,7 @@ pub(super) struct Questioner {
     state: Arc<PeerState>,
     outbox: Arc<Outbox>,
     /// Whether only the response can be sent.
-    is_quiet: bool,
+    only_response: bool,
     terms: Terms,
     timeout: Duration,
     keys: Mutex<BTreeSet<String>>,
@@ -76,7 +76,7 @@ impl Questioner {
         Self {
             state,
             outbox: to.outbox.clone(),
-            is_quiet: to.only_response,
+            only_response: to.only_response,
             terms,
             timeout,
             keys: Mutex::default(),
@@ -97,7 +97,7 @@ impl Questioner {
     }
 
     /// Checks that the protocol revision has this kind of question, and that the client has declared the capability for it.
-    fn knows(&self, question: &Question) -> Result<()> {
+    fn check_support(&self, question: &Question) -> Result<()> {
         let revision = self.terms.revision;
         let features = revision.features();
         let missing = match question {
@@ -122,8 +122,8 @@ impl Questioner {
 
     /// Checks that the question can be sent.
     fn check(&self, question: &Question) -> Result<()> {
-        self.knows(question)?;
-        if self.is_quiet {
+        self.check_support(question)?;
+        if self.only_response {
             return Err(Error::msg(
                 "the client accepts no stream of events, so it cannot be asked",
             ));
@@ -145,7 +145,7 @@ impl Questioner {
     /// Returns the error that sends the user to a page before the call is repeated (rule ELIC-09).
     fn url_required(&self, page: &Question) -> Error {
         let Question::Url { message, url, .. } = page else { return Error::internal("no page") };
-        if let Err(why) = self.knows(page) {
+        if let Err(why) = self.check_support(page) {
             return Error::msg(format_args!(
                 "{message}: the user must go to {url} first, and tell you when to try again ({why})"
             ));

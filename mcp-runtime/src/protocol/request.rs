@@ -96,6 +96,7 @@ impl<'a> RequestMeta<'a> {
     }
 
     /// Returns version and capabilities. This is the first check: both must be there, for any version (rule META-01).
+    #[inline]
     pub(super) fn envelope(&self) -> Result<(Raw<'a>, Raw<'a>), Error> {
         if self.whole.is_none_or(|meta| meta.kind() != JsonKind::Object) {
             return Err(Error::invalid_params(format_args!(

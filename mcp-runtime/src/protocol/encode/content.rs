@@ -135,6 +135,7 @@ pub(super) fn base64(out: &mut Vec<u8>, data: &Data) {
 }
 
 /// Writes content, structured content and `isError` of a tool result.
+#[inline]
 pub(super) fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &ToolResult) {
     let features = revision.features();
     let mut blocks = result.array("content");

@@ -75,6 +75,7 @@ pub(in crate::protocol) fn listen_result(
 }
 
 /// Writes the kind of a result, which the modern era has.
+#[inline]
 pub(super) fn result_type(result: &mut Object<'_>, revision: Revision, name: &'static str) {
     if revision.is_modern() {
         result.word("resultType", name);
@@ -82,6 +83,7 @@ pub(super) fn result_type(result: &mut Object<'_>, revision: Revision, name: &'s
 }
 
 /// Writes `_meta` of a result: the author's entries and, in the modern era, `serverInfo` (rule META-05).
+#[inline]
 pub(super) fn meta(
     result: &mut Object<'_>,
     service: &Service,
