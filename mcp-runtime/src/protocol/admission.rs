@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "http")]
+use mcp_runtime_wire::Raw;
+
 use super::{
     call::{RefusalStatus, RefusedRequest, id_in_use},
     request::ClientRequest,
@@ -9,12 +12,10 @@ use super::{
     session::Terms,
     state::PeerState,
 };
-#[cfg(feature = "http")]
-use crate::wire::Raw;
 use crate::{
     catalog::Entry,
     dispatch::Request,
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     limits::{LARGE, Limit, NoShare, Permit, Pool, Taken},
     model::Asks,
 };
@@ -100,7 +101,7 @@ pub(super) fn check_against_item(
 fn lacking(entry: &Entry, missing: Asks) -> Error {
     let names = missing.names().collect::<Vec<_>>().join(" and ");
     let text = format!("the {} `{}` needs a client with {names}", entry.kind_name(), entry.name);
-    Error::of(Kind::MissingCapability, text)
+    Error::of(ErrorKind::MissingCapability, text)
         .with_json(format!(r#"{{"requiredCapabilities":{}}}"#, missing.required_json()))
 }
 
@@ -159,7 +160,7 @@ pub(super) fn admit(
         in_flight = calls.len();
     }
     let busy = |which: Limit, text: String| {
-        let error = service.count_refusal(which, Error::of(Kind::Failed, text));
+        let error = service.count_refusal(which, Error::of(ErrorKind::Failed, text));
         Err(RefusalStatus::Busy.because(error))
     };
     if in_flight >= limits.calls {
@@ -206,6 +207,6 @@ fn reserve_large(state: &PeerState, bytes: usize) -> Result<Taken, RefusedReques
         return Ok(taken);
     }
     let text = "the requests of the calls that run are too large together: wait for some of them";
-    let error = service.count_refusal(Limit::AllBodies, Error::of(Kind::Failed, text));
+    let error = service.count_refusal(Limit::AllBodies, Error::of(ErrorKind::Failed, text));
     Err(RefusalStatus::Busy.because(error))
 }

@@ -9,6 +9,8 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::{Id, IdBuf, notification};
+
 use super::{
     encode,
     outbox::{Outbox, OutboxHold, ProgressSlot},
@@ -19,10 +21,9 @@ use crate::{
     call::context::{Carrier, Channel, Report},
     catalog::{Snapshot, Topic},
     dispatch::{Dispatched, Pending},
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     limits::{Pool, Share},
-    model::{Answer, Done, Level, TaskAnswer},
-    wire::{Id, IdBuf, notification},
+    model::{Done, Level, OperationResult, TaskAnswer},
 };
 
 /// Result of one message or batch for its transport, in addition to the messages in the outbox.
@@ -228,13 +229,13 @@ pub(super) struct ResponseSink<'a> {
 }
 
 impl ResponseSink<'_> {
-    pub(super) fn answer(&self, id: Id<'_>, answer: &Answer) {
+    pub(super) fn answer(&self, id: Id<'_>, answer: &OperationResult) {
         let Self { state, snapshot, scope, slot, to } = *self;
         let revision = scope.revision;
         if let Err(error) = answer {
             encode::log_internal(error);
             #[cfg(feature = "http")]
-            if revision.is_modern() && error.kind() == Kind::MissingCapability {
+            if revision.is_modern() && error.kind() == ErrorKind::MissingCapability {
                 to.outbox.refuse();
             }
         }
@@ -394,5 +395,5 @@ pub(super) fn drive(
 
 /// Returns the error for an id that a running call or a listen stream has (rule RPC-08).
 pub(super) fn id_in_use() -> Error {
-    Error::of(Kind::InvalidRequest, "a request with this id is still running")
+    Error::of(ErrorKind::InvalidRequest, "a request with this id is still running")
 }

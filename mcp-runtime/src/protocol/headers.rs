@@ -2,6 +2,7 @@
 //! (rule B9). Header and body must agree. Header and message together decide which conversation a message belongs to (rule B2).
 
 use http::HeaderMap;
+use mcp_runtime_wire::{Incoming, JsonKind, Raw, RpcMessage, RpcParams};
 
 use super::{
     request::{ClientRequest, RequestMeta},
@@ -9,9 +10,8 @@ use super::{
 };
 use crate::{
     call::extract::header,
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     schema::header::HeaderArgument,
-    wire::{Incoming, Kind as JsonKind, Message, Params, Raw},
 };
 
 /// Header that names the protocol revision.
@@ -38,9 +38,9 @@ pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
         named.is_none_or(Revision::is_modern)
     });
     match incoming {
-        Incoming::One(Ok(Message::Request { method, params, .. })) => {
+        Incoming::One(Ok(RpcMessage::Request { method, params, .. })) => {
             let is_modern = by_header || {
-                let meta = params.and_then(Params::meta);
+                let meta = params.and_then(RpcParams::meta);
                 RequestMeta::read(meta).claims(method)
             };
             match (is_modern, &**method) {
@@ -201,16 +201,18 @@ fn undecodable(name: &str) -> Error {
 
 #[cold]
 fn mismatch(text: impl std::fmt::Display) -> Error {
-    Error::of(Kind::HeaderMismatch, text)
+    Error::of(ErrorKind::HeaderMismatch, text)
 }
 
 #[cfg(test)]
 mod tests {
+    use mcp_runtime_wire as wire;
+
     use super::*;
-    use crate::wire;
 
     fn check(message: &str, version: Option<&str>, expected: Route) {
-        let (limits, mut parsed) = (wire::Limits { depth: 9, batch: 9 }, wire::Parsed::default());
+        let (limits, mut parsed) =
+            (wire::ParseLimits { depth: 9, batch: 9 }, wire::Parsed::default());
         let incoming = wire::parse(message.as_bytes(), limits, &mut parsed).unwrap();
         assert_eq!(route(&incoming, version.map(str::as_bytes)), expected, "{message} {version:?}");
     }

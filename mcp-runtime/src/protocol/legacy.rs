@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{Raw, response};
+
 #[cfg(feature = "auth")]
 use super::admission::permit_uris;
 use super::{
@@ -18,9 +20,8 @@ use super::{
 use crate::{
     call::context::logging,
     catalog::Topic,
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     limits::Limit,
-    wire::{Raw, response},
 };
 
 /// Request that changes the session and has an empty result.
@@ -75,7 +76,7 @@ pub(super) fn answer_request(
     let terms = state.session().terms();
     let Some(terms) = terms else {
         let text = format!("`{}` before `initialize`: the session has not begun", request.method);
-        let error = Error::of(Kind::InvalidRequest, text);
+        let error = Error::of(ErrorKind::InvalidRequest, text);
         return request.refuse(state.revision(), &error);
     };
     match method {
@@ -92,7 +93,7 @@ pub(super) fn answer_request(
 
 fn initialize(state: &Arc<PeerState>, request: &ClientRequest<'_>, received: &mut Received) {
     let mut refuse = |text: &str| {
-        let error = Error::of(Kind::InvalidRequest, text);
+        let error = Error::of(ErrorKind::InvalidRequest, text);
         request.reject(state.revision(), RefusalStatus::Malformed.because(error), received);
     };
     if request.to.is_batch() {

@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::{collections::HashSet, sync::Arc};
 
+use mcp_runtime_wire::{self as wire, Id, JsonKind, Raw};
+
 #[cfg(feature = "auth")]
 use super::{admission::permit_uris, call::RefusedRequest, subscriptions::too_many};
 use super::{
@@ -18,10 +20,9 @@ use super::{
 };
 use crate::{
     catalog::{Listener as _, Topic},
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     limits::{Limit, Tenant},
     task::LiveTask,
-    wire::{self, Id, Kind as JsonKind, Raw},
 };
 
 /// Ends the listen streams as the protocol demands on a connection that may carry several of them: each is cancelled before its result
@@ -59,10 +60,10 @@ pub(super) fn listen(
     }
     state.register(Topic::Lists);
     match open(state, terms, request) {
-        Err(error) if error.kind() == Kind::Failed => {
+        Err(error) if error.kind() == ErrorKind::Failed => {
             request.reject(revision, RefusalStatus::Busy.because(error), received);
         }
-        Err(error) if error.kind() == Kind::MissingCapability => {
+        Err(error) if error.kind() == ErrorKind::MissingCapability => {
             request.reject(revision, RefusalStatus::Malformed.because(error), received);
         }
         Err(error) => request.refuse(revision, &error),
@@ -138,7 +139,9 @@ fn open(
     let limits = state.service.limits;
     if streams >= limits.streams {
         let text = format!("{streams} listen streams are open already: close some of them");
-        return Err(state.service.count_refusal(Limit::Streams, Error::of(Kind::Failed, text)));
+        return Err(state
+            .service
+            .count_refusal(Limit::Streams, Error::of(ErrorKind::Failed, text)));
     }
     let tenant = state.tenant(request.carrier, terms.revision);
     let mut filter = supported_filter(state, wanted, uris, &tenant)?;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{JsonKind, response};
+
 use super::{
     call::{Received, RefusalStatus},
     encode,
@@ -15,9 +17,8 @@ use super::{
 };
 use crate::{
     call::context::logging,
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Limit,
-    wire::{Kind as JsonKind, response},
 };
 
 /// Checks and handles a request. Clients can observe the order of the checks (rule C-02).
@@ -98,5 +99,5 @@ fn unsupported(version: &str) -> Error {
     let supported: Vec<_> = Revision::MODERN.iter().map(|revision| revision.name()).collect();
     let text = format!("revision `{version}` is not served; served: {}", supported.join(", "));
     let data = serde_json::json!({ "supported": supported, "requested": version });
-    Error::of(Kind::UnsupportedVersion, text).with_data(data)
+    Error::of(ErrorKind::UnsupportedVersion, text).with_data(data)
 }

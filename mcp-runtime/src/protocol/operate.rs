@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{Id, Raw};
+
 #[cfg(feature = "auth")]
 use super::admission::permit;
 use super::{
@@ -25,7 +27,6 @@ use crate::{
     limits::Reservation,
     model::{Done, ToolResult},
     task,
-    wire::{Id, Raw},
 };
 
 /// Runs a request that both eras have.

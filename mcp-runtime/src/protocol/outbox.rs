@@ -11,11 +11,12 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::{Id, IdBuf, ObjectWriter, notification};
+
 use super::{encode::related, revision::Revision};
 use crate::{
     call::context::{Channel, Report},
     model::Level,
-    wire::{Id, IdBuf, Object, notification},
 };
 
 /// Messages on their way to the client, one line each. They are encoded straight into the buffer of the outbox.
@@ -422,7 +423,7 @@ impl ProgressSlot {
         out.push(b'\n');
     }
 
-    pub(super) fn write_task(&self, params: &mut Object<'_>) {
+    pub(super) fn write_task(&self, params: &mut ObjectWriter<'_>) {
         if let Some(task) = &self.task {
             related(&mut params.object("_meta"), task);
         }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{self as wire, Id, Incoming, Invalid, Parsed, Raw, RpcMessage, RpcParams};
+
 use super::{
     call::{Received, RefusalStatus, ReplyTo},
     legacy, listen, modern,
@@ -16,9 +18,8 @@ use super::{
 use crate::limits::Tenant;
 use crate::{
     call::context::{Carrier, Context},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::{Limit, Limits, Who},
-    wire::{self, Id, Incoming, Invalid, Message, Params, Parsed, Raw},
 };
 
 /// Server side of a conversation: the calls and streams of both eras, and a session of the legacy era if one begins. A connection that
@@ -100,7 +101,7 @@ impl Peer {
         match wire::parse(bytes, limits.of_wire(), &mut Parsed::default()) {
             Err(malformed) => {
                 self.state.service.note_malformed(&malformed);
-                self.refuse_unread(&Error::of(Kind::Parse, malformed), &arrival.to);
+                self.refuse_unread(&Error::of(ErrorKind::Parse, malformed), &arrival.to);
             }
             Ok(incoming) => self.handle(&incoming, arrival, received),
         }
@@ -115,7 +116,7 @@ impl Peer {
     ) {
         let refuse = |received: &mut Received, text: &str| {
             received.refusal = Some(RefusalStatus::Malformed);
-            let error = Error::of(Kind::InvalidRequest, text);
+            let error = Error::of(ErrorKind::InvalidRequest, text);
             arrival.to.error(self.state.revision(), None, &error);
         };
         match incoming {
@@ -151,7 +152,7 @@ impl Peer {
         let limit = self.state.service.limits.message;
         let text = format!("the message is longer than {limit} bytes");
         self.state.service.tally().refuse(Limit::Message);
-        self.refuse_unread(&Error::of(Kind::InvalidRequest, text), &self.plainly().to);
+        self.refuse_unread(&Error::of(ErrorKind::InvalidRequest, text), &self.plainly().to);
     }
 
     /// Answers a line that was not read, so that its ids are not known.
@@ -161,7 +162,7 @@ impl Peer {
 
     fn message(
         &self,
-        message: &Result<Message<'_>, Invalid<'_>>,
+        message: &Result<RpcMessage<'_>, Invalid<'_>>,
         arrival: &Arrival,
         received: &mut Received,
     ) {
@@ -173,11 +174,11 @@ impl Peer {
             Err(invalid) => {
                 received.refusal = Some(RefusalStatus::Malformed);
                 self.state.service.note_invalid(invalid);
-                let error = Error::of(Kind::InvalidRequest, &invalid.reason);
+                let error = Error::of(ErrorKind::InvalidRequest, &invalid.reason);
                 to.error(self.state.revision(), invalid.id, &error);
             }
-            Ok(Message::Request { id, method, params }) => {
-                let params = params.unwrap_or(&Params::NONE);
+            Ok(RpcMessage::Request { id, method, params }) => {
+                let params = params.unwrap_or(&RpcParams::NONE);
                 let meta = RequestMeta::read(params.meta());
                 let carrier = &arrival.carrier;
                 let request = ClientRequest { id: *id, method, params, meta, to, carrier };
@@ -191,13 +192,13 @@ impl Peer {
                 } else if to.is_batch() {
                     // Batches of revision 2025-03-26 cannot contain requests of the modern era (rule RPC-11).
                     let text = "a request of this revision cannot be part of a batch";
-                    let error = Error::of(Kind::InvalidRequest, text);
+                    let error = Error::of(ErrorKind::InvalidRequest, text);
                     request.refuse(Revision::MODERN[0], &error);
                 } else {
                     modern::answer_request(&self.state, &request, received);
                 }
             }
-            Ok(Message::Notification { method, params }) => match &**method {
+            Ok(RpcMessage::Notification { method, params }) => match &**method {
                 // A cancellation carries no envelope in either era, so one table of calls serves both.
                 "notifications/cancelled" => self.cancel(*params),
                 "notifications/initialized" => self.state.session().set_initialized(),
@@ -205,15 +206,15 @@ impl Peer {
                 // Progress of the server's requests is ignored, because nothing here asks for it. Unknown notifications are ignored too.
                 _ => {}
             },
-            Ok(Message::Response { id, result }) => {
+            Ok(RpcMessage::Response { id, result }) => {
                 questions::receive_answer(&self.state, *id, *result)
             }
         }
     }
 
     /// Cancels a call or a listen stream. A notification that is malformed or comes too late is ignored (rule CANC-02).
-    fn cancel(&self, params: Option<&Params<'_>>) {
-        let [id, reason] = params.unwrap_or(&Params::NONE).pick(["requestId", "reason"]);
+    fn cancel(&self, params: Option<&RpcParams<'_>>) {
+        let [id, reason] = params.unwrap_or(&RpcParams::NONE).pick(["requestId", "reason"]);
         let Some(id) = id.and_then(Id::parse) else { return };
         if let Some(reason) = reason.and_then(Raw::string) {
             let id = shown(id.as_str());

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
 use tokio::sync::oneshot;
 
 use super::{
@@ -20,12 +21,11 @@ use super::{
 };
 use crate::{
     ask::asked_twice,
-    call::context::{Asker, Asking},
+    call::context::{AnswerFuture, Asker},
     catalog::Topic,
-    error::{Error, Kind, Result, truncated},
+    error::{Error, ErrorKind, Result, truncated},
     limits::Limit,
     model::{NeedInput, Question},
-    wire::{self, Id, Object, Raw},
 };
 
 /// Hands a response to the question that waits for it.
@@ -151,7 +151,7 @@ impl Questioner {
             ));
         }
         let mut data = Vec::new();
-        let mut object = Object::begin(&mut data);
+        let mut object = ObjectWriter::begin(&mut data);
         let mut pages = object.array("elicitations");
         let id = self.elicitation_id(page);
         let written =
@@ -159,7 +159,7 @@ impl Questioner {
         pages.end();
         object.end();
         match (written, String::from_utf8(data)) {
-            (Ok(()), Ok(data)) => Error::of(Kind::UrlRequired, message).with_json(data),
+            (Ok(()), Ok(data)) => Error::of(ErrorKind::UrlRequired, message).with_json(data),
             _ => Error::internal("the page cannot be written"),
         }
     }
@@ -226,7 +226,7 @@ impl Drop for QuestionGuard {
 }
 
 impl Asker for Questioner {
-    fn ask(&self, key: &str, question: Question) -> Asking {
+    fn ask(&self, key: &str, question: Question) -> AnswerFuture {
         let own = self.roots.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let known = own.or_else(|| self.state.ongoing_or_new().questions().roots.clone());
         if let (Question::Roots, Some(roots)) = (&question, known) {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use mcp_runtime_wire::{Id, IndexedObject, JsonKind, Raw, RpcParams, USUAL_META};
+
 use super::{
     call::{Received, RefusedRequest, ReplyTo},
     encode,
@@ -12,10 +14,9 @@ use crate::{
     call::context::Carrier,
     catalog::Snapshot,
     dispatch::{Reference, Request},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Limits,
     model::{Level, ListKind},
-    wire::{Id, Kind as JsonKind, Known, Params, Raw, USUAL_META},
 };
 
 const VERSION: &str = USUAL_META[0];
@@ -39,7 +40,7 @@ pub(super) struct ClientRequest<'a> {
     pub(super) id: Id<'a>,
     pub(super) method: &'a str,
     /// Empty object if the request has no parameters.
-    pub(super) params: &'a Params<'a>,
+    pub(super) params: &'a RpcParams<'a>,
     pub(super) meta: RequestMeta<'a>,
     pub(super) to: &'a ReplyTo,
     pub(super) carrier: &'a Carrier,
@@ -80,7 +81,7 @@ pub(super) struct RequestMeta<'a> {
 }
 
 impl<'a> RequestMeta<'a> {
-    pub(super) fn read(meta: Option<Known<'a>>) -> Self {
+    pub(super) fn read(meta: Option<IndexedObject<'a>>) -> Self {
         let names = ["progressToken", VERSION, CAPABILITIES, CLIENT, LOG_LEVEL];
         let [progress_token, version, capabilities, client, log_level] =
             meta.map_or_else(Default::default, |meta| meta.pick(names));
@@ -166,7 +167,7 @@ impl Method {
     ///
     /// # Errors
     /// Invalid params, with the member that is missing or wrong.
-    pub(super) fn operation<'a>(self, params: &'a Params<'a>) -> Result<Request<'a>, Error> {
+    pub(super) fn operation<'a>(self, params: &'a RpcParams<'a>) -> Result<Request<'a>, Error> {
         match self {
             Self::List(kind) => list(kind, params),
             Self::CallTool => {
@@ -222,13 +223,13 @@ fn non_null(member: Option<Raw<'_>>) -> Option<Raw<'_>> {
 }
 
 /// Reads the request of a list. A cursor that is empty is not absent (rule C-15).
-fn list<'a>(kind: ListKind, params: &Params<'a>) -> Result<Request<'a>, Error> {
+fn list<'a>(kind: ListKind, params: &RpcParams<'a>) -> Result<Request<'a>, Error> {
     let cursor =
         non_null(params.get("cursor")).map(|cursor| string(Some(cursor), "cursor")).transpose()?;
     Ok(Request::List { kind, cursor })
 }
 
-fn complete<'a>(params: &Params<'a>) -> Result<Request<'a>, Error> {
+fn complete<'a>(params: &RpcParams<'a>) -> Result<Request<'a>, Error> {
     let [reference, argument, context] = params.pick(["ref", "argument", "context"]);
     let reference = reference.ok_or_else(|| Error::invalid_params("`ref` is missing"))?;
     let member = |name: &str| string(reference.get(name), name);
@@ -269,5 +270,5 @@ pub(super) fn parse_level(name: &str) -> Result<Level, Error> {
 }
 
 pub(super) fn unknown_method(method: &str) -> Error {
-    Error::of(Kind::MethodNotFound, format_args!("method not found: {}", shown(method)))
+    Error::of(ErrorKind::MethodNotFound, format_args!("method not found: {}", shown(method)))
 }

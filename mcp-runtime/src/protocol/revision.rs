@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::Kind;
+use crate::error::ErrorKind;
 
 /// Revision of the Model Context Protocol. Revisions are ordered from the oldest to the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -157,20 +157,20 @@ impl Revision {
     }
 
     /// Returns the code on the wire for a kind of error.
-    pub(crate) fn code(self, kind: Kind) -> i64 {
+    pub(crate) fn code(self, kind: ErrorKind) -> i64 {
         match kind {
-            Kind::Parse => -32700,
-            Kind::InvalidRequest => -32600,
-            Kind::MethodNotFound => -32601,
-            Kind::InvalidParams => -32602,
-            Kind::ResourceNotFound if self.is_modern() => -32602,
-            Kind::ResourceNotFound => -32002,
-            Kind::UrlRequired if self.features().url_mode && !self.is_modern() => -32042,
-            Kind::Internal | Kind::Failed | Kind::UrlRequired => -32603,
-            Kind::HeaderMismatch => -32020,
-            Kind::MissingCapability => -32021,
-            Kind::UnsupportedVersion => -32022,
-            Kind::Custom(code) => code.into(),
+            ErrorKind::Parse => -32700,
+            ErrorKind::InvalidRequest => -32600,
+            ErrorKind::MethodNotFound => -32601,
+            ErrorKind::InvalidParams => -32602,
+            ErrorKind::ResourceNotFound if self.is_modern() => -32602,
+            ErrorKind::ResourceNotFound => -32002,
+            ErrorKind::UrlRequired if self.features().url_mode && !self.is_modern() => -32042,
+            ErrorKind::Internal | ErrorKind::Failed | ErrorKind::UrlRequired => -32603,
+            ErrorKind::HeaderMismatch => -32020,
+            ErrorKind::MissingCapability => -32021,
+            ErrorKind::UnsupportedVersion => -32022,
+            ErrorKind::Custom(code) => code.into(),
         }
     }
 }
@@ -198,14 +198,15 @@ mod tests {
 
     #[test]
     fn the_code_of_a_missing_resource_depends_on_the_era() {
-        assert_eq!(V2025_11_25.code(Kind::ResourceNotFound), -32002);
-        assert_eq!(V2026_07_28.code(Kind::ResourceNotFound), -32602);
+        assert_eq!(V2025_11_25.code(ErrorKind::ResourceNotFound), -32002);
+        assert_eq!(V2026_07_28.code(ErrorKind::ResourceNotFound), -32602);
     }
 
     #[test]
     fn a_single_revision_has_an_error_code_for_a_required_url() {
-        let with =
-            Revision::ALL.into_iter().filter(|revision| revision.code(Kind::UrlRequired) == -32042);
+        let with = Revision::ALL
+            .into_iter()
+            .filter(|revision| revision.code(ErrorKind::UrlRequired) == -32042);
         assert_eq!(with.collect::<Vec<_>>(), [V2025_11_25]);
     }
 }

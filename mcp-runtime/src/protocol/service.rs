@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_wire::{Invalid, Malformed, ObjectWriter};
+
 use super::revision::{Revision, TaskDialect};
 use crate::{
     ask::RoundStates,
@@ -13,7 +15,6 @@ use crate::{
     limits::{Limit, Limits, Room, Shares, Tally},
     model::Icon,
     task::Tasks,
-    wire::{Invalid, Malformed, Object},
 };
 
 /// Name of the tasks extension, in the capabilities of client and server.
@@ -70,7 +71,7 @@ impl Service {
 
     pub(crate) fn new(started: &Started) -> Arc<Self> {
         let mut info = Vec::new();
-        let mut object = Object::begin(&mut info);
+        let mut object = ObjectWriter::begin(&mut info);
         implementation(&mut object, Revision::MODERN[0], &started.identity);
         object.end();
         Arc::new(Self {
@@ -112,7 +113,11 @@ impl Feature {
 }
 
 /// Writes `Implementation`, with the members that the revision has.
-pub(super) fn implementation(object: &mut Object<'_>, revision: Revision, identity: &Identity) {
+pub(super) fn implementation(
+    object: &mut ObjectWriter<'_>,
+    revision: Revision,
+    identity: &Identity,
+) {
     let features = revision.features();
     object.str("name", &identity.name).str("version", &identity.version);
     if features.titles {
@@ -128,13 +133,13 @@ pub(super) fn implementation(object: &mut Object<'_>, revision: Revision, identi
 /// Returns `Implementation` in the newest revision.
 pub(crate) fn presented(identity: &Identity) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut object = Object::begin(&mut out);
+    let mut object = ObjectWriter::begin(&mut out);
     implementation(&mut object, Revision::MODERN[0], identity);
     object.end();
     out
 }
 
-pub(super) fn icons(object: &mut Object<'_>, revision: Revision, icons: &[Icon]) {
+pub(super) fn icons(object: &mut ObjectWriter<'_>, revision: Revision, icons: &[Icon]) {
     if icons.is_empty() || !revision.features().icons {
         return;
     }
@@ -153,14 +158,14 @@ pub(super) fn icons(object: &mut Object<'_>, revision: Revision, icons: &[Icon])
 
 /// Writes `ServerCapabilities`, with existing features only. `listChanged` is declared only if the catalog can change.
 pub(super) fn capabilities(
-    object: &mut Object<'_>,
+    object: &mut ObjectWriter<'_>,
     revision: Revision,
     service: &Service,
     snapshot: &Snapshot,
     lists_tasks: bool,
 ) {
     let changes = service.dispatcher.catalog.is_dynamic();
-    let list = |capability: &mut Object<'_>| {
+    let list = |capability: &mut ObjectWriter<'_>| {
         if changes {
             capability.bool("listChanged", true);
         }

@@ -6,6 +6,8 @@ use std::{
     sync::Arc,
 };
 
+use mcp_runtime_wire::notification;
+
 use super::{
     encode,
     revision::Revision,
@@ -15,7 +17,6 @@ use crate::{
     catalog::Event,
     model::{ClientInfo, Level, TaskState},
     random::random,
-    wire::notification,
 };
 
 /// Terms between client and server for one request, from the handshake or from the request itself.

@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use mcp_runtime_wire::{Id, IdBuf, Raw};
 use tokio::sync::oneshot;
 
 use super::{
@@ -19,7 +20,6 @@ use crate::{
     catalog::{Event, Listener, Snapshot, Topic},
     limits::{Tenant, Who},
     model::{ClientInfo, Meta},
-    wire::{Id, IdBuf, Raw},
 };
 
 /// State that a connection and its calls share. Two of its locks are held at once only in one case: `calls` before `listens`.

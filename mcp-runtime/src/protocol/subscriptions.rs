@@ -2,14 +2,15 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
+use mcp_runtime_wire::{self as wire, ArrayWriter, Id, IdBuf, ObjectWriter};
+
 use super::{encode, outbox::OutboxHold, revision::Revision, service::Service};
 use crate::{
     catalog::Event,
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     limits::{Limit, Limits, NoShare, Pool, Share, Tenant},
     percent,
     task::LiveTask,
-    wire::{self, Array, Id, IdBuf, Object},
 };
 
 /// Returns the method of the notification that a list has changed.
@@ -102,8 +103,9 @@ impl SubscribedUris {
                 tenant.take(Pool::Subscriptions, size, all).map(|share| self.share = Some(share))
             }
         };
-        taken
-            .map_err(|why| (Limit::AllSubscriptionBytes, Error::of(Kind::Failed, no_room(why))))?;
+        taken.map_err(|why| {
+            (Limit::AllSubscriptionBytes, Error::of(ErrorKind::Failed, no_room(why)))
+        })?;
         self.bytes = bytes;
         self.spellings.insert(decoded.into_owned(), uri.to_owned());
         Ok(())
@@ -173,7 +175,7 @@ impl EventFilter {
         }
     }
 
-    pub(super) fn write(&self, object: &mut Object<'_>) {
+    pub(super) fn write(&self, object: &mut ObjectWriter<'_>) {
         for (name, wanted) in [
             ("toolsListChanged", self.tools),
             ("promptsListChanged", self.prompts),
@@ -184,7 +186,7 @@ impl EventFilter {
             }
         }
         if self.uris.len() > 0 {
-            let mut uris: Array<'_> = object.array("resourceSubscriptions");
+            let mut uris: ArrayWriter<'_> = object.array("resourceSubscriptions");
             for uri in self.uris.iter() {
                 uris.str(uri);
             }
@@ -199,7 +201,7 @@ impl EventFilter {
 }
 
 /// Writes the id of a stream, with the JSON type that the client gave it (rule C-14).
-pub(super) fn subscription_meta(object: &mut Object<'_>, id: &IdBuf) {
+pub(super) fn subscription_meta(object: &mut ObjectWriter<'_>, id: &IdBuf) {
     object.object("_meta").raw(SUBSCRIPTION, id.as_id().as_str());
 }
 

@@ -9,6 +9,8 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::{Id, JsonKind, Raw};
+
 use super::{
     admission::admit,
     call::{CallChannel, Received, RefusalStatus, RefusedRequest, ReplyTo, ResponseSink, drive},
@@ -21,13 +23,12 @@ use super::{
     state::PeerState,
 };
 use crate::{
-    call::context::{Asker as _, Asking, Caller, Channel, Context},
+    call::context::{AnswerFuture, Asker as _, Caller, Channel, Context},
     catalog::{Entry, Snapshot},
     dispatch::{Dispatched, Pending, Request},
-    error::{Error, Kind},
-    model::{Answer, ClientInfo, Done, TaskAnswer, TaskEnd, TaskState, TaskView},
+    error::{Error, ErrorKind},
+    model::{ClientInfo, Done, OperationResult, TaskAnswer, TaskEnd, TaskState, TaskView},
     task::{LiveTask, NewTask, TaskAnswers, TaskRoute, Viewer, Waiter},
-    wire::{Id, Kind as JsonKind, Raw},
 };
 
 /// Opens the task that a call may become. Returns `None` if the call stays a call.
@@ -52,7 +53,7 @@ pub(super) fn open(
     } else {
         None
     };
-    let refused = |text: String| RefusedRequest::from(Error::of(Kind::MethodNotFound, text));
+    let refused = |text: String| RefusedRequest::from(Error::of(ErrorKind::MethodNotFound, text));
     let Some(mut support) = entry.task() else {
         return match asked {
             None => Ok(None),
@@ -104,7 +105,7 @@ pub(super) fn open(
     };
     let opened = state.service.tasks.open(new);
     opened.map(Some).map_err(|error| {
-        let refusal = (error.kind() == Kind::Failed).then_some(RefusalStatus::Busy);
+        let refusal = (error.kind() == ErrorKind::Failed).then_some(RefusalStatus::Busy);
         RefusedRequest { refusal, error }
     })
 }
@@ -198,7 +199,7 @@ pub(super) fn demand_extension(
     let text = format!("{what} needs a client with the extension `{TASKS_EXTENSION}`");
     let data =
         format!(r#"{{"requiredCapabilities":{{"extensions":{{"{TASKS_EXTENSION}":{{}}}}}}}}"#);
-    Err(Error::of(Kind::MissingCapability, text).with_json(data))
+    Err(Error::of(ErrorKind::MissingCapability, text).with_json(data))
 }
 
 pub(super) fn answer_request(
@@ -310,7 +311,7 @@ fn task_work(
     })
 }
 
-type TaskWork = Pin<Box<dyn Future<Output = Answer> + Send>>;
+type TaskWork = Pin<Box<dyn Future<Output = OperationResult> + Send>>;
 
 /// Reads the answers of a `tasks/update`, by their keys.
 fn answers(responses: Option<Raw<'_>>) -> Result<TaskAnswers, Error> {
@@ -341,7 +342,7 @@ struct TaskWait {
 
 impl TaskWait {
     /// Waits until the task has ended, and returns the result that its call would have had.
-    async fn result(self) -> Answer {
+    async fn result(self) -> OperationResult {
         let tasks = self.state.service.tasks.clone();
         if let Some(live) = tasks.live(&self.id, &self.viewer) {
             self.answer_questions(&live).await;
@@ -386,7 +387,7 @@ impl TaskWait {
 struct TaskQuestions<'a> {
     waiter: &'a Waiter,
     live: &'a Arc<LiveTask>,
-    asking: Vec<(Box<str>, Asking)>,
+    asking: Vec<(Box<str>, AnswerFuture)>,
 }
 
 impl TaskQuestions<'_> {

@@ -6,18 +6,19 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::Raw;
 use tokio::sync::{Notify, oneshot};
 
 use crate::{
     ask::{asked_twice, lacking},
-    call::context::{Asking, Context, Report},
+    call::context::{AnswerFuture, Context, Report},
     catalog::{Catalog, Event},
-    error::{Error, Kind, Result},
+    error::{Error, ErrorKind, Result},
     limits::Share,
     model::{
-        Answer, ClientInfo, Done, Instant, Question, TaskEnd, TaskState, TaskView, ToolResult,
+        ClientInfo, Done, OperationResult, Question, TaskEnd, TaskState, TaskView, Timestamp,
+        ToolResult,
     },
-    wire::Raw,
 };
 
 /// A call that runs as a task of this process, or may become one.
@@ -42,7 +43,7 @@ pub(super) struct TaskOrigin {
     /// Authorization of the caller as JSON text, if the tool may run again.
     pub(super) caller: Option<Box<str>>,
     pub(super) client: Arc<ClientInfo>,
-    pub(super) created: Instant,
+    pub(super) created: Timestamp,
     pub(super) ttl: Option<Duration>,
     pub(super) poll: Duration,
     /// Whether the handler decides when the task begins.
@@ -51,7 +52,7 @@ pub(super) struct TaskOrigin {
 
 struct LiveTaskState {
     phase: Phase,
-    updated: Instant,
+    updated: Timestamp,
     message: Option<Arc<str>>,
     /// Time at which clients were last notified of a message.
     last_notified: Option<tokio::time::Instant>,
@@ -82,7 +83,7 @@ enum Phase {
 struct LiveTaskEnd {
     outcome: Arc<TaskEnd>,
     message: Option<Arc<str>>,
-    at: Instant,
+    at: Timestamp,
     /// Whether clients can see the end. They see it once the store holds it: a process that is killed before that runs the task again after its
     /// restart.
     is_public: bool,
@@ -226,7 +227,7 @@ impl LiveTask {
             return;
         }
         state.message = Some(text.into());
-        state.updated = Instant::now();
+        state.updated = Timestamp::now();
         let now = tokio::time::Instant::now();
         if state.last_notified.is_some_and(|last| now < last + self.origin.poll) {
             return;
@@ -250,17 +251,17 @@ impl LiveTask {
         state.end = Some(LiveTaskEnd {
             outcome: Arc::new(outcome),
             message: message.map(Into::into),
-            at: Instant::now(),
+            at: Timestamp::now(),
             is_public: false,
         });
         Some((std::mem::take(&mut state.open), state.context.take()))
     }
 
     /// Ends the task with the handler's answer; `None` means that the handler was cancelled.
-    pub(super) fn finish(&self, answer: Option<Answer>) {
+    pub(super) fn finish(&self, answer: Option<OperationResult>) {
         let (end, message) = match answer {
             Some(Ok(Done::Tool(result))) => (TaskEnd::Result(result), None),
-            Some(Err(error)) if error.kind() == Kind::Internal => {
+            Some(Err(error)) if error.kind() == ErrorKind::Internal => {
                 tracing::error!(
                     "task `{}` of `{}`: {}",
                     self.origin.id,
@@ -299,7 +300,7 @@ impl LiveTask {
         self.finish(Some(Err(Error::msg(why))));
     }
 
-    pub(super) fn ask(self: &Arc<Self>, key: &str, question: Question) -> Asking {
+    pub(super) fn ask(self: &Arc<Self>, key: &str, question: Question) -> AnswerFuture {
         let failed = |error| Box::pin(std::future::ready(Err(error)));
         if let Some(lacking) = lacking(&self.origin.client, &question) {
             // The call has been accepted, so it is too late to reject it.
@@ -327,7 +328,7 @@ impl LiveTask {
             return failed(asked_twice(&key));
         }
         state.open.push(OpenQuestion { key: key.clone(), question, answer, claimed: None });
-        state.updated = Instant::now();
+        state.updated = Timestamp::now();
         drop(state);
         self.announce_change();
         let withdraw = Withdraw { live: self.clone(), key };
@@ -358,7 +359,7 @@ impl LiveTask {
             }
         }
         let open = state.open.remove(at);
-        state.updated = Instant::now();
+        state.updated = Timestamp::now();
         drop(state);
         let _ = open.answer.send(answer);
         self.announce_change();
@@ -376,7 +377,7 @@ impl LiveTask {
 
     /// Whether the time to live of the task is over.
     pub(super) fn is_expired(&self) -> bool {
-        self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Instant::now())
+        self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Timestamp::now())
     }
 }
 

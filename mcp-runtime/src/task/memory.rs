@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::store::{BoxFuture, TaskRecord, TaskStore, no_room};
-use crate::{error::Result, model::Instant};
+use crate::{error::Result, model::Timestamp};
 
 /// Store that keeps tasks in memory, as long as the process runs. The number of tasks and their size are limited.
 ///
@@ -105,7 +105,7 @@ impl TaskTable {
     }
 
     fn forget_expired(&mut self) {
-        let now = Instant::now().0;
+        let now = Timestamp::now().0;
         let expired = self.tasks.values().filter(|task| task.expires.is_some_and(|at| at <= now));
         let expired: Vec<_> = expired.map(|task| task.id.clone()).collect();
         for id in expired {

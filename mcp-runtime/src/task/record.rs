@@ -3,16 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use mcp_runtime_wire::{JsonKind, ObjectWriter, Raw, validate, write};
 
 use super::{live::LiveTask, store::TaskRecord};
 use crate::{
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     model::{
-        Annotations, Audio, Body, ClientInfo, Content, Data, Embedded, Extras, Image, Instant,
-        Meta, ResourceContents, ResourceLink, TaskEnd, TaskState, TaskView, Text, ToolResult,
-        millis, read_extras,
+        Annotations, Audio, BinaryData, ClientInfo, Content, Embedded, Extras, Image, Meta,
+        ResourceBody, ResourceContents, ResourceLink, TaskEnd, TaskState, TaskView, Text,
+        Timestamp, ToolResult, millis, read_extras,
     },
-    wire::{Kind as JsonKind, Object, Raw, validate, write},
 };
 
 /// A task as it is read from the store.
@@ -30,7 +30,7 @@ pub(super) struct RestoredTask {
 pub(super) fn record_of(live: &LiveTask) -> TaskRecord {
     let view = live.latest_view();
     let mut json = Vec::new();
-    let mut object = Object::begin(&mut json);
+    let mut object = ObjectWriter::begin(&mut json);
     if live.origin.was_guarded {
         object.bool("guarded", true);
     }
@@ -71,7 +71,7 @@ pub(super) fn record_of(live: &LiveTask) -> TaskRecord {
 }
 
 /// Writes the part of an end that lists show.
-fn write_outline(object: &mut Object<'_>, end: &TaskEnd) {
+fn write_outline(object: &mut ObjectWriter<'_>, end: &TaskEnd) {
     match end {
         TaskEnd::Result(result) if result.is_error => {
             let why = result.content.first().map_or("", |content| match content {
@@ -98,7 +98,7 @@ fn read_outline(raw: Raw<'_>) -> Option<TaskEnd> {
 }
 
 fn write_end(out: &mut Vec<u8>, end: &TaskEnd) {
-    let object = &mut Object::begin(out);
+    let object = &mut ObjectWriter::begin(out);
     match end {
         TaskEnd::Result(result) => write_result(&mut object.object("result"), result),
         TaskEnd::Error(error) => {
@@ -116,26 +116,26 @@ fn write_end(out: &mut Vec<u8>, end: &TaskEnd) {
 
 /// Kinds of errors, which are stored as numbers of their own, because codes differ between protocol revisions. An author's code is stored
 /// as it is.
-const KINDS: [Kind; 11] = [
-    Kind::Failed,
-    Kind::Parse,
-    Kind::InvalidRequest,
-    Kind::MethodNotFound,
-    Kind::InvalidParams,
-    Kind::ResourceNotFound,
-    Kind::Internal,
-    Kind::UnsupportedVersion,
-    Kind::HeaderMismatch,
-    Kind::MissingCapability,
-    Kind::UrlRequired,
+const KINDS: [ErrorKind; 11] = [
+    ErrorKind::Failed,
+    ErrorKind::Parse,
+    ErrorKind::InvalidRequest,
+    ErrorKind::MethodNotFound,
+    ErrorKind::InvalidParams,
+    ErrorKind::ResourceNotFound,
+    ErrorKind::Internal,
+    ErrorKind::UnsupportedVersion,
+    ErrorKind::HeaderMismatch,
+    ErrorKind::MissingCapability,
+    ErrorKind::UrlRequired,
 ];
 
 /// Number of the first kind. It lies in the range that JSON-RPC reserves, where no author's code lies.
 const FIRST: i64 = -32_768;
 
-fn number(kind: Kind) -> i64 {
+fn number(kind: ErrorKind) -> i64 {
     match kind {
-        Kind::Custom(code) => code.into(),
+        ErrorKind::Custom(code) => code.into(),
         kind => {
             let at = KINDS.iter().position(|known| *known == kind).unwrap_or(6);
             FIRST + i64::try_from(at).unwrap_or_default()
@@ -143,16 +143,16 @@ fn number(kind: Kind) -> i64 {
     }
 }
 
-fn kind(number: i64) -> Kind {
+fn kind(number: i64) -> ErrorKind {
     let own = number
         .checked_sub(FIRST)
         .and_then(|at| usize::try_from(at).ok())
         .and_then(|at| KINDS.get(at));
-    let code = || i32::try_from(number).map_or(Kind::Internal, Kind::Custom);
+    let code = || i32::try_from(number).map_or(ErrorKind::Internal, ErrorKind::Custom);
     own.copied().unwrap_or_else(code)
 }
 
-fn write_client(object: &mut Object<'_>, client: &ClientInfo) {
+fn write_client(object: &mut ObjectWriter<'_>, client: &ClientInfo) {
     object.str("name", &client.name).str("version", &client.version);
     object.opt_str("title", client.title.as_deref());
     let _ = write::value(object.key("capabilities"), &client.capabilities.0);
@@ -216,8 +216,8 @@ impl TaskRecord {
         let view = TaskView {
             id: self.id.as_str().into(),
             message: message.and_then(Raw::string).map(Into::into),
-            created: Instant(self.created),
-            updated: Instant(updated?.u64()?),
+            created: Timestamp(self.created),
+            updated: Timestamp(updated?.u64()?),
             ttl: ttl.and_then(time),
             poll: poll.and_then(time)?,
             state: if self.finished {
@@ -254,7 +254,7 @@ fn read_end(raw: Raw<'_>) -> Option<TaskEnd> {
 }
 
 /// Writes the result of a tool. The form belongs to no protocol revision, but has the words that all revisions share.
-fn write_result(object: &mut Object<'_>, result: &ToolResult) {
+fn write_result(object: &mut ObjectWriter<'_>, result: &ToolResult) {
     let mut blocks = object.array("content");
     for content in &result.content {
         write_block(&mut blocks.object(), content);
@@ -267,7 +267,7 @@ fn write_result(object: &mut Object<'_>, result: &ToolResult) {
     write_meta(object, result.meta.as_ref());
 }
 
-fn write_block(object: &mut Object<'_>, content: &Content) {
+fn write_block(object: &mut ObjectWriter<'_>, content: &Content) {
     let extras = match content {
         Content::Text(content) => {
             object.str("type", "text").str("text", &content.text);
@@ -301,10 +301,10 @@ fn write_block(object: &mut Object<'_>, content: &Content) {
                 .str("uri", &embedded.contents.uri)
                 .str("mimeType", embedded.contents.media_type());
             match &embedded.contents.body {
-                Body::Text(text) => {
+                ResourceBody::Text(text) => {
                     contents.str("text", text);
                 }
-                Body::Blob(data) => write_data(&mut contents, data),
+                ResourceBody::Blob(data) => write_data(&mut contents, data),
             }
             write_meta(&mut contents, embedded.contents.meta.as_ref());
             contents.end();
@@ -327,14 +327,14 @@ fn write_block(object: &mut Object<'_>, content: &Content) {
     write_meta(object, extras.meta.as_ref());
 }
 
-fn write_data(object: &mut Object<'_>, data: &Data) {
+fn write_data(object: &mut ObjectWriter<'_>, data: &BinaryData) {
     match data {
-        Data::Base64(text) => object.str("data", text),
-        Data::Bytes(bytes) => object.str("data", &STANDARD.encode(bytes)),
+        BinaryData::Base64(text) => object.str("data", text),
+        BinaryData::Bytes(bytes) => object.str("data", &STANDARD.encode(bytes)),
     };
 }
 
-fn write_meta(object: &mut Object<'_>, meta: Option<&Meta>) {
+fn write_meta(object: &mut ObjectWriter<'_>, meta: Option<&Meta>) {
     if let Some(meta) = meta {
         // Writing a map of JSON values never fails.
         let _ = write::value(object.key("_meta"), &meta.0);
@@ -354,7 +354,7 @@ fn read_result(raw: Raw<'_>) -> Option<ToolResult> {
 
 fn read_block(raw: Raw<'_>) -> Option<Content> {
     let text = |name: &str| raw.get(name).and_then(Raw::string).map(Into::into);
-    let data = |of: Raw<'_>| Some(Data::Base64(of.get("data")?.string()?.into()));
+    let data = |of: Raw<'_>| Some(BinaryData::Base64(of.get("data")?.string()?.into()));
     let extras: Option<Box<Extras>> = read_extras(raw);
     Some(match &*raw.get("type")?.string()? {
         "text" => Content::Text(Text { text: text("text")?, extras }),
@@ -373,8 +373,8 @@ fn read_block(raw: Raw<'_>) -> Option<Content> {
             let resource = raw.get("resource")?;
             let uri = resource.get("uri")?.string()?.into();
             let body = match resource.get("text") {
-                Some(text) => Body::Text(text.string()?.into()),
-                None => Body::Blob(data(resource)?),
+                Some(text) => ResourceBody::Text(text.string()?.into()),
+                None => ResourceBody::Blob(data(resource)?),
             };
             let mut contents = ResourceContents::of(uri, "", body);
             contents.mime_type = resource.get("mimeType").and_then(Raw::string).map(Into::into);
@@ -392,23 +392,29 @@ fn read_meta(raw: Raw<'_>) -> Option<Meta> {
 
 #[cfg(test)]
 mod tests {
+    use mcp_runtime_wire as wire;
+
     use super::*;
-    use crate::{model::Role, wire};
+    use crate::model::Role;
 
     #[test]
     fn kinds_of_errors_have_numbers_of_their_own() {
-        for expected in
-            [Kind::Failed, Kind::Internal, Kind::InvalidParams, Kind::Custom(7), Kind::Custom(-1)]
-        {
+        for expected in [
+            ErrorKind::Failed,
+            ErrorKind::Internal,
+            ErrorKind::InvalidParams,
+            ErrorKind::Custom(7),
+            ErrorKind::Custom(-1),
+        ] {
             assert_eq!(kind(number(expected)), expected);
         }
-        assert_eq!(kind(i64::MAX), Kind::Internal);
+        assert_eq!(kind(i64::MAX), ErrorKind::Internal);
     }
 
     fn check(result: &ToolResult) {
         let written = |result: &ToolResult| {
             let mut out = Vec::new();
-            let mut object = Object::begin(&mut out);
+            let mut object = ObjectWriter::begin(&mut out);
             write_result(&mut object, result);
             object.end();
             out
@@ -449,7 +455,7 @@ mod tests {
         let result =
             ToolResult { content: vec![Image::png([7, 8]).into()], ..ToolResult::default() };
         let mut out = Vec::new();
-        let mut object = Object::begin(&mut out);
+        let mut object = ObjectWriter::begin(&mut out);
         write_result(&mut object, &result);
         object.end();
         let read = read_result(wire::validate(&out, 64).unwrap()).unwrap();

@@ -9,17 +9,18 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_wire::validate;
+
 use super::{
     live::{LiveTask, TaskOrigin},
     tasks::Tasks,
 };
 use crate::{
-    call::context::{Asker, Asking, Beginning, Caller, Channel, Context, Report, TaskBegin},
+    call::context::{AnswerFuture, Asker, Beginning, Caller, Channel, Context, Report, TaskBegin},
     dispatch::{Dispatched, Dispatcher, Pending, Request},
     error::{Error, Result},
     limits::{Gate, Reservation},
-    model::{Answer, Done, Level, ListKind, NeedInput, Question, TaskAnswer},
-    wire::validate,
+    model::{Done, Level, ListKind, NeedInput, OperationResult, Question, TaskAnswer},
 };
 
 /// Follows a call that may become a task until it has ended or has become one. With `always` a call that ends at once becomes a task
@@ -32,7 +33,7 @@ pub(crate) fn follow(
     always: bool,
 ) -> Dispatched {
     let tasks = tasks.clone();
-    let work: Pin<Box<dyn Future<Output = Answer> + Send>> = match dispatched {
+    let work: Pin<Box<dyn Future<Output = OperationResult> + Send>> = match dispatched {
         Dispatched::Ready(answer) if !always => {
             live.set_share(None);
             return Dispatched::Ready(answer);
@@ -58,7 +59,11 @@ pub(crate) fn follow(
 }
 
 /// Makes a task of a call that has an answer already, because its client wants to ask a task for the answer.
-async fn begin_ended(tasks: &Tasks, live: &Arc<LiveTask>, answer: Answer) -> Answer {
+async fn begin_ended(
+    tasks: &Tasks,
+    live: &Arc<LiveTask>,
+    answer: OperationResult,
+) -> OperationResult {
     live.finish(Some(answer));
     live.set_share(None);
     tasks.put(live).await?;
@@ -66,7 +71,7 @@ async fn begin_ended(tasks: &Tasks, live: &Arc<LiveTask>, answer: Answer) -> Ans
     Ok(Done::Task(TaskAnswer::Created(live.view())))
 }
 
-async fn begin(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: Pending) -> Answer {
+async fn begin(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: Pending) -> OperationResult {
     let mut abandoned = Abandoned { tasks, live, is_kept: true };
     let put = tasks.put(live).await;
     abandoned.is_kept = false;
@@ -121,7 +126,7 @@ fn until_due(
     live: &LiveTask,
     pending: &mut Pending,
     cx: &mut Poller<'_>,
-) -> Poll<Option<Option<Answer>>> {
+) -> Poll<Option<Option<OperationResult>>> {
     match Pin::new(pending).poll(cx) {
         Poll::Ready(answer) => Poll::Ready(Some(answer)),
         Poll::Pending if live.is_due() => Poll::Ready(None),
@@ -172,7 +177,7 @@ fn run_again(
     tasks: &Arc<Tasks>,
     dispatcher: &Arc<Dispatcher>,
     live: &Arc<LiveTask>,
-) -> Result<Option<Answer>, Cow<'static, str>> {
+) -> Result<Option<OperationResult>, Cow<'static, str>> {
     let TaskOrigin { tool, arguments, client, owner, caller, .. } = &live.origin;
     let arguments = arguments.as_deref().ok_or(ENDED)?;
     let snapshot = dispatcher.catalog.snapshot();
@@ -244,7 +249,7 @@ impl TaskRoute {
 }
 
 impl Asker for TaskRoute {
-    fn ask(&self, key: &str, question: Question) -> Asking {
+    fn ask(&self, key: &str, question: Question) -> AnswerFuture {
         match self.asker_before_task() {
             Some(asker) => asker.ask(key, question),
             None => self.live.ask(key, question),

@@ -4,7 +4,7 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use crate::{
     error::{Error, Result},
-    model::Instant,
+    model::Timestamp,
 };
 
 /// Future that the methods of a [`TaskStore`] return.
@@ -129,7 +129,7 @@ impl TaskRecord {
 
     /// Whether the task has expired.
     pub(super) fn is_expired(&self) -> bool {
-        self.expires.is_some_and(|expires| expires <= Instant::now().0)
+        self.expires.is_some_and(|expires| expires <= Timestamp::now().0)
     }
 
     /// Returns the size that counts for the limit of a store, in bytes. Id and owner count twice, because an index has them too.

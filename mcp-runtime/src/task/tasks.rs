@@ -17,9 +17,9 @@ use super::{
 use crate::{
     call::context::Carrier,
     catalog::{Catalog, Entry},
-    error::{Error, Kind, Result},
+    error::{Error, ErrorKind, Result},
     limits::{Capacity, Limit, Limits, NoShare, Pool, Share, Tenant, Who},
-    model::{ClientInfo, Instant, TaskState, TaskSupport, TaskView},
+    model::{ClientInfo, TaskState, TaskSupport, TaskView, Timestamp},
     random::random,
     unwind::{self, Panicked},
 };
@@ -111,7 +111,7 @@ impl Tasks {
             arguments: may_run_again.then(|| new.arguments.into()),
             caller: may_run_again.then(|| new.carrier.kept_caller()).flatten(),
             client: new.client,
-            created: Instant::now(),
+            created: Timestamp::now(),
             ttl: Some(ttl),
             poll: new.support.poll.unwrap_or(self.limits.task_poll),
             later: new.support.later,
@@ -342,5 +342,5 @@ fn already(most: usize) -> String {
 
 #[cold]
 fn unknown() -> Error {
-    Error::of(Kind::InvalidParams, "there is no task of this id: it may have expired")
+    Error::of(ErrorKind::InvalidParams, "there is no task of this id: it may have expired")
 }

@@ -1,21 +1,21 @@
 //! Content blocks. A block that an older revision lacks becomes the nearest one that it has (rule TOOLS-18).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use mcp_runtime_wire::{self as wire, ArrayWriter, ObjectWriter};
 
 use crate::{
     model::{
-        Annotations, Audio, Body, Content, Data, Extras, Image, Meta, ResourceContents, Role, Text,
-        ToolResult,
+        Annotations, Audio, BinaryData, Content, Extras, Image, Meta, ResourceBody,
+        ResourceContents, Role, Text, ToolResult,
     },
     protocol::revision::Revision,
-    wire::{self, Array, Object},
 };
 
 /// Beginning of a text block without annotations and `_meta`, as nearly all are.
 const TEXT: &[u8] = br#"{"type":"text","text":"#;
 
 /// Writes the blocks of a result, in their order.
-pub(super) fn blocks(blocks: &mut Array<'_>, revision: Revision, content: &[Content]) {
+pub(super) fn blocks(blocks: &mut ArrayWriter<'_>, revision: Revision, content: &[Content]) {
     for item in content {
         if let Content::Text(Text { text, extras: None }) = item {
             let out = blocks.element();
@@ -28,7 +28,7 @@ pub(super) fn blocks(blocks: &mut Array<'_>, revision: Revision, content: &[Cont
     }
 }
 
-pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Content) {
+pub(super) fn block(object: &mut ObjectWriter<'_>, revision: Revision, content: &Content) {
     let features = revision.features();
     match content {
         Content::Text(content) => text(object, revision, content),
@@ -56,19 +56,19 @@ pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Conte
     }
 }
 
-pub(super) fn text(object: &mut Object<'_>, revision: Revision, content: &Text) {
+pub(super) fn text(object: &mut ObjectWriter<'_>, revision: Revision, content: &Text) {
     object.word("type", "text").str("text", &content.text);
     extras(object, revision, content.extras.as_deref());
 }
 
-pub(super) fn image(object: &mut Object<'_>, revision: Revision, content: &Image) {
+pub(super) fn image(object: &mut ObjectWriter<'_>, revision: Revision, content: &Image) {
     object.word("type", "image");
     base64(object.key("data"), &content.data);
     object.str("mimeType", &content.mime_type);
     extras(object, revision, content.extras.as_deref());
 }
 
-pub(super) fn audio(object: &mut Object<'_>, revision: Revision, content: &Audio) {
+pub(super) fn audio(object: &mut ObjectWriter<'_>, revision: Revision, content: &Audio) {
     if !revision.features().hints_and_audio {
         object
             .word("type", "text")
@@ -81,7 +81,7 @@ pub(super) fn audio(object: &mut Object<'_>, revision: Revision, content: &Audio
     extras(object, revision, content.extras.as_deref());
 }
 
-fn extras(object: &mut Object<'_>, revision: Revision, extras: Option<&Extras>) {
+fn extras(object: &mut ObjectWriter<'_>, revision: Revision, extras: Option<&Extras>) {
     let Some(extras) = extras else { return };
     let Annotations { audience, priority, last_modified } = &extras.annotations;
     annotations(object, revision, audience, *priority, last_modified.as_deref());
@@ -89,7 +89,7 @@ fn extras(object: &mut Object<'_>, revision: Revision, extras: Option<&Extras>) 
 }
 
 pub(super) fn annotations(
-    object: &mut Object<'_>,
+    object: &mut ObjectWriter<'_>,
     revision: Revision,
     audience: &[Role],
     priority: Option<f64>,
@@ -112,17 +112,17 @@ pub(super) fn annotations(
     annotations.opt_str("lastModified", last_modified);
 }
 
-pub(super) fn own_meta(object: &mut Object<'_>, revision: Revision, meta: Option<&Meta>) {
+pub(super) fn own_meta(object: &mut ObjectWriter<'_>, revision: Revision, meta: Option<&Meta>) {
     if let Some(meta) = meta.filter(|meta| !meta.is_empty() && revision.features().titles) {
         // A map of JSON values can always be written.
         let _ = wire::write::value(object.key("_meta"), &meta.0);
     }
 }
 
-pub(super) fn base64(out: &mut Vec<u8>, data: &Data) {
+pub(super) fn base64(out: &mut Vec<u8>, data: &BinaryData) {
     match data {
-        Data::Base64(text) => wire::write::string(out, text),
-        Data::Bytes(bytes) => {
+        BinaryData::Base64(text) => wire::write::string(out, text),
+        BinaryData::Bytes(bytes) => {
             out.push(b'"');
             let start = out.len();
             let Some(len) = base64::encoded_len(bytes.len(), true) else { return out.push(b'"') };
@@ -136,7 +136,7 @@ pub(super) fn base64(out: &mut Vec<u8>, data: &Data) {
 
 /// Writes content, structured content and `isError` of a tool result.
 #[inline]
-pub(super) fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &ToolResult) {
+pub(super) fn tool_content(result: &mut ObjectWriter<'_>, revision: Revision, tool: &ToolResult) {
     let features = revision.features();
     let mut blocks = result.array("content");
     self::blocks(&mut blocks, revision, &tool.content);
@@ -153,13 +153,17 @@ pub(super) fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &T
 }
 
 /// Writes the contents of a resource.
-pub(super) fn contents(object: &mut Object<'_>, revision: Revision, contents: &ResourceContents) {
+pub(super) fn contents(
+    object: &mut ObjectWriter<'_>,
+    revision: Revision,
+    contents: &ResourceContents,
+) {
     object.str("uri", &contents.uri).str("mimeType", contents.media_type());
     match &contents.body {
-        Body::Text(text) => {
+        ResourceBody::Text(text) => {
             object.str("text", text);
         }
-        Body::Blob(data) => base64(object.key("blob"), data),
+        ResourceBody::Blob(data) => base64(object.key("blob"), data),
     }
     own_meta(object, revision, contents.meta.as_ref());
 }

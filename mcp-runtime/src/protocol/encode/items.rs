@@ -1,17 +1,18 @@
 //! Entries of the four lists.
 
+use mcp_runtime_wire::{ObjectWriter, write};
+
 use super::{
     content,
     result::{AnswerScope, list_cache, meta, result_type},
 };
 use crate::{
     catalog::{Entry, EntryKind, PromptEntry, ResourceEntry, Snapshot, ToolEntry},
-    model::{ListKind, Page},
+    model::{ListKind, ListPage},
     protocol::{
         revision::{Revision, TaskDialect},
         service::{Service, icons},
     },
-    wire::{Object, write},
 };
 
 /// Returns the result object of a list request.
@@ -19,11 +20,11 @@ pub(super) fn page(
     service: &Service,
     scope: AnswerScope,
     snapshot: &Snapshot,
-    page: &Page,
+    page: &ListPage,
 ) -> Vec<u8> {
     let revision = scope.revision;
     let mut out = Vec::new();
-    let mut result = Object::begin(&mut out);
+    let mut result = ObjectWriter::begin(&mut out);
     result_type(&mut result, revision, "complete");
     let name = match page.kind {
         ListKind::Tools => "tools",
@@ -46,13 +47,13 @@ pub(super) fn page(
 /// Returns an entry as the newest revision lists it.
 pub(crate) fn listed(entry: &Entry) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut object = Object::begin(&mut out);
+    let mut object = ObjectWriter::begin(&mut out);
     self::entry(&mut object, Revision::MODERN[0], entry);
     object.end();
     out
 }
 
-fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
+fn entry(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry) {
     let features = revision.features();
     match &entry.kind {
         EntryKind::Resource(resource) if resource.template.is_some() => {
@@ -83,7 +84,7 @@ fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
     }
 }
 
-fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolEntry) {
+fn tool(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry, tool: &ToolEntry) {
     let features = revision.features();
     let schemas = tool.schemas();
     object.raw("inputSchema", &schemas.input.text);
@@ -111,7 +112,12 @@ fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolE
     }
 }
 
-fn resource(object: &mut Object<'_>, revision: Revision, entry: &Entry, resource: &ResourceEntry) {
+fn resource(
+    object: &mut ObjectWriter<'_>,
+    revision: Revision,
+    entry: &Entry,
+    resource: &ResourceEntry,
+) {
     object.opt_str("mimeType", resource.mime_type.as_deref());
     if let Some(size) = resource.size.filter(|_| resource.template.is_none()) {
         object.u64("size", size);
@@ -119,7 +125,7 @@ fn resource(object: &mut Object<'_>, revision: Revision, entry: &Entry, resource
     content::annotations(object, revision, entry.audience, entry.priority, None);
 }
 
-fn prompt(object: &mut Object<'_>, revision: Revision, prompt: &PromptEntry) {
+fn prompt(object: &mut ObjectWriter<'_>, revision: Revision, prompt: &PromptEntry) {
     if prompt.arguments.is_empty() {
         return;
     }

@@ -16,16 +16,17 @@ pub(crate) use result::unread;
 pub(super) use result::{empty, error, listen_result, log_internal};
 pub(super) use task::{related, task_changed};
 
+use mcp_runtime_wire::{self as wire, Id, ObjectWriter};
+
 use self::result::{cache, list_cache, meta, result_type};
 use crate::{
     catalog::Snapshot,
-    error::{Error, Kind},
-    model::{Answer, Completion, Done, Message, Page, PromptResult, ToolResult},
+    error::{Error, ErrorKind},
+    model::{Completion, Done, ListPage, Message, OperationResult, PromptResult, ToolResult},
     protocol::{
         revision::Revision,
         service::{Service, capabilities, implementation},
     },
-    wire::{self, Id, Object},
 };
 
 /// Maximum number of values in a completion (rule COMP-02).
@@ -38,7 +39,7 @@ pub(crate) fn answer(
     snapshot: &Snapshot,
     scope: AnswerScope,
     id: Id<'_>,
-    answer: &Answer,
+    answer: &OperationResult,
 ) {
     let revision = scope.revision;
     match answer {
@@ -50,7 +51,7 @@ pub(crate) fn answer(
             });
             if let Err(why) = written {
                 out.truncate(before);
-                self::error(out, revision, Some(id), &Error::of(Kind::Failed, why));
+                self::error(out, revision, Some(id), &Error::of(ErrorKind::Failed, why));
             }
         }
         Ok(Done::Task(task)) => task::answer(out, service, scope, id, task),
@@ -62,7 +63,7 @@ pub(crate) fn answer(
 
 /// Writes `InitializeResult`.
 pub(in crate::protocol) fn initialized(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     revision: Revision,
     snapshot: &Snapshot,
@@ -77,7 +78,7 @@ pub(in crate::protocol) fn initialized(
 
 /// Writes `DiscoverResult`, which tells what `initialize` tells in the legacy era (rules DISC-02 and DISC-03).
 pub(in crate::protocol) fn discover(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     revision: Revision,
     snapshot: &Snapshot,
@@ -96,7 +97,7 @@ pub(in crate::protocol) fn discover(
 }
 
 #[inline]
-fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &Done) {
+fn done(result: &mut ObjectWriter<'_>, service: &Service, revision: Revision, done: &Done) {
     result_type(result, revision, "complete");
     match done {
         Done::Tool(tool) => self::tool(result, service, revision, tool),
@@ -121,12 +122,17 @@ fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &D
     }
 }
 
-fn tool(result: &mut Object<'_>, service: &Service, revision: Revision, tool: &ToolResult) {
+fn tool(result: &mut ObjectWriter<'_>, service: &Service, revision: Revision, tool: &ToolResult) {
     content::tool_content(result, revision, tool);
     meta(result, service, revision, tool.meta.as_ref());
 }
 
-fn prompt(result: &mut Object<'_>, service: &Service, revision: Revision, prompt: &PromptResult) {
+fn prompt(
+    result: &mut ObjectWriter<'_>,
+    service: &Service,
+    revision: Revision,
+    prompt: &PromptResult,
+) {
     result.opt_str("description", prompt.description.as_deref());
     let mut messages = result.array("messages");
     for Message { role, content } in &prompt.messages {
@@ -138,7 +144,7 @@ fn prompt(result: &mut Object<'_>, service: &Service, revision: Revision, prompt
     meta(result, service, revision, prompt.meta.as_ref());
 }
 
-fn completion(object: &mut Object<'_>, found: &Completion) {
+fn completion(object: &mut ObjectWriter<'_>, found: &Completion) {
     let mut values = object.array("values");
     for value in found.values.iter().take(MOST_COMPLETIONS) {
         values.str(value);
@@ -156,7 +162,7 @@ fn list(
     snapshot: &Snapshot,
     scope: AnswerScope,
     id: Id<'_>,
-    page: &Page,
+    page: &ListPage,
 ) {
     let envelope = |out: &mut Vec<u8>, body: &[u8]| {
         out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);

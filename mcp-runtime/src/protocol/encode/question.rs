@@ -1,5 +1,7 @@
 //! Questions to the client, as far as a revision can express them (forms: rules ELIC-03 to ELIC-06).
 
+use mcp_runtime_wire::ObjectWriter;
+
 use super::{
     result::{AnswerScope, meta, result_type},
     sampling::sampling,
@@ -7,7 +9,6 @@ use super::{
 use crate::{
     model::{Choices, FieldKind, FieldSchema, FormSchema, NeedInput, Question, TextFormat},
     protocol::{revision::Revision, service::Service},
-    wire::Object,
 };
 
 /// Writes the parameters of a question. `elicitation_id` is the id of a page, for the revision that has such ids.
@@ -15,7 +16,7 @@ use crate::{
 /// # Errors
 /// Fails if the revision cannot express the question.
 pub(in crate::protocol) fn question(
-    params: &mut Object<'_>,
+    params: &mut ObjectWriter<'_>,
     revision: Revision,
     question: &Question,
     elicitation_id: Option<&str>,
@@ -40,7 +41,7 @@ pub(in crate::protocol) fn question(
 /// # Errors
 /// Fails if the revision cannot express one of the questions.
 pub(super) fn need_input(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     scope: AnswerScope,
     input: &NeedInput,
@@ -57,13 +58,13 @@ pub(super) fn need_input(
 /// # Errors
 /// Fails if the revision cannot express one of the questions.
 pub(super) fn requests(
-    object: &mut Object<'_>,
+    object: &mut ObjectWriter<'_>,
     revision: Revision,
     questions: &[(Box<str>, Question)],
 ) -> Result<(), String> {
     let mut requests = object.object("inputRequests");
     for (key, question) in questions {
-        let mut request = Object::begin(requests.given_key(key));
+        let mut request = ObjectWriter::begin(requests.given_key(key));
         request.str("method", question.method());
         self::question(&mut request.object("params"), revision, question, None)?;
     }
@@ -74,7 +75,11 @@ pub(super) fn requests(
 ///
 /// # Errors
 /// Fails if the revision cannot express the form. Nothing is written in that case.
-fn form(params: &mut Object<'_>, revision: Revision, schema: &FormSchema) -> Result<(), String> {
+fn form(
+    params: &mut ObjectWriter<'_>,
+    revision: Revision,
+    schema: &FormSchema,
+) -> Result<(), String> {
     let rich = revision.features().rich_forms;
     let several = |field: &&FieldSchema| matches!(field.kind, FieldKind::Several { .. });
     if !rich && let Some(field) = schema.fields.iter().find(several) {
@@ -88,7 +93,7 @@ fn form(params: &mut Object<'_>, revision: Revision, schema: &FormSchema) -> Res
     object.str("type", "object");
     let mut properties = object.object("properties");
     for field in &schema.fields {
-        self::field(&mut Object::begin(properties.given_key(field.name)), rich, field);
+        self::field(&mut ObjectWriter::begin(properties.given_key(field.name)), rich, field);
     }
     properties.end();
     let required: Vec<&FieldSchema> = schema.fields.iter().filter(|field| field.required).collect();
@@ -101,7 +106,7 @@ fn form(params: &mut Object<'_>, revision: Revision, schema: &FormSchema) -> Res
     Ok(())
 }
 
-fn field(object: &mut Object<'_>, rich: bool, field: &FieldSchema) {
+fn field(object: &mut ObjectWriter<'_>, rich: bool, field: &FieldSchema) {
     object.str("type", type_name(&field.kind));
     object.opt_str("title", field.title).opt_str("description", field.description);
     match &field.kind {
@@ -165,20 +170,24 @@ fn type_name(kind: &FieldKind) -> &'static str {
     }
 }
 
-fn count(object: &mut Object<'_>, name: &'static str, count: Option<usize>) {
+fn count(object: &mut ObjectWriter<'_>, name: &'static str, count: Option<usize>) {
     if let Some(count) = count {
         object.u64(name, count as u64);
     }
 }
 
-fn texts(object: &mut Object<'_>, name: &'static str, texts: impl Iterator<Item = &'static str>) {
+fn texts(
+    object: &mut ObjectWriter<'_>,
+    name: &'static str,
+    texts: impl Iterator<Item = &'static str>,
+) {
     let mut array = object.array(name);
     for text in texts {
         array.str(text);
     }
 }
 
-fn titled(object: &mut Object<'_>, name: &'static str, choices: &Choices) {
+fn titled(object: &mut ObjectWriter<'_>, name: &'static str, choices: &Choices) {
     let mut array = object.array(name);
     for choice in &choices.all {
         array.object().str("const", choice.value).str("title", choice.title());
@@ -192,7 +201,7 @@ mod tests {
 
     fn written<T: Form>(revision: Revision) -> Result<String, String> {
         let mut out = Vec::new();
-        let mut params = Object::begin(&mut out);
+        let mut params = ObjectWriter::begin(&mut out);
         super::form(&mut params, revision, T::schema())?;
         params.end();
         let text = String::from_utf8(out).unwrap();
@@ -299,7 +308,7 @@ mod tests {
         let refused = written::<AnyOf>(june).unwrap_err();
         assert!(refused.contains("`untitled`") && refused.contains(june.name()), "{refused}");
         let mut out = Vec::new();
-        let mut params = Object::begin(&mut out);
+        let mut params = ObjectWriter::begin(&mut out);
         assert!(super::form(&mut params, june, AnyOf::schema()).is_err());
         assert!(params.is_empty());
     }

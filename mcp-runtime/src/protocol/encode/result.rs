@@ -1,10 +1,11 @@
 //! Parts that results share: `resultType`, `_meta`, cache fields; results without content, and errors.
 
+use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
+
 use crate::{
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     model::Meta,
     protocol::{revision::Revision, service::Service},
-    wire::{self, Id, Object, Raw},
 };
 
 /// Time for which clients may keep a list that cannot change, in milliseconds.
@@ -21,7 +22,7 @@ pub(crate) struct AnswerScope {
 /// Logs an internal error, whose message the client does not get. Not called while writing: the outbox is locked then, and a `tracing`
 /// subscriber may run any code.
 pub(in crate::protocol) fn log_internal(error: &Error) {
-    if error.kind() == Kind::Internal {
+    if error.kind() == ErrorKind::Internal {
         tracing::error!("{}", error.message());
     }
 }
@@ -34,8 +35,8 @@ pub(in crate::protocol) fn error(
     error: &Error,
 ) {
     let kind = error.kind();
-    let message = if kind == Kind::Internal { "internal error" } else { error.message() };
-    let data = error.data().filter(|_| kind != Kind::Internal).map(Raw::trusted);
+    let message = if kind == ErrorKind::Internal { "internal error" } else { error.message() };
+    let data = error.data().filter(|_| kind != ErrorKind::Internal).map(Raw::trusted);
     let omit_id = revision.features().omits_unknown_id;
     wire::error(out, id, revision.code(kind), message, data, omit_id);
 }
@@ -63,7 +64,7 @@ pub(in crate::protocol) fn empty(
 
 /// Writes the empty result that ends a listen stream.
 pub(in crate::protocol) fn listen_result(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     key: &'static str,
     id: Id<'_>,
@@ -76,7 +77,7 @@ pub(in crate::protocol) fn listen_result(
 
 /// Writes the kind of a result, which the modern era has.
 #[inline]
-pub(super) fn result_type(result: &mut Object<'_>, revision: Revision, name: &'static str) {
+pub(super) fn result_type(result: &mut ObjectWriter<'_>, revision: Revision, name: &'static str) {
     if revision.is_modern() {
         result.word("resultType", name);
     }
@@ -85,7 +86,7 @@ pub(super) fn result_type(result: &mut Object<'_>, revision: Revision, name: &'s
 /// Writes `_meta` of a result: the author's entries and, in the modern era, `serverInfo` (rule META-05).
 #[inline]
 pub(super) fn meta(
-    result: &mut Object<'_>,
+    result: &mut ObjectWriter<'_>,
     service: &Service,
     revision: Revision,
     of_author: Option<&Meta>,
@@ -102,14 +103,14 @@ pub(super) fn meta(
 }
 
 /// Writes the author's own entries of a `_meta`.
-pub(super) fn entries(meta: &mut Object<'_>, of_author: Option<&Meta>) {
+pub(super) fn entries(meta: &mut ObjectWriter<'_>, of_author: Option<&Meta>) {
     for (key, value) in of_author.iter().flat_map(|meta| &meta.0) {
         let _ = wire::write::value(meta.given_key(key), value);
     }
 }
 
 /// Writes the cache fields that some results must have (rule CACHE-01).
-pub(super) fn cache(result: &mut Object<'_>, revision: Revision, ttl_ms: u64, public: bool) {
+pub(super) fn cache(result: &mut ObjectWriter<'_>, revision: Revision, ttl_ms: u64, public: bool) {
     if revision.is_modern() {
         result.u64("ttlMs", ttl_ms).str("cacheScope", if public { "public" } else { "private" });
     }
@@ -117,7 +118,7 @@ pub(super) fn cache(result: &mut Object<'_>, revision: Revision, ttl_ms: u64, pu
 
 /// Writes the cache fields of a list. A list that can change may be stale at once. Caches may share a list between clients only if the
 /// scope is not private.
-pub(super) fn list_cache(result: &mut Object<'_>, service: &Service, scope: AnswerScope) {
+pub(super) fn list_cache(result: &mut ObjectWriter<'_>, service: &Service, scope: AnswerScope) {
     let changes = service.dispatcher.catalog.is_dynamic();
     let ttl_ms = if changes { 0 } else { STATIC_LIST_MS };
     cache(result, scope.revision, ttl_ms, !scope.is_private);

@@ -1,13 +1,14 @@
 //! `sampling/createMessage`, in the form of a revision.
 
+use mcp_runtime_wire::{self as wire, ArrayWriter, ObjectWriter};
+
 use super::content;
 use crate::{
     model::{
-        IncludeContext, Role, SampledContent, Sampling, SamplingTool, ToolChoice, ToolResult,
-        ToolUse, Turn,
+        IncludeContext, Role, SampledContent, Sampling, SamplingTool, SamplingTurn, ToolChoice,
+        ToolResult, ToolUse,
     },
     protocol::revision::Revision,
-    wire::{self, Array, Object},
 };
 
 /// Writes the parameters of the request.
@@ -15,7 +16,7 @@ use crate::{
 /// # Errors
 /// Fails if the question is wrong ([`Sampling::check`]), or the revision cannot express it. Nothing is written in that case.
 pub(super) fn sampling(
-    params: &mut Object<'_>,
+    params: &mut ObjectWriter<'_>,
     revision: Revision,
     request: &Sampling,
 ) -> Result<(), String> {
@@ -29,8 +30,8 @@ pub(super) fn sampling(
     let mut messages = params.array("messages");
     for turn in &request.turns {
         match turn {
-            Turn::Says(role, blocks) => says(&mut messages, revision, *role, blocks),
-            Turn::Results(results) => {
+            SamplingTurn::Says(role, blocks) => says(&mut messages, revision, *role, blocks),
+            SamplingTurn::Results(results) => {
                 message(&mut messages, Role::User, results, |block, result| {
                     tool_result(block, revision, &result.0, &result.1);
                 })
@@ -62,7 +63,7 @@ pub(super) fn sampling(
 }
 
 /// Writes blocks of one role. In a revision with one block per message, each block becomes a message.
-fn says(messages: &mut Array<'_>, revision: Revision, role: Role, blocks: &[SampledContent]) {
+fn says(messages: &mut ArrayWriter<'_>, revision: Revision, role: Role, blocks: &[SampledContent]) {
     let most = if revision.features().sampling_tools { blocks.len() } else { 1 };
     for blocks in blocks.chunks(most.max(1)) {
         message(messages, role, blocks, |block, content| self::block(block, revision, content));
@@ -71,7 +72,7 @@ fn says(messages: &mut Array<'_>, revision: Revision, role: Role, blocks: &[Samp
 
 /// Writes a message. A single block is written without an array, because clients of every revision read that (rule SAMP-05).
 fn message<T>(
-    messages: &mut Array<'_>,
+    messages: &mut ArrayWriter<'_>,
     role: Role,
     blocks: &[T],
     write: impl Fn(&mut Vec<u8>, &T),
@@ -91,19 +92,21 @@ fn message<T>(
 
 fn block(out: &mut Vec<u8>, revision: Revision, content: &SampledContent) {
     match content {
-        SampledContent::Text(content) => content::text(&mut Object::begin(out), revision, content),
+        SampledContent::Text(content) => {
+            content::text(&mut ObjectWriter::begin(out), revision, content)
+        }
         SampledContent::Image(content) => {
-            content::image(&mut Object::begin(out), revision, content)
+            content::image(&mut ObjectWriter::begin(out), revision, content)
         }
         SampledContent::Audio(content) => {
-            content::audio(&mut Object::begin(out), revision, content)
+            content::audio(&mut ObjectWriter::begin(out), revision, content)
         }
-        SampledContent::ToolUse(content) => tool_use(&mut Object::begin(out), content),
+        SampledContent::ToolUse(content) => tool_use(&mut ObjectWriter::begin(out), content),
         SampledContent::Other(content) => wire::write::raw(out, content.json()),
     }
 }
 
-fn tool_use(object: &mut Object<'_>, call: &ToolUse) {
+fn tool_use(object: &mut ObjectWriter<'_>, call: &ToolUse) {
     object.str("type", "tool_use").str("id", &call.id).str("name", &call.name);
     object.raw("input", call.input_json());
     if let Some(meta) = &call.meta {
@@ -112,13 +115,13 @@ fn tool_use(object: &mut Object<'_>, call: &ToolUse) {
 }
 
 fn tool_result(out: &mut Vec<u8>, revision: Revision, id: &str, result: &ToolResult) {
-    let mut object = Object::begin(out);
+    let mut object = ObjectWriter::begin(out);
     object.str("type", "tool_result").str("toolUseId", id);
     content::tool_content(&mut object, revision, result);
     content::own_meta(&mut object, revision, result.meta.as_ref());
 }
 
-fn preferences(params: &mut Object<'_>, request: &Sampling) {
+fn preferences(params: &mut ObjectWriter<'_>, request: &Sampling) {
     let wishes = &request.preferences;
     let priorities = [
         ("costPriority", wishes.cost),
@@ -142,7 +145,7 @@ fn preferences(params: &mut Object<'_>, request: &Sampling) {
     }
 }
 
-fn texts(params: &mut Object<'_>, name: &'static str, texts: &[String]) {
+fn texts(params: &mut ObjectWriter<'_>, name: &'static str, texts: &[String]) {
     if !texts.is_empty() {
         let mut array = params.array(name);
         for text in texts {
@@ -151,7 +154,7 @@ fn texts(params: &mut Object<'_>, name: &'static str, texts: &[String]) {
     }
 }
 
-fn tool(object: &mut Object<'_>, tool: &SamplingTool) {
+fn tool(object: &mut ObjectWriter<'_>, tool: &SamplingTool) {
     object.str("name", &tool.name).opt_str("description", tool.description.as_deref());
     if let Ok(schema) = &tool.schema {
         object.raw("inputSchema", schema);
@@ -178,18 +181,18 @@ fn mode(choice: ToolChoice) -> &'static str {
 mod tests {
     use std::collections::BTreeMap;
 
+    use mcp_runtime_wire::Raw;
     use proptest::prelude::*;
 
     use super::*;
     use crate::{
         call::reply::{Json, WithMeta},
         model::{Annotations, Audio, Image, Meta, Sampled, Text},
-        wire::Raw,
     };
 
     fn written(revision: Revision, request: &Sampling) -> Result<String, String> {
         let mut out = Vec::new();
-        let mut params = Object::begin(&mut out);
+        let mut params = ObjectWriter::begin(&mut out);
         let done = sampling(&mut params, revision, request);
         assert!(done.is_ok() || params.is_empty(), "a refused question leaves nothing behind");
         params.end();
@@ -398,10 +401,10 @@ mod tests {
                 let mut found = read_back(&params).into_iter();
                 for turn in &question.turns {
                     match turn {
-                        Turn::Results(results) => for (id, _) in results {
+                        SamplingTurn::Results(results) => for (id, _) in results {
                             prop_assert!(is_result(&found.next().unwrap(), id));
                         }
-                        Turn::Says(role, blocks) => for block in blocks {
+                        SamplingTurn::Says(role, blocks) => for block in blocks {
                             let (of, read) = found.next().unwrap();
                             prop_assert_eq!(of, *role);
                             match block {

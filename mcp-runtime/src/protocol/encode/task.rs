@@ -1,18 +1,19 @@
 //! Tasks, in the form of either dialect (rule C-18).
 
+use mcp_runtime_wire::{self as wire, Id, IdBuf, ObjectWriter, Raw};
+
 use super::{
     content::tool_content,
     question::requests,
     result::{self, AnswerScope, entries, meta, result_type},
 };
 use crate::{
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     model::{Content, TaskAnswer, TaskEnd, TaskState, TaskView, ToolResult, millis},
     protocol::{
         revision::{Revision, TaskDialect},
         service::Service,
     },
-    wire::{self, Id, IdBuf, Object, Raw},
 };
 
 /// Key under which a message of the older dialect names its task.
@@ -65,14 +66,14 @@ fn ending(out: &mut Vec<u8>, revision: Revision, id: Id<'_>, view: &TaskView) {
         }),
         TaskEnd::Error(error) => result::error(out, revision, Some(id), error),
         TaskEnd::Cancelled => {
-            let error = Error::of(Kind::Failed, "the task was cancelled");
+            let error = Error::of(ErrorKind::Failed, "the task was cancelled");
             result::error(out, revision, Some(id), &error);
         }
     }
 }
 
 /// Writes which task a message belongs to (rule TASK4-07).
-pub(in crate::protocol) fn related(meta: &mut Object<'_>, task: &str) {
+pub(in crate::protocol) fn related(meta: &mut ObjectWriter<'_>, task: &str) {
     meta.object(RELATED).str("taskId", task);
 }
 
@@ -96,7 +97,7 @@ pub(in crate::protocol) fn task_changed(
 }
 
 /// Writes a task. In the newer dialect this includes its open questions, or its result (rule TASK5-04).
-fn detailed(object: &mut Object<'_>, revision: Revision, view: &TaskView) {
+fn detailed(object: &mut ObjectWriter<'_>, revision: Revision, view: &TaskView) {
     fields(object, revision, view, status(revision, view));
     if revision.features().tasks != TaskDialect::Extension {
         return;
@@ -115,7 +116,7 @@ fn detailed(object: &mut Object<'_>, revision: Revision, view: &TaskView) {
     }
 }
 
-fn ended_result(object: &mut Object<'_>, revision: Revision, result: &ToolResult) {
+fn ended_result(object: &mut ObjectWriter<'_>, revision: Revision, result: &ToolResult) {
     result_type(object, revision, "complete");
     tool_content(object, revision, result);
     if let Some(meta) = result.meta.as_ref().filter(|meta| !meta.is_empty()) {
@@ -123,8 +124,8 @@ fn ended_result(object: &mut Object<'_>, revision: Revision, result: &ToolResult
     }
 }
 
-fn ended_error(object: &mut Object<'_>, revision: Revision, error: &Error) {
-    let is_hidden = error.kind() == Kind::Internal;
+fn ended_error(object: &mut ObjectWriter<'_>, revision: Revision, error: &Error) {
+    let is_hidden = error.kind() == ErrorKind::Internal;
     let message = if is_hidden { "internal error" } else { error.message() };
     object.i64("code", revision.code(error.kind())).str("message", message);
     if let Some(data) = error.data().filter(|_| !is_hidden) {
@@ -133,7 +134,7 @@ fn ended_error(object: &mut Object<'_>, revision: Revision, error: &Error) {
 }
 
 /// Writes the fields that a task has in all dialects.
-fn fields(object: &mut Object<'_>, revision: Revision, view: &TaskView, status: &str) {
+fn fields(object: &mut ObjectWriter<'_>, revision: Revision, view: &TaskView, status: &str) {
     object.str("taskId", &view.id).str("status", status);
     let message = view.message.as_deref().or_else(|| failure(revision, view));
     object.opt_str("statusMessage", message.map(line));

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use http::{StatusCode, request::Parts};
+use mcp_runtime_wire::{Incoming, RpcMessage};
 
 #[cfg(feature = "auth")]
 use super::gate;
@@ -20,7 +21,6 @@ use crate::{
     call::context::Carrier,
     limits::Share,
     protocol::{Arrival, Era, Received, RefusalStatus, ReplyTo},
-    wire::{Incoming, Message},
 };
 
 /// Answers one message.
@@ -33,12 +33,12 @@ pub(super) fn answer(
 ) -> Answer {
     let endpoint = &desk.endpoint;
     match &incoming {
-        Incoming::One(Ok(Message::Request { .. })) => {}
+        Incoming::One(Ok(RpcMessage::Request { .. })) => {}
         // A cancellation is ignored too: the id of a request means nothing on another connection (rule C-08).
-        Incoming::One(Ok(Message::Notification { .. })) => {
+        Incoming::One(Ok(RpcMessage::Notification { .. })) => {
             return reply::empty(StatusCode::ACCEPTED).into();
         }
-        Incoming::One(Ok(Message::Response { .. })) => {
+        Incoming::One(Ok(RpcMessage::Response { .. })) => {
             let why = "clients send no responses in this revision";
             return reply::refuse(StatusCode::BAD_REQUEST, why).into();
         }

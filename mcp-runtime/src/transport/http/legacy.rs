@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{HeaderValue, Response, StatusCode, request::Parts};
+use mcp_runtime_wire::{Id, Incoming};
 
 #[cfg(feature = "auth")]
 use super::gate;
@@ -23,10 +24,9 @@ use super::{
 };
 use crate::{
     call::context::{Carrier, Principal},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Limit,
     protocol::{Arrival, Era, Outbox, Received, RefusalStatus, ReplyTo, Revision, VERSION_HEADER},
-    wire::{Id, Incoming},
 };
 
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -304,7 +304,7 @@ enum Unnamed {
 impl Unnamed {
     fn reply(self, id: Option<Id<'_>>) -> Response<Body> {
         let refuse = |status, why: &str| {
-            reply::error(status, None, id, &Error::of(Kind::InvalidRequest, why))
+            reply::error(status, None, id, &Error::of(ErrorKind::InvalidRequest, why))
         };
         match self {
             Self::Missing => refuse(

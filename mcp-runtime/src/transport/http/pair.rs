@@ -6,6 +6,7 @@ use std::{
 };
 
 use http::{Response, StatusCode, request::Parts};
+use mcp_runtime_wire::{self as wire, Parsed};
 
 #[cfg(feature = "auth")]
 use super::expiry::Until;
@@ -25,7 +26,6 @@ use crate::{
     limits::{Limit, Share},
     protocol::{Arrival, Era, OutboxHold, Peer, Received, Remembered, ReplyTo},
     transport::stream::spawn,
-    wire::{self, Parsed},
 };
 
 /// Last segments of the two addresses.

@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, request::Parts};
+use mcp_runtime_wire::{Id, ObjectWriter};
 
 use super::body::Body;
 use crate::{
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::LARGE,
     protocol::{Revision, unread},
-    wire::{Id, Object},
 };
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -63,7 +63,7 @@ pub(super) fn events(body: Body) -> Response<Body> {
 
 /// Returns the refusal of a request without a message: an error without an id, which says what to do.
 pub(super) fn refuse(status: StatusCode, why: impl std::fmt::Display) -> Response<Body> {
-    error(status, None, None, &Error::of(Kind::InvalidRequest, why))
+    error(status, None, None, &Error::of(ErrorKind::InvalidRequest, why))
 }
 
 /// Returns the refusal of a message, with its id if the id could be read.
@@ -83,7 +83,7 @@ pub(super) fn error(
 /// code that the server of the TypeScript SDK gives for such a session.
 pub(super) fn no_session(hint: &str) -> Response<Body> {
     let mut body = Vec::new();
-    let mut object = Object::begin(&mut body);
+    let mut object = ObjectWriter::begin(&mut body);
     object.raw("code", "-32001").str("message", &format!("Session not found: {hint}"));
     object.end();
     json(StatusCode::NOT_FOUND, body)
@@ -100,7 +100,7 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<Body> {
 
 /// Refuses a request for which there is no room now.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<Body> {
-    later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(Kind::Failed, why)))
+    later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(ErrorKind::Failed, why)))
 }
 
 /// Adds the header that says when to try again.
