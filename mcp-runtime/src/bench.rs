@@ -22,7 +22,7 @@ use crate::{
     item::template,
     limits::Limits,
     model::{ClientInfo, Done, ListKind, OperationResult},
-    protocol::{Revision, Scope, Service, answer},
+    protocol::{AnswerScope, Revision, Service, answer},
     server::Server,
     transport::lines::{Line, Lines},
 };
@@ -125,7 +125,7 @@ impl Rooms {
 
     /// Writes the response into the buffer of a connection.
     pub fn encode(&self, out: &mut Vec<u8>, revision: Revision, answered: &Answered) {
-        let scope = Scope { revision, is_private: false };
+        let scope = AnswerScope { revision, is_private: false };
         let id = Id::parse(Raw::trusted("1234567")).expect("a number is an id");
         answer(out, &self.service, &self.snapshot, scope, id, &answered.0);
     }

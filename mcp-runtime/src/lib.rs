@@ -175,7 +175,7 @@ pub use schema::SchemaProfile;
 pub use server::{Identity, Server};
 #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
 pub use store::SqliteTasks;
-pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
+pub use task::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
 #[cfg(feature = "http")] // cargo add mcp-runtime --features http
 pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 

@@ -8,7 +8,7 @@ use std::{
 use serde::Serialize;
 
 use super::refusal::Refusal;
-use crate::task::Keeping;
+use crate::task::BoxFuture;
 
 /// Kind of a stored record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,13 +60,13 @@ pub(crate) trait Ledger: Send + Sync + 'static {
     ///
     /// # Errors
     /// Fails if the store cannot be read.
-    fn load(&self, now: u64) -> Keeping<'_, Vec<Row>>;
+    fn load(&self, now: u64) -> BoxFuture<'_, Vec<Row>>;
 
     /// Writes all changes or none. They outlast the process when the future completes with `Ok`.
     ///
     /// # Errors
     /// Fails if the changes cannot be written.
-    fn write(&self, changes: Vec<Change>) -> Keeping<'_, ()>;
+    fn write(&self, changes: Vec<Change>) -> BoxFuture<'_, ()>;
 }
 
 type Dirty = BTreeMap<(Kind, String), Option<Row>>;

@@ -170,7 +170,7 @@ mod tests {
             User,
             journal::{Change, Ledger, Row},
         },
-        task::Keeping,
+        task::BoxFuture,
     };
 
     /// Store whose writes fail while it is full.
@@ -181,11 +181,11 @@ mod tests {
     }
 
     impl Ledger for Disk {
-        fn load(&self, _: u64) -> Keeping<'_, Vec<Row>> {
+        fn load(&self, _: u64) -> BoxFuture<'_, Vec<Row>> {
             Box::pin(async { Ok(Vec::new()) })
         }
 
-        fn write(&self, changes: Vec<Change>) -> Keeping<'_, ()> {
+        fn write(&self, changes: Vec<Change>) -> BoxFuture<'_, ()> {
             let gone = changes.into_iter().filter(|it| it.2.is_none()).map(|it| it.1);
             let written = match self.is_full.load(Ordering::Relaxed) {
                 true => Err(Error::internal("the disk is full")),

@@ -1,34 +1,91 @@
+//! The way back from a call to its client: destination, channel and response, and the calls that have to wait.
+
 use std::{
     collections::hash_map::Entry,
     future::Future,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
-    task::{self, Poll},
+    task::{self, Poll, Waker},
+    time::Duration,
 };
 
-use mcp_runtime_wire::{Id, IdBuf};
+use mcp_runtime_wire::{Id, IdBuf, notification};
 
 use super::{
-    channel::ProgressSlot,
     encode,
-    outbox::{Hold, Outbox},
-    shared::Shared,
+    outbox::{Outbox, OutboxHold, ProgressSlot},
+    revision::Revision,
+    state::PeerState,
 };
 use crate::{
+    call::context::{Carrier, Channel, ProgressReport},
     catalog::{Snapshot, Topic},
-    dispatch::PendingHandler,
-    limits::Share,
-    model::{Done, OperationResult, TaskAnswer},
+    dispatch::{Dispatched, PendingHandler},
+    error::{Error, ErrorKind},
+    limits::{Pool, Share},
+    model::{Done, Level, OperationResult, TaskAnswer},
 };
+
+/// Result of one message or batch for its transport, in addition to the messages in the outbox.
+#[derive(Default)]
+pub(crate) struct Received {
+    /// Calls that have to wait. The transport drives them to their ends.
+    pub(crate) waiting: Vec<PendingCall>,
+    /// Why a request was refused before a handler ran, for transports that report this outside of the message.
+    pub(crate) refusal: Option<RefusalStatus>,
+}
+
+/// Refusal that has a status of its own over HTTP. Every other error is an ordinary response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RefusalStatus {
+    /// The body is no message, or the message contradicts itself, its headers or its session.
+    Malformed,
+    /// The server does not have the method.
+    UnknownMethod,
+    /// There is no room for the call now.
+    Busy,
+    /// The caller may not do this.
+    #[cfg(feature = "auth")]
+    NotAllowed(Box<crate::auth::Refusal>),
+}
+
+impl RefusalStatus {
+    pub(super) fn because(self, error: Error) -> RefusedRequest {
+        RefusedRequest { refusal: Some(self), error }
+    }
+}
+
+/// Error of a request that is not run, with a refusal if transports have a status for it.
+pub(super) struct RefusedRequest {
+    pub(super) refusal: Option<RefusalStatus>,
+    pub(super) error: Error,
+}
+
+impl From<Error> for RefusedRequest {
+    fn from(error: Error) -> Self {
+        Self { refusal: None, error }
+    }
+}
+
+#[cfg(feature = "auth")]
+impl From<crate::auth::No> for RefusedRequest {
+    fn from(no: crate::auth::No) -> Self {
+        if let Some(refusal) = &no.refusal {
+            tracing::debug!("refused: {}", refusal.why());
+        }
+        let refusal = no.refusal.map(|refusal| RefusalStatus::NotAllowed(Box::new(refusal)));
+        Self { refusal, error: no.error }
+    }
+}
 
 /// Destination of the response to a request and of the messages before it.
 #[derive(Clone)]
 pub(crate) struct ReplyTo {
     pub(super) outbox: Arc<Outbox>,
     /// Batch that the response is an element of.
-    batch: Option<Arc<Batch>>,
+    batch: Option<Arc<ReplyBatch>>,
     /// Whether only the response can be sent.
-    pub(super) quiet: bool,
+    pub(super) only_response: bool,
     /// Whether the client can leave the stream of messages and resume it.
     pub(super) resumes: bool,
 }
@@ -36,13 +93,13 @@ pub(crate) struct ReplyTo {
 impl ReplyTo {
     /// Makes a destination that gets each message on its own.
     pub(crate) fn each(outbox: Arc<Outbox>) -> Self {
-        Self { outbox, batch: None, quiet: false, resumes: false }
+        Self { outbox, batch: None, only_response: false, resumes: false }
     }
 
     /// Allows only the response, for a reader that takes one message and no stream.
     #[cfg(feature = "http")]
-    pub(crate) fn quiet(mut self) -> Self {
-        self.quiet = true;
+    pub(crate) fn only_response(mut self) -> Self {
+        self.only_response = true;
         self
     }
 
@@ -55,12 +112,18 @@ impl ReplyTo {
 
     /// Makes a destination that collects responses into one array.
     pub(super) fn batch(&self) -> Self {
-        let batch = Batch { outbox: self.outbox.clone(), answers: Mutex::default() };
+        let batch = ReplyBatch { outbox: self.outbox.clone(), answers: Mutex::default() };
         Self { batch: Some(Arc::new(batch)), ..self.clone() }
     }
 
     pub(super) fn is_batch(&self) -> bool {
         self.batch.is_some()
+    }
+
+    /// Sends an error.
+    pub(super) fn error(&self, revision: Revision, id: Option<Id<'_>>, error: &Error) {
+        encode::log_internal(error);
+        self.write(|out| encode::error(out, revision, id, error));
     }
 
     pub(super) fn write(&self, write: impl FnOnce(&mut Vec<u8>)) {
@@ -72,12 +135,12 @@ impl ReplyTo {
 }
 
 /// Responses to a batch. They go out as one array when the last one is there (rule RPC-09).
-struct Batch {
+struct ReplyBatch {
     outbox: Arc<Outbox>,
     answers: Mutex<Vec<u8>>,
 }
 
-impl Batch {
+impl ReplyBatch {
     fn push(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let opening = if answers.is_empty() { b'[' } else { b',' };
@@ -86,7 +149,7 @@ impl Batch {
     }
 }
 
-impl Drop for Batch {
+impl Drop for ReplyBatch {
     /// When the last owner lets go, each call of the batch has been answered or cancelled.
     fn drop(&mut self) {
         let answers = self.answers.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -97,29 +160,87 @@ impl Drop for Batch {
     }
 }
 
+/// Notification that carries log messages: of a session in the legacy era, of one request in the modern era.
+const REQUEST_SCOPED_LOG: &str = "notifications/message";
+
+/// Channel from a call to its client, for progress reports and log messages.
+pub(super) struct CallChannel {
+    outbox: Arc<Outbox>,
+    slot: Arc<ProgressSlot>,
+    resumes: bool,
+    /// Whether the client wants progress reports. It may want log messages only.
+    reports: bool,
+}
+
+impl CallChannel {
+    pub(super) fn new(
+        outbox: Arc<Outbox>,
+        revision: Revision,
+        token: Option<&str>,
+        resumes: bool,
+    ) -> Self {
+        let slot = Arc::new(ProgressSlot::new(revision, token));
+        Self { outbox, slot, resumes, reports: token.is_some() }
+    }
+
+    /// Turns this into the channel of a task, whose messages name the task.
+    pub(super) fn of_task(self, task: Arc<str>) -> Self {
+        Self { slot: Arc::new(self.slot.of_task(task)), ..self }
+    }
+
+    pub(super) fn slot(&self) -> Arc<ProgressSlot> {
+        self.slot.clone()
+    }
+}
+
+impl Channel for CallChannel {
+    fn release(&self, retry: Duration) {
+        if self.resumes {
+            self.outbox.release(retry);
+        }
+    }
+
+    fn progress(&self, report: ProgressReport) {
+        if !self.reports {
+            return;
+        }
+        self.slot.set(report);
+        self.outbox.push_report(&self.slot);
+    }
+
+    fn log(&self, level: Level, logger: &str, data: &str) {
+        self.outbox.push_log(|out| {
+            notification(out, REQUEST_SCOPED_LOG, |params| {
+                params.str("level", level.name()).str("logger", logger).raw("data", data);
+                self.slot.write_task(params);
+            });
+        });
+    }
+}
+
 /// Everything that turns the answer of a call into its response. Borrowed, because most calls are answered at once.
 #[derive(Clone, Copy)]
-pub(super) struct WayBack<'a> {
-    pub(super) shared: &'a Arc<Shared>,
+pub(super) struct ResponseSink<'a> {
+    pub(super) state: &'a Arc<PeerState>,
     pub(super) snapshot: &'a Arc<Snapshot>,
-    pub(super) scope: encode::Scope,
+    pub(super) scope: encode::AnswerScope,
     pub(super) slot: Option<&'a Arc<ProgressSlot>>,
     pub(super) to: &'a ReplyTo,
 }
 
-impl WayBack<'_> {
+impl ResponseSink<'_> {
     pub(super) fn answer(&self, id: Id<'_>, answer: &OperationResult) {
-        let Self { shared, snapshot, scope, slot, to } = *self;
+        let Self { state, snapshot, scope, slot, to } = *self;
         let revision = scope.revision;
         if let Err(error) = answer {
-            encode::note(error);
+            encode::log_internal(error);
             #[cfg(feature = "http")]
-            if revision.is_modern() && error.kind() == crate::error::ErrorKind::MissingCapability {
+            if revision.is_modern() && error.kind() == ErrorKind::MissingCapability {
                 to.outbox.refuse();
             }
         }
         let write = |out: &mut Vec<u8>| {
-            encode::answer(out, &shared.service, snapshot, scope, id, answer);
+            encode::answer(out, &state.service, snapshot, scope, id, answer);
         };
         match &to.batch {
             None => to.outbox.push_last(slot, write),
@@ -133,41 +254,41 @@ impl WayBack<'_> {
         if let Ok(Done::Task(TaskAnswer::Created(task))) = answer
             && !revision.is_modern()
         {
-            let tasks = &shared.service.tasks;
-            shared.hear(Topic::Tasks);
-            shared.session().follow_task(&task.id, shared.service.limits.tasks);
+            let tasks = &state.service.tasks;
+            state.register(Topic::Tasks);
+            state.session().follow_task(&task.id, state.service.limits.tasks);
             // A task that has ended by now causes no further events.
             if !tasks.runs(&task.id) {
-                shared.session().forget_task(&task.id);
+                state.session().forget_task(&task.id);
             }
         }
     }
 }
 
-/// Owned [`WayBack`], for a call that is answered later.
-struct KeptWay {
-    shared: Arc<Shared>,
+/// Owned [`ResponseSink`], for a call that is answered later.
+struct OwnedSink {
+    state: Arc<PeerState>,
     snapshot: Arc<Snapshot>,
-    scope: encode::Scope,
+    scope: encode::AnswerScope,
     slot: Option<Arc<ProgressSlot>>,
     to: ReplyTo,
 }
 
-impl KeptWay {
-    fn borrow(&self) -> WayBack<'_> {
-        let Self { shared, snapshot, scope, slot, to } = self;
-        WayBack { shared, snapshot, scope: *scope, slot: slot.as_ref(), to }
+impl OwnedSink {
+    fn borrow(&self) -> ResponseSink<'_> {
+        let Self { state, snapshot, scope, slot, to } = self;
+        ResponseSink { state, snapshot, scope: *scope, slot: slot.as_ref(), to }
     }
 }
 
-impl From<WayBack<'_>> for KeptWay {
-    fn from(way: WayBack<'_>) -> Self {
+impl From<ResponseSink<'_>> for OwnedSink {
+    fn from(sink: ResponseSink<'_>) -> Self {
         Self {
-            shared: way.shared.clone(),
-            snapshot: way.snapshot.clone(),
-            scope: way.scope,
-            slot: way.slot.cloned(),
-            to: way.to.clone(),
+            state: sink.state.clone(),
+            snapshot: sink.snapshot.clone(),
+            scope: sink.scope,
+            slot: sink.slot.cloned(),
+            to: sink.to.clone(),
         }
     }
 }
@@ -176,10 +297,10 @@ impl From<WayBack<'_>> for KeptWay {
 pub(crate) struct PendingCall {
     pending: PendingHandler,
     id: IdBuf,
-    way: KeptWay,
+    sink: OwnedSink,
     _share: Share,
     /// The last field, so that a batch has been answered before the call counts as done.
-    _hold: Hold,
+    _hold: OutboxHold,
 }
 
 impl PendingCall {
@@ -189,29 +310,30 @@ impl PendingCall {
     pub(super) fn new(
         pending: PendingHandler,
         id: IdBuf,
-        way: WayBack<'_>,
+        sink: ResponseSink<'_>,
         share: impl FnOnce() -> Share,
     ) -> Option<Self> {
-        let is_free = match way.shared.begin().calls().entry(id.clone()) {
+        let is_free = match sink.state.ongoing_or_new().calls().entry(id.clone()) {
             Entry::Occupied(_) => false,
-            Entry::Vacant(it) => {
-                it.insert(pending.context().clone());
+            Entry::Vacant(entry) => {
+                entry.insert(pending.context().clone());
                 true
             }
         };
         if !is_free {
             return None;
         }
-        let hold = way.to.outbox.hold();
-        Some(Self { pending, id, way: way.into(), _share: share(), _hold: hold })
+        let hold = sink.to.outbox.hold();
+        Some(Self { pending, id, sink: sink.into(), _share: share(), _hold: hold })
     }
 
     /// Removes the call from the table, and returns whether it was there. If not, the call was cancelled and its answer is dropped, even if
     /// the handler noticed too late. Another call may have its id by now.
     fn leave(&self) -> bool {
-        let Some(ongoing) = self.way.shared.ongoing() else { return false };
+        let Some(ongoing) = self.sink.state.ongoing() else { return false };
         let mut calls = ongoing.calls();
-        let is_there = calls.get(&self.id).is_some_and(|it| it.is(self.pending.context()));
+        let is_there =
+            calls.get(&self.id).is_some_and(|context| context.is(self.pending.context()));
         if is_there {
             calls.remove(&self.id);
         }
@@ -227,9 +349,9 @@ impl Future for PendingCall {
         // The call leaves the table first: once the response is on its way, the client may use the id again.
         let answer = if self.leave() { answer } else { None };
         match answer {
-            Some(answer) => self.way.borrow().answer(self.id.as_id(), &answer),
+            Some(answer) => self.sink.borrow().answer(self.id.as_id(), &answer),
             // Nothing may follow a cancellation, not even a report that was merged before it.
-            None => self.way.slot.iter().for_each(|it| self.way.to.outbox.forget(it)),
+            None => self.sink.slot.iter().for_each(|slot| self.sink.to.outbox.forget(slot)),
         }
         Poll::Ready(())
     }
@@ -239,4 +361,39 @@ impl Drop for PendingCall {
     fn drop(&mut self) {
         self.leave();
     }
+}
+
+/// Answers a request, or leaves the call to the transport if its handler has to wait.
+#[inline]
+pub(super) fn drive(
+    dispatched: Dispatched,
+    id: Id<'_>,
+    carrier: &Carrier,
+    sink: ResponseSink<'_>,
+    received: &mut Received,
+) {
+    match dispatched {
+        Dispatched::Ready(answer) => sink.answer(id, &answer),
+        Dispatched::Pending(mut pending) => {
+            // Polled here once: a handler that is ready at once costs no task and no entry in the table.
+            let mut cx = task::Context::from_waker(Waker::noop());
+            match Pin::new(&mut pending).poll(&mut cx) {
+                Poll::Ready(Some(answer)) => sink.answer(id, &answer),
+                Poll::Ready(None) => {}
+                Poll::Pending => {
+                    let revision = sink.scope.revision;
+                    let share = || sink.state.tenant(carrier, revision).hold(Pool::Calls);
+                    match PendingCall::new(pending, id.to_owned(), sink, share) {
+                        Some(call) => received.waiting.push(call),
+                        None => sink.answer(id, &Err(id_in_use())),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the error for an id that a running call or a listen stream has (rule RPC-08).
+pub(super) fn id_in_use() -> Error {
+    Error::of(ErrorKind::InvalidRequest, "a request with this id is still running")
 }

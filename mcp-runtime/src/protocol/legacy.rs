@@ -1,176 +1,28 @@
-//! Legacy era, with a handshake: protocol revisions 2024-11-05 to 2025-11-25.
+//! Requests of the legacy era, with a handshake: protocol revisions 2024-11-05 to 2025-11-25.
 
 use std::sync::Arc;
 
-use mcp_runtime_wire::{Raw, notification, response};
+use mcp_runtime_wire::{Raw, response};
 
+#[cfg(feature = "auth")]
+use super::admission::permit_uris;
 use super::{
-    encode::{self, Feature},
-    method::{Method, check_client, invalid, string},
-    pages::Pages,
-    peer::Peer,
-    request::{ClientRequest, Terms, unknown_method},
+    call::{Received, RefusalStatus, RefusedRequest},
+    encode,
+    operate::operate,
+    questions,
+    request::{ClientRequest, Method, check_client, parse_level, string, unknown_method},
     revision::Revision,
-    shared::Shared,
-    tasks::{TaskIds, TaskMethod},
-    turn::{Refusal, Refused, Turn},
-    uris::Uris,
+    service::Feature,
+    state::PeerState,
+    tasks::{self, TaskMethod},
 };
 use crate::{
     call::context::logging,
-    catalog::{Event, Topic},
-    error::{Error, ErrorKind, shown},
+    catalog::Topic,
+    error::{Error, ErrorKind},
     limits::Limit,
-    model::{ClientInfo, Level, Meta, TaskState},
 };
-
-/// Session, which `initialize` begins.
-#[derive(Default)]
-pub(crate) struct Session {
-    open: Option<Open>,
-}
-
-struct Open {
-    revision: Revision,
-    client: Arc<ClientInfo>,
-    log_level: Option<Level>,
-    is_initialized: bool,
-    /// Boxed, because most sessions have none and idle sessions are many.
-    wishes: Option<Box<Wishes>>,
-}
-
-/// Notifications that a session gets in addition to list changes.
-#[derive(Default)]
-struct Wishes {
-    subscriptions: Uris,
-    /// Running tasks that the session has begun.
-    tasks: TaskIds,
-    pages: Pages,
-}
-
-impl Session {
-    /// Begins the session, or replaces its revision and its client.
-    ///
-    /// A gateway may share one session between clients, each of which sends its own `initialize`. Therefore subscriptions, the log level
-    /// and the readiness of the session stay as they are. A change of the revision ends subscriptions to tasks and pages, because the new
-    /// revision may have no notification for them.
-    fn initialize(&mut self, revision: Revision, client: Arc<ClientInfo>) {
-        match &mut self.open {
-            Some(open) => {
-                if let Some(wishes) = open.wishes.as_mut().filter(|_| open.revision != revision) {
-                    wishes.tasks.clear();
-                    wishes.pages = Pages::default();
-                }
-                (open.revision, open.client) = (revision, client);
-            }
-            None => {
-                let (log_level, is_initialized, wishes) = (None, false, None);
-                self.open = Some(Open { revision, client, log_level, is_initialized, wishes });
-            }
-        }
-    }
-
-    pub(super) fn revision(&self) -> Option<Revision> {
-        self.open.as_ref().map(|it| it.revision)
-    }
-
-    /// Marks the client as ready. A client that never sends this gets no notifications (rule LIFE-04), but may send requests.
-    pub(super) fn set_initialized(&mut self) {
-        self.change(|open| open.is_initialized = true);
-    }
-
-    fn terms(&self) -> Option<Terms> {
-        self.open.as_ref().map(|it| Terms {
-            revision: it.revision,
-            client: it.client.clone(),
-            log_level: it.log_level,
-            is_private: false,
-        })
-    }
-
-    /// Changes the session, if it has begun.
-    fn change<T>(&mut self, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
-        self.open.as_mut().map(change)
-    }
-
-    /// Changes the wishes of the session, if it has begun.
-    fn wish<T>(&mut self, change: impl FnOnce(&mut Wishes) -> T) -> Option<T> {
-        self.change(|open| change(open.wishes.get_or_insert_default()))
-    }
-
-    /// Returns the wishes of the session, if there are any.
-    fn wishes(&mut self) -> Option<&mut Wishes> {
-        self.open.as_mut()?.wishes.as_deref_mut()
-    }
-
-    #[cfg(all(test, feature = "http"))]
-    pub(super) fn boxed(&mut self) -> usize {
-        self.wishes().map_or(0, |it| size_of_val(it))
-    }
-
-    /// Makes the session follow this task, unless it follows `most` tasks already.
-    pub(super) fn follow_task(&mut self, id: &Arc<str>, most: usize) {
-        self.wish(|it| {
-            if it.tasks.len() < most {
-                it.tasks.insert(id.clone());
-            }
-        });
-    }
-
-    pub(super) fn forget_task(&mut self, id: &str) {
-        if let Some(wishes) = self.wishes() {
-            wishes.tasks.remove(id);
-        }
-    }
-
-    /// Remembers that the user is sent to a page, and returns an id for the page.
-    pub(super) fn send_to(&mut self, url: &str) -> String {
-        self.wish(|it| it.pages.send_to(url)).unwrap_or_default()
-    }
-
-    /// Returns the notifications that this session gets for an event.
-    pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
-        let Some(open) = self.open.as_mut().filter(|it| it.is_initialized) else {
-            return Vec::new();
-        };
-        let wishes = open.wishes.as_deref_mut();
-        let message = |method: &str, param: Option<(&'static str, &str)>| {
-            let mut out = Vec::new();
-            notification(&mut out, method, |params| {
-                if let Some((name, text)) = param {
-                    params.str(name, text);
-                }
-            });
-            out
-        };
-        match event {
-            Event::ResourceUpdated(uri) => {
-                let uri = wishes.and_then(|it| it.subscriptions.get(uri)).into_iter();
-                uri.map(|it| message("notifications/resources/updated", Some(("uri", it))))
-                    .collect()
-            }
-            Event::TaskChanged(view) => {
-                let Some(wishes) = wishes.filter(|it| it.tasks.contains(&view.id)) else {
-                    return Vec::new();
-                };
-                if matches!(view.state, TaskState::Ended(_)) {
-                    wishes.tasks.remove(&view.id);
-                }
-                let mut out = Vec::new();
-                encode::task_changed(&mut out, open.revision, view, None);
-                vec![out]
-            }
-            Event::UrlCompleted(url) => {
-                let told = |id: String| {
-                    message("notifications/elicitation/complete", Some(("elicitationId", &id)))
-                };
-                let ids = wishes.map(|it| it.pages.completed(url)).unwrap_or_default();
-                ids.into_iter().map(told).collect()
-            }
-            other => list_changed(other).into_iter().map(|it| message(it, None)).collect(),
-        }
-    }
-}
 
 /// Request that changes the session and has an empty result.
 #[derive(Clone, Copy)]
@@ -199,164 +51,118 @@ enum LegacyMethod {
 }
 
 impl LegacyMethod {
-    fn parse(name: &str, shared: &Shared) -> Option<Self> {
+    fn parse(name: &str, state: &PeerState) -> Option<Self> {
         let session = || SessionMethod::parse(name).map(Self::Session);
         // Tried last, because this needs the revision of the session.
-        let tasks = || TaskMethod::parse(name, shared.spoken()).map(Self::Tasks);
+        let tasks = || TaskMethod::parse(name, state.revision()).map(Self::Tasks);
         Method::parse(name).map(Self::Items).or_else(session).or_else(tasks)
     }
 }
 
-/// Returns the method of the notification that a list has changed.
-pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
-    match event {
-        Event::ToolsChanged => Some("notifications/tools/list_changed"),
-        Event::ResourcesChanged => Some("notifications/resources/list_changed"),
-        Event::PromptsChanged => Some("notifications/prompts/list_changed"),
-        Event::ResourceUpdated(_) | Event::TaskChanged(_) | Event::UrlCompleted(_) => None,
+pub(super) fn answer_request(
+    state: &Arc<PeerState>,
+    request: &ClientRequest<'_>,
+    received: &mut Received,
+) {
+    match request.method {
+        "initialize" => return initialize(state, request, received),
+        "ping" => return request.acknowledge(&state.service, state.revision()),
+        _ => {}
+    }
+    // Unknown methods are rejected before the handshake too, so that a client that probes for methods gets a clear answer.
+    let Some(method) = LegacyMethod::parse(request.method, state) else {
+        return request.refuse(state.revision(), &unknown_method(request.method));
+    };
+    let terms = state.session().terms();
+    let Some(terms) = terms else {
+        let text = format!("`{}` before `initialize`: the session has not begun", request.method);
+        let error = Error::of(ErrorKind::InvalidRequest, text);
+        return request.refuse(state.revision(), &error);
+    };
+    match method {
+        LegacyMethod::Items(method) => operate(state, method, &terms, request, received),
+        LegacyMethod::Session(method) => match change_session(state, method, request) {
+            Ok(()) => request.acknowledge(&state.service, terms.revision),
+            Err(refused) => request.reject(terms.revision, refused, received),
+        },
+        LegacyMethod::Tasks(method) => {
+            tasks::answer_request(state, method, &terms, request, received)
+        }
     }
 }
 
-/// Reads `clientInfo` and `capabilities` of either era.
-pub(super) fn client(info: Option<Raw<'_>>, capabilities: Option<Raw<'_>>) -> ClientInfo {
-    let member = |name: &str| info.and_then(|it| it.get(name)).and_then(Raw::string);
-    ClientInfo {
-        name: member("name").unwrap_or_default().into_owned(),
-        version: member("version").unwrap_or_default().into_owned(),
-        title: member("title").map(Into::into),
-        capabilities: Meta(
-            capabilities.and_then(|it| serde_json::from_str(it.as_str()).ok()).unwrap_or_default(),
-        ),
+fn initialize(state: &Arc<PeerState>, request: &ClientRequest<'_>, received: &mut Received) {
+    let mut refuse = |text: &str| {
+        let error = Error::of(ErrorKind::InvalidRequest, text);
+        request.reject(state.revision(), RefusalStatus::Malformed.because(error), received);
+    };
+    if request.to.is_batch() {
+        return refuse("`initialize` cannot be part of a batch");
     }
-}
-
-impl Peer {
-    pub(super) fn legacy_request(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
-        let shared = &self.shared;
-        match request.method {
-            "initialize" => return self.initialize(request, turn),
-            "ping" => return shared.acknowledge(request, shared.spoken()),
-            _ => {}
-        }
-        // Unknown methods are rejected before the handshake too, so that a client that probes for methods gets a clear answer.
-        let Some(method) = LegacyMethod::parse(request.method, shared) else {
-            return shared.refuse(request, shared.spoken(), &unknown_method(request.method));
-        };
-        let terms = shared.session().terms();
-        let Some(terms) = terms else {
-            let text =
-                format!("`{}` before `initialize`: the session has not begun", request.method);
-            let error = Error::of(ErrorKind::InvalidRequest, text);
-            return shared.refuse(request, shared.spoken(), &error);
-        };
-        match method {
-            LegacyMethod::Items(method) => self.operate(method, &terms, request, turn),
-            LegacyMethod::Session(method) => match self.change_session(method, request) {
-                Ok(()) => shared.acknowledge(request, terms.revision),
-                Err(refused) => self.reject(request, terms.revision, refused, turn),
-            },
-            LegacyMethod::Tasks(method) => self.task_request(method, &terms, request, turn),
-        }
+    let params = request.params;
+    let Ok(wanted) = string(params.get("protocolVersion"), "protocolVersion") else {
+        let error = Error::invalid_params("`protocolVersion` must be a string");
+        return request.refuse(state.revision(), &error);
+    };
+    // The modern revision has no `initialize`, so it is never the answer (rule C-24).
+    let revision = Revision::parse(&wanted)
+        .filter(|revision| !revision.is_modern())
+        .unwrap_or(Revision::NEWEST_LEGACY);
+    let (info, capabilities) = (params.get("clientInfo"), params.get("capabilities"));
+    if let Err(error) = check_client(&state.service.limits, info, capabilities) {
+        let error = state.service.count_refusal(Limit::Client, error);
+        return request.refuse(state.revision(), &error);
     }
-
-    fn initialize(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
-        let shared = &self.shared;
-        let mut refuse = |text: &str| {
-            let error = Error::of(ErrorKind::InvalidRequest, text);
-            self.reject(request, shared.spoken(), Refusal::Malformed.because(error), turn);
-        };
-        if request.to.is_batch() {
-            return refuse("`initialize` cannot be part of a batch");
-        }
-        let params = request.params;
-        let Ok(wanted) = string(params.get("protocolVersion"), "protocolVersion") else {
-            let error = invalid("`protocolVersion` must be a string");
-            return shared.refuse(request, shared.spoken(), &error);
-        };
-        // The modern revision has no `initialize`, so it is never the answer (rule C-24).
-        let revision = Revision::parse(&wanted)
-            .filter(|it| !it.is_modern())
-            .unwrap_or(Revision::NEWEST_LEGACY);
-        let (info, capabilities) = (params.get("clientInfo"), params.get("capabilities"));
-        if let Err(error) = check_client(&shared.service.limits, info, capabilities) {
-            let error = shared.service.note(Limit::Client, error);
-            return shared.refuse(request, shared.spoken(), &error);
-        }
-        let client = shared.client(info, capabilities.unwrap_or(Raw::EMPTY_OBJECT));
-        shared.session().initialize(revision, client);
-        // The known roots belong to the previous client.
-        shared.forget_roots();
-        shared.hear(Topic::Lists);
-        let (service, snapshot) = (&shared.service, shared.snapshot());
-        request.to.write(|out| {
-            response(out, request.id, |result| {
-                result.str("protocolVersion", revision.name());
-                encode::capabilities(
-                    &mut result.object("capabilities"),
-                    revision,
-                    service,
-                    &snapshot,
-                    request.carrier.is_identified(),
-                );
-                encode::implementation(
-                    &mut result.object("serverInfo"),
-                    revision,
-                    &service.identity,
-                );
-                result.opt_str("instructions", service.identity.instructions.as_deref());
-            });
+    let client = state.client(info, capabilities.unwrap_or(Raw::EMPTY_OBJECT));
+    state.session().initialize(revision, client);
+    // The known roots belong to the previous client.
+    questions::forget_roots(state);
+    state.register(Topic::Lists);
+    let (service, snapshot) = (&state.service, state.snapshot());
+    let lists_tasks = request.carrier.is_identified();
+    request.to.write(|out| {
+        response(out, request.id, |result| {
+            encode::initialized(result, service, revision, &snapshot, lists_tasks);
         });
-    }
-
-    fn change_session(
-        &self,
-        method: SessionMethod,
-        request: &ClientRequest<'_>,
-    ) -> Result<(), Refused> {
-        let shared = &self.shared;
-        let feature = match method {
-            SessionMethod::SetLevel => Feature::Logging,
-            SessionMethod::Subscribe | SessionMethod::Unsubscribe => Feature::Subscriptions,
-        };
-        if !feature.is_served(&shared.snapshot()) {
-            return Err(unknown_method(request.method).into());
-        }
-        let params = request.params;
-        match method {
-            SessionMethod::SetLevel => {
-                let level = level(&string(params.get("level"), "level")?)?;
-                logging::listen(level);
-                shared.session().change(|open| open.log_level = Some(level));
-            }
-            SessionMethod::Subscribe => {
-                let uri = string(params.get("uri"), "uri")?;
-                #[cfg(feature = "auth")]
-                self.permit_uris(&shared.snapshot(), request, [&*uri])?;
-                let service = &shared.service;
-                shared.hear(Topic::Resources);
-                let tenant = shared.tenant(request.carrier, shared.spoken());
-                let add = |it: &mut Wishes| it.subscriptions.add(&uri, 0, &service.limits, &tenant);
-                let added = shared.session().wish(add).unwrap_or(Ok(()));
-                added.map_err(|(limit, error)| service.note(limit, error))?;
-            }
-            SessionMethod::Unsubscribe => {
-                let uri = string(params.get("uri"), "uri")?;
-                if let Some(wishes) = shared.session().wishes() {
-                    wishes.subscriptions.remove(&uri);
-                }
-            }
-        }
-        Ok(())
-    }
+    });
 }
 
-/// Returns the level of this name.
-///
-/// # Errors
-/// Invalid params. The message lists the valid names.
-pub(super) fn level(name: &str) -> Result<Level, Error> {
-    Level::parse(name).ok_or_else(|| {
-        let names: Vec<_> = Level::ALL.iter().map(|it| it.name()).collect();
-        invalid(format_args!("`{}` is no log level: {}", shown(name), names.join(", ")))
-    })
+fn change_session(
+    state: &Arc<PeerState>,
+    method: SessionMethod,
+    request: &ClientRequest<'_>,
+) -> Result<(), RefusedRequest> {
+    let feature = match method {
+        SessionMethod::SetLevel => Feature::Logging,
+        SessionMethod::Subscribe | SessionMethod::Unsubscribe => Feature::Subscriptions,
+    };
+    if !feature.is_served(&state.snapshot()) {
+        return Err(unknown_method(request.method).into());
+    }
+    let params = request.params;
+    match method {
+        SessionMethod::SetLevel => {
+            let level = parse_level(&string(params.get("level"), "level")?)?;
+            logging::listen(level);
+            state.session().set_log_level(level);
+        }
+        SessionMethod::Subscribe => {
+            let uri = string(params.get("uri"), "uri")?;
+            #[cfg(feature = "auth")]
+            permit_uris(state, &state.snapshot(), request, [&*uri])?;
+            let service = &state.service;
+            state.register(Topic::Resources);
+            let tenant = state.tenant(request.carrier, state.revision());
+            let added = match state.session().subscriptions() {
+                Some(uris) => uris.add(&uri, 0, &service.limits, &tenant),
+                None => Ok(()),
+            };
+            added.map_err(|(limit, error)| service.count_refusal(limit, error))?;
+        }
+        SessionMethod::Unsubscribe => {
+            let uri = string(params.get("uri"), "uri")?;
+            state.session().unsubscribe(&uri);
+        }
+    }
+    Ok(())
 }

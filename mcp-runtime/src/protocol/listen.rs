@@ -1,340 +1,222 @@
-//! `subscriptions/listen`: the streams on which a client of the modern era receives events.
+//! `subscriptions/listen`: begins and ends the streams on which a client of the modern era receives events.
 
 #[cfg(feature = "auth")]
 use std::collections::BTreeSet;
 use std::{collections::HashSet, sync::Arc};
 
-use mcp_runtime_wire::{self as wire, ArrayWriter, Id, IdBuf, JsonKind, ObjectWriter, Raw};
+use mcp_runtime_wire::{self as wire, Id, JsonKind, Raw};
 
-use super::{
-    Service,
-    encode::{self, Feature},
-    legacy::list_changed,
-    method::invalid,
-    outbox::Hold,
-    peer::Peer,
-    request::{ClientRequest, Terms, id_in_use},
-    revision::Revision,
-    tasks::demand_extension,
-    turn::{Refusal, Turn},
-    uris::Uris,
-};
 #[cfg(feature = "auth")]
-use super::{turn::Refused, uris::too_many};
+use super::{admission::permit_uris, call::RefusedRequest, subscriptions::too_many};
+use super::{
+    call::{Received, RefusalStatus, id_in_use},
+    encode,
+    request::ClientRequest,
+    service::Feature,
+    session::Terms,
+    state::PeerState,
+    subscriptions::{EventFilter, ListenStream, SUBSCRIPTION, SubscribedUris, subscription_meta},
+    tasks::{demand_extension, viewer},
+};
 use crate::{
-    catalog::{Event, Listener as _, Topic},
+    catalog::{Listener as _, Topic},
     error::{Error, ErrorKind},
     limits::{Limit, Tenant},
-    task::Live,
+    task::LiveTask,
 };
 
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
-
-/// Open listen streams of one connection.
-#[derive(Default)]
-pub(crate) struct Listens(Vec<Listen>);
-
-struct Listen {
-    id: IdBuf,
-    revision: Revision,
-    filter: Filter,
-    _hold: Hold,
+/// Ends the listen streams as the protocol demands on a connection that may carry several of them: each is cancelled before its result
+/// (rule SUB-04).
+pub(super) fn close_all(state: &PeerState) {
+    let Some(ongoing) = state.ongoing() else { return };
+    let mut listens = ongoing.listens();
+    let service = &state.service;
+    for (cancelled, result) in listens.cancellations().zip(listens.results(service)) {
+        for message in [cancelled, result] {
+            state.outbox.push_after_events(|out| out.extend_from_slice(&message));
+        }
+    }
+    listens.clear();
 }
 
-/// Events that a stream wants, as far as the server has them.
-#[derive(Default)]
-struct Filter {
-    tools: bool,
-    prompts: bool,
-    resources: bool,
-    uris: Uris,
-    /// Running tasks that belong to the caller of the stream.
-    tasks: Vec<Arc<Live>>,
+/// Ends a listen stream that its client has cancelled. Events that have not been sent are dropped.
+pub(super) fn end(state: &PeerState, id: Id<'_>) {
+    let Some(ongoing) = state.ongoing() else { return };
+    let mut listens = ongoing.listens();
+    listens.remove(id);
+    state.outbox.forget_events(id);
 }
 
-impl Filter {
-    fn wants(&self, event: &Event) -> bool {
-        match event {
-            Event::ToolsChanged => self.tools,
-            Event::PromptsChanged => self.prompts,
-            Event::ResourcesChanged => self.resources,
-            Event::ResourceUpdated(uri) => self.uris.get(uri).is_some(),
-            Event::TaskChanged(task) => self.tasks.iter().any(|it| *it.id() == task.id),
-            Event::UrlCompleted(_) => false,
-        }
-    }
-
-    fn write(&self, object: &mut ObjectWriter<'_>) {
-        for (name, wanted) in [
-            ("toolsListChanged", self.tools),
-            ("promptsListChanged", self.prompts),
-            ("resourcesListChanged", self.resources),
-        ] {
-            if wanted {
-                object.bool(name, true);
-            }
-        }
-        if self.uris.len() > 0 {
-            let mut uris: ArrayWriter<'_> = object.array("resourceSubscriptions");
-            for uri in self.uris.iter() {
-                uris.str(uri);
-            }
-        }
-        if !self.tasks.is_empty() {
-            let mut ids = object.array("taskIds");
-            for task in &self.tasks {
-                ids.str(task.id());
-            }
-        }
-    }
-}
-
-/// Writes the id of a stream, with the JSON type that the client gave it (rule C-14).
-fn subscription_meta(object: &mut ObjectWriter<'_>, id: &IdBuf) {
-    object.object("_meta").raw(SUBSCRIPTION, id.as_id().as_str());
-}
-
-impl Listens {
-    /// Returns a notification for each stream that wants the event, tagged with the id of the stream.
-    pub(super) fn notifications(&self, event: &Event) -> impl Iterator<Item = (&IdBuf, Vec<u8>)> {
-        let wanting = self.0.iter().filter(move |it| it.filter.wants(event));
-        wanting.map(move |listen| {
-            let mut out = Vec::new();
-            if let Event::TaskChanged(task) = event {
-                let stream = Some((SUBSCRIPTION, &listen.id));
-                encode::task_changed(&mut out, listen.revision, task, stream);
-                return (&listen.id, out);
-            }
-            let method = list_changed(event).unwrap_or("notifications/resources/updated");
-            wire::notification(&mut out, method, |params| {
-                if let Event::ResourceUpdated(uri) = event {
-                    params.str("uri", listen.filter.uris.get(uri).unwrap_or(uri));
-                }
-                subscription_meta(params, &listen.id);
-            });
-            (&listen.id, out)
-        })
-    }
-
-    pub(super) fn contains(&self, id: Id<'_>) -> bool {
-        self.0.iter().any(|it| it.id.as_id() == id)
-    }
-
-    pub(super) fn remove(&mut self, id: Id<'_>) {
-        self.0.retain(|it| it.id.as_id() != id);
-    }
-
-    /// Returns the empty result that ends each stream (rule SUB-04).
-    pub(super) fn results(&self, service: &Service) -> impl Iterator<Item = Vec<u8>> {
-        self.0.iter().map(|Listen { id, .. }| {
-            let mut result = Vec::new();
-            wire::response(&mut result, id.as_id(), |result| {
-                encode::listen_result(result, service, SUBSCRIPTION, id.as_id());
-            });
-            result
-        })
-    }
-
-    /// Returns the cancellation of each stream.
-    fn cancellations(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.0.iter().map(|Listen { id, .. }| {
-            let mut cancelled = Vec::new();
-            wire::notification(&mut cancelled, "notifications/cancelled", |params| {
-                params.raw("requestId", id.as_id().as_str()).str("reason", "the server stops");
-                subscription_meta(params, id);
-            });
-            cancelled
-        })
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-}
-
-impl Peer {
-    /// Ends the listen streams as the protocol demands on a connection that may carry several of them: each is cancelled before its result
-    /// (rule SUB-04).
-    pub(crate) fn close(&self) {
-        let Some(ongoing) = self.shared.ongoing() else { return };
-        let mut listens = ongoing.listens();
-        let service = &self.shared.service;
-        for (cancelled, result) in listens.cancellations().zip(listens.results(service)) {
-            for message in [cancelled, result] {
-                self.shared.outbox.push_after_events(|out| out.extend_from_slice(&message));
-            }
-        }
-        listens.clear();
-    }
-
-    /// Ends a listen stream that its client has cancelled. Events that have not been sent are dropped.
-    pub(super) fn end_listen(&self, id: Id<'_>) {
-        let Some(ongoing) = self.shared.ongoing() else { return };
-        let mut listens = ongoing.listens();
-        listens.remove(id);
-        self.shared.outbox.forget_events(id);
-    }
-
-    pub(super) fn listen(&self, terms: &Terms, request: &ClientRequest<'_>, turn: &mut Turn) {
-        let shared = &self.shared;
-        let revision = terms.revision;
-        #[cfg(feature = "auth")]
-        if let Err(refused) = self.permit_listening(request) {
-            return self.reject(request, revision, refused, turn);
-        }
-        shared.hear(Topic::Lists);
-        match self.open(terms, request) {
-            Err(error) if error.kind() == ErrorKind::Failed => {
-                self.reject(request, revision, Refusal::Busy.because(error), turn);
-            }
-            Err(error) if error.kind() == ErrorKind::MissingCapability => {
-                self.reject(request, revision, Refusal::Malformed.because(error), turn);
-            }
-            Err(error) => shared.refuse(request, revision, &error),
-            Ok(listen) => {
-                if listen.filter.uris.len() > 0 {
-                    shared.hear(Topic::Resources);
-                }
-                if !listen.filter.tasks.is_empty() {
-                    shared.hear(Topic::Tasks);
-                }
-                // The lock is held because no event may come before the acknowledgement, the stream's first message (rule SUB-02).
-                let mut listens = shared.begin().listens();
-                shared.outbox.push(|out| {
-                    wire::notification(out, "notifications/subscriptions/acknowledged", |params| {
-                        listen.filter.write(&mut params.object("notifications"));
-                        subscription_meta(params, &listen.id);
-                    });
-                });
-                // Sends the current state of each task, because nothing else reports changes from before this moment.
-                for task in &listen.filter.tasks {
-                    let stream = Some((SUBSCRIPTION, &listen.id));
-                    let view = task.view();
-                    shared.outbox.push(|out| encode::task_changed(out, revision, &view, stream));
-                }
-                listens.0.push(listen);
-                drop(listens);
-                if shared.service.dispatcher.catalog.bus.is_stopped() {
-                    shared.stop();
-                }
-            }
-        }
-    }
-
-    /// Checks that the caller may subscribe to the resources that it names.
+pub(super) fn listen(
+    state: &Arc<PeerState>,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    received: &mut Received,
+) {
+    let revision = terms.revision;
     #[cfg(feature = "auth")]
-    fn permit_listening(&self, request: &ClientRequest<'_>) -> Result<(), Refused> {
-        let wanted = request.params.get("notifications");
-        let named = wanted.and_then(|it| it.get("resourceSubscriptions"));
-        let named = named.filter(|it| it.kind() == JsonKind::Array);
-        let (service, mut uris) = (&self.shared.service, BTreeSet::new());
-        // Values that are not strings are rejected later.
-        for uri in named.into_iter().flat_map(Raw::elements).filter_map(Raw::string) {
-            uris.insert(uri);
-            // Checks no more URIs than a client may subscribe to.
-            if uris.len() > service.limits.subscriptions {
-                let (limit, error) = too_many(&service.limits, true);
-                return Err(service.note(limit, error).into());
+    if let Err(refused) = permit_listening(state, request) {
+        return request.reject(revision, refused, received);
+    }
+    state.register(Topic::Lists);
+    match open(state, terms, request) {
+        Err(error) if error.kind() == ErrorKind::Failed => {
+            request.reject(revision, RefusalStatus::Busy.because(error), received);
+        }
+        Err(error) if error.kind() == ErrorKind::MissingCapability => {
+            request.reject(revision, RefusalStatus::Malformed.because(error), received);
+        }
+        Err(error) => request.refuse(revision, &error),
+        Ok(listen) => {
+            if listen.filter.uris.len() > 0 {
+                state.register(Topic::Resources);
+            }
+            if !listen.filter.tasks.is_empty() {
+                state.register(Topic::Tasks);
+            }
+            // The lock is held because no event may come before the acknowledgement, the stream's first message (rule SUB-02).
+            let mut listens = state.ongoing_or_new().listens();
+            state.outbox.push(|out| {
+                wire::notification(out, "notifications/subscriptions/acknowledged", |params| {
+                    listen.filter.write(&mut params.object("notifications"));
+                    subscription_meta(params, &listen.id);
+                });
+            });
+            // Sends the current state of each task, because nothing else reports changes from before this moment.
+            for task in &listen.filter.tasks {
+                let stream = Some((SUBSCRIPTION, &listen.id));
+                let view = task.view();
+                state.outbox.push(|out| encode::task_changed(out, revision, &view, stream));
+            }
+            listens.push(listen);
+            drop(listens);
+            if state.service.dispatcher.catalog.bus.is_stopped() {
+                state.stop();
             }
         }
-        self.permit_uris(&self.shared.snapshot(), request, uris.iter().map(|it| &**it))
     }
+}
 
-    fn open(&self, terms: &Terms, request: &ClientRequest<'_>) -> Result<Listen, Error> {
-        let shared = &self.shared;
-        let wanted = request.params.get("notifications");
-        let Some(wanted) = wanted.filter(|it| it.kind() == JsonKind::Object) else {
-            return Err(invalid("`notifications` must be an object that says what to listen for"));
-        };
-        let id = request.id;
-        let (used, streams, uris) = shared.ongoing().map_or((false, 0, 0), |ongoing| {
-            let listens = ongoing.listens();
-            let uris = listens.0.iter().map(|it| it.filter.uris.len()).sum();
-            (listens.contains(id), listens.0.len(), uris)
-        });
-        if used || shared.ongoing().is_some_and(|it| it.calls().contains_key(id.as_str())) {
-            return Err(id_in_use());
+/// Checks that the caller may subscribe to the resources that it names.
+#[cfg(feature = "auth")]
+fn permit_listening(state: &PeerState, request: &ClientRequest<'_>) -> Result<(), RefusedRequest> {
+    let wanted = request.params.get("notifications");
+    let named = wanted.and_then(|filter| filter.get("resourceSubscriptions"));
+    let named = named.filter(|uris| uris.kind() == JsonKind::Array);
+    let (service, mut uris) = (&state.service, BTreeSet::new());
+    // Values that are not strings are rejected later.
+    for uri in named.into_iter().flat_map(Raw::elements).filter_map(Raw::string) {
+        uris.insert(uri);
+        // Checks no more URIs than a client may subscribe to.
+        if uris.len() > service.limits.subscriptions {
+            let (limit, error) = too_many(&service.limits, true);
+            return Err(service.count_refusal(limit, error).into());
         }
-        let limits = shared.service.limits;
-        if streams >= limits.streams {
-            let text = format!("{streams} listen streams are open already: close some of them");
-            return Err(shared.service.note(Limit::Streams, Error::of(ErrorKind::Failed, text)));
-        }
-        let tenant = shared.tenant(request.carrier, terms.revision);
-        let mut filter = self.honoured(wanted, uris, &tenant)?;
-        filter.tasks = self.tasks_of(wanted.get("taskIds"), terms, request)?;
-        let revision = terms.revision;
-        Ok(Listen { id: id.to_owned(), revision, filter, _hold: shared.outbox.hold() })
     }
+    permit_uris(state, &state.snapshot(), request, uris.iter().map(|uri| &**uri))
+}
 
-    /// Returns the named tasks that can have news for this client. Tasks that have ended or belong to another caller are left out.
-    fn tasks_of(
-        &self,
-        ids: Option<Raw<'_>>,
-        terms: &Terms,
-        request: &ClientRequest<'_>,
-    ) -> Result<Vec<Arc<Live>>, Error> {
-        let Some(ids) = ids else { return Ok(Vec::new()) };
-        demand_extension(&terms.client, "`taskIds`")?;
-        let wrong = || invalid("`taskIds` must be an array of texts");
-        if ids.kind() != JsonKind::Array {
-            return Err(wrong());
-        }
-        let service = &self.shared.service;
-        let viewer = self.viewer(&self.shared.snapshot(), request);
-        let mut found: Vec<Arc<Live>> = Vec::new();
-        let mut known = HashSet::new();
-        for id in ids.elements() {
-            let id = id.string().ok_or_else(wrong)?;
-            let live = service.tasks.live(&id, &viewer);
-            found.extend(live.filter(|it| known.insert(it.id().clone())));
-        }
-        Ok(found)
+fn open(
+    state: &PeerState,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+) -> Result<ListenStream, Error> {
+    let wanted = request.params.get("notifications");
+    let Some(wanted) = wanted.filter(|filter| filter.kind() == JsonKind::Object) else {
+        return Err(Error::invalid_params(
+            "`notifications` must be an object that says what to listen for",
+        ));
+    };
+    let id = request.id;
+    let (used, streams, uris) = state.ongoing().map_or((false, 0, 0), |ongoing| {
+        let listens = ongoing.listens();
+        let (streams, uris) = listens.count();
+        (listens.contains(id), streams, uris)
+    });
+    if used || state.ongoing().is_some_and(|ongoing| ongoing.calls().contains_key(id.as_str())) {
+        return Err(id_in_use());
     }
+    let limits = state.service.limits;
+    if streams >= limits.streams {
+        let text = format!("{streams} listen streams are open already: close some of them");
+        return Err(state
+            .service
+            .count_refusal(Limit::Streams, Error::of(ErrorKind::Failed, text)));
+    }
+    let tenant = state.tenant(request.carrier, terms.revision);
+    let mut filter = supported_filter(state, wanted, uris, &tenant)?;
+    filter.tasks = tasks_of(state, wanted.get("taskIds"), terms, request)?;
+    let revision = terms.revision;
+    Ok(ListenStream { id: id.to_owned(), revision, filter, _hold: state.outbox.hold() })
+}
 
-    /// Returns the part of the filter that the server supports. The rest is left out of the acknowledgement.
-    fn honoured(
-        &self,
-        wanted: Raw<'_>,
-        others: usize,
-        tenant: &Arc<Tenant>,
-    ) -> Result<Filter, Error> {
-        let snapshot = self.shared.snapshot();
-        let changes = self.shared.service.dispatcher.catalog.is_dynamic();
-        let flag = |name: &str, feature: Feature| -> Result<bool, Error> {
-            match wanted.get(name) {
-                None => Ok(false),
-                Some(it) => {
-                    let wanted = it
-                        .bool()
-                        .ok_or_else(|| invalid(format_args!("`{name}` must be true or false")))?;
-                    Ok(wanted && changes && feature.is_served(&snapshot))
-                }
-            }
-        };
-        let mut filter = Filter {
-            tools: flag("toolsListChanged", Feature::Tools)?,
-            prompts: flag("promptsListChanged", Feature::Prompts)?,
-            resources: flag("resourcesListChanged", Feature::Resources)?,
-            uris: Uris::default(),
-            tasks: Vec::new(),
-        };
-        if let Some(uris) = wanted.get("resourceSubscriptions") {
-            if uris.kind() != JsonKind::Array {
-                return Err(invalid("`resourceSubscriptions` must be an array of URIs"));
-            }
-            for uri in uris.elements() {
-                let uri = uri
-                    .string()
-                    .ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
-                let service = &self.shared.service;
-                let added = filter.uris.add(&uri, others, &service.limits, tenant);
-                added.map_err(|(limit, error)| service.note(limit, error))?;
-            }
-            if !Feature::Subscriptions.is_served(&snapshot) {
-                filter.uris.clear();
+/// Returns the named tasks that can have news for this client. Tasks that have ended or belong to another caller are left out.
+fn tasks_of(
+    state: &PeerState,
+    ids: Option<Raw<'_>>,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+) -> Result<Vec<Arc<LiveTask>>, Error> {
+    let Some(ids) = ids else { return Ok(Vec::new()) };
+    demand_extension(&terms.client, "`taskIds`")?;
+    let wrong = || Error::invalid_params("`taskIds` must be an array of texts");
+    if ids.kind() != JsonKind::Array {
+        return Err(wrong());
+    }
+    let service = &state.service;
+    let viewer = viewer(state, &state.snapshot(), request);
+    let mut found: Vec<Arc<LiveTask>> = Vec::new();
+    let mut known = HashSet::new();
+    for id in ids.elements() {
+        let id = id.string().ok_or_else(wrong)?;
+        let live = service.tasks.live(&id, &viewer);
+        found.extend(live.filter(|task| known.insert(task.id().clone())));
+    }
+    Ok(found)
+}
+
+/// Returns the part of the filter that the server supports. The rest is left out of the acknowledgement.
+fn supported_filter(
+    state: &PeerState,
+    wanted: Raw<'_>,
+    others: usize,
+    tenant: &Arc<Tenant>,
+) -> Result<EventFilter, Error> {
+    let snapshot = state.snapshot();
+    let changes = state.service.dispatcher.catalog.is_dynamic();
+    let flag = |name: &str, feature: Feature| -> Result<bool, Error> {
+        match wanted.get(name) {
+            None => Ok(false),
+            Some(flag) => {
+                let wanted = flag.bool().ok_or_else(|| {
+                    Error::invalid_params(format_args!("`{name}` must be true or false"))
+                })?;
+                Ok(wanted && changes && feature.is_served(&snapshot))
             }
         }
-        Ok(filter)
+    };
+    let mut filter = EventFilter {
+        tools: flag("toolsListChanged", Feature::Tools)?,
+        prompts: flag("promptsListChanged", Feature::Prompts)?,
+        resources: flag("resourcesListChanged", Feature::Resources)?,
+        uris: SubscribedUris::default(),
+        tasks: Vec::new(),
+    };
+    if let Some(uris) = wanted.get("resourceSubscriptions") {
+        if uris.kind() != JsonKind::Array {
+            return Err(Error::invalid_params("`resourceSubscriptions` must be an array of URIs"));
+        }
+        for uri in uris.elements() {
+            let uri = uri.string().ok_or_else(|| {
+                Error::invalid_params("`resourceSubscriptions` must be an array of URIs")
+            })?;
+            let service = &state.service;
+            let added = filter.uris.add(&uri, others, &service.limits, tenant);
+            added.map_err(|(limit, error)| service.count_refusal(limit, error))?;
+        }
+        if !Feature::Subscriptions.is_served(&snapshot) {
+            filter.uris.clear();
+        }
     }
+    Ok(filter)
 }

@@ -1,5 +1,7 @@
+//! Messages on their way to the client, and what waits while the client reads slowly.
+
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet, HashMap},
     num::NonZeroUsize,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -9,33 +11,37 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime_wire::{Id, IdBuf};
+use mcp_runtime_wire::{Id, IdBuf, ObjectWriter, notification};
 
-use super::{backlog::Backlog, channel::ProgressSlot};
+use super::{encode::related, revision::Revision};
+use crate::{
+    call::context::{Channel, ProgressReport},
+    model::Level,
+};
 
 /// Messages on their way to the client, one line each. They are encoded straight into the buffer of the outbox.
 ///
 /// An outbox belongs to a connection or to a stream of an HTTP session, so only their calls wait for its lock. One reader empties it.
 #[derive(Default)]
 pub(crate) struct Outbox {
-    queue: Mutex<Queue>,
+    queue: Mutex<OutboxQueue>,
     /// Number of holders that may still add messages.
     holds: AtomicUsize,
 }
 
 #[derive(Default)]
-struct Queue {
+struct OutboxQueue {
     bytes: Vec<u8>,
     reader: Option<Waker>,
     /// Maximum number of waiting bytes while there is no reader, which may never come. `None` while there is a reader.
     unread: Option<NonZeroUsize>,
     /// Boxed, because most outboxes have none and idle sessions are many.
-    rest: Option<Box<Rest>>,
+    extras: Option<Box<OutboxExtras>>,
 }
 
 /// Parts of an outbox that only few outboxes need.
 #[derive(Default)]
-struct Rest {
+struct OutboxExtras {
     /// Whether messages were dropped because too many bytes waited.
     has_lost: bool,
     /// Whether the response says that the client cannot do what the call needs.
@@ -55,7 +61,7 @@ impl Outbox {
     /// Number of waiting bytes from which log messages are dropped.
     const FULL: usize = 1 << 20;
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, OutboxQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -63,7 +69,7 @@ impl Outbox {
     pub(crate) fn push(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut queue = self.queue();
         queue.message(write);
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Adds the last message of a call, after its report if one waits.
@@ -78,7 +84,7 @@ impl Outbox {
             slot.write_pending(&mut queue.bytes);
         }
         queue.message(write);
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Adds a report: at once while the reader keeps up, else merged with later reports.
@@ -87,9 +93,9 @@ impl Outbox {
         if queue.bytes.len() < Self::SLOW {
             slot.write_pending(&mut queue.bytes);
         } else {
-            queue.rest().reports.entry(address(slot)).or_insert_with(|| slot.clone());
+            queue.extras().reports.entry(address(slot)).or_insert_with(|| slot.clone());
         }
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Drops the report of a call that has not been sent.
@@ -103,21 +109,26 @@ impl Outbox {
         if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
             queue.message(|out| out.extend_from_slice(&message));
         } else {
-            queue.rest().events.event(stream, message);
+            queue.extras().events.event(stream, message);
         }
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Adds the state of a task. While the reader is slow, only the newest state of each task waits. The oldest ones are dropped if too
     /// many bytes wait, because clients also poll.
-    pub(super) fn push_news(&self, stream: Option<&IdBuf>, task: &Arc<str>, message: Vec<u8>) {
+    pub(super) fn push_task_state(
+        &self,
+        stream: Option<&IdBuf>,
+        task: &Arc<str>,
+        message: Vec<u8>,
+    ) {
         let mut queue = self.queue();
         if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
             queue.message(|out| out.extend_from_slice(&message));
         } else {
-            queue.rest().events.news(stream, task, message, Self::FULL);
+            queue.extras().events.task_state(stream, task, message, Self::FULL);
         }
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Adds one message after all events that wait.
@@ -125,13 +136,13 @@ impl Outbox {
         let mut queue = self.queue();
         queue.write_events();
         queue.message(write);
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Drops the events of a listen stream that have not gone out.
     pub(super) fn forget_events(&self, stream: Id<'_>) {
-        if let Some(rest) = &mut self.queue().rest {
-            rest.events.forget(stream);
+        if let Some(extras) = &mut self.queue().extras {
+            extras.events.forget(stream);
         }
     }
 
@@ -141,7 +152,7 @@ impl Outbox {
         if queue.bytes.len() < Self::FULL {
             queue.message(write);
         }
-        Queue::wake(queue);
+        OutboxQueue::wake(queue);
     }
 
     /// Moves the next batch of messages into `into`, which must be empty. Returns false if nothing is waiting. Reports and events may come in
@@ -170,21 +181,21 @@ impl Outbox {
     /// Whether the outbox is like a new one, apart from its capacity.
     #[cfg(feature = "http")]
     pub(crate) fn is_empty(&self) -> bool {
-        let Queue { bytes, unread, rest, .. } = &*self.queue();
-        let is_said = bytes.is_empty() && rest.as_ref().is_none_or(|it| it.is_empty());
+        let OutboxQueue { bytes, unread, extras, .. } = &*self.queue();
+        let is_said = bytes.is_empty() && extras.as_ref().is_none_or(|extras| extras.is_empty());
         is_said && unread.is_none() && !self.is_held()
     }
 
     #[cfg(all(test, feature = "http"))]
     pub(super) fn kept(&self) -> usize {
         let queue = self.queue();
-        size_of_val(self) + queue.bytes.capacity() + queue.rest.as_deref().map_or(0, size_of_val)
+        size_of_val(self) + queue.bytes.capacity() + queue.extras.as_deref().map_or(0, size_of_val)
     }
 
-    /// Announces that more messages may come, until the [`Hold`] is dropped.
-    pub(crate) fn hold(self: &Arc<Self>) -> Hold {
+    /// Announces that more messages may come, until the [`OutboxHold`] is dropped.
+    pub(crate) fn hold(self: &Arc<Self>) -> OutboxHold {
         self.holds.fetch_add(1, Ordering::AcqRel);
-        Hold(self.clone())
+        OutboxHold(self.clone())
     }
 
     /// Whether more messages may come.
@@ -195,14 +206,14 @@ impl Outbox {
     /// Asks the reader to end its stream early.
     pub(super) fn release(&self, retry: Duration) {
         let mut queue = self.queue();
-        queue.rest().release = Some(retry);
-        Queue::wake(queue);
+        queue.extras().release = Some(retry);
+        OutboxQueue::wake(queue);
     }
 
     /// Takes the request to end the stream, and returns the time after which the client is to come back.
     #[cfg(feature = "http")]
     pub(crate) fn take_release(&self) -> Option<Duration> {
-        self.queue().rest.as_mut().and_then(|it| it.release.take())
+        self.queue().extras.as_mut().and_then(|extras| extras.release.take())
     }
 
     /// Sets whether there is a reader: `None` if there is one, else the maximum number of waiting bytes. Events are merged while there is
@@ -210,42 +221,42 @@ impl Outbox {
     #[cfg(feature = "http")]
     pub(crate) fn set_unread(&self, most: Option<usize>) {
         // A maximum of zero becomes one byte, which makes no difference: the shortest message has two bytes.
-        self.queue().unread = most.map(|it| NonZeroUsize::new(it).unwrap_or(NonZeroUsize::MIN));
+        self.queue().unread = most.map(|most| NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN));
     }
 
     /// Whether messages have been dropped since the last call.
     #[cfg(feature = "http")]
     pub(crate) fn take_lost(&self) -> bool {
-        self.queue().rest.as_mut().is_some_and(|it| std::mem::take(&mut it.has_lost))
+        self.queue().extras.as_mut().is_some_and(|extras| std::mem::take(&mut extras.has_lost))
     }
 
     /// Marks that the response refuses the client. Over HTTP this has a status of its own, as long as nothing else has been sent.
     #[cfg(feature = "http")]
     pub(super) fn refuse(&self) {
-        self.queue().rest().is_refused = true;
+        self.queue().extras().is_refused = true;
     }
 
     #[cfg(feature = "http")]
     pub(crate) fn is_refused(&self) -> bool {
-        self.queue().rest.as_ref().is_some_and(|it| it.is_refused)
+        self.queue().extras.as_ref().is_some_and(|extras| extras.is_refused)
     }
 
     #[cfg(feature = "http")]
     pub(crate) fn is_released(&self) -> bool {
-        self.queue().rest.as_ref().is_some_and(|it| it.release.is_some())
+        self.queue().extras.as_ref().is_some_and(|extras| extras.release.is_some())
     }
 
     /// Wakes the reader although nothing was added.
     #[cfg(feature = "http")]
     pub(crate) fn wake(&self) {
-        Queue::wake(self.queue());
+        OutboxQueue::wake(self.queue());
     }
 
     /// Wakes this task when something is added, or when nothing can be added any more. Returns whether bytes are waiting already.
     pub(crate) fn watch(&self, cx: &Context<'_>) -> bool {
         let mut queue = self.queue();
         match &mut queue.reader {
-            Some(it) => it.clone_from(cx.waker()),
+            Some(reader) => reader.clone_from(cx.waker()),
             None => queue.reader = Some(cx.waker().clone()),
         }
         !queue.bytes.is_empty()
@@ -274,13 +285,13 @@ impl Outbox {
 }
 
 /// Guard whose owner may still add messages to the outbox.
-pub(crate) struct Hold(Arc<Outbox>);
+pub(crate) struct OutboxHold(Arc<Outbox>);
 
-impl Drop for Hold {
+impl Drop for OutboxHold {
     fn drop(&mut self) {
         self.0.holds.fetch_sub(1, Ordering::AcqRel);
         // The reader may wait for the last holder. A holder that adds nothing would not wake it otherwise.
-        Queue::wake(self.0.queue());
+        OutboxQueue::wake(self.0.queue());
     }
 }
 
@@ -288,7 +299,7 @@ fn address(slot: &Arc<ProgressSlot>) -> usize {
     Arc::as_ptr(slot).addr()
 }
 
-impl Queue {
+impl OutboxQueue {
     fn wake(mut queue: MutexGuard<'_, Self>) {
         let reader = queue.reader.take();
         drop(queue);
@@ -306,8 +317,8 @@ impl Queue {
             return false;
         }
         std::mem::swap(&mut self.bytes, into);
-        if let Some(rest) = &mut self.rest {
-            for slot in std::mem::take(&mut rest.reports).into_values() {
+        if let Some(extras) = &mut self.extras {
+            for slot in std::mem::take(&mut extras.reports).into_values() {
                 slot.write_pending(&mut self.bytes);
             }
             self.write_events();
@@ -315,19 +326,19 @@ impl Queue {
         true
     }
 
-    fn rest(&mut self) -> &mut Rest {
-        self.rest.get_or_insert_default()
+    fn extras(&mut self) -> &mut OutboxExtras {
+        self.extras.get_or_insert_default()
     }
 
     fn forget(&mut self, slot: &Arc<ProgressSlot>) {
-        if let Some(rest) = &mut self.rest {
-            rest.reports.remove(&address(slot));
+        if let Some(extras) = &mut self.extras {
+            extras.reports.remove(&address(slot));
         }
     }
 
     fn write_events(&mut self) {
-        let Some(rest) = &mut self.rest else { return };
-        for message in std::mem::take(&mut rest.events).into_messages() {
+        let Some(extras) = &mut self.extras else { return };
+        for message in std::mem::take(&mut extras.events).into_messages() {
             self.message(|out| out.extend_from_slice(&message));
         }
     }
@@ -340,13 +351,13 @@ impl Queue {
         }
         if self.unread.is_some_and(|most| self.bytes.len() > most.get()) {
             self.bytes = Vec::new();
-            self.rest().has_lost = true;
+            self.extras().has_lost = true;
         }
     }
 }
 
 #[cfg(feature = "http")]
-impl Rest {
+impl OutboxExtras {
     fn is_empty(&self) -> bool {
         let Self { has_lost, is_refused, release, reports, events } = self;
         let is_plain = release.is_none() && !has_lost && !is_refused;
@@ -354,5 +365,219 @@ impl Rest {
     }
 }
 
+/// Channel of a call whose client wants neither reports nor log messages. The call can still end its stream early.
+impl Channel for Outbox {
+    fn release(&self, retry: Duration) {
+        Outbox::release(self, retry);
+    }
+
+    fn progress(&self, _: ProgressReport) {}
+
+    fn log(&self, _: Level, _: &str, _: &str) {}
+}
+
+/// Newest progress report of a call that has not been sent.
+pub(crate) struct ProgressSlot {
+    revision: Revision,
+    /// Token as the client sent it: a number stays a number (rule C-16).
+    token: Box<str>,
+    /// Task that the reports belong to.
+    task: Option<Arc<str>>,
+    pending: Mutex<Option<ProgressReport>>,
+}
+
+impl ProgressSlot {
+    /// `token` is absent if the client wants no reports.
+    pub(super) fn new(revision: Revision, token: Option<&str>) -> Self {
+        let token = token.unwrap_or("null").into();
+        Self { revision, token, task: None, pending: Mutex::new(None) }
+    }
+
+    /// Returns the slot of a task, whose messages name the task.
+    pub(super) fn of_task(&self, task: Arc<str>) -> Self {
+        let Self { revision, token, .. } = self;
+        let (revision, token) = (*revision, token.clone());
+        Self { revision, token, task: Some(task), pending: Mutex::new(None) }
+    }
+
+    pub(super) fn set(&self, report: ProgressReport) {
+        *self.pending.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+    }
+
+    /// Writes the newest report with its newline, if there is one.
+    fn write_pending(&self, out: &mut Vec<u8>) {
+        let Some(report) = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take()
+        else {
+            return;
+        };
+        notification(out, "notifications/progress", |params| {
+            params.raw("progressToken", &self.token).f64("progress", report.progress);
+            if let Some(total) = report.total {
+                params.f64("total", total);
+            }
+            if self.revision.features().progress_message {
+                params.opt_str("message", report.message.as_deref());
+            }
+            self.write_task(params);
+        });
+        out.push(b'\n');
+    }
+
+    pub(super) fn write_task(&self, params: &mut ObjectWriter<'_>) {
+        if let Some(task) = &self.task {
+            related(&mut params.object("_meta"), task);
+        }
+    }
+}
+
+/// Events that wait for a slow reader, without duplicates and in the order in which they came. However many a client makes wait, adding one
+/// more costs about the same.
+#[derive(Default)]
+struct Backlog {
+    waiting: BTreeMap<u64, WaitingEvent>,
+    places: HashMap<EventSubject, u64>,
+    /// Places of events about tasks. The oldest of them is dropped first.
+    task_places: BTreeSet<u64>,
+    next: u64,
+    bytes: usize,
+}
+
+struct WaitingEvent {
+    subject: EventSubject,
+    /// Listen stream that the event belongs to, if any.
+    stream: Option<IdBuf>,
+    message: Arc<[u8]>,
+}
+
+/// Subject of an event. Of two events with the same subject only one waits.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum EventSubject {
+    /// The message itself, so that equal messages wait once.
+    Event(Arc<[u8]>),
+    /// A task on one stream. Only its newest state counts.
+    Task(Arc<str>, Option<IdBuf>),
+}
+
+impl Backlog {
+    #[cfg(feature = "http")]
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Adds an event, unless an equal one waits already.
+    fn event(&mut self, stream: Option<&IdBuf>, message: Vec<u8>) {
+        let message: Arc<[u8]> = message.into();
+        let subject = EventSubject::Event(message.clone());
+        if !self.places.contains_key(&subject) {
+            self.push(WaitingEvent { subject, stream: stream.cloned(), message });
+        }
+    }
+
+    /// Adds the state of a task and drops its previous one. The oldest states of tasks are dropped while more than `most` bytes wait.
+    fn task_state(
+        &mut self,
+        stream: Option<&IdBuf>,
+        task: &Arc<str>,
+        message: Vec<u8>,
+        most: usize,
+    ) {
+        let subject = EventSubject::Task(task.clone(), stream.cloned());
+        if let Some(place) = self.places.get(&subject) {
+            self.remove(*place);
+        }
+        self.task_places.insert(self.next);
+        self.push(WaitingEvent { subject, stream: stream.cloned(), message: message.into() });
+        while self.bytes > most
+            && let Some(oldest) = self.task_places.first()
+        {
+            self.remove(*oldest);
+        }
+    }
+
+    /// Drops the events of a listen stream.
+    fn forget(&mut self, stream: Id<'_>) {
+        let is_of = |event: &WaitingEvent| event.stream.as_ref().map(IdBuf::as_id) == Some(stream);
+        let all = self.waiting.iter().filter(|entry| is_of(entry.1)).map(|entry| *entry.0);
+        for place in all.collect::<Vec<_>>() {
+            self.remove(place);
+        }
+    }
+
+    fn into_messages(self) -> impl Iterator<Item = Arc<[u8]>> {
+        self.waiting.into_values().map(|event| event.message)
+    }
+
+    fn push(&mut self, waiting: WaitingEvent) {
+        self.bytes += waiting.message.len();
+        self.places.insert(waiting.subject.clone(), self.next);
+        self.waiting.insert(self.next, waiting);
+        self.next += 1;
+    }
+
+    fn remove(&mut self, place: u64) {
+        self.task_places.remove(&place);
+        if let Some(event) = self.waiting.remove(&place) {
+            self.places.remove(&event.subject);
+            self.bytes -= event.message.len();
+        }
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn drain(outbox: &Outbox) -> String {
+        let mut all = Vec::new();
+        let mut part = Vec::new();
+        while outbox.take(&mut part) {
+            all.append(&mut part);
+        }
+        String::from_utf8(all).unwrap()
+    }
+
+    #[test]
+    fn repeated_events_are_merged_only_under_a_slow_reader() {
+        let outbox = Outbox::default();
+        outbox.push_event(None, b"a".to_vec());
+        outbox.push_event(None, b"a".to_vec());
+        assert_eq!(drain(&outbox), "a\na\n");
+        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
+        for _ in 0..1000 {
+            outbox.push_event(None, b"a".to_vec());
+            outbox.push_event(None, b"b".to_vec());
+        }
+        assert!(drain(&outbox).ends_with("x\na\nb\n"));
+    }
+
+    #[test]
+    fn news_of_tasks_are_merged_and_bounded_under_a_slow_reader() {
+        let outbox = Outbox::default();
+        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
+        let task: Arc<str> = "a".into();
+        outbox.push_event(None, b"changed".to_vec());
+        for n in 0..1000 {
+            outbox.push_task_state(None, &task, format!("a {n}").into_bytes());
+        }
+        assert!(drain(&outbox).ends_with("x\nchanged\na 999\n"));
+        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
+        outbox.push_event(None, b"changed".to_vec());
+        for n in 0..1000 {
+            let mut news = format!("{n} ").into_bytes();
+            news.resize(10_000, b'y');
+            outbox.push_task_state(None, &n.to_string().into(), news);
+        }
+        let left = drain(&outbox);
+        assert!(left.len() < Outbox::SLOW + Outbox::FULL + 10_000, "{}", left.len());
+        assert!(left.contains("\nchanged\n") && left.contains("\n999 y"));
+    }
+
+    #[test]
+    fn logs_are_dropped_when_the_client_does_not_read() {
+        let outbox = Outbox::default();
+        for _ in 0..10_000 {
+            outbox.push_log(|out| out.extend_from_slice(&[b'x'; 1000]));
+        }
+        assert!(outbox.len() < Outbox::FULL + 2000);
+    }
+}

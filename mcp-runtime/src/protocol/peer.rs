@@ -1,17 +1,18 @@
+//! Server side of a conversation. It finds the era of each message, and hands it to the functions of that era.
+
 use std::sync::Arc;
 
 use mcp_runtime_wire::{self as wire, Id, Incoming, Invalid, Parsed, Raw, RpcMessage, RpcParams};
 
 use super::{
-    Service,
-    call::ReplyTo,
-    modern::RequestMeta,
+    call::{Received, RefusalStatus, ReplyTo},
+    legacy, listen, modern,
     outbox::Outbox,
-    remembered::Remembered,
-    request::ClientRequest,
+    questions,
+    request::{ClientRequest, RequestMeta},
     revision::Revision,
-    shared::Shared,
-    turn::{Refusal, Turn},
+    service::Service,
+    state::{PeerState, Remembered},
 };
 #[cfg(feature = "http")]
 use crate::limits::Tenant;
@@ -24,7 +25,7 @@ use crate::{
 /// Server side of a conversation: the calls and streams of both eras, and a session of the legacy era if one begins. A connection that
 /// carries lines is one peer. Over HTTP each session is a peer, and so is each request without a session.
 pub(crate) struct Peer {
-    pub(super) shared: Arc<Shared>,
+    state: Arc<PeerState>,
 }
 
 /// Origin of a message, and destination of its response.
@@ -53,7 +54,7 @@ impl Peer {
         let remembered = Remembered::new(&service);
         let tenant =
             |service: &Service, number| Some(service.shares().tenant(CallerKey::Peer(number)));
-        Self { shared: Arc::new(Shared::new(service, remembered, tenant)) }
+        Self { state: Arc::new(PeerState::new(service, remembered, tenant)) }
     }
 
     /// Makes the peer of a session over HTTP, which counts for this tenant. Sessions may share `remembered`.
@@ -63,66 +64,74 @@ impl Peer {
         remembered: Arc<Remembered>,
         tenant: Arc<Tenant>,
     ) -> Self {
-        Self { shared: Arc::new(Shared::new(service, remembered, |_, _| Some(tenant))) }
+        Self { state: Arc::new(PeerState::new(service, remembered, |_, _| Some(tenant))) }
     }
 
     /// Makes a peer for requests without a session over HTTP, each of which counts for its own tenant.
     #[cfg(feature = "http")]
     pub(crate) fn remembering(service: Arc<Service>, remembered: Arc<Remembered>) -> Self {
-        Self { shared: Arc::new(Shared::new(service, remembered, |_, _| None)) }
+        Self { state: Arc::new(PeerState::new(service, remembered, |_, _| None)) }
     }
 
     /// Returns the arrival of messages for a transport that adds nothing to them.
     pub(crate) fn plainly(&self) -> Arrival {
-        let to = ReplyTo::each(self.shared.outbox.clone());
+        let to = ReplyTo::each(self.state.outbox.clone());
         Arrival { to, carrier: Carrier::default(), era: Era::OfRequest }
     }
 
     pub(crate) fn outbox(&self) -> &Arc<Outbox> {
-        &self.shared.outbox
+        &self.state.outbox
     }
 
     /// Whether this peer can be used for the next request: nothing else refers to it, and nothing is left in its outbox.
     #[cfg(feature = "http")]
     pub(crate) fn is_free(&mut self) -> bool {
-        let Some(shared) = Arc::get_mut(&mut self.shared) else { return false };
-        Arc::get_mut(&mut shared.outbox).is_some_and(|it| it.is_empty())
+        let Some(state) = Arc::get_mut(&mut self.state) else { return false };
+        Arc::get_mut(&mut state.outbox).is_some_and(|outbox| outbox.is_empty())
     }
 
     /// Handles the bytes of one message or batch. Responses that are ready at once are in the outbox when this returns.
     #[cfg(any(feature = "http", test))]
-    pub(crate) fn receive(&self, bytes: &[u8], turn: &mut Turn) {
-        self.receive_as(bytes, &self.plainly(), turn);
+    pub(crate) fn receive(&self, bytes: &[u8], received: &mut Received) {
+        self.receive_as(bytes, &self.plainly(), received);
     }
 
     /// Handles the bytes of one message or batch, for a transport that keeps the arrival of its messages.
-    pub(crate) fn receive_as(&self, bytes: &[u8], arrival: &Arrival, turn: &mut Turn) {
-        let limits = &self.shared.service.limits;
+    pub(crate) fn receive_as(&self, bytes: &[u8], arrival: &Arrival, received: &mut Received) {
+        let limits = &self.state.service.limits;
         match wire::parse(bytes, limits.of_wire(), &mut Parsed::default()) {
             Err(malformed) => {
-                self.shared.service.note_malformed(&malformed);
+                self.state.service.note_malformed(&malformed);
                 self.refuse_unread(&Error::of(ErrorKind::Parse, malformed), &arrival.to);
             }
-            Ok(incoming) => self.handle(&incoming, arrival, turn),
+            Ok(incoming) => self.handle(&incoming, arrival, received),
         }
     }
 
     /// Handles a parsed message or batch. Responses that are ready at once are in the outbox when this returns.
-    pub(crate) fn handle(&self, incoming: &Incoming<'_>, arrival: &Arrival, turn: &mut Turn) {
-        let refuse = |turn: &mut Turn, text: &str| {
-            turn.refusal = Some(Refusal::Malformed);
+    pub(crate) fn handle(
+        &self,
+        incoming: &Incoming<'_>,
+        arrival: &Arrival,
+        received: &mut Received,
+    ) {
+        let refuse = |received: &mut Received, text: &str| {
+            received.refusal = Some(RefusalStatus::Malformed);
             let error = Error::of(ErrorKind::InvalidRequest, text);
-            self.shared.error(self.shared.spoken(), None, &error, &arrival.to);
+            arrival.to.error(self.state.revision(), None, &error);
         };
         match incoming {
-            Incoming::One(message) => self.message(message, arrival, turn),
-            Incoming::EmptyBatch => refuse(turn, "an empty array is no message"),
+            Incoming::One(message) => self.message(message, arrival, received),
+            Incoming::EmptyBatch => refuse(received, "an empty array is no message"),
             Incoming::Batch(messages) => {
-                let batches =
-                    self.shared.session().revision().is_some_and(|it| it.features().batches);
+                let batches = self
+                    .state
+                    .session()
+                    .revision()
+                    .is_some_and(|revision| revision.features().batches);
                 if !batches {
                     let text = "one message at a time: this revision has no arrays of messages";
-                    return refuse(turn, text);
+                    return refuse(received, text);
                 }
                 let arrival = Arrival {
                     to: arrival.to.batch(),
@@ -130,33 +139,33 @@ impl Peer {
                     era: arrival.era,
                 };
                 // Each element is refused on its own. The refusal of an element says nothing about the whole batch.
-                let mut elements = Turn::default();
+                let mut elements = Received::default();
                 for message in messages {
                     self.message(message, &arrival, &mut elements);
                 }
-                turn.waiting.append(&mut elements.waiting);
+                received.waiting.append(&mut elements.waiting);
             }
         }
     }
 
     /// Refuses a line that was too long to be kept.
     pub(crate) fn too_long(&self) {
-        let limit = self.shared.service.limits.message;
+        let limit = self.state.service.limits.message;
         let text = format!("the message is longer than {limit} bytes");
-        self.shared.service.tally().refuse(Limit::Message);
+        self.state.service.tally().refuse(Limit::Message);
         self.refuse_unread(&Error::of(ErrorKind::InvalidRequest, text), &self.plainly().to);
     }
 
     /// Answers a line that was not read, so that its ids are not known.
     fn refuse_unread(&self, error: &Error, to: &ReplyTo) {
-        self.shared.error(self.shared.spoken(), None, error, to);
+        to.error(self.state.revision(), None, error);
     }
 
     fn message(
         &self,
         message: &Result<RpcMessage<'_>, Invalid<'_>>,
         arrival: &Arrival,
-        turn: &mut Turn,
+        received: &mut Received,
     ) {
         let to = &arrival.to;
         match message {
@@ -164,10 +173,10 @@ impl Peer {
                 tracing::debug!("ignored a message: {}", invalid.reason)
             }
             Err(invalid) => {
-                turn.refusal = Some(Refusal::Malformed);
-                self.shared.service.note_invalid(invalid);
+                received.refusal = Some(RefusalStatus::Malformed);
+                self.state.service.note_invalid(invalid);
                 let error = Error::of(ErrorKind::InvalidRequest, &invalid.reason);
-                self.shared.error(self.shared.spoken(), invalid.id, &error, to);
+                to.error(self.state.revision(), invalid.id, &error);
             }
             Ok(RpcMessage::Request { id, method, params }) => {
                 let params = params.unwrap_or(&RpcParams::NONE);
@@ -180,25 +189,27 @@ impl Peer {
                     Era::Modern => true,
                 };
                 if !is_modern {
-                    self.legacy_request(&request, turn);
+                    legacy::answer_request(&self.state, &request, received);
                 } else if to.is_batch() {
                     // Batches of revision 2025-03-26 cannot contain requests of the modern era (rule RPC-11).
                     let text = "a request of this revision cannot be part of a batch";
                     let error = Error::of(ErrorKind::InvalidRequest, text);
-                    self.shared.refuse(&request, Revision::MODERN[0], &error);
+                    request.refuse(Revision::MODERN[0], &error);
                 } else {
-                    self.modern_request(&request, turn);
+                    modern::answer_request(&self.state, &request, received);
                 }
             }
             Ok(RpcMessage::Notification { method, params }) => match &**method {
                 // A cancellation carries no envelope in either era, so one table of calls serves both.
                 "notifications/cancelled" => self.cancel(*params),
-                "notifications/initialized" => self.shared.session().set_initialized(),
-                "notifications/roots/list_changed" => self.shared.forget_roots(),
+                "notifications/initialized" => self.state.session().set_initialized(),
+                "notifications/roots/list_changed" => questions::forget_roots(&self.state),
                 // Progress of the server's requests is ignored, because nothing here asks for it. Unknown notifications are ignored too.
                 _ => {}
             },
-            Ok(RpcMessage::Response { id, result }) => self.shared.answer(*id, *result),
+            Ok(RpcMessage::Response { id, result }) => {
+                questions::receive_answer(&self.state, *id, *result)
+            }
         }
     }
 
@@ -210,63 +221,69 @@ impl Peer {
             let id = shown(id.as_str());
             tracing::debug!("request {id} was cancelled: {}", shown(&reason));
         }
-        let context = self.shared.ongoing().and_then(|it| it.calls().remove(id.as_str()));
+        let context = self.state.ongoing().and_then(|ongoing| ongoing.calls().remove(id.as_str()));
         match context {
             Some(context) => {
                 // A blocking handler notices the cancellation late. Its reports until then are not sent (rule STDIO-05).
                 context.close();
                 context.set_cancelled();
             }
-            None => self.end_listen(id),
+            None => listen::end(&self.state, id),
         }
     }
 
     /// Counts a refusal by this limit.
     #[cfg(feature = "http")]
     pub(crate) fn refuse(&self, limit: Limit) {
-        self.shared.service.tally().refuse(limit);
+        self.state.service.tally().refuse(limit);
     }
 
     pub(crate) fn limits(&self) -> &Limits {
-        &self.shared.service.limits
+        &self.state.service.limits
     }
 
     /// Returns the revision of the session, or the newest legacy revision before there is a session.
     #[cfg(feature = "http")]
     pub(crate) fn revision(&self) -> Revision {
-        self.shared.spoken()
+        self.state.revision()
     }
 
     /// Whether `initialize` has begun a session.
     #[cfg(feature = "http")]
     pub(crate) fn has_begun(&self) -> bool {
-        self.shared.session().revision().is_some()
+        self.state.session().revision().is_some()
     }
 
     /// Returns the number of calls that wait for their handlers.
     pub(crate) fn in_flight(&self) -> usize {
-        self.shared.ongoing().map_or(0, |it| it.calls().len())
+        self.state.ongoing().map_or(0, |ongoing| ongoing.calls().len())
     }
 
     /// Whether a call or stream may still add messages.
     pub(crate) fn is_busy(&self) -> bool {
-        self.shared.outbox.is_held()
+        self.state.outbox.is_held()
     }
 
     /// Returns the memory of this peer in bytes, without parts that are shared with other peers.
     #[cfg(all(test, feature = "http"))]
     pub(crate) fn kept(&self) -> usize {
-        self.shared.kept()
+        self.state.kept()
+    }
+
+    /// Ends the listen streams as the protocol demands on a connection that may carry several of them: each is cancelled before its result
+    /// (rule SUB-04).
+    pub(crate) fn close(&self) {
+        listen::close_all(&self.state);
     }
 
     /// Cancels all calls and gives up all questions. Nothing is answered any more.
     pub(crate) fn cancel_all(&self) {
-        let Some(ongoing) = self.shared.ongoing() else { return };
-        let calls: Vec<Context> = ongoing.calls().drain().map(|it| it.1).collect();
+        let Some(ongoing) = self.state.ongoing() else { return };
+        let calls: Vec<Context> = ongoing.calls().drain().map(|call| call.1).collect();
         for context in calls {
             context.set_cancelled();
         }
-        self.shared.give_up_questions();
+        questions::give_up(&self.state);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Questions of the legacy era: the server sends a request, which the client answers while the call continues.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -12,7 +12,13 @@ use std::{
 use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
 use tokio::sync::oneshot;
 
-use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Shared};
+use super::{
+    call::ReplyTo,
+    encode,
+    outbox::Outbox,
+    session::Terms,
+    state::{PeerState, QuestionAnswer},
+};
 use crate::{
     ask::asked_twice,
     call::context::{AnswerFuture, Asker},
@@ -22,73 +28,38 @@ use crate::{
     model::{NeedInput, Question},
 };
 
-type Answer = Result<Box<str>, String>;
-
-/// Questions that wait for their answers, by request id. A session never sees an id twice (rule RPC-07).
-#[derive(Default)]
-pub(crate) struct Questions {
-    last: u64,
-    waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
-    /// Roots that the client named last. They are kept only if the client announces changes (rule ROOTS-02).
-    roots: Option<Box<str>>,
-    /// Number of changes of the roots.
-    changes: u64,
+/// Hands a response to the question that waits for it.
+pub(super) fn receive_answer(state: &PeerState, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
+    let waiting = state.ongoing().and_then(|ongoing| ongoing.questions().take(id));
+    let Some(waiting) = waiting else { return };
+    let answer = result.map(|result| result.as_str().into()).map_err(|error| {
+        let message = error.get("message").and_then(Raw::string).unwrap_or_default();
+        // The text goes to the handler, and often from there back to the client.
+        truncated(&message, 1000).to_owned()
+    });
+    // Sent without a lock, because this wakes a task.
+    let _ = waiting.send(answer);
 }
 
-impl Questions {
-    /// Forgets the roots, because the client's roots have changed.
-    fn forget_roots(&mut self) {
-        self.roots = None;
-        self.changes += 1;
-    }
-
-    fn open(&mut self) -> (u64, oneshot::Receiver<Answer>) {
-        self.last += 1;
-        let (answer, waiting) = oneshot::channel();
-        self.waiting.insert(self.last, answer);
-        (self.last, waiting)
-    }
-
-    /// Takes the sender that waits for the response with this id. A response without one is late, or was never asked for.
-    fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<Answer>> {
-        id.as_str().parse().ok().and_then(|it: u64| self.waiting.remove(&it))
-    }
+/// Ends the wait for all answers, because none will come any more.
+pub(super) fn give_up(state: &PeerState) {
+    let waiting = state.ongoing().map(|ongoing| std::mem::take(&mut ongoing.questions().waiting));
+    drop(waiting);
 }
 
-impl Shared {
-    /// Hands a response to the question that waits for it.
-    pub(super) fn answer(&self, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
-        let waiting = self.ongoing().and_then(|it| it.questions().take(id));
-        let Some(waiting) = waiting else { return };
-        let answer = result.map(|it| it.as_str().into()).map_err(|error| {
-            let message = error.get("message").and_then(Raw::string).unwrap_or_default();
-            // The text goes to the handler, and often from there back to the client.
-            truncated(&message, 1000).to_owned()
-        });
-        // Sent without a lock, because this wakes a task.
-        let _ = waiting.send(answer);
-    }
-
-    /// Ends the wait for all answers, because none will come any more.
-    pub(super) fn give_up_questions(&self) {
-        let waiting = self.ongoing().map(|it| std::mem::take(&mut it.questions().waiting));
-        drop(waiting);
-    }
-
-    /// Forgets the roots, because the client's roots have changed. A client that was never asked has none to forget.
-    pub(super) fn forget_roots(&self) {
-        if let Some(ongoing) = self.ongoing() {
-            ongoing.questions().forget_roots();
-        }
+/// Forgets the roots, because the client's roots have changed. A client that was never asked has none to forget.
+pub(super) fn forget_roots(state: &PeerState) {
+    if let Some(ongoing) = state.ongoing() {
+        ongoing.questions().forget_roots();
     }
 }
 
 /// Asker of one call.
 pub(super) struct Questioner {
-    shared: Arc<Shared>,
+    state: Arc<PeerState>,
     outbox: Arc<Outbox>,
     /// Whether only the response can be sent.
-    is_quiet: bool,
+    only_response: bool,
     terms: Terms,
     timeout: Duration,
     keys: Mutex<BTreeSet<String>>,
@@ -100,12 +71,12 @@ pub(super) struct Questioner {
 }
 
 impl Questioner {
-    pub(super) fn new(shared: Arc<Shared>, to: &ReplyTo, terms: Terms) -> Self {
-        let timeout = shared.service.limits.question_time;
+    pub(super) fn new(state: Arc<PeerState>, to: &ReplyTo, terms: Terms) -> Self {
+        let timeout = state.service.limits.question_time;
         Self {
-            shared,
+            state,
             outbox: to.outbox.clone(),
-            is_quiet: to.quiet,
+            only_response: to.only_response,
             terms,
             timeout,
             keys: Mutex::default(),
@@ -126,7 +97,7 @@ impl Questioner {
     }
 
     /// Checks that the protocol revision has this kind of question, and that the client has declared the capability for it.
-    fn knows(&self, question: &Question) -> Result<()> {
+    fn check_support(&self, question: &Question) -> Result<()> {
         let revision = self.terms.revision;
         let features = revision.features();
         let missing = match question {
@@ -151,8 +122,8 @@ impl Questioner {
 
     /// Checks that the question can be sent.
     fn check(&self, question: &Question) -> Result<()> {
-        self.knows(question)?;
-        if self.is_quiet {
+        self.check_support(question)?;
+        if self.only_response {
             return Err(Error::msg(
                 "the client accepts no stream of events, so it cannot be asked",
             ));
@@ -164,8 +135,8 @@ impl Questioner {
     fn elicitation_id(&self, question: &Question) -> Option<String> {
         match question {
             Question::Url { url, .. } => {
-                self.shared.hear(Topic::Pages);
-                Some(self.shared.session().send_to(url))
+                self.state.register(Topic::Pages);
+                Some(self.state.session().send_to(url))
             }
             _ => None,
         }
@@ -174,7 +145,7 @@ impl Questioner {
     /// Returns the error that sends the user to a page before the call is repeated (rule ELIC-09).
     fn url_required(&self, page: &Question) -> Error {
         let Question::Url { message, url, .. } = page else { return Error::internal("no page") };
-        if let Err(why) = self.knows(page) {
+        if let Err(why) = self.check_support(page) {
             return Error::msg(format_args!(
                 "{message}: the user must go to {url} first, and tell you when to try again ({why})"
             ));
@@ -194,10 +165,10 @@ impl Questioner {
     }
 
     /// Sends the question, on the stream of the request that it belongs to (rule C-26).
-    fn send(&self, question: &Question) -> Result<Open> {
-        let (id, answer) = self.shared.begin().questions().open();
-        let (shared, outbox, task) = (self.shared.clone(), self.outbox.clone(), self.task.clone());
-        let open = Open { id, shared, outbox, task, answer };
+    fn send(&self, question: &Question) -> Result<SentQuestion> {
+        let (id, answer) = self.state.ongoing_or_new().questions().open();
+        let (state, outbox, task) = (self.state.clone(), self.outbox.clone(), self.task.clone());
+        let open = SentQuestion { id, state, outbox, task, answer };
         let text = id.to_string();
         let Some(id) = Id::parse(Raw::trusted(&text)) else { return Err(Error::internal("no id")) };
         let page = self.elicitation_id(question);
@@ -211,7 +182,7 @@ impl Questioner {
         });
         if let Err(why) = written {
             // The question was never sent, so there is nothing to cancel.
-            self.shared.begin().questions().waiting.remove(&open.id);
+            self.state.ongoing_or_new().questions().waiting.remove(&open.id);
             return Err(Error::msg(why));
         }
         self.outbox.push(|out| out.extend_from_slice(&message));
@@ -220,17 +191,17 @@ impl Questioner {
 }
 
 /// Question that has been sent. If it is dropped before the answer has come, the client is told.
-struct Open {
+struct SentQuestion {
     id: u64,
-    shared: Arc<Shared>,
+    state: Arc<PeerState>,
     outbox: Arc<Outbox>,
     task: Option<Arc<str>>,
-    answer: oneshot::Receiver<Answer>,
+    answer: oneshot::Receiver<QuestionAnswer>,
 }
 
-impl Drop for Open {
+impl Drop for SentQuestion {
     fn drop(&mut self) {
-        if self.shared.begin().questions().waiting.remove(&self.id).is_some() {
+        if self.state.ongoing_or_new().questions().waiting.remove(&self.id).is_some() {
             self.outbox.push(|out| {
                 wire::notification(out, "notifications/cancelled", |params| {
                     params
@@ -246,9 +217,9 @@ impl Drop for Open {
 }
 
 /// Guard that counts an open question.
-struct Waiting(Arc<AtomicUsize>);
+struct QuestionGuard(Arc<AtomicUsize>);
 
-impl Drop for Waiting {
+impl Drop for QuestionGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -257,7 +228,7 @@ impl Drop for Waiting {
 impl Asker for Questioner {
     fn ask(&self, key: &str, question: Question) -> AnswerFuture {
         let own = self.roots.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let known = own.or_else(|| self.shared.begin().questions().roots.clone());
+        let known = own.or_else(|| self.state.ongoing_or_new().questions().roots.clone());
         if let (Question::Roots, Some(roots)) = (&question, known) {
             return Box::pin(std::future::ready(Ok(roots)));
         }
@@ -274,17 +245,17 @@ impl Asker for Questioner {
         };
         let waiting = opened.is_ok().then(|| {
             self.waiting.fetch_add(1, Ordering::AcqRel);
-            Waiting(self.waiting.clone())
+            QuestionGuard(self.waiting.clone())
         });
         let timeout = self.timeout;
         let roots = self.roots.clone();
-        let changes = self.shared.begin().questions().changes;
+        let changes = self.state.ongoing_or_new().questions().changes;
         Box::pin(async move {
             let _waiting = waiting;
             let mut open = opened?;
             let answer = tokio::time::timeout(timeout, &mut open.answer).await;
             if answer.is_err() {
-                open.shared.service.tally().refuse(Limit::QuestionTime);
+                open.state.service.tally().refuse(Limit::QuestionTime);
             }
             match answer {
                 Ok(Ok(Ok(json))) => {
@@ -296,8 +267,8 @@ impl Asker for Questioner {
                         *roots.lock().unwrap_or_else(PoisonError::into_inner) = Some(json.clone());
                     }
                     // Only roots of limited size are kept, because many sessions may announce changes.
-                    if keeps && json.len() <= open.shared.service.limits.client {
-                        let mut questions = open.shared.begin().questions();
+                    if keeps && json.len() <= open.state.service.limits.client {
+                        let mut questions = open.state.ongoing_or_new().questions();
                         if questions.changes == changes {
                             questions.roots = Some(json.clone());
                         }

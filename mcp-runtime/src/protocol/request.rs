@@ -1,34 +1,39 @@
-//! Takes a request of either era to `dispatch`.
+//! Request of a client: its `_meta`, its method, and the operation that it asks for, which is the same in both eras.
 
-use std::{
-    future::Future,
-    pin::Pin,
-    sync::Arc,
-    task::{self, Poll, Waker},
-};
+use std::borrow::Cow;
 
-use mcp_runtime_wire::{Id, Raw, RpcParams};
+use mcp_runtime_wire::{Id, IndexedObject, JsonKind, Raw, RpcParams, USUAL_META};
 
 use super::{
-    call::{PendingCall, ReplyTo, WayBack},
-    channel::{CallChannel, ProgressSlot},
-    encode::Scope,
-    method::Method,
-    modern::RequestMeta,
-    peer::Peer,
-    questions::Questioner,
-    revision::{Revision, TaskDialect},
-    turn::{Refusal, Refused, Turn},
+    call::{Received, RefusedRequest, ReplyTo},
+    encode,
+    revision::Revision,
+    service::{Feature, Service},
 };
 use crate::{
-    ask::{CallBinding, Rounds, StateCodec},
-    call::context::{Asker, Caller, Carrier, logging, meta_text},
-    catalog::{Entry, Snapshot},
-    dispatch::{Dispatched, Request},
+    call::context::Carrier,
+    catalog::Snapshot,
+    dispatch::{Reference, Request},
     error::{Error, ErrorKind, shown},
-    limits::{LARGE, Limit, NoShare, Permit, Pool, Reservation, TakenBytes},
-    model::{Asks, ClientInfo, Done, Level, ToolResult},
+    limits::Limits,
+    model::{Level, ListKind},
 };
+
+const VERSION: &str = USUAL_META[0];
+const CAPABILITIES: &str = USUAL_META[2];
+const CLIENT: &str = USUAL_META[1];
+pub(super) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// Returns headers and body of `server/discover`, the shortest request that every server answers with 200 and without a session.
+#[cfg(all(feature = "http", feature = "stdio"))]
+pub(crate) fn example_request() -> ([(&'static str, String); 2], String) {
+    const METHOD: &str = "server/discover";
+    let revision = Revision::MODERN[0];
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"{METHOD}","params":{{"_meta":{{"{VERSION}":"{revision}","{CAPABILITIES}":{{}}}}}}}}"#
+    );
+    ([("MCP-Protocol-Version", revision.to_string()), ("Mcp-Method", METHOD.to_owned())], body)
+}
 
 /// Request as it came, and destination of its response.
 pub(super) struct ClientRequest<'a> {
@@ -41,368 +46,227 @@ pub(super) struct ClientRequest<'a> {
     pub(super) carrier: &'a Carrier,
 }
 
-/// Terms between client and server for one request, from the handshake or from the request itself.
-#[derive(Clone)]
-pub(super) struct Terms {
-    pub(super) revision: Revision,
-    pub(super) client: Arc<ClientInfo>,
-    pub(super) log_level: Option<Level>,
-    /// Whether the answers are for this client only.
-    pub(super) is_private: bool,
-}
-
-impl Peer {
-    /// Runs a request that both eras have.
-    pub(super) fn operate(
-        &self,
-        method: Method,
-        terms: &Terms,
-        request: &ClientRequest<'_>,
-        turn: &mut Turn,
-    ) {
-        let snapshot = self.shared.snapshot();
-        if let Err(refused) = self.run(method, &snapshot, terms, request, turn) {
-            self.reject(request, terms.revision, refused, turn);
-        }
-    }
-
-    /// Checks and runs a request. No handler runs before the request has passed all checks.
-    fn run(
-        &self,
-        method: Method,
-        snapshot: &Arc<Snapshot>,
-        terms: &Terms,
-        request: &ClientRequest<'_>,
-        turn: &mut Turn,
-    ) -> Result<(), Refused> {
-        let (shared, revision) = (&self.shared, terms.revision);
-        if !method.is_served(revision, snapshot) {
-            return Err(Refusal::UnknownMethod.because(unknown_method(request.method)));
-        }
-        let operation = method.operation(request.params)?;
-        let target = operation.target(snapshot);
-        #[cfg(feature = "auth")]
-        self.permit(snapshot, target, request, &operation)?;
-        let unable = judge(target, terms, request, &operation)?;
-        let live = self.task(target, snapshot, terms, request, &operation)?;
-        if live.is_none()
-            && let Some(why) = unable
-        {
-            self.refuse_call(terms, request, snapshot, operation.is_tool(), why);
-            return Ok(());
-        }
-        // A task that begins at once asks through the task itself.
-        let asks = live.as_ref().is_none_or(|it| it.begins_later());
-        let asker = match target.filter(|it| it.can_ask && asks) {
-            Some(entry) => Some(self.asker(entry, terms, request, &operation)?),
-            None => None,
-        };
-        self.admit(request, revision)?;
-        let held = self.reserve(request)?;
-        let permit =
-            match target.filter(|_| unable.is_none()).map(|it| self.enter(it, terms, request)) {
-                None => None,
-                Some(Ok(permit)) => permit,
-                Some(Err(why)) => {
-                    // A client that asks for a task gets one or an error. A refused call is not worth a task.
-                    let tells_model = operation.is_tool()
-                        && (live.is_none() || revision.features().tasks != TaskDialect::Core);
-                    self.refuse_call(terms, request, snapshot, tells_model, why);
-                    return Ok(());
-                }
-            };
-        if let Some(asker) = &asker {
-            asker.begin()?;
-        }
-        let (mut caller, slot) = caller(terms, request);
-        caller.asker = asker;
-        if let Some(live) = &live {
-            caller = self.lead(live, caller, terms, request);
-        }
-        let dispatcher = &shared.service.dispatcher;
-        let mut dispatched = match unable {
-            None => dispatcher.dispatch(snapshot, target, caller, operation),
-            // A client that asks for a task gets one, and finds the reason in its result.
-            Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
-        };
-        dispatched = dispatched.holding(Reservation::new(permit, held));
-        if let Some(live) = live {
-            let always = revision.features().tasks == TaskDialect::Core;
-            dispatched = shared.service.tasks.follow(dispatcher, live, dispatched, always);
-        }
-        let is_private = terms.is_private || snapshot.is_guarded;
-        let scope = Scope { revision, is_private };
-        let (slot, to) = (slot.as_ref(), request.to);
-        self.drive(dispatched, request, WayBack { shared, snapshot, scope, slot, to }, turn);
-        Ok(())
-    }
-
-    /// Answers a request, or leaves the call to the transport if its handler has to wait.
-    pub(super) fn drive(
-        &self,
-        dispatched: Dispatched,
-        request: &ClientRequest<'_>,
-        way: WayBack<'_>,
-        turn: &mut Turn,
-    ) {
-        match dispatched {
-            Dispatched::Ready(answer) => way.answer(request.id, &answer),
-            Dispatched::Pending(mut pending) => {
-                // Polled here once: a handler that is ready at once costs no task and no entry in the table.
-                let mut cx = task::Context::from_waker(Waker::noop());
-                match Pin::new(&mut pending).poll(&mut cx) {
-                    Poll::Ready(Some(answer)) => way.answer(request.id, &answer),
-                    Poll::Ready(None) => {}
-                    Poll::Pending => {
-                        let revision = way.scope.revision;
-                        let share =
-                            || self.shared.tenant(request.carrier, revision).hold(Pool::Calls);
-                        match PendingCall::new(pending, request.id.to_owned(), way, share) {
-                            Some(call) => turn.waiting.push(call),
-                            None => way.answer(request.id, &Err(id_in_use())),
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Returns the asker of a call. In the modern era a call ends with its questions. In the legacy era the server sends them as requests.
-    fn asker(
-        &self,
-        entry: &Entry,
-        terms: &Terms,
-        request: &ClientRequest<'_>,
-        operation: &Request<'_>,
-    ) -> Result<Arc<dyn Asker>, Error> {
-        if !terms.revision.is_modern() {
-            let questioner = Questioner::new(self.shared.clone(), request.to, terms.clone());
-            return Ok(Arc::new(questioner));
-        }
-        let codec = self.state_codec(entry, terms, request, operation);
-        let [responses, state] = request.params.pick(["inputResponses", "requestState"]);
-        Ok(Rounds::resume(terms.client.clone(), codec, responses, state)?)
-    }
-
-    fn state_codec(
-        &self,
-        entry: &Entry,
-        terms: &Terms,
-        request: &ClientRequest<'_>,
-        operation: &Request<'_>,
-    ) -> StateCodec {
-        let (item, arguments) = match operation {
-            Request::CallTool { name, arguments } => (&**name, arguments.map(|it| it.whole)),
-            Request::GetPrompt { name, arguments } => (&**name, *arguments),
-            Request::ReadResource { uri } => (&**uri, None),
-            Request::List { .. } | Request::Complete { .. } => ("", None),
-        };
-        let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
-        let bound = CallBinding::to(request.method, item, arguments, request.carrier.principal());
-        let tenant = self.shared.tenant(request.carrier, terms.revision);
-        self.shared.service.round_states.codec(bound, tenant, entry.single_use)
-    }
-
-    /// Refuses a call that the client could not complete, or that comes too often. With `tells_model` the reason is a tool result.
-    #[cold]
-    fn refuse_call(
-        &self,
-        terms: &Terms,
-        request: &ClientRequest<'_>,
-        snapshot: &Arc<Snapshot>,
-        tells_model: bool,
-        why: String,
-    ) {
-        let answer = if tells_model {
-            Ok(Done::Tool(ToolResult::failure(why)))
-        } else {
-            Err(Error::msg(why))
-        };
-        let (shared, to) = (&self.shared, request.to);
-        let scope = Scope { revision: terms.revision, is_private: terms.is_private };
-        WayBack { shared, snapshot, scope, slot: None, to }.answer(request.id, &answer);
-    }
-
-    /// Lets the caller in if the item's limits allow it: the rate of calls, and the number of calls at once.
-    ///
-    /// # Errors
-    /// Returns the reason why the caller has to wait, in words for the model.
-    fn enter(
-        &self,
-        entry: &Entry,
-        terms: &Terms,
-        request: &ClientRequest<'_>,
-    ) -> Result<Option<Permit>, String> {
-        let Some(gate) = &entry.gate else { return Ok(None) };
-        gate.enter(self.shared.who(request, terms.revision)).map_err(|closed| {
-            let (kind, name) = (entry.kind_name(), &entry.name);
-            let tally = self.shared.service.tally();
-            tally.refuse_of(closed.limit(), format_args!("the {kind} `{name}`"));
-            closed.text(name)
-        })
-    }
-
-    /// Checks that the id is free and that there is room for one more call.
-    pub(super) fn admit(
-        &self,
-        request: &ClientRequest<'_>,
-        revision: Revision,
-    ) -> Result<(), Refused> {
-        let (service, id) = (&*self.shared.service, request.id);
-        let limits = &service.limits;
-        let mut in_flight = 0;
-        if let Some(ongoing) = self.shared.ongoing() {
-            let calls = ongoing.calls();
-            if calls.contains_key(id.as_str()) || ongoing.listens().contains(id) {
-                return Err(Refusal::Malformed.because(id_in_use()));
-            }
-            in_flight = calls.len();
-        }
-        let busy = |which: Limit, text: String| {
-            let error = service.note(which, Error::of(ErrorKind::Failed, text));
-            Err(Refusal::Busy.because(error))
-        };
-        if in_flight >= limits.calls {
-            let text = format!("{} calls are running already: wait for some of them", limits.calls);
-            return busy(Limit::Calls, text);
-        }
-        let all = limits.max_total_calls;
-        if service.shares().has_plenty(Pool::Calls, all) {
-            return Ok(());
-        }
-        match self.shared.tenant(request.carrier, revision).admits(Pool::Calls, all.into()) {
-            Ok(()) => Ok(()),
-            Err(NoShare::Empty) => {
-                let text = format!("{all} calls are running already: wait for some of them");
-                busy(Limit::MaxTotalCalls, text)
-            }
-            Err(NoShare::Reserved | NoShare::Own) => {
-                let text = format!(
-                    "this client has its share of the {all} calls that may run: wait for some of them"
-                );
-                busy(Limit::MaxTotalCalls, text)
-            }
-        }
-    }
-
-    /// Reserves room for what a call may hold of a large request until the call ends. Most requests are small, and take none.
-    ///
-    /// # Errors
-    /// Fails if the requests of all running calls are too large for this one to run beside them.
-    fn reserve(&self, request: &ClientRequest<'_>) -> Result<Option<TakenBytes>, Refused> {
-        let bytes = request.params.size() + request.id.as_str().len();
-        if bytes > LARGE { self.reserve_large(bytes).map(Some) } else { Ok(None) }
-    }
-
-    #[cold]
-    fn reserve_large(&self, bytes: usize) -> Result<TakenBytes, Refused> {
-        let service = &*self.shared.service;
-        let mut taken = TakenBytes::default();
-        if taken.grow(&service.bodies, bytes, service.limits.all_bodies) {
-            return Ok(taken);
-        }
-        let text =
-            "the requests of the calls that run are too large together: wait for some of them";
-        let error = service.note(Limit::AllBodies, Error::of(ErrorKind::Failed, text));
-        Err(Refusal::Busy.because(error))
+impl ClientRequest<'_> {
+    /// Answers the request with an error.
+    pub(super) fn refuse(&self, revision: Revision, error: &Error) {
+        self.to.error(revision, Some(self.id), error);
     }
 
     /// Answers a request that is not run.
     pub(super) fn reject(
         &self,
-        request: &ClientRequest<'_>,
         revision: Revision,
-        refused: impl Into<Refused>,
-        turn: &mut Turn,
+        refused: impl Into<RefusedRequest>,
+        received: &mut Received,
     ) {
-        let Refused { refusal, error } = refused.into();
-        turn.refusal = refusal.or(turn.refusal.take());
-        self.shared.refuse(request, revision, &error);
+        let RefusedRequest { refusal, error } = refused.into();
+        received.refusal = refusal.or(received.refusal.take());
+        self.refuse(revision, &error);
+    }
+
+    /// Answers the request with an empty result.
+    pub(super) fn acknowledge(&self, service: &Service, revision: Revision) {
+        self.to.write(|out| encode::empty(out, service, revision, self.id));
     }
 }
 
-/// Checks the capabilities of the client, and then the headers that repeat arguments, against the item of the request (rule C-02). Returns
-/// the reason if a client of the legacy era lacks a capability.
-fn judge(
-    target: Option<&Arc<Entry>>,
-    terms: &Terms,
-    request: &ClientRequest<'_>,
-    operation: &Request<'_>,
-) -> Result<Option<String>, Refused> {
-    let Some(entry) = target else { return Ok(None) };
-    if !terms.revision.is_modern() {
-        return Ok(unable(entry, terms));
-    }
-    let missing = entry.asks.missing(&terms.client);
-    if !missing.is_empty() {
-        return Err(Refusal::Malformed.because(lacking(entry, missing)));
-    }
-    #[cfg(feature = "http")]
-    if let (Some(http), Request::CallTool { arguments, .. }) = (&request.carrier.http, operation) {
-        let arguments = arguments.map_or(Raw::EMPTY_OBJECT, |it| it.whole);
-        super::mirrored::check_arguments(&http.headers, entry.headers(), arguments)
-            .map_err(|error| Refusal::Malformed.because(error))?;
-    }
-    #[cfg(not(feature = "http"))]
-    let _ = (request, operation);
-    Ok(None)
+/// `_meta` of a request. All members that have a meaning here are found in one pass.
+pub(super) struct RequestMeta<'a> {
+    pub(super) whole: Option<Raw<'a>>,
+    pub(super) progress_token: Option<Raw<'a>>,
+    version: Option<Raw<'a>>,
+    capabilities: Option<Raw<'a>>,
+    pub(super) client: Option<Raw<'a>>,
+    pub(super) log_level: Option<Raw<'a>>,
 }
 
-/// Returns the error for a client that lacks capabilities of which the item may make use (rule META-04).
-#[cold]
-fn lacking(entry: &Entry, missing: Asks) -> Error {
-    let names = missing.names().collect::<Vec<_>>().join(" and ");
-    let text = format!("the {} `{}` needs a client with {names}", entry.kind_name(), entry.name);
-    Error::of(ErrorKind::MissingCapability, text)
-        .with_json(format!(r#"{{"requiredCapabilities":{}}}"#, missing.required_json()))
+impl<'a> RequestMeta<'a> {
+    pub(super) fn read(meta: Option<IndexedObject<'a>>) -> Self {
+        let names = ["progressToken", VERSION, CAPABILITIES, CLIENT, LOG_LEVEL];
+        let [progress_token, version, capabilities, client, log_level] =
+            meta.map_or_else(Default::default, |meta| meta.pick(names));
+        let whole = meta.map(|meta| meta.whole);
+        Self { whole, progress_token, version, capabilities, client, log_level }
+    }
+
+    /// Whether a request claims to belong to this era (rule B2). The name of a method that both eras have decides nothing (rule C-01).
+    pub(super) fn claims(&self, method: &str) -> bool {
+        self.version.is_some()
+            || self.capabilities.is_some()
+            || matches!(method, "server/discover" | "subscriptions/listen")
+    }
+
+    /// Returns version and capabilities. This is the first check: both must be there, for any version (rule META-01).
+    #[inline]
+    pub(super) fn envelope(&self) -> Result<(Raw<'a>, Raw<'a>), Error> {
+        if self.whole.is_none_or(|meta| meta.kind() != JsonKind::Object) {
+            return Err(Error::invalid_params(format_args!(
+                "`_meta` must be an object with `{VERSION}` and `{CAPABILITIES}`"
+            )));
+        }
+        let of_kind = |member: Option<Raw<'a>>, key: &str, kind: JsonKind, what: &str| {
+            let found = member
+                .ok_or_else(|| Error::invalid_params(format_args!("`_meta` has no `{key}`")))?;
+            if found.kind() == kind {
+                Ok(found)
+            } else {
+                Err(Error::invalid_params(format_args!("`{key}` must be {what}")))
+            }
+        };
+        Ok((
+            of_kind(self.version, VERSION, JsonKind::String, "a string")?,
+            of_kind(self.capabilities, CAPABILITIES, JsonKind::Object, "an object")?,
+        ))
+    }
 }
 
-/// Returns why a client of the legacy era cannot be asked what the item declares to ask.
-fn unable(entry: &Entry, terms: &Terms) -> Option<String> {
-    if entry.asks.is_empty() {
-        return None;
+/// Method that concerns items. All other methods are handled within their era.
+#[derive(Clone, Copy)]
+pub(super) enum Method {
+    List(ListKind),
+    CallTool,
+    ReadResource,
+    GetPrompt,
+    Complete,
+}
+
+impl Method {
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "tools/list" => Self::List(ListKind::Tools),
+            "tools/call" => Self::CallTool,
+            "resources/list" => Self::List(ListKind::Resources),
+            "resources/templates/list" => Self::List(ListKind::Templates),
+            "resources/read" => Self::ReadResource,
+            "prompts/list" => Self::List(ListKind::Prompts),
+            "prompts/get" => Self::GetPrompt,
+            "completion/complete" => Self::Complete,
+            _ => return None,
+        })
     }
-    let (kind, name, revision) = (entry.kind_name(), &entry.name, terms.revision);
-    if entry.asks.elicits() && !revision.features().forms {
-        return Some(format!(
-            "the {kind} `{name}` asks the user, and the client speaks {revision}, which has no way to do that (elicitation)"
-        ));
+
+    /// Whether the server has the feature of the method.
+    pub(super) fn is_served(self, revision: Revision, snapshot: &Snapshot) -> bool {
+        let has = |feature: Feature| feature.is_served(snapshot);
+        match self {
+            Self::List(ListKind::Tools) | Self::CallTool => has(Feature::Tools),
+            Self::List(ListKind::Resources | ListKind::Templates) | Self::ReadResource => {
+                has(Feature::Resources)
+            }
+            Self::List(ListKind::Prompts) | Self::GetPrompt => has(Feature::Prompts),
+            // Revision 2024-11-05 has completion without a capability, so clients may request it for any prompt or template.
+            Self::Complete => {
+                has(Feature::Completions)
+                    || (!revision.features().completions_capability
+                        && (has(Feature::Prompts) || has(Feature::Resources)))
+            }
+        }
     }
-    let missing = entry.asks.missing(&terms.client);
-    let names = missing.names().collect::<Vec<_>>().join(" and ");
-    (!missing.is_empty()).then(|| {
-        format!("the {kind} `{name}` needs a client with {names}, which this one has not declared")
+
+    /// Returns the operation for the method and its parameters.
+    ///
+    /// # Errors
+    /// Invalid params, with the member that is missing or wrong.
+    pub(super) fn operation<'a>(self, params: &'a RpcParams<'a>) -> Result<Request<'a>, Error> {
+        match self {
+            Self::List(kind) => list(kind, params),
+            Self::CallTool => {
+                let name = string(params.get("name"), "name")?;
+                let arguments = params.arguments().filter(|arguments| !arguments.whole.is_null());
+                Ok(Request::CallTool { name, arguments })
+            }
+            Self::ReadResource => {
+                Ok(Request::ReadResource { uri: string(params.get("uri"), "uri")? })
+            }
+            Self::GetPrompt => {
+                let [name, arguments] = params.pick(["name", "arguments"]);
+                Ok(Request::GetPrompt {
+                    name: string(name, "name")?,
+                    arguments: non_null(arguments),
+                })
+            }
+            Self::Complete => complete(params),
+        }
+    }
+}
+
+/// Checks that the client describes itself in no more bytes than can be kept.
+pub(super) fn check_client(
+    limits: &Limits,
+    info: Option<Raw<'_>>,
+    capabilities: Option<Raw<'_>>,
+) -> Result<(), Error> {
+    let size =
+        [info, capabilities].into_iter().flatten().map(|json| json.as_str().len()).sum::<usize>();
+    if size <= limits.client {
+        return Ok(());
+    }
+    let limit = limits.client;
+    Err(Error::invalid_params(format_args!(
+        "the client describes itself in {size} bytes: at most {limit}"
+    )))
+}
+
+/// Reads a member that must be there and be a string.
+pub(super) fn string<'a>(member: Option<Raw<'a>>, name: &str) -> Result<Cow<'a, str>, Error> {
+    match member {
+        None => Err(Error::invalid_params(format_args!("`{name}` is missing"))),
+        Some(json) => json
+            .string()
+            .ok_or_else(|| Error::invalid_params(format_args!("`{name}` must be a string"))),
+    }
+}
+
+/// Treats null as absent, because some clients send null for members that they leave out.
+fn non_null(member: Option<Raw<'_>>) -> Option<Raw<'_>> {
+    member.filter(|json| !json.is_null())
+}
+
+/// Reads the request of a list. A cursor that is empty is not absent (rule C-15).
+fn list<'a>(kind: ListKind, params: &RpcParams<'a>) -> Result<Request<'a>, Error> {
+    let cursor =
+        non_null(params.get("cursor")).map(|cursor| string(Some(cursor), "cursor")).transpose()?;
+    Ok(Request::List { kind, cursor })
+}
+
+fn complete<'a>(params: &RpcParams<'a>) -> Result<Request<'a>, Error> {
+    let [reference, argument, context] = params.pick(["ref", "argument", "context"]);
+    let reference = reference.ok_or_else(|| Error::invalid_params("`ref` is missing"))?;
+    let member = |name: &str| string(reference.get(name), name);
+    let kind = member("type")?;
+    let reference = match &*kind {
+        "ref/prompt" => Reference::Prompt(member("name")?),
+        "ref/resource" => Reference::Resource(member("uri")?),
+        other => {
+            return Err(Error::invalid_params(format_args!(
+                "`ref.type` is `ref/prompt` or `ref/resource`, not `{}`",
+                shown(other)
+            )));
+        }
+    };
+    let argument = argument.ok_or_else(|| Error::invalid_params("`argument` is missing"))?;
+    let [name, value] = argument.pick(["name", "value"]);
+    Ok(Request::Complete {
+        reference,
+        argument: string(name, "name")?,
+        value: string(value, "value")?,
+        given: context.and_then(|context| context.get("arguments")),
     })
 }
 
-#[inline]
-fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<ProgressSlot>>) {
-    let ClientRequest { meta, to, .. } = request;
-    // A progress token is a string or an integer, like an id.
-    let token = meta.progress_token.filter(|it| Id::parse(*it).is_some() && !to.quiet);
-    let log_level = terms.log_level.filter(|_| logging::is_installed() && !to.quiet);
-    let mut caller = Caller {
-        meta: meta_text(meta.whole),
-        carrier: request.carrier.clone(),
-        log_level,
-        ..Caller::new(terms.client.clone())
-    };
-    let mut slot = None;
-    if token.is_some() || log_level.is_some() {
-        let outbox = to.outbox.clone();
-        let channel = CallChannel::new(outbox, terms.revision, token.map(Raw::as_str), to.resumes);
-        slot = token.map(|_| channel.slot());
-        caller.wants_progress = token.is_some();
-        caller.channel = Some(Arc::new(channel));
-    } else if to.resumes {
-        caller.channel = Some(to.outbox.clone());
-    }
-    (caller, slot)
-}
-
-/// Returns the error for an id that a running call or a listen stream has (rule RPC-08).
-pub(super) fn id_in_use() -> Error {
-    Error::of(ErrorKind::InvalidRequest, "a request with this id is still running")
+/// Returns the level of this name.
+///
+/// # Errors
+/// Invalid params. The message lists the valid names.
+pub(super) fn parse_level(name: &str) -> Result<Level, Error> {
+    Level::parse(name).ok_or_else(|| {
+        let names: Vec<_> = Level::ALL.iter().map(|level| level.name()).collect();
+        Error::invalid_params(format_args!(
+            "`{}` is no log level: {}",
+            shown(name),
+            names.join(", ")
+        ))
+    })
 }
 
 pub(super) fn unknown_method(method: &str) -> Error {

@@ -137,7 +137,7 @@ impl Revision {
 
     /// Returns the revision of this name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|revision| revision.name() == name)
     }
 
     /// Newest revision with a handshake. The server offers it to a client that asks for an unknown revision.
@@ -190,8 +190,8 @@ mod tests {
         for pair in Revision::ALL.windows(2) {
             assert!(pair[0] < pair[1] && pair[0].name() < pair[1].name());
         }
-        for it in Revision::ALL {
-            assert_eq!(Revision::parse(it.name()), Some(it));
+        for revision in Revision::ALL {
+            assert_eq!(Revision::parse(revision.name()), Some(revision));
         }
         assert_eq!(Revision::parse("2030-01-01"), None);
     }
@@ -204,7 +204,9 @@ mod tests {
 
     #[test]
     fn a_single_revision_has_an_error_code_for_a_required_url() {
-        let with = Revision::ALL.into_iter().filter(|it| it.code(ErrorKind::UrlRequired) == -32042);
+        let with = Revision::ALL
+            .into_iter()
+            .filter(|revision| revision.code(ErrorKind::UrlRequired) == -32042);
         assert_eq!(with.collect::<Vec<_>>(), [V2025_11_25]);
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     dispatch::{Around, CallSettings, Dispatcher, ItemRights},
     error::ServeError,
     limits::Limits,
-    task::{TaskStore, Tasks},
+    task::{self, TaskStore, Tasks},
 };
 
 /// Inserts the state that a `setup` has made.
@@ -78,7 +78,7 @@ impl Server {
             insert(&mut self.states);
         }
         let started = self.started();
-        let recovered = started.tasks.recover(&started.dispatcher).await;
+        let recovered = task::recover(&started.tasks, &started.dispatcher).await;
         recovered.map_err(|why| ServeError::TaskStore(format!("the task store: {why}")))?;
         Ok(started)
     }

@@ -8,7 +8,7 @@ use rusqlite::{
 };
 
 use super::advice;
-use crate::{model::Timestamp, task::KeptTask};
+use crate::{model::Timestamp, task::TaskRecord};
 
 /// Identifies the files of this crate, in the header of the file.
 const APPLICATION: i32 = i32::from_be_bytes(*b"mcpt");
@@ -93,7 +93,7 @@ impl TaskFile {
 
     /// Stores a task, and deletes expired tasks. Returns whether there was room for the task within `most`. If there was none, nothing has
     /// changed.
-    pub(super) fn put(&mut self, task: &KeptTask, most: Amount) -> rusqlite::Result<bool> {
+    pub(super) fn put(&mut self, task: &TaskRecord, most: Amount) -> rusqlite::Result<bool> {
         let write = self.connection.transaction_with_behavior(Immediate)?;
         let mut kept = self.kept;
         kept.remove(delete(&write, "id = ?1", [&task.id])?);
@@ -134,7 +134,7 @@ impl TaskFile {
         &mut self.connection
     }
 
-    pub(super) fn get(&self, id: &str) -> rusqlite::Result<Option<KeptTask>> {
+    pub(super) fn get(&self, id: &str) -> rusqlite::Result<Option<TaskRecord>> {
         let sql = format!("{SELECT} id = ?1");
         self.connection.query_row(&sql, [id], read).optional()
     }
@@ -145,13 +145,13 @@ impl TaskFile {
         owner: &str,
         after: Option<(u64, &str)>,
         most: usize,
-    ) -> rusqlite::Result<Vec<KeptTask>> {
+    ) -> rusqlite::Result<Vec<TaskRecord>> {
         let (created, id) = after.map_or((-1, ""), |(created, id)| (integer(created), id));
         let rest = "owner = ?1 AND (created, id) > (?2, ?3) ORDER BY created, id LIMIT ?4";
         self.select(SELECT_HEADS, rest, params![owner, created, id, integer(most as u64)])
     }
 
-    pub(super) fn unfinished(&self) -> rusqlite::Result<Vec<KeptTask>> {
+    pub(super) fn unfinished(&self) -> rusqlite::Result<Vec<TaskRecord>> {
         self.select(SELECT, "finished = 0 ORDER BY created, id", [])
     }
 
@@ -160,7 +160,7 @@ impl TaskFile {
         select: &str,
         rest: &str,
         params: impl Params,
-    ) -> rusqlite::Result<Vec<KeptTask>> {
+    ) -> rusqlite::Result<Vec<TaskRecord>> {
         let mut statement = self.connection.prepare(&format!("{select} {rest}"))?;
         statement.query_map(params, read)?.collect()
     }
@@ -232,9 +232,9 @@ fn delete(write: &Transaction<'_>, rows: &str, params: impl Params) -> rusqlite:
     Ok(deleted)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<KeptTask> {
+fn read(row: &Row<'_>) -> rusqlite::Result<TaskRecord> {
     let number = |it: i64| u64::try_from(it).unwrap_or_default();
-    Ok(KeptTask {
+    Ok(TaskRecord {
         id: row.get(0)?,
         owner: row.get(1)?,
         created: number(row.get(2)?),

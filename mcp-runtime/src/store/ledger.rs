@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior::Immediate, params};
 use super::{file::integer, sqlite::SqliteTasks};
 use crate::{
     authorization_server::{Change, Kind, Ledger, Row},
-    task::Keeping,
+    task::BoxFuture,
 };
 
 /// Created on first use, so that a file with only tasks does not change.
@@ -19,11 +19,11 @@ const TABLE: &str = "
     ) STRICT, WITHOUT ROWID;";
 
 impl Ledger for SqliteTasks {
-    fn load(&self, now: u64) -> Keeping<'_, Vec<Row>> {
+    fn load(&self, now: u64) -> BoxFuture<'_, Vec<Row>> {
         Box::pin(self.with(move |file| load(file.connection(), now)))
     }
 
-    fn write(&self, changes: Vec<Change>) -> Keeping<'_, ()> {
+    fn write(&self, changes: Vec<Change>) -> BoxFuture<'_, ()> {
         Box::pin(self.with(move |file| write(file.connection(), &changes)))
     }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    task::{Keeping, KeptTask, TaskStore, no_room},
+    task::{BoxFuture, TaskRecord, TaskStore, no_room},
 };
 
 /// Time to wait for another server to release the file. A server that ends gives its calls five seconds to finish.
@@ -111,11 +111,11 @@ impl SqliteTasks {
 }
 
 impl TaskStore for SqliteTasks {
-    fn open(&self) -> Keeping<'_, ()> {
+    fn open(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.with(|_| Ok(())))
     }
 
-    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+    fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()> {
         let most = self.most;
         Box::pin(async move {
             let has_room = self.with(move |file| file.put(&task, most)).await?;
@@ -123,7 +123,7 @@ impl TaskStore for SqliteTasks {
         })
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+    fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
         let id = id.to_owned();
         Box::pin(self.with(move |file| file.get(&id)))
     }
@@ -133,7 +133,7 @@ impl TaskStore for SqliteTasks {
         owner: &'a str,
         after: Option<(u64, &'a str)>,
         most: usize,
-    ) -> Keeping<'a, Vec<KeptTask>> {
+    ) -> BoxFuture<'a, Vec<TaskRecord>> {
         let owner = owner.to_owned();
         let after = after.map(|(created, id)| (created, id.to_owned()));
         Box::pin(self.with(move |file| {
@@ -142,7 +142,7 @@ impl TaskStore for SqliteTasks {
         }))
     }
 
-    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+    fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
         Box::pin(self.with(|file| file.unfinished()))
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use rusqlite::Connection;
 
 use super::SqliteTasks;
-use crate::task::{KeptTask, TaskStore as _};
+use crate::task::{TaskRecord, TaskStore as _};
 
 /// Folder that is deleted when the test ends.
 struct Folder(PathBuf);
@@ -63,8 +63,8 @@ async fn check_refused(path: &Path, says: &str) {
     assert!(fs::read(path).ok() == before, "the file has been written to");
 }
 
-fn task(id: &str) -> KeptTask {
-    KeptTask {
+fn task(id: &str) -> TaskRecord {
+    TaskRecord {
         id: id.to_owned(),
         owner: "me".to_owned(),
         created: 1,
@@ -79,7 +79,7 @@ fn task(id: &str) -> KeptTask {
 async fn a_stored_task_is_there_when_the_file_is_opened_again() {
     let folder = Folder::new();
     let store = open(&folder.file()).await.unwrap();
-    let kept = KeptTask { expires: Some(i64::MAX as u64), json: "x".repeat(70_000), ..task("a") };
+    let kept = TaskRecord { expires: Some(i64::MAX as u64), json: "x".repeat(70_000), ..task("a") };
     store.put(kept.clone()).await.unwrap();
     drop(store);
     let store = open(&folder.file()).await.unwrap().bytes(70_010);
@@ -187,7 +187,7 @@ async fn a_damaged_file_is_refused() {
     let folder = Folder::new();
     let store = open(&folder.file()).await.unwrap();
     for id in 0..300 {
-        let task = KeptTask { json: "x".repeat(1000), ..task(&id.to_string()) };
+        let task = TaskRecord { json: "x".repeat(1000), ..task(&id.to_string()) };
         store.put(task).await.unwrap();
     }
     drop(store);
@@ -315,7 +315,7 @@ async fn a_new_file_is_its_owners_alone() {
 async fn concurrent_puts_of_a_task_keep_the_last_value() {
     let folder = Folder::new();
     let store = open(&folder.file()).await.unwrap();
-    let put = |n: u64| store.put(KeptTask { created: n, ..task("a") });
+    let put = |n: u64| store.put(TaskRecord { created: n, ..task("a") });
     for n in 0..20 {
         let (a, b, c, found) =
             tokio::join!(put(3 * n), put(3 * n + 1), put(3 * n + 2), store.get("a"));
@@ -329,7 +329,7 @@ async fn concurrent_puts_of_a_task_keep_the_last_value() {
 async fn times_that_are_too_late_are_the_latest() {
     let folder = Folder::new();
     let store = open(&folder.file()).await.unwrap();
-    store.put(KeptTask { created: u64::MAX, ..task("a") }).await.unwrap();
+    store.put(TaskRecord { created: u64::MAX, ..task("a") }).await.unwrap();
     let found = store.get("a").await.unwrap().unwrap();
     let latest = i64::MAX as u64;
     assert_eq!((found.created, found.expires), (latest, Some(latest)));

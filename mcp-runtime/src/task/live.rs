@@ -1,4 +1,4 @@
-mod waiter;
+//! A task of this process: its status, its questions and its end.
 
 use std::{
     collections::BTreeSet,
@@ -9,7 +9,6 @@ use std::{
 use mcp_runtime_wire::Raw;
 use tokio::sync::{Notify, oneshot};
 
-pub(crate) use self::waiter::Waiter;
 use crate::{
     ask::{asked_twice, missing_capability},
     call::context::{AnswerFuture, Context, ProgressReport},
@@ -23,17 +22,17 @@ use crate::{
 };
 
 /// A call that runs as a task of this process, or may become one.
-pub(crate) struct Live {
-    pub(super) origin: Origin,
+pub(crate) struct LiveTask {
+    pub(super) origin: TaskOrigin,
     pub(super) catalog: Arc<Catalog>,
-    state: Mutex<State>,
+    state: Mutex<LiveTaskState>,
     changed: Notify,
     /// Held while clients are notified, so that no older state is sent after a newer one.
     telling: Mutex<()>,
 }
 
 /// Properties that a task has from the start.
-pub(super) struct Origin {
+pub(super) struct TaskOrigin {
     pub(super) id: Arc<str>,
     pub(super) owner: Box<str>,
     pub(super) tool: Box<str>,
@@ -51,20 +50,20 @@ pub(super) struct Origin {
     pub(super) later: bool,
 }
 
-struct State {
+struct LiveTaskState {
     phase: Phase,
     updated: Timestamp,
     message: Option<Arc<str>>,
     /// Time at which clients were last notified of a message.
-    told: Option<tokio::time::Instant>,
+    last_notified: Option<tokio::time::Instant>,
     /// Keys that have been used: each one is asked once (rule TASK5-05).
     keys: BTreeSet<Box<str>>,
-    open: Vec<Open>,
+    open: Vec<OpenQuestion>,
     /// Waiters for the end, in the order in which they came.
     waiters: Vec<(u64, Arc<ClientInfo>)>,
     /// The roots as the client named them.
     roots: Option<Box<str>>,
-    end: Option<End>,
+    end: Option<LiveTaskEnd>,
     context: Option<Context>,
     /// Share of the tasks that may run.
     share: Option<Share>,
@@ -81,7 +80,7 @@ enum Phase {
 }
 
 /// End of a task: its outcome and its time.
-struct End {
+struct LiveTaskEnd {
     outcome: Arc<TaskEnd>,
     message: Option<Arc<str>>,
     at: Timestamp,
@@ -91,7 +90,7 @@ struct End {
 }
 
 /// A question without an answer.
-struct Open {
+struct OpenQuestion {
     key: Box<str>,
     question: Question,
     answer: oneshot::Sender<Result<Box<str>>>,
@@ -99,13 +98,13 @@ struct Open {
     claimed: Option<u64>,
 }
 
-impl Live {
-    pub(super) fn new(origin: Origin, catalog: Arc<Catalog>) -> Arc<Self> {
-        let state = State {
+impl LiveTask {
+    pub(super) fn new(origin: TaskOrigin, catalog: Arc<Catalog>) -> Arc<Self> {
+        let state = LiveTaskState {
             phase: Phase::Call,
             updated: origin.created,
             message: None,
-            told: None,
+            last_notified: None,
             keys: BTreeSet::new(),
             open: Vec::new(),
             waiters: Vec::new(),
@@ -123,7 +122,7 @@ impl Live {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LiveTaskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -138,7 +137,7 @@ impl Live {
     }
 
     /// Notifies waiters and listeners of a change.
-    fn news(&self) {
+    fn announce_change(&self) {
         self.changed.notify_waiters();
         if self.is_task() {
             let _telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,7 +199,7 @@ impl Live {
         if let Some(end) = &mut self.state().end {
             end.is_public = true;
         }
-        self.news();
+        self.announce_change();
     }
 
     /// Waits until `look` returns a value. It is called again after each change.
@@ -230,22 +229,26 @@ impl Live {
         state.message = Some(text.into());
         state.updated = Timestamp::now();
         let now = tokio::time::Instant::now();
-        if state.told.is_some_and(|it| now < it + self.origin.poll) {
+        if state.last_notified.is_some_and(|last| now < last + self.origin.poll) {
             return;
         }
-        state.told = Some(now);
+        state.last_notified = Some(now);
         drop(state);
-        self.news();
+        self.announce_change();
     }
 
     /// Ends the task unless it has ended. Clients cannot see the end yet. Returns the open questions and the context of the call. The drop of
     /// the questions wakes the handler. The context is taken out, because context and task would keep each other alive.
-    fn end(&self, outcome: TaskEnd, message: Option<&str>) -> Option<(Vec<Open>, Option<Context>)> {
+    fn end(
+        &self,
+        outcome: TaskEnd,
+        message: Option<&str>,
+    ) -> Option<(Vec<OpenQuestion>, Option<Context>)> {
         let mut state = self.state();
         if state.end.is_some() {
             return None;
         }
-        state.end = Some(End {
+        state.end = Some(LiveTaskEnd {
             outcome: Arc::new(outcome),
             message: message.map(Into::into),
             at: Timestamp::now(),
@@ -324,10 +327,10 @@ impl Live {
         if !state.keys.insert(key.clone()) {
             return failed(asked_twice(&key));
         }
-        state.open.push(Open { key: key.clone(), question, answer, claimed: None });
+        state.open.push(OpenQuestion { key: key.clone(), question, answer, claimed: None });
         state.updated = Timestamp::now();
         drop(state);
-        self.news();
+        self.announce_change();
         let withdraw = Withdraw { live: self.clone(), key };
         Box::pin(async move {
             let _withdraw = withdraw;
@@ -345,7 +348,7 @@ impl Live {
     /// ignored.
     pub(crate) fn answer(&self, key: &str, answer: Result<Box<str>>) {
         let mut state = self.state();
-        let Some(at) = state.open.iter().position(|it| &*it.key == key) else { return };
+        let Some(at) = state.open.iter().position(|open| &*open.key == key) else { return };
         if let Ok(json) = &answer {
             if let Err(why) = state.open[at].question.check(Raw::trusted(json)) {
                 tracing::debug!("an answer to `{key}` cannot be used: {why}");
@@ -359,13 +362,28 @@ impl Live {
         state.updated = Timestamp::now();
         drop(state);
         let _ = open.answer.send(answer);
-        self.news();
+        self.announce_change();
+    }
+
+    /// Enters a client that waits for the end of the task.
+    pub(crate) fn wait(self: &Arc<Self>, client: Arc<ClientInfo>) -> Waiter {
+        let mut state = self.state();
+        let number = state.waiters.last().map_or(1, |last| last.0 + 1);
+        state.waiters.push((number, client));
+        drop(state);
+        self.changed.notify_waiters();
+        Waiter { live: self.clone(), number }
+    }
+
+    /// Whether the time to live of the task is over.
+    pub(super) fn is_expired(&self) -> bool {
+        self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Timestamp::now())
     }
 }
 
-impl State {
+impl LiveTaskState {
     /// Returns a view of the task. If the task has ended and `shows` rejects that end, the view shows the task as still running.
-    fn view(&self, origin: &Origin, shows: impl FnOnce(&End) -> bool) -> TaskView {
+    fn view(&self, origin: &TaskOrigin, shows: impl FnOnce(&LiveTaskEnd) -> bool) -> TaskView {
         let end = self.end.as_ref().filter(|end| shows(end));
         TaskView {
             id: origin.id.clone(),
@@ -378,16 +396,26 @@ impl State {
                 Some(end) => TaskState::Ended(end.outcome.clone()),
                 None if self.open.is_empty() => TaskState::Working,
                 None => TaskState::InputRequired(
-                    self.open.iter().map(|it| (it.key.clone(), it.question.clone())).collect(),
+                    self.open
+                        .iter()
+                        .map(|open| (open.key.clone(), open.question.clone()))
+                        .collect(),
                 ),
             },
         }
+    }
+
+    /// Whether this waiter has to put the question.
+    fn must_put(&self, number: u64, question: &Question) -> bool {
+        let mut able =
+            self.waiters.iter().rev().filter(|waiter| question.missing(&waiter.1, true).is_empty());
+        able.next().is_some_and(|waiter| waiter.0 == number)
     }
 }
 
 /// Withdraws a question when the handler no longer waits for its answer.
 struct Withdraw {
-    live: Arc<Live>,
+    live: Arc<LiveTask>,
     key: Box<str>,
 }
 
@@ -395,11 +423,62 @@ impl Drop for Withdraw {
     fn drop(&mut self) {
         let mut state = self.live.state();
         let before = state.open.len();
-        state.open.retain(|it| it.key != self.key);
+        state.open.retain(|open| open.key != self.key);
         let was_there = state.open.len() < before;
         drop(state);
         if was_there {
-            self.live.news();
+            self.live.announce_change();
         }
+    }
+}
+
+/// A client's request that waits for the end of a task, and can put the questions of the task to the client. Of the waiters whose clients
+/// can be asked, the last one puts them. The reason: over HTTP a client that has lost its stream looks like one that thinks, and comes
+/// again.
+pub(crate) struct Waiter {
+    live: Arc<LiveTask>,
+    number: u64,
+}
+
+impl Waiter {
+    /// Returns a question that this waiter has to put and has not put yet. The waiter holds the question until it is answered or another
+    /// waiter comes.
+    pub(crate) fn claim(&self) -> Option<(Box<str>, Question)> {
+        let mut state = self.live.state();
+        let at = state.open.iter().position(|open| {
+            open.claimed != Some(self.number) && state.must_put(self.number, &open.question)
+        })?;
+        let open = &mut state.open[at];
+        open.claimed = Some(self.number);
+        Some((open.key.clone(), open.question.clone()))
+    }
+
+    /// Whether there is a question to claim.
+    pub(crate) fn has_more(&self) -> bool {
+        let state = self.live.state();
+        state.open.iter().any(|open| {
+            open.claimed != Some(self.number) && state.must_put(self.number, &open.question)
+        })
+    }
+
+    /// Whether this waiter still has to bring the answer.
+    pub(crate) fn holds(&self, key: &str) -> bool {
+        let state = self.live.state();
+        let mut own = state.open.iter().filter(|open| open.claimed == Some(self.number));
+        own.any(|open| &*open.key == key && state.must_put(self.number, &open.question))
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let mut state = self.live.state();
+        state.waiters.retain(|waiter| waiter.0 != self.number);
+        for open in &mut state.open {
+            if open.claimed == Some(self.number) {
+                open.claimed = None;
+            }
+        }
+        drop(state);
+        self.live.changed.notify_waiters();
     }
 }

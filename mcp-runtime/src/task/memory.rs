@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Keeping, KeptTask, TaskStore, no_room};
+use super::store::{BoxFuture, TaskRecord, TaskStore, no_room};
 use crate::{error::Result, model::Timestamp};
 
 /// Store that keeps tasks in memory, as long as the process runs. The number of tasks and their size are limited.
@@ -20,14 +20,14 @@ use crate::{error::Result, model::Timestamp};
 /// # let _ = server;
 /// ```
 pub struct MemoryTasks {
-    kept: Mutex<Kept>,
+    kept: Mutex<TaskTable>,
     most: usize,
     bytes: usize,
 }
 
 #[derive(Default)]
-struct Kept {
-    tasks: HashMap<String, KeptTask>,
+struct TaskTable {
+    tasks: HashMap<String, TaskRecord>,
     /// Tasks by owner, then by place.
     places: BTreeMap<(String, u64, String), ()>,
     bytes: usize,
@@ -59,11 +59,11 @@ impl MemoryTasks {
         self
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, TaskTable> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(&self, task: KeptTask) -> Result<()> {
+    fn keep(&self, task: TaskRecord) -> Result<()> {
         let mut kept = self.kept();
         let before = kept.remove(&task.id);
         let size = task.size();
@@ -73,12 +73,12 @@ impl MemoryTasks {
         if !has_room(kept.tasks.len(), kept.bytes) {
             kept.forget_expired();
         }
-        let Some(going) = kept.going(&task.owner, has_room) else {
+        let Some(evictable) = kept.evictable(&task.owner, has_room) else {
             // The previous version of the task stays, and no unexpired task is evicted.
-            before.into_iter().for_each(|it| kept.insert(it));
+            before.into_iter().for_each(|task| kept.insert(task));
             return Err(no_room());
         };
-        for id in going {
+        for id in evictable {
             kept.remove(&id);
         }
         kept.insert(task);
@@ -86,18 +86,18 @@ impl MemoryTasks {
     }
 }
 
-fn place(task: &KeptTask) -> (String, u64, String) {
+fn place(task: &TaskRecord) -> (String, u64, String) {
     (task.owner.clone(), task.created, task.id.clone())
 }
 
-impl Kept {
-    fn insert(&mut self, task: KeptTask) {
+impl TaskTable {
+    fn insert(&mut self, task: TaskRecord) {
         self.bytes += task.size();
         self.places.insert(place(&task), ());
         self.tasks.insert(task.id.clone(), task);
     }
 
-    fn remove(&mut self, id: &str) -> Option<KeptTask> {
+    fn remove(&mut self, id: &str) -> Option<TaskRecord> {
         let task = self.tasks.remove(id)?;
         self.bytes -= task.size();
         self.places.remove(&place(&task));
@@ -106,8 +106,8 @@ impl Kept {
 
     fn forget_expired(&mut self) {
         let now = Timestamp::now().0;
-        let expired = self.tasks.values().filter(|it| it.expires.is_some_and(|it| it <= now));
-        let expired: Vec<_> = expired.map(|it| it.id.clone()).collect();
+        let expired = self.tasks.values().filter(|task| task.expires.is_some_and(|at| at <= now));
+        let expired: Vec<_> = expired.map(|task| task.id.clone()).collect();
         for id in expired {
             self.remove(&id);
         }
@@ -115,28 +115,33 @@ impl Kept {
 
     /// Returns the finished tasks of this owner that have to be evicted until there is room, the oldest first. `None` means that there is
     /// no room even without all of them.
-    fn going(&self, owner: &str, has_room: impl Fn(usize, usize) -> bool) -> Option<Vec<String>> {
+    fn evictable(
+        &self,
+        owner: &str,
+        has_room: impl Fn(usize, usize) -> bool,
+    ) -> Option<Vec<String>> {
         let from = (owner.to_owned(), 0, String::new());
-        let own = self.places.range(from..).map(|it| it.0).take_while(|it| it.0 == owner);
-        let own = own.filter_map(|it| self.tasks.get(&it.2));
-        let mut finished = own.filter(|it| it.finished);
-        let (mut tasks, mut bytes, mut going) = (self.tasks.len(), self.bytes, Vec::new());
+        let own =
+            self.places.range(from..).map(|entry| entry.0).take_while(|entry| entry.0 == owner);
+        let own = own.filter_map(|place| self.tasks.get(&place.2));
+        let mut finished = own.filter(|task| task.finished);
+        let (mut tasks, mut bytes, mut evictable) = (self.tasks.len(), self.bytes, Vec::new());
         while !has_room(tasks, bytes) {
             let oldest = finished.next()?;
             tasks -= 1;
             bytes -= oldest.size();
-            going.push(oldest.id.clone());
+            evictable.push(oldest.id.clone());
         }
-        Some(going)
+        Some(evictable)
     }
 }
 
 impl TaskStore for MemoryTasks {
-    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+    fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()> {
         Box::pin(ready(self.keep(task)))
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+    fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
         Box::pin(ready(Ok(self.kept().tasks.get(id).cloned())))
     }
 
@@ -145,28 +150,29 @@ impl TaskStore for MemoryTasks {
         owner: &'a str,
         after: Option<(u64, &'a str)>,
         most: usize,
-    ) -> Keeping<'a, Vec<KeptTask>> {
+    ) -> BoxFuture<'a, Vec<TaskRecord>> {
         let kept = self.kept();
         let (created, id) = after.unwrap_or_default();
         let from = (owner.to_owned(), created, id.to_owned());
-        let own = kept.places.range(from..).map(|it| it.0).take_while(|it| it.0 == owner);
-        let after = own.filter(|it| after != Some((it.1, &*it.2)));
-        let found = after.take(most).filter_map(|it| kept.tasks.get(&it.2));
+        let own =
+            kept.places.range(from..).map(|entry| entry.0).take_while(|entry| entry.0 == owner);
+        let after = own.filter(|place| after != Some((place.1, &*place.2)));
+        let found = after.take(most).filter_map(|place| kept.tasks.get(&place.2));
         // The result leaves out `end`, which may be large.
-        let head = |it: &KeptTask| KeptTask {
-            id: it.id.clone(),
-            owner: it.owner.clone(),
-            json: it.json.clone(),
+        let head = |task: &TaskRecord| TaskRecord {
+            id: task.id.clone(),
+            owner: task.owner.clone(),
+            json: task.json.clone(),
             end: String::new(),
-            ..*it
+            ..*task
         };
         let found = found.map(head).collect();
         Box::pin(ready(Ok(found)))
     }
 
-    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+    fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
         let kept = self.kept();
-        let found = kept.tasks.values().filter(|it| !it.finished).cloned().collect();
+        let found = kept.tasks.values().filter(|task| !task.finished).cloned().collect();
         Box::pin(ready(Ok(found)))
     }
 }

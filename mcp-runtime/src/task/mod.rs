@@ -1,25 +1,20 @@
 //! Tasks: calls that go on after their response.
 //!
-//! A task runs in this process as a [`Live`], which knows its questions and its status. The part that must outlast the process is put into
+//! A task runs in this process as a [`LiveTask`], which knows its questions and its status. The part that must outlast the process is put into
 //! a [`TaskStore`] when the task begins and when it ends. Nothing here knows a protocol revision: the two dialects of tasks are in
-//! `protocol/tasks`.
+//! `protocol/tasks.rs`.
 
-mod begin;
-mod id;
-mod kept;
 mod live;
 mod memory;
-mod recover;
-mod result;
+mod record;
+mod run;
 mod store;
 mod tasks;
-mod viewer;
-mod way;
 
-pub(crate) use live::{Live, Waiter};
+pub(crate) use live::{LiveTask, Waiter};
 pub use memory::MemoryTasks;
+pub(crate) use run::{TaskRoute, follow, recover};
+#[cfg(feature = "sqlite")]
 pub(crate) use store::no_room;
-pub use store::{Keeping, KeptTask, TaskStore};
-pub(crate) use tasks::{Answers, NewTask, Tasks};
-pub(crate) use viewer::Viewer;
-pub(crate) use way::Way;
+pub use store::{BoxFuture, TaskRecord, TaskStore};
+pub(crate) use tasks::{NewTask, TaskAnswers, Tasks, Viewer};

@@ -1,9 +1,14 @@
+//! Interface of the stores that keep tasks.
+
 use std::{future::Future, pin::Pin, sync::Arc};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    model::Timestamp,
+};
 
 /// Future that the methods of a [`TaskStore`] return.
-pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// Store that keeps tasks. Set it with [`Builder::task_store`](crate::Builder::task_store).
 ///
@@ -14,24 +19,24 @@ pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 /// ```
 /// use std::{collections::BTreeMap, sync::Mutex};
 ///
-/// use mcp_runtime::{Keeping, KeptTask, TaskStore};
+/// use mcp_runtime::{BoxFuture, TaskRecord, TaskStore};
 ///
 /// /// A store that never evicts.
 /// #[derive(Default)]
-/// struct Hoard(Mutex<BTreeMap<String, KeptTask>>);
+/// struct Hoard(Mutex<BTreeMap<String, TaskRecord>>);
 ///
 /// impl TaskStore for Hoard {
-///     fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+///     fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()> {
 ///         self.0.lock().unwrap().insert(task.id.clone(), task);
 ///         Box::pin(async { Ok(()) })
 ///     }
 ///
-///     fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+///     fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
 ///         let found = self.0.lock().unwrap().get(id).cloned();
 ///         Box::pin(async { Ok(found) })
 ///     }
 ///
-///     fn list<'a>(&'a self, owner: &'a str, after: Option<(u64, &'a str)>, most: usize) -> Keeping<'a, Vec<KeptTask>> {
+///     fn list<'a>(&'a self, owner: &'a str, after: Option<(u64, &'a str)>, most: usize) -> BoxFuture<'a, Vec<TaskRecord>> {
 ///         let mut found: Vec<_> = self.0.lock().unwrap().values().filter(|it| it.owner == owner).cloned().collect();
 ///         found.sort_by(|a, b| a.place().cmp(&b.place()));
 ///         found.retain(|it| after.is_none_or(|last| it.place() > last));
@@ -39,7 +44,7 @@ pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 ///         Box::pin(async { Ok(found) })
 ///     }
 ///
-///     fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+///     fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
 ///         let found = self.0.lock().unwrap().values().filter(|it| !it.finished).cloned().collect();
 ///         Box::pin(async { Ok(found) })
 ///     }
@@ -58,7 +63,7 @@ pub trait TaskStore: Send + Sync + 'static {
     ///
     /// # Errors
     /// Fails if the store cannot be used. The server does not start then.
-    fn open(&self) -> Keeping<'_, ()> {
+    fn open(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
 
@@ -67,16 +72,16 @@ pub trait TaskStore: Send + Sync + 'static {
     /// # Errors
     /// Fails if the task cannot be kept. If that happens when a task begins, the call is rejected. If it happens when the task ends, the
     /// server logs the error. Clients then get the result from memory until the process ends or the task expires.
-    fn put(&self, task: KeptTask) -> Keeping<'_, ()>;
+    fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()>;
 
     /// Returns the task with this id.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
-    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>>;
+    fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>>;
 
-    /// Returns the tasks of one owner that come after this [`place`](KeptTask::place), at most `most` of them, in the order of their
-    /// places. The server does not read their [`end`](KeptTask::end), so it may be left empty.
+    /// Returns the tasks of one owner that come after this [`place`](TaskRecord::place), at most `most` of them, in the order of their
+    /// places. The server does not read their [`end`](TaskRecord::end), so it may be left empty.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
@@ -85,7 +90,7 @@ pub trait TaskStore: Send + Sync + 'static {
         owner: &'a str,
         after: Option<(u64, &'a str)>,
         most: usize,
-    ) -> Keeping<'a, Vec<KeptTask>>;
+    ) -> BoxFuture<'a, Vec<TaskRecord>>;
 
     /// Returns the unfinished tasks of all owners. The server calls it once when it starts, and ends these tasks or runs them again.
     ///
@@ -93,12 +98,12 @@ pub trait TaskStore: Send + Sync + 'static {
     ///
     /// # Errors
     /// Fails if the store cannot be read.
-    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>>;
+    fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>>;
 }
 
 /// A task as a [`TaskStore`] keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptTask {
+pub struct TaskRecord {
     /// Id of the task.
     pub id: String,
     /// Owner of the task: the name of a [`Principal`](crate::Principal), empty if the caller is unknown.
@@ -116,10 +121,15 @@ pub struct KeptTask {
     pub end: String,
 }
 
-impl KeptTask {
+impl TaskRecord {
     /// Returns the sort key of the task: its creation time and id. Tasks of an owner are listed in ascending order of this key.
     pub fn place(&self) -> (u64, &str) {
         (self.created, &self.id)
+    }
+
+    /// Whether the task has expired.
+    pub(super) fn is_expired(&self) -> bool {
+        self.expires.is_some_and(|expires| expires <= Timestamp::now().0)
     }
 
     /// Returns the size that counts for the limit of a store, in bytes. Id and owner count twice, because an index has them too.
@@ -135,15 +145,15 @@ pub(crate) fn no_room() -> Error {
 }
 
 impl<T: TaskStore + ?Sized> TaskStore for Arc<T> {
-    fn open(&self) -> Keeping<'_, ()> {
+    fn open(&self) -> BoxFuture<'_, ()> {
         (**self).open()
     }
 
-    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+    fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()> {
         (**self).put(task)
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+    fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
         (**self).get(id)
     }
 
@@ -152,11 +162,11 @@ impl<T: TaskStore + ?Sized> TaskStore for Arc<T> {
         owner: &'a str,
         after: Option<(u64, &'a str)>,
         most: usize,
-    ) -> Keeping<'a, Vec<KeptTask>> {
+    ) -> BoxFuture<'a, Vec<TaskRecord>> {
         (**self).list(owner, after, most)
     }
 
-    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+    fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
         (**self).unfinished()
     }
 }

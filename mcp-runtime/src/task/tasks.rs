@@ -1,5 +1,7 @@
+//! All tasks of a server, and who sees them.
+
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -7,13 +9,19 @@ use std::{
     time::Duration,
 };
 
-use super::{Live, TaskStore, id::new_id, kept::Record, live::Origin, viewer::Viewer};
+use super::{
+    live::{LiveTask, TaskOrigin},
+    record::{RestoredTask, record_of},
+    store::TaskStore,
+};
 use crate::{
     call::context::Carrier,
     catalog::{Catalog, Entry},
     error::{Error, ErrorKind, Result},
     limits::{CallerKey, Capacity, Limit, Limits, NoShare, Pool, Share, Tenant},
     model::{ClientInfo, TaskState, TaskSupport, TaskView, Timestamp},
+    random::random,
+    unwind::{self, Panicked},
 };
 
 /// All tasks of a server: those that run in this process, and those in the store.
@@ -21,7 +29,7 @@ pub(crate) struct Tasks {
     pub(super) store: Arc<dyn TaskStore>,
     pub(super) catalog: Arc<Catalog>,
     limits: Limits,
-    live: Mutex<HashMap<Arc<str>, Arc<Live>>>,
+    live: Mutex<HashMap<Arc<str>, Arc<LiveTask>>>,
     has_kept: AtomicBool,
 }
 
@@ -39,7 +47,35 @@ pub(crate) struct NewTask<'a> {
 }
 
 /// Answers of a client, as JSON texts by the keys of the questions.
-pub(crate) type Answers = Vec<(Box<str>, Box<str>)>;
+pub(crate) type TaskAnswers = Vec<(Box<str>, Box<str>)>;
+
+/// Caller that asks for tasks. It sees its own tasks only, and none of a tool that it may not use.
+#[derive(Clone)]
+pub(crate) struct Viewer {
+    owner: Box<str>,
+    /// Tools with restricted access: those that the caller may not use, and those that it may use. `None` if callers are not checked.
+    judged: Option<Arc<[BTreeSet<Box<str>>; 2]>>,
+}
+
+impl Viewer {
+    pub(crate) fn of(owner: &str, judged: Option<[BTreeSet<Box<str>>; 2]>) -> Self {
+        Self { owner: owner.into(), judged: judged.map(Arc::new) }
+    }
+
+    pub(super) fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    /// Whether the caller sees a task of this owner and this tool. Tasks of a restricted tool that is gone are hidden, because it is
+    /// unknown who may use the tool.
+    pub(super) fn sees(&self, owner: &str, tool: &str, was_guarded: bool) -> bool {
+        *self.owner == *owner
+            && self.judged.as_ref().is_none_or(|judged| {
+                let [barred, open] = &**judged;
+                !barred.contains(tool) && (!was_guarded || open.contains(tool))
+            })
+    }
+}
 
 /// Number of tasks that a page holds.
 const PAGE: usize = 100;
@@ -53,7 +89,7 @@ impl Tasks {
         Self { store, catalog, limits, live, has_kept }
     }
 
-    fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Live>>> {
+    fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<LiveTask>>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,13 +97,13 @@ impl Tasks {
     ///
     /// # Errors
     /// Fails if a limit on tasks is reached, or the system has no random numbers.
-    pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<Live>> {
+    pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<LiveTask>> {
         let owner = new.carrier.principal();
         let share = self.share(&new.tenant)?;
         let longest = new.support.ttl.unwrap_or(self.limits.task_ttl);
-        let ttl = new.ttl.map_or(longest, |it| it.clamp(SHORTEST.min(longest), longest));
+        let ttl = new.ttl.map_or(longest, |ttl| ttl.clamp(SHORTEST.min(longest), longest));
         let may_run_again = new.entry.is_idempotent();
-        let origin = Origin {
+        let origin = TaskOrigin {
             id: new_id()?,
             owner: owner.into(),
             tool: new.entry.name.as_ref().into(),
@@ -80,7 +116,7 @@ impl Tasks {
             poll: new.support.poll.unwrap_or(self.limits.task_poll),
             later: new.support.later,
         };
-        let live = Live::new(origin, self.catalog.clone());
+        let live = LiveTask::new(origin, self.catalog.clone());
         live.set_share(Some(share));
         Ok(live)
     }
@@ -93,7 +129,7 @@ impl Tasks {
             Capacity { all: tasks, each: if is_principal { owner_tasks } else { usize::MAX } };
         let take = || tenant.take(Pool::Tasks, 1, capacity);
         // A task whose end the store has refused stays in memory, with its share, until it expires.
-        let free = || self.table().retain(|_, it| !it.has_ended() || !it.is_expired());
+        let free = || self.table().retain(|_, task| !task.has_ended() || !task.is_expired());
         let taken = take().or_else(|_| {
             free();
             take()
@@ -112,18 +148,18 @@ impl Tasks {
         })
     }
 
-    pub(super) fn enter(&self, live: &Arc<Live>) {
+    pub(super) fn enter(&self, live: &Arc<LiveTask>) {
         self.table().insert(live.origin.id.clone(), live.clone());
     }
 
-    pub(super) fn leave(&self, live: &Live) {
+    pub(super) fn leave(&self, live: &LiveTask) {
         self.table().remove(&live.origin.id);
         live.set_share(None);
     }
 
     /// Whether the task runs in this process.
     pub(crate) fn runs(&self, id: &str) -> bool {
-        self.table().get(id).is_some_and(|it| !it.has_ended())
+        self.table().get(id).is_some_and(|task| !task.has_ended())
     }
 
     /// Whether a call has become a task. Clients may ask for the task even when its tool is gone.
@@ -136,11 +172,11 @@ impl Tasks {
     }
 
     /// Returns the task with this id that runs in this process, if the viewer may see it.
-    pub(crate) fn live(&self, id: &str, viewer: &Viewer) -> Option<Arc<Live>> {
+    pub(crate) fn live(&self, id: &str, viewer: &Viewer) -> Option<Arc<LiveTask>> {
         let found = self.table().get(id).cloned();
-        found.filter(|it| {
-            let origin = &it.origin;
-            viewer.sees(&origin.owner, &origin.tool, origin.was_guarded) && !it.is_expired()
+        found.filter(|task| {
+            let origin = &task.origin;
+            viewer.sees(&origin.owner, &origin.tool, origin.was_guarded) && !task.is_expired()
         })
     }
 
@@ -153,7 +189,7 @@ impl Tasks {
             return Ok(live.view());
         }
         let kept = self.store.get(id).await?;
-        let kept = kept.filter(|it| it.owner == viewer.owner() && !it.is_expired());
+        let kept = kept.filter(|record| record.owner == viewer.owner() && !record.is_expired());
         let kept = kept.ok_or_else(unknown)?;
         let record = kept.read()?;
         let is_seen = viewer.sees(&kept.owner, &record.tool, record.was_guarded);
@@ -167,7 +203,7 @@ impl Tasks {
     pub(crate) async fn cancel(&self, id: &str, viewer: &Viewer) -> Result<(TaskView, bool)> {
         if let Some(live) = self.live(id, viewer) {
             let had_ended = !live.cancel("the client has cancelled it");
-            live.until(|it| it.has_ended().then_some(())).await;
+            live.until(|task| task.has_ended().then_some(())).await;
             return Ok((live.view(), had_ended));
         }
         let view = self.view(id, viewer).await?;
@@ -179,7 +215,12 @@ impl Tasks {
     ///
     /// # Errors
     /// Fails if the viewer has no such task.
-    pub(crate) async fn update(&self, id: &str, viewer: &Viewer, answers: Answers) -> Result<()> {
+    pub(crate) async fn update(
+        &self,
+        id: &str,
+        viewer: &Viewer,
+        answers: TaskAnswers,
+    ) -> Result<()> {
         let Some(live) = self.live(id, viewer) else {
             return self.view(id, viewer).await.map(drop);
         };
@@ -211,9 +252,9 @@ impl Tasks {
         };
         let found = self.store.list(viewer.owner(), after, PAGE + 1).await?;
         let next = found.get(PAGE).is_some().then(|| &found[PAGE - 1]);
-        let next = next.map(|it| format!("{:x}-{}", it.created, it.id));
+        let next = next.map(|last| format!("{:x}-{}", last.created, last.id));
         let mut views = Vec::new();
-        for kept in found.iter().take(PAGE).filter(|it| !it.is_expired()) {
+        for kept in found.iter().take(PAGE).filter(|record| !record.is_expired()) {
             if let Some(live) = self.live(&kept.id, viewer) {
                 views.push(live.view());
                 continue;
@@ -226,10 +267,37 @@ impl Tasks {
         Ok((views, next))
     }
 
+    /// Stores the end of a task, and only then lets clients see it. If the store rejects the end, clients see it as long as this process
+    /// runs. Otherwise they would wait for a result that is there.
+    pub(super) async fn settle(&self, live: &LiveTask) {
+        let is_stored = self.put(live).await.is_ok();
+        live.publish_end();
+        if is_stored {
+            self.leave(live);
+        }
+    }
+
+    /// Puts the task into the store, as it is now.
+    pub(super) async fn put(&self, live: &LiveTask) -> Result<()> {
+        self.set_kept();
+        let put = unwind::catch_async(|| self.store.put(record_of(live))).await;
+        // A panic counts as an error. Otherwise clients would never see the end of the task, and it would keep its share.
+        let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the task store panicked")));
+        if let Err(why) = &put {
+            tracing::error!(
+                "task `{}` of `{}` cannot be kept: {}",
+                live.origin.id,
+                live.origin.tool,
+                why.message()
+            );
+        }
+        put
+    }
+
     /// Opens a stored task that was left unfinished, so that it can be run or ended.
-    pub(super) fn reopen(&self, owner: &str, record: Record) -> Arc<Live> {
-        let Record { view, tool, was_guarded, arguments, caller, client } = record;
-        let origin = Origin {
+    pub(super) fn reopen(&self, owner: &str, record: RestoredTask) -> Arc<LiveTask> {
+        let RestoredTask { view, tool, was_guarded, arguments, caller, client } = record;
+        let origin = TaskOrigin {
             id: view.id,
             owner: owner.into(),
             tool: tool.into(),
@@ -242,7 +310,7 @@ impl Tasks {
             poll: view.poll,
             later: false,
         };
-        let live = Live::new(origin, self.catalog.clone());
+        let live = LiveTask::new(origin, self.catalog.clone());
         let tenant = self.catalog.shares.tenant(CallerKey::of_principal(owner));
         live.set_share(self.share(&tenant).ok());
         live
@@ -258,10 +326,14 @@ impl Drop for Tasks {
     }
 }
 
-impl Live {
-    fn is_expired(&self) -> bool {
-        self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Timestamp::now())
-    }
+/// Returns a task id that cannot be guessed. If callers are not authenticated, a client that knows the id may use the task (rules TASK4-04
+/// and TASK5-12).
+///
+/// # Errors
+/// Fails if the system has no random numbers.
+fn new_id() -> Result<Arc<str>> {
+    let bytes: [u8; 16] = random()?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into())
 }
 
 fn already(most: usize) -> String {

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, future::poll_fn, task::Poll, time::Duration};
 use super::stream::spawn;
 use crate::{
     call::context::Carrier,
-    protocol::{Arrival, Peer, Turn},
+    protocol::{Arrival, Peer, Received},
 };
 
 /// Client's end of the connection.
@@ -23,7 +23,7 @@ impl Memory {
 
     /// Sends one line, without its newline.
     pub(crate) fn send(&self, line: &[u8]) {
-        let mut turn = Turn::default();
+        let mut turn = Received::default();
         let arrival = Arrival { carrier: self.carrier.clone(), ..self.peer.plainly() };
         self.peer.receive_as(line, &arrival, &mut turn);
         spawn(turn.waiting);

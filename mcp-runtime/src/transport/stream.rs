@@ -10,7 +10,7 @@ use std::{
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::lines::{Line, Lines};
-use crate::protocol::{Arrival, Peer, PendingCall, Turn};
+use crate::protocol::{Arrival, Peer, PendingCall, Received};
 
 /// Number of unwritten bytes above which no further message is handled: a client that does not read its answers gets no more of them.
 const HIGH_WATER: usize = 1 << 20;
@@ -108,7 +108,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
 
     #[inline]
     fn take_lines(&mut self) {
-        let mut turn = Turn::default();
+        let mut turn = Received::default();
         self.behind = loop {
             // A single read can hold many requests, whose answers together may exceed the limit by far.
             if self.writer.waiting(self.peer) > HIGH_WATER {
@@ -127,7 +127,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
 
     /// Handles a last line without a newline, which is a message like any other.
     fn take_rest(&mut self) {
-        let mut turn = Turn::default();
+        let mut turn = Received::default();
         if let Some(Line::Unterminated(line)) = self.lines.finish() {
             self.peer.receive_as(line, &self.plainly, &mut turn);
         }

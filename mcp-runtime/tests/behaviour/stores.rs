@@ -1,6 +1,6 @@
 //! Behaviour that every task store guarantees.
 
-use mcp_runtime::{KeptTask, MemoryTasks, TaskStore};
+use mcp_runtime::{MemoryTasks, TaskRecord, TaskStore};
 #[cfg(feature = "sqlite")]
 use proptest::prelude::*;
 
@@ -71,8 +71,8 @@ mod sqlite {
 
 const ROOM: usize = 1 << 20;
 
-fn task(id: &str, owner: &str, created: u64) -> KeptTask {
-    KeptTask {
+fn task(id: &str, owner: &str, created: u64) -> TaskRecord {
+    TaskRecord {
         id: id.to_owned(),
         owner: owner.to_owned(),
         created,
@@ -83,8 +83,8 @@ fn task(id: &str, owner: &str, created: u64) -> KeptTask {
     }
 }
 
-fn finished(id: &str, owner: &str, created: u64) -> KeptTask {
-    KeptTask { finished: true, end: format!("\"{id}\""), ..task(id, owner, created) }
+fn finished(id: &str, owner: &str, created: u64) -> TaskRecord {
+    TaskRecord { finished: true, end: format!("\"{id}\""), ..task(id, owner, created) }
 }
 
 fn now() -> u64 {
@@ -96,13 +96,13 @@ async fn ids(store: &dyn TaskStore, owner: &str) -> Vec<String> {
     found.into_iter().map(|it| it.id).collect()
 }
 
-async fn put_all(store: &dyn TaskStore, tasks: impl IntoIterator<Item = KeptTask>) {
+async fn put_all(store: &dyn TaskStore, tasks: impl IntoIterator<Item = TaskRecord>) {
     for task in tasks {
         store.put(task).await.unwrap();
     }
 }
 
-async fn check_no_room(store: &dyn TaskStore, task: KeptTask) {
+async fn check_no_room(store: &dyn TaskStore, task: TaskRecord) {
     let error = store.put(task).await.unwrap_err();
     assert!(error.to_string().contains("no room"), "{error}");
 }
@@ -111,7 +111,7 @@ every_store! {
     async fn what_was_put_is_found(make) {
         let store = make(10, ROOM);
         let plain = task("a", "", 0);
-        let odd = KeptTask {
+        let odd = TaskRecord {
             expires: Some(i64::MAX as u64),
             created: i64::MAX as u64,
             json: "{\"text\":\"' \\\" ; -- \u{1F980}\\u0000\"}".to_owned(),
@@ -120,7 +120,7 @@ every_store! {
         put_all(&*store, [plain.clone(), odd.clone()]).await;
         for kept in [plain, odd] {
             assert_eq!(store.get(&kept.id).await.unwrap().as_ref(), Some(&kept));
-            let head = KeptTask { end: String::new(), ..kept };
+            let head = TaskRecord { end: String::new(), ..kept };
             let owner = head.owner.clone();
             assert_eq!(store.list(&owner, None, 10).await.unwrap(), [head]);
         }
@@ -131,7 +131,7 @@ every_store! {
     async fn a_task_is_replaced_as_a_whole(make) {
         let store = make(10, ROOM);
         put_all(&*store, [task("a", "x", 5), task("b", "x", 6)]).await;
-        let ended = KeptTask { expires: Some(now() + 60_000), ..finished("a", "y", 7) };
+        let ended = TaskRecord { expires: Some(now() + 60_000), ..finished("a", "y", 7) };
         store.put(ended.clone()).await.unwrap();
         assert_eq!(store.get("a").await.unwrap(), Some(ended));
         assert_eq!(ids(&*store, "x").await, ["b"]);
@@ -147,15 +147,15 @@ every_store! {
         let name = |(id, created): &(&str, u64)| format!("{id}-{created}");
         for at in [3, 0, 5, 2, 4, 1] {
             let (id, created) = order[at];
-            let task = KeptTask { id: name(&order[at]), ..task(id, "me", created) };
+            let task = TaskRecord { id: name(&order[at]), ..task(id, "me", created) };
             put_all(&*store, [task]).await;
         }
         let order: Vec<_> = order.iter().map(name).collect();
         assert_eq!(ids(&*store, "me").await, order);
         for page in 1..=order.len() + 1 {
-            let (mut seen, mut last) = (Vec::new(), None::<KeptTask>);
+            let (mut seen, mut last) = (Vec::new(), None::<TaskRecord>);
             loop {
-                let after = last.as_ref().map(KeptTask::place);
+                let after = last.as_ref().map(TaskRecord::place);
                 let found = store.list("me", after, page).await.unwrap();
                 assert!(found.len() <= page);
                 seen.extend(found.iter().map(|it| it.id.clone()));
@@ -189,7 +189,7 @@ every_store! {
 
     async fn what_has_expired_makes_room_for_anybody(make) {
         let store = make(4, ROOM);
-        let expires = |expires, task| KeptTask { expires: Some(expires), ..task };
+        let expires = |expires, task| TaskRecord { expires: Some(expires), ..task };
         put_all(&*store, [
             expires(1, finished("a", "x", 1)),
             expires(now() - 1, task("b", "x", 2)),
@@ -204,7 +204,7 @@ every_store! {
 
     async fn what_expires_while_it_is_put_is_found(make) {
         let store = make(1, ROOM);
-        let late = KeptTask { expires: Some(1), ..finished("a", "x", 1) };
+        let late = TaskRecord { expires: Some(1), ..finished("a", "x", 1) };
         store.put(late.clone()).await.unwrap();
         assert_eq!(store.get("a").await.unwrap(), Some(late));
     }
@@ -232,7 +232,7 @@ every_store! {
 
     async fn bytes_count_too(make) {
         let store = make(100, 1000);
-        let sized = |size, task| KeptTask { json: format!("\"{}\"", "x".repeat(size)), ..task };
+        let sized = |size, task| TaskRecord { json: format!("\"{}\"", "x".repeat(size)), ..task };
         put_all(&*store, [sized(300, finished("a", "x", 1)), sized(300, finished("b", "x", 2))]).await;
         put_all(&*store, [sized(500, task("c", "x", 3))]).await;
         assert_eq!(ids(&*store, "x").await, ["b", "c"]);
@@ -247,7 +247,7 @@ every_store! {
         let store = make(100, 1000);
         put_all(&*store, [finished("a", "x", 1), finished("b", "x", 2), task("c", "x", 3)]).await;
         let before = store.list("x", None, 10).await.unwrap();
-        let large = |task| KeptTask { json: "x".repeat(1001), ..task };
+        let large = |task| TaskRecord { json: "x".repeat(1001), ..task };
         check_no_room(&*store, large(task("d", "x", 4))).await;
         check_no_room(&*store, large(finished("c", "x", 3))).await;
         assert_eq!(store.list("x", None, 10).await.unwrap(), before);
@@ -256,10 +256,10 @@ every_store! {
 }
 
 #[cfg(feature = "sqlite")]
-fn any_task() -> impl Strategy<Value = KeptTask> {
+fn any_task() -> impl Strategy<Value = TaskRecord> {
     let json = (0..60_usize).prop_map(|it| "x".repeat(it));
     (0..12_u8, 0..3_u8, 0..6_u64, any::<bool>(), json).prop_map(
-        |(id, owner, created, finished, json)| KeptTask {
+        |(id, owner, created, finished, json)| TaskRecord {
             json,
             finished,
             ..task(&format!("id {id}"), &format!("owner {owner}"), created)

@@ -4,7 +4,10 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use mcp_runtime_wire::{self as wire, ArrayWriter, ObjectWriter};
 
 use crate::{
-    model::{Annotations, Audio, BinaryData, Content, Extras, Image, Meta, Role, Text},
+    model::{
+        Annotations, Audio, BinaryData, Content, Extras, Image, Meta, ResourceBody,
+        ResourceContents, Role, Text, ToolResult,
+    },
     protocol::revision::Revision,
 };
 
@@ -13,14 +16,14 @@ const TEXT: &[u8] = br#"{"type":"text","text":"#;
 
 /// Writes the blocks of a result, in their order.
 pub(super) fn blocks(blocks: &mut ArrayWriter<'_>, revision: Revision, content: &[Content]) {
-    for it in content {
-        if let Content::Text(Text { text, extras: None }) = it {
+    for item in content {
+        if let Content::Text(Text { text, extras: None }) = item {
             let out = blocks.element();
             out.extend_from_slice(TEXT);
             wire::write::string(out, text);
             out.push(b'}');
         } else {
-            block(&mut blocks.object(), revision, it);
+            block(&mut blocks.object(), revision, item);
         }
     }
 }
@@ -28,52 +31,54 @@ pub(super) fn blocks(blocks: &mut ArrayWriter<'_>, revision: Revision, content: 
 pub(super) fn block(object: &mut ObjectWriter<'_>, revision: Revision, content: &Content) {
     let features = revision.features();
     match content {
-        Content::Text(it) => text(object, revision, it),
-        Content::Image(it) => image(object, revision, it),
-        Content::Audio(it) => audio(object, revision, it),
-        Content::ResourceLink(it) if features.titles => {
-            object.word("type", "resource_link").str("uri", &it.uri).str("name", &it.name);
+        Content::Text(content) => text(object, revision, content),
+        Content::Image(content) => image(object, revision, content),
+        Content::Audio(content) => audio(object, revision, content),
+        Content::ResourceLink(link) if features.titles => {
+            object.word("type", "resource_link").str("uri", &link.uri).str("name", &link.name);
             object
-                .opt_str("title", it.title.as_deref())
-                .opt_str("description", it.description.as_deref());
-            object.opt_str("mimeType", it.mime_type.as_deref());
-            if let Some(size) = it.size {
+                .opt_str("title", link.title.as_deref())
+                .opt_str("description", link.description.as_deref());
+            object.opt_str("mimeType", link.mime_type.as_deref());
+            if let Some(size) = link.size {
                 object.u64("size", size);
             }
-            extras(object, revision, it.extras.as_deref());
+            extras(object, revision, link.extras.as_deref());
         }
-        Content::ResourceLink(it) => {
-            object.word("type", "text").str("text", &format!("{}: {}", it.name, it.uri));
+        Content::ResourceLink(link) => {
+            object.word("type", "text").str("text", &format!("{}: {}", link.name, link.uri));
         }
-        Content::Embedded(it) => {
+        Content::Embedded(embedded) => {
             object.word("type", "resource");
-            super::contents(&mut object.object("resource"), revision, &it.contents);
-            extras(object, revision, it.extras.as_deref());
+            contents(&mut object.object("resource"), revision, &embedded.contents);
+            extras(object, revision, embedded.extras.as_deref());
         }
     }
 }
 
-pub(super) fn text(object: &mut ObjectWriter<'_>, revision: Revision, it: &Text) {
-    object.word("type", "text").str("text", &it.text);
-    extras(object, revision, it.extras.as_deref());
+pub(super) fn text(object: &mut ObjectWriter<'_>, revision: Revision, content: &Text) {
+    object.word("type", "text").str("text", &content.text);
+    extras(object, revision, content.extras.as_deref());
 }
 
-pub(super) fn image(object: &mut ObjectWriter<'_>, revision: Revision, it: &Image) {
+pub(super) fn image(object: &mut ObjectWriter<'_>, revision: Revision, content: &Image) {
     object.word("type", "image");
-    base64(object.key("data"), &it.data);
-    object.str("mimeType", &it.mime_type);
-    extras(object, revision, it.extras.as_deref());
+    base64(object.key("data"), &content.data);
+    object.str("mimeType", &content.mime_type);
+    extras(object, revision, content.extras.as_deref());
 }
 
-pub(super) fn audio(object: &mut ObjectWriter<'_>, revision: Revision, it: &Audio) {
+pub(super) fn audio(object: &mut ObjectWriter<'_>, revision: Revision, content: &Audio) {
     if !revision.features().hints_and_audio {
-        object.word("type", "text").str("text", &format!("[a sound of type {}]", it.mime_type));
+        object
+            .word("type", "text")
+            .str("text", &format!("[a sound of type {}]", content.mime_type));
         return;
     }
     object.word("type", "audio");
-    base64(object.key("data"), &it.data);
-    object.str("mimeType", &it.mime_type);
-    extras(object, revision, it.extras.as_deref());
+    base64(object.key("data"), &content.data);
+    object.str("mimeType", &content.mime_type);
+    extras(object, revision, content.extras.as_deref());
 }
 
 fn extras(object: &mut ObjectWriter<'_>, revision: Revision, extras: Option<&Extras>) {
@@ -108,7 +113,7 @@ pub(super) fn annotations(
 }
 
 pub(super) fn own_meta(object: &mut ObjectWriter<'_>, revision: Revision, meta: Option<&Meta>) {
-    if let Some(meta) = meta.filter(|it| !it.is_empty() && revision.features().titles) {
+    if let Some(meta) = meta.filter(|meta| !meta.is_empty() && revision.features().titles) {
         // A map of JSON values can always be written.
         let _ = wire::write::value(object.key("_meta"), &meta.0);
     }
@@ -127,4 +132,38 @@ pub(super) fn base64(out: &mut Vec<u8>, data: &BinaryData) {
             out.push(b'"');
         }
     }
+}
+
+/// Writes content, structured content and `isError` of a tool result.
+#[inline]
+pub(super) fn tool_content(result: &mut ObjectWriter<'_>, revision: Revision, tool: &ToolResult) {
+    let features = revision.features();
+    let mut blocks = result.array("content");
+    self::blocks(&mut blocks, revision, &tool.content);
+    blocks.end();
+    if let Some(structured) = &tool.structured {
+        let fits = features.any_structured || (features.titles && structured.starts_with('{'));
+        if fits {
+            result.raw("structuredContent", structured);
+        }
+    }
+    if tool.is_error {
+        result.bool("isError", true);
+    }
+}
+
+/// Writes the contents of a resource.
+pub(super) fn contents(
+    object: &mut ObjectWriter<'_>,
+    revision: Revision,
+    contents: &ResourceContents,
+) {
+    object.str("uri", &contents.uri).str("mimeType", contents.media_type());
+    match &contents.body {
+        ResourceBody::Text(text) => {
+            object.str("text", text);
+        }
+        ResourceBody::Blob(data) => base64(object.key("blob"), data),
+    }
+    own_meta(object, revision, contents.meta.as_ref());
 }

@@ -2,30 +2,30 @@
 
 use mcp_runtime_wire::{ObjectWriter, write};
 
-use super::{Scope, content, identity};
+use super::{
+    content,
+    result::{AnswerScope, list_cache, meta, result_type},
+};
 use crate::{
     catalog::{Entry, EntryKind, PromptEntry, ResourceEntry, Snapshot, ToolEntry},
     model::{ListKind, ListPage},
     protocol::{
-        Service,
         revision::{Revision, TaskDialect},
+        service::{Service, icons},
     },
 };
-
-/// Time for which clients may keep a list that cannot change, in milliseconds.
-const STATIC_LIST_MS: u64 = 300_000;
 
 /// Returns the result object of a list request.
 pub(super) fn page(
     service: &Service,
-    scope: Scope,
+    scope: AnswerScope,
     snapshot: &Snapshot,
     page: &ListPage,
 ) -> Vec<u8> {
     let revision = scope.revision;
     let mut out = Vec::new();
     let mut result = ObjectWriter::begin(&mut out);
-    super::result_type(&mut result, revision, "complete");
+    result_type(&mut result, revision, "complete");
     let name = match page.kind {
         ListKind::Tools => "tools",
         ListKind::Resources => "resources",
@@ -39,21 +39,9 @@ pub(super) fn page(
     list.end();
     result.opt_str("nextCursor", snapshot.next_cursor(page).as_deref());
     list_cache(&mut result, service, scope);
-    super::meta(&mut result, service, revision, None);
+    meta(&mut result, service, revision, None);
     result.end();
     out
-}
-
-/// Writes the cache fields of a list. A list that can change may be stale at once. Caches may share a list between clients only if the
-/// scope is not private.
-pub(in crate::protocol) fn list_cache(
-    result: &mut ObjectWriter<'_>,
-    service: &Service,
-    scope: Scope,
-) {
-    let changes = service.dispatcher.catalog.is_dynamic();
-    let ttl_ms = if changes { 0 } else { STATIC_LIST_MS };
-    super::cache(result, scope.revision, ttl_ms, !scope.is_private);
 }
 
 /// Returns an entry as the newest revision lists it.
@@ -68,11 +56,11 @@ pub(crate) fn listed(entry: &Entry) -> Vec<u8> {
 fn entry(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry) {
     let features = revision.features();
     match &entry.kind {
-        EntryKind::Resource(it) if it.template.is_some() => {
-            object.str("uriTemplate", &it.uri);
+        EntryKind::Resource(resource) if resource.template.is_some() => {
+            object.str("uriTemplate", &resource.uri);
         }
-        EntryKind::Resource(it) => {
-            object.str("uri", &it.uri);
+        EntryKind::Resource(resource) => {
+            object.str("uri", &resource.uri);
         }
         _ => {}
     }
@@ -81,11 +69,11 @@ fn entry(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry) {
         object.opt_str("title", entry.title.as_deref());
     }
     object.opt_str("description", entry.description.as_deref());
-    identity::icons(object, revision, entry.icons);
+    icons(object, revision, entry.icons);
     match &entry.kind {
-        EntryKind::Tool(it) => tool(object, revision, entry, it),
-        EntryKind::Resource(it) => resource(object, revision, entry, it),
-        EntryKind::Prompt(it) => prompt(object, revision, it),
+        EntryKind::Tool(tool) => self::tool(object, revision, entry, tool),
+        EntryKind::Resource(resource) => self::resource(object, revision, entry, resource),
+        EntryKind::Prompt(prompt) => self::prompt(object, revision, prompt),
         EntryKind::Completion { .. } => {}
     }
     if features.titles && !entry.meta.is_empty() {
@@ -112,7 +100,7 @@ fn tool(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry, tool: 
     // A revision without `title` has a place for the title in `annotations` (rule TOOLS-06).
     let title = entry.title.as_deref().filter(|_| !features.titles);
     if features.hints_and_audio
-        && (title.is_some() || tool.hints.iter().any(|(_, it)| it.is_some()))
+        && (title.is_some() || tool.hints.iter().any(|(_, hint)| hint.is_some()))
     {
         let mut annotations = object.object("annotations");
         annotations.opt_str("title", title);
@@ -143,12 +131,12 @@ fn prompt(object: &mut ObjectWriter<'_>, revision: Revision, prompt: &PromptEntr
     }
     let mut list = object.array("arguments");
     for argument in &prompt.arguments {
-        let mut it = list.object();
-        it.str("name", &argument.name);
+        let mut member = list.object();
+        member.str("name", &argument.name);
         if revision.features().titles {
-            it.opt_str("title", argument.title.as_deref());
+            member.opt_str("title", argument.title.as_deref());
         }
-        it.opt_str("description", argument.description.as_deref());
-        it.bool("required", argument.required);
+        member.opt_str("description", argument.description.as_deref());
+        member.bool("required", argument.required);
     }
 }

@@ -2,51 +2,42 @@
 //! and nowhere else.
 
 mod content;
-mod form;
-mod identity;
 mod items;
 mod question;
+mod result;
 mod sampling;
 mod task;
 
-pub(crate) use identity::presented;
-pub(super) use identity::{Feature, capabilities, implementation};
 pub(crate) use items::listed;
 pub(super) use question::question;
+pub(crate) use result::AnswerScope;
+#[cfg(feature = "http")]
+pub(crate) use result::unread;
+pub(super) use result::{empty, error, listen_result, log_internal};
 pub(super) use task::{related, task_changed};
 
-use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
+use mcp_runtime_wire::{self as wire, Id, ObjectWriter};
 
+use self::result::{cache, list_cache, meta, result_type};
 use crate::{
     catalog::Snapshot,
     error::{Error, ErrorKind},
-    model::{
-        Completion, Done, ListPage, Message, OperationResult, PromptResult, ResourceBody,
-        ResourceContents, ToolResult,
+    model::{Completion, Done, ListPage, Message, OperationResult, PromptResult, ToolResult},
+    protocol::{
+        revision::Revision,
+        service::{Service, capabilities, implementation},
     },
-    protocol::{Service, revision::Revision},
 };
-
-/// Notification that carries log messages: of a session in the legacy era, of one request in the modern era.
-pub(super) const REQUEST_SCOPED_LOG: &str = "notifications/message";
 
 /// Maximum number of values in a completion (rule COMP-02).
 const MOST_COMPLETIONS: usize = 100;
-
-/// Revision and audience of an answer.
-#[derive(Clone, Copy)]
-pub(crate) struct Scope {
-    pub(crate) revision: Revision,
-    /// Whether a cache must not give the answer to other clients.
-    pub(crate) is_private: bool,
-}
 
 /// Writes the response to a request.
 pub(crate) fn answer(
     out: &mut Vec<u8>,
     service: &Service,
     snapshot: &Snapshot,
-    scope: Scope,
+    scope: AnswerScope,
     id: Id<'_>,
     answer: &OperationResult,
 ) {
@@ -63,47 +54,30 @@ pub(crate) fn answer(
                 self::error(out, revision, Some(id), &Error::of(ErrorKind::Failed, why));
             }
         }
-        Ok(Done::Task(it)) => task::answer(out, service, scope, id, it),
+        Ok(Done::Task(task)) => task::answer(out, service, scope, id, task),
         Ok(Done::List(page)) => list(out, service, snapshot, scope, id, page),
         Ok(done) => wire::response(out, id, |result| self::done(result, service, revision, done)),
         Err(error) => self::error(out, revision, Some(id), error),
     }
 }
 
-/// Logs an internal error, whose message the client does not get. Not called while writing: the outbox is locked then, and a `tracing`
-/// subscriber may run any code.
-pub(super) fn note(error: &Error) {
-    if error.kind() == ErrorKind::Internal {
-        tracing::error!("{}", error.message());
-    }
-}
-
-pub(super) fn error(out: &mut Vec<u8>, revision: Revision, id: Option<Id<'_>>, error: &Error) {
-    let kind = error.kind();
-    let message = if kind == ErrorKind::Internal { "internal error" } else { error.message() };
-    let data = error.data().filter(|_| kind != ErrorKind::Internal).map(Raw::trusted);
-    let omit_id = revision.features().omits_unknown_id;
-    wire::error(out, id, revision.code(kind), message, data, omit_id);
-}
-
-/// Returns the error response to a message that was refused before a peer saw it. By default in the newest legacy revision.
-#[cfg(feature = "http")]
-pub(crate) fn unread(revision: Option<Revision>, id: Option<Id<'_>>, error: &Error) -> Vec<u8> {
-    let mut out = Vec::new();
-    self::error(&mut out, revision.unwrap_or(Revision::NEWEST_LEGACY), id, error);
-    out
-}
-
-/// Writes an empty result. In the modern era it has the members that every result has.
-pub(super) fn empty(out: &mut Vec<u8>, service: &Service, revision: Revision, id: Id<'_>) {
-    wire::response(out, id, |result| {
-        result_type(result, revision, "complete");
-        meta(result, service, revision, None);
-    });
+/// Writes `InitializeResult`.
+pub(in crate::protocol) fn initialized(
+    result: &mut ObjectWriter<'_>,
+    service: &Service,
+    revision: Revision,
+    snapshot: &Snapshot,
+    lists_tasks: bool,
+) {
+    let identity = &service.identity;
+    result.str("protocolVersion", revision.name());
+    capabilities(&mut result.object("capabilities"), revision, service, snapshot, lists_tasks);
+    implementation(&mut result.object("serverInfo"), revision, identity);
+    result.opt_str("instructions", identity.instructions.as_deref());
 }
 
 /// Writes `DiscoverResult`, which tells what `initialize` tells in the legacy era (rules DISC-02 and DISC-03).
-pub(super) fn discover(
+pub(in crate::protocol) fn discover(
     result: &mut ObjectWriter<'_>,
     service: &Service,
     revision: Revision,
@@ -112,65 +86,14 @@ pub(super) fn discover(
 ) {
     result_type(result, revision, "complete");
     let mut versions = result.array("supportedVersions");
-    for it in Revision::MODERN {
-        versions.str(it.name());
+    for revision in Revision::MODERN {
+        versions.str(revision.name());
     }
     versions.end();
     capabilities(&mut result.object("capabilities"), revision, service, snapshot, false);
     result.opt_str("instructions", service.identity.instructions.as_deref());
-    items::list_cache(result, service, Scope { revision, is_private });
+    list_cache(result, service, AnswerScope { revision, is_private });
     meta(result, service, revision, None);
-}
-
-/// Writes the empty result that ends a listen stream.
-pub(super) fn listen_result(
-    result: &mut ObjectWriter<'_>,
-    service: &Service,
-    key: &'static str,
-    id: Id<'_>,
-) {
-    result.str("resultType", "complete");
-    let mut meta = result.object("_meta");
-    meta.raw(key, id.as_str());
-    meta.raw("io.modelcontextprotocol/serverInfo", &service.server_info);
-}
-
-fn result_type(result: &mut ObjectWriter<'_>, revision: Revision, name: &'static str) {
-    if revision.is_modern() {
-        result.word("resultType", name);
-    }
-}
-
-/// Writes `_meta` of a result: the author's entries and, in the modern era, `serverInfo` (rule META-05).
-fn meta(
-    result: &mut ObjectWriter<'_>,
-    service: &Service,
-    revision: Revision,
-    of_author: Option<&crate::model::Meta>,
-) {
-    let of_author = of_author.filter(|it| !it.is_empty() && revision.features().titles);
-    if !revision.is_modern() && of_author.is_none() {
-        return;
-    }
-    let mut meta = result.object("_meta");
-    if revision.is_modern() {
-        meta.raw("io.modelcontextprotocol/serverInfo", &service.server_info);
-    }
-    entries(&mut meta, of_author);
-}
-
-/// Writes the author's own entries of a `_meta`.
-fn entries(meta: &mut ObjectWriter<'_>, of_author: Option<&crate::model::Meta>) {
-    for (key, value) in of_author.iter().flat_map(|it| &it.0) {
-        let _ = wire::write::value(meta.given_key(key), value);
-    }
-}
-
-/// Writes the cache fields that some results must have (rule CACHE-01).
-pub(super) fn cache(result: &mut ObjectWriter<'_>, revision: Revision, ttl_ms: u64, public: bool) {
-    if revision.is_modern() {
-        result.u64("ttlMs", ttl_ms).str("cacheScope", if public { "public" } else { "private" });
-    }
 }
 
 #[inline]
@@ -180,8 +103,8 @@ fn done(result: &mut ObjectWriter<'_>, service: &Service, revision: Revision, do
         Done::Tool(tool) => self::tool(result, service, revision, tool),
         Done::Read(read) => {
             let mut contents = result.array("contents");
-            for it in &read.contents {
-                self::contents(&mut contents.object(), revision, it);
+            for resource in &read.contents {
+                content::contents(&mut contents.object(), revision, resource);
             }
             contents.end();
             let policy = read.cache.unwrap_or_default();
@@ -200,36 +123,8 @@ fn done(result: &mut ObjectWriter<'_>, service: &Service, revision: Revision, do
 }
 
 fn tool(result: &mut ObjectWriter<'_>, service: &Service, revision: Revision, tool: &ToolResult) {
-    tool_content(result, revision, tool);
+    content::tool_content(result, revision, tool);
     meta(result, service, revision, tool.meta.as_ref());
-}
-
-/// Writes content, structured content and `isError` of a tool result.
-fn tool_content(result: &mut ObjectWriter<'_>, revision: Revision, tool: &ToolResult) {
-    let features = revision.features();
-    let mut blocks = result.array("content");
-    content::blocks(&mut blocks, revision, &tool.content);
-    blocks.end();
-    if let Some(structured) = &tool.structured {
-        let fits = features.any_structured || (features.titles && structured.starts_with('{'));
-        if fits {
-            result.raw("structuredContent", structured);
-        }
-    }
-    if tool.is_error {
-        result.bool("isError", true);
-    }
-}
-
-fn contents(object: &mut ObjectWriter<'_>, revision: Revision, it: &ResourceContents) {
-    object.str("uri", &it.uri).str("mimeType", it.media_type());
-    match &it.body {
-        ResourceBody::Text(text) => {
-            object.str("text", text);
-        }
-        ResourceBody::Blob(data) => content::base64(object.key("blob"), data),
-    }
-    content::own_meta(object, revision, it.meta.as_ref());
 }
 
 fn prompt(
@@ -251,8 +146,8 @@ fn prompt(
 
 fn completion(object: &mut ObjectWriter<'_>, found: &Completion) {
     let mut values = object.array("values");
-    for it in found.values.iter().take(MOST_COMPLETIONS) {
-        values.str(it);
+    for value in found.values.iter().take(MOST_COMPLETIONS) {
+        values.str(value);
     }
     values.end();
     let total = found.total.unwrap_or(found.values.len()).max(found.values.len());
@@ -265,7 +160,7 @@ fn list(
     out: &mut Vec<u8>,
     service: &Service,
     snapshot: &Snapshot,
-    scope: Scope,
+    scope: AnswerScope,
     id: Id<'_>,
     page: &ListPage,
 ) {

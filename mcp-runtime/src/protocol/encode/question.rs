@@ -1,11 +1,14 @@
-//! Questions to the client, in the form of a revision.
+//! Questions to the client, as far as a revision can express them (forms: rules ELIC-03 to ELIC-06).
 
 use mcp_runtime_wire::ObjectWriter;
 
-use super::{Scope, form::form, result_type, sampling::sampling};
+use super::{
+    result::{AnswerScope, meta, result_type},
+    sampling::sampling,
+};
 use crate::{
-    model::{NeedInput, Question},
-    protocol::{Service, revision::Revision},
+    model::{Choices, FieldKind, FieldSchema, FormSchema, NeedInput, Question, TextFormat},
+    protocol::{revision::Revision, service::Service},
 };
 
 /// Writes the parameters of a question. `elicitation_id` is the id of a page, for the revision that has such ids.
@@ -28,7 +31,7 @@ pub(in crate::protocol) fn question(
             params.opt_str("elicitationId", elicitation_id);
             Ok(())
         }
-        Question::Sample(it) => sampling(params, revision, it),
+        Question::Sample(request) => sampling(params, revision, request),
         Question::Roots => Ok(()),
     }
 }
@@ -40,13 +43,13 @@ pub(in crate::protocol) fn question(
 pub(super) fn need_input(
     result: &mut ObjectWriter<'_>,
     service: &Service,
-    scope: Scope,
+    scope: AnswerScope,
     input: &NeedInput,
 ) -> Result<(), String> {
     result_type(result, scope.revision, "input_required");
     requests(result, scope.revision, &input.questions)?;
     result.str("requestState", &input.state);
-    super::meta(result, service, scope.revision, None);
+    meta(result, service, scope.revision, None);
     Ok(())
 }
 
@@ -66,4 +69,273 @@ pub(super) fn requests(
         self::question(&mut request.object("params"), revision, question, None)?;
     }
     Ok(())
+}
+
+/// Writes the member `requestedSchema` of a request that asks the user.
+///
+/// # Errors
+/// Fails if the revision cannot express the form. Nothing is written in that case.
+fn form(
+    params: &mut ObjectWriter<'_>,
+    revision: Revision,
+    schema: &FormSchema,
+) -> Result<(), String> {
+    let rich = revision.features().rich_forms;
+    let several = |field: &&FieldSchema| matches!(field.kind, FieldKind::Several { .. });
+    if !rich && let Some(field) = schema.fields.iter().find(several) {
+        return Err(format!(
+            "the form asks for any of several choices in `{}`, and a client of {revision} can only be asked for one; \
+             a `bool` for each choice works with every client",
+            field.name
+        ));
+    }
+    let mut object = params.object("requestedSchema");
+    object.str("type", "object");
+    let mut properties = object.object("properties");
+    for field in &schema.fields {
+        self::field(&mut ObjectWriter::begin(properties.given_key(field.name)), rich, field);
+    }
+    properties.end();
+    let required: Vec<&FieldSchema> = schema.fields.iter().filter(|field| field.required).collect();
+    if !required.is_empty() {
+        let mut names = object.array("required");
+        for field in required {
+            names.str(field.name);
+        }
+    }
+    Ok(())
+}
+
+fn field(object: &mut ObjectWriter<'_>, rich: bool, field: &FieldSchema) {
+    object.str("type", type_name(&field.kind));
+    object.opt_str("title", field.title).opt_str("description", field.description);
+    match &field.kind {
+        FieldKind::Text { least, most, format } => {
+            count(object, "minLength", *least);
+            count(object, "maxLength", *most);
+            object.opt_str("format", format.map(TextFormat::name));
+        }
+        FieldKind::Integer { least, most } => {
+            for (name, bound) in [("minimum", least), ("maximum", most)] {
+                if let Some(bound) = bound {
+                    object.raw(name, &bound.to_string());
+                }
+            }
+        }
+        FieldKind::Number { least, most } => {
+            for (name, bound) in [("minimum", least), ("maximum", most)] {
+                if let Some(bound) = bound {
+                    object.f64(name, *bound);
+                }
+            }
+        }
+        FieldKind::Bool => {}
+        FieldKind::Choice(choices) => {
+            let named = choices.enum_names || !rich;
+            match (choices.is_titled(), named) {
+                (true, false) => titled(object, "oneOf", choices),
+                (is_titled, _) => {
+                    texts(object, "enum", choices.values());
+                    if is_titled {
+                        texts(object, "enumNames", choices.titles());
+                    }
+                }
+            }
+        }
+        FieldKind::Several { choices, least, most } => {
+            count(object, "minItems", *least);
+            count(object, "maxItems", *most);
+            let mut items = object.object("items");
+            if choices.is_titled() {
+                titled(&mut items, "anyOf", choices);
+            } else {
+                items.str("type", "string");
+                texts(&mut items, "enum", choices.values());
+            }
+        }
+    }
+    let told = rich || field.kind == FieldKind::Bool;
+    if let Some(default) = field.default.as_deref().filter(|_| told) {
+        object.raw("default", default);
+    }
+}
+
+fn type_name(kind: &FieldKind) -> &'static str {
+    match kind {
+        FieldKind::Text { .. } | FieldKind::Choice(_) => "string",
+        FieldKind::Integer { .. } => "integer",
+        FieldKind::Number { .. } => "number",
+        FieldKind::Bool => "boolean",
+        FieldKind::Several { .. } => "array",
+    }
+}
+
+fn count(object: &mut ObjectWriter<'_>, name: &'static str, count: Option<usize>) {
+    if let Some(count) = count {
+        object.u64(name, count as u64);
+    }
+}
+
+fn texts(
+    object: &mut ObjectWriter<'_>,
+    name: &'static str,
+    texts: impl Iterator<Item = &'static str>,
+) {
+    let mut array = object.array(name);
+    for text in texts {
+        array.str(text);
+    }
+}
+
+fn titled(object: &mut ObjectWriter<'_>, name: &'static str, choices: &Choices) {
+    let mut array = object.array(name);
+    for choice in &choices.all {
+        array.object().str("const", choice.value).str("title", choice.title());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::{Form, form};
+
+    fn written<T: Form>(revision: Revision) -> Result<String, String> {
+        let mut out = Vec::new();
+        let mut params = ObjectWriter::begin(&mut out);
+        super::form(&mut params, revision, T::schema())?;
+        params.end();
+        let text = String::from_utf8(out).unwrap();
+        let inner = text.strip_prefix(r#"{"requestedSchema":"#).unwrap().strip_suffix('}').unwrap();
+        Ok(inner.to_owned())
+    }
+
+    /// Checks how a form is written: `expected[0]` before 2025-11-25, `expected[1]` since then.
+    #[track_caller]
+    fn check<T: Form>(expected: [&str; 2]) {
+        let [.., june, november, modern] = Revision::ALL;
+        assert_eq!(written::<T>(june).as_deref(), Ok(expected[0]));
+        assert_eq!(written::<T>(november).as_deref(), Ok(expected[1]));
+        assert_eq!(written::<T>(modern).as_deref(), Ok(expected[1]));
+    }
+
+    #[form(crate = crate)]
+    #[serde(rename_all = "lowercase")]
+    enum Status {
+        Active,
+        Inactive,
+        Pending,
+    }
+
+    /// `test_elicitation_sep1034_defaults` of the official fixture.
+    #[form(crate = crate)]
+    struct Defaults {
+        #[arg(default = "John Doe")]
+        name: String,
+        #[arg(default = 30)]
+        age: i64,
+        #[arg(default = 95.5)]
+        score: f64,
+        #[arg(default = Status::Active)]
+        status: Status,
+        #[arg(default = true)]
+        verified: bool,
+    }
+
+    #[test]
+    fn defaults_of_all_types_are_told_where_the_revision_has_them() {
+        check::<Defaults>([
+            r#"{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"},"score":{"type":"number"},"status":{"type":"string","enum":["active","inactive","pending"]},"verified":{"type":"boolean","default":true}}}"#,
+            r#"{"type":"object","properties":{"name":{"type":"string","default":"John Doe"},"age":{"type":"integer","default":30},"score":{"type":"number","default":95.5},"status":{"type":"string","enum":["active","inactive","pending"],"default":"active"},"verified":{"type":"boolean","default":true}}}"#,
+        ]);
+    }
+
+    #[form(crate = crate)]
+    #[serde(rename_all = "lowercase")]
+    #[derive(PartialEq, Eq, PartialOrd, Ord)]
+    enum Titled {
+        /// First
+        /// Option
+        ///
+        /// And what nobody needs to see.
+        Value1,
+        #[arg(title = "Second Option")]
+        Value2,
+        Value3,
+    }
+
+    #[form(crate = crate, enum_names)]
+    enum Legacy {
+        /// Option One
+        #[serde(rename = "opt1")]
+        One,
+        /// Option Two
+        #[serde(rename = "opt2")]
+        Two,
+    }
+
+    #[form(crate = crate)]
+    struct OneOf {
+        titled: Titled,
+        #[arg(default = Legacy::Two)]
+        legacy: Legacy,
+        optional: Option<Status>,
+    }
+
+    #[test]
+    fn a_choice_of_one_value_is_encoded_in_three_ways() {
+        check::<OneOf>([
+            r#"{"type":"object","properties":{"titled":{"type":"string","enum":["value1","value2","value3"],"enumNames":["First Option","Second Option","value3"]},"legacy":{"type":"string","enum":["opt1","opt2"],"enumNames":["Option One","Option Two"]},"optional":{"type":"string","enum":["active","inactive","pending"]}},"required":["titled"]}"#,
+            r#"{"type":"object","properties":{"titled":{"type":"string","oneOf":[{"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"value3"}]},"legacy":{"type":"string","enum":["opt1","opt2"],"enumNames":["Option One","Option Two"],"default":"opt2"},"optional":{"type":"string","enum":["active","inactive","pending"]}},"required":["titled"]}"#,
+        ]);
+    }
+
+    #[form(crate = crate)]
+    struct AnyOf {
+        name: String,
+        #[arg(default, len(..=2))]
+        untitled: Vec<Status>,
+        #[arg(title = "Several", len(1..=3), default = [Titled::Value1].into())]
+        titled: std::collections::BTreeSet<Titled>,
+        legacy: Vec<Legacy>,
+    }
+
+    #[test]
+    fn a_choice_of_several_values_is_encoded_or_refused_by_revision() {
+        let [.., june, november, modern] = Revision::ALL;
+        let expected = r#"{"type":"object","properties":{"name":{"type":"string"},"untitled":{"type":"array","maxItems":2,"items":{"type":"string","enum":["active","inactive","pending"]},"default":[]},"titled":{"type":"array","title":"Several","minItems":1,"maxItems":3,"items":{"anyOf":[{"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"value3"}]},"default":["value1"]},"legacy":{"type":"array","items":{"anyOf":[{"const":"opt1","title":"Option One"},{"const":"opt2","title":"Option Two"}]}}},"required":["name","legacy"]}"#;
+        assert_eq!(written::<AnyOf>(november).as_deref(), Ok(expected));
+        assert_eq!(written::<AnyOf>(modern).as_deref(), Ok(expected));
+        let refused = written::<AnyOf>(june).unwrap_err();
+        assert!(refused.contains("`untitled`") && refused.contains(june.name()), "{refused}");
+        let mut out = Vec::new();
+        let mut params = ObjectWriter::begin(&mut out);
+        assert!(super::form(&mut params, june, AnyOf::schema()).is_err());
+        assert!(params.is_empty());
+    }
+
+    #[form(crate = crate)]
+    #[serde(rename_all = "camelCase")]
+    struct Bounds {
+        /// Who it is
+        #[arg(title = "Name", len(1..=80))]
+        full_name: String,
+        #[arg(format = "email")]
+        email: String,
+        #[arg(format = "date-time", len(..=40))]
+        at: Option<String>,
+        #[arg(range(1..))]
+        count: u8,
+        #[arg(range(-5..=500))]
+        small: i8,
+        #[arg(range(..=1.5))]
+        ratio: f32,
+        #[arg(range(0..=10))]
+        level: f64,
+    }
+
+    #[test]
+    fn bounds_formats_and_words_are_told_by_all() {
+        let all = r#"{"type":"object","properties":{"fullName":{"type":"string","title":"Name","description":"Who it is","minLength":1,"maxLength":80},"email":{"type":"string","format":"email"},"at":{"type":"string","maxLength":40,"format":"date-time"},"count":{"type":"integer","minimum":1,"maximum":255},"small":{"type":"integer","minimum":-5,"maximum":127},"ratio":{"type":"number","maximum":1.5},"level":{"type":"number","minimum":0,"maximum":10}},"required":["fullName","email","count","small","ratio","level"]}"#;
+        check::<Bounds>([all, all]);
+    }
 }

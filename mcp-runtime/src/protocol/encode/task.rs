@@ -2,22 +2,28 @@
 
 use mcp_runtime_wire::{self as wire, Id, IdBuf, ObjectWriter, Raw};
 
-use super::{Scope, meta, question::requests, result_type, tool_content};
+use super::{
+    content::tool_content,
+    question::requests,
+    result::{self, AnswerScope, entries, meta, result_type},
+};
 use crate::{
     error::{Error, ErrorKind},
     model::{Content, TaskAnswer, TaskEnd, TaskState, TaskView, ToolResult, millis},
     protocol::{
-        Service,
         revision::{Revision, TaskDialect},
-        tasks::RELATED,
+        service::Service,
     },
 };
+
+/// Key under which a message of the older dialect names its task.
+const RELATED: &str = "io.modelcontextprotocol/related-task";
 
 /// Writes the response to a request that concerns tasks.
 pub(super) fn answer(
     out: &mut Vec<u8>,
     service: &Service,
-    scope: Scope,
+    scope: AnswerScope,
     id: Id<'_>,
     answer: &TaskAnswer,
 ) {
@@ -52,16 +58,16 @@ pub(super) fn answer(
 fn ending(out: &mut Vec<u8>, revision: Revision, id: Id<'_>, view: &TaskView) {
     let TaskState::Ended(end) = &view.state else { return };
     match &**end {
-        TaskEnd::Result(it) => wire::response(out, id, |result| {
-            tool_content(result, revision, it);
+        TaskEnd::Result(tool) => wire::response(out, id, |result| {
+            tool_content(result, revision, tool);
             let mut meta = result.object("_meta");
             related(&mut meta, &view.id);
-            super::entries(&mut meta, it.meta.as_ref());
+            entries(&mut meta, tool.meta.as_ref());
         }),
-        TaskEnd::Error(error) => super::error(out, revision, Some(id), error),
+        TaskEnd::Error(error) => result::error(out, revision, Some(id), error),
         TaskEnd::Cancelled => {
             let error = Error::of(ErrorKind::Failed, "the task was cancelled");
-            super::error(out, revision, Some(id), &error);
+            result::error(out, revision, Some(id), &error);
         }
     }
 }
@@ -103,22 +109,22 @@ fn detailed(object: &mut ObjectWriter<'_>, revision: Revision, view: &TaskView) 
             let _ = requests(object, revision, questions);
         }
         TaskState::Ended(end) => match &**end {
-            TaskEnd::Result(it) => result(&mut object.object("result"), revision, it),
-            TaskEnd::Error(it) => error(&mut object.object("error"), revision, it),
+            TaskEnd::Result(result) => ended_result(&mut object.object("result"), revision, result),
+            TaskEnd::Error(error) => ended_error(&mut object.object("error"), revision, error),
             TaskEnd::Cancelled => {}
         },
     }
 }
 
-fn result(object: &mut ObjectWriter<'_>, revision: Revision, it: &ToolResult) {
+fn ended_result(object: &mut ObjectWriter<'_>, revision: Revision, result: &ToolResult) {
     result_type(object, revision, "complete");
-    tool_content(object, revision, it);
-    if let Some(meta) = it.meta.as_ref().filter(|it| !it.is_empty()) {
-        super::entries(&mut object.object("_meta"), Some(meta));
+    tool_content(object, revision, result);
+    if let Some(meta) = result.meta.as_ref().filter(|meta| !meta.is_empty()) {
+        entries(&mut object.object("_meta"), Some(meta));
     }
 }
 
-fn error(object: &mut ObjectWriter<'_>, revision: Revision, error: &Error) {
+fn ended_error(object: &mut ObjectWriter<'_>, revision: Revision, error: &Error) {
     let is_hidden = error.kind() == ErrorKind::Internal;
     let message = if is_hidden { "internal error" } else { error.message() };
     object.i64("code", revision.code(error.kind())).str("message", message);
@@ -140,7 +146,7 @@ fn fields(object: &mut ObjectWriter<'_>, revision: Revision, view: &TaskView, st
         _ => ("ttl", "pollInterval"),
     };
     match view.ttl {
-        Some(it) => object.u64(ttl, millis(it)),
+        Some(time) => object.u64(ttl, millis(time)),
         None => object.null(ttl),
     };
     object.u64(poll, millis(view.poll).max(1));
@@ -159,7 +165,7 @@ fn failure(revision: Revision, view: &TaskView) -> Option<&str> {
     }
     let TaskState::Ended(end) = &view.state else { return None };
     match &**end {
-        TaskEnd::Result(it) if it.is_error => match it.content.first()? {
+        TaskEnd::Result(result) if result.is_error => match result.content.first()? {
             Content::Text(text) => Some(text.as_str()),
             _ => None,
         },
@@ -177,7 +183,7 @@ fn status(revision: Revision, view: &TaskView) -> &'static str {
     };
     let is_core = revision.features().tasks == TaskDialect::Core;
     match &**end {
-        TaskEnd::Result(it) if it.is_error && is_core => "failed",
+        TaskEnd::Result(result) if result.is_error && is_core => "failed",
         TaskEnd::Result(_) => "completed",
         TaskEnd::Error(_) => "failed",
         TaskEnd::Cancelled => "cancelled",

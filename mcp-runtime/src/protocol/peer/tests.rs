@@ -42,13 +42,13 @@ fn answers(peer: &Peer) -> String {
 #[test]
 fn receive_needs_no_runtime() {
     let peer = peer();
-    let mut turn = Turn::default();
+    let mut received = Received::default();
     let envelope = envelope();
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{{"name":"echo",{envelope}}}}}"#
     );
-    peer.receive(call.as_bytes(), &mut turn);
-    assert!(turn.waiting.is_empty(), "a handler that is ready at once is not kept");
+    peer.receive(call.as_bytes(), &mut received);
+    assert!(received.waiting.is_empty(), "a handler that is ready at once is not kept");
     let answer = answers(&peer);
     assert!(
         answer.starts_with(r#"{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete""#),
@@ -60,11 +60,11 @@ fn receive_needs_no_runtime() {
 #[test]
 fn an_unreadable_message_gets_an_error_and_the_next_request_is_served() {
     let peer = peer();
-    let mut turn = Turn::default();
-    peer.receive(b"{\"jsonrpc\":", &mut turn);
-    peer.receive(b"\xff\xfe", &mut turn);
+    let mut received = Received::default();
+    peer.receive(b"{\"jsonrpc\":", &mut received);
+    peer.receive(b"\xff\xfe", &mut received);
     assert_eq!(answers(&peer).matches("-32700").count(), 2);
-    peer.receive(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, &mut turn);
+    peer.receive(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, &mut received);
     assert_eq!(answers(&peer), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
 }
 
@@ -79,13 +79,13 @@ fn listening() -> (crate::catalog::Handle, Peer) {
         r#"{{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{{{},"notifications":{{"toolsListChanged":true}}}}}}"#,
         envelope()
     );
-    peer.receive(listen.as_bytes(), &mut Turn::default());
+    peer.receive(listen.as_bytes(), &mut Received::default());
     assert!(answers(&peer).contains("acknowledged"));
     (handle, peer)
 }
 
 fn all_answers(peer: &Peer) -> String {
-    std::iter::from_fn(|| Some(answers(peer)).filter(|it| !it.is_empty())).collect()
+    std::iter::from_fn(|| Some(answers(peer)).filter(|batch| !batch.is_empty())).collect()
 }
 
 /// Events that a slow reader has not received come before the end of the stream, or not at all.
@@ -98,14 +98,14 @@ fn nothing_follows_the_end_of_a_stream() {
         end(&peer);
         let said = all_answers(&peer);
         let said: Vec<_> =
-            said.lines().skip(1).map(|it| it.split('"').nth(7).unwrap_or_default()).collect();
+            said.lines().skip(1).map(|line| line.split('"').nth(7).unwrap_or_default()).collect();
         assert_eq!(said, expected);
     }
     let changed = "notifications/tools/list_changed";
     check(Peer::close, &[changed, "notifications/cancelled", "result"]);
     let cancel =
         br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
-    check(|peer| peer.receive(cancel, &mut Turn::default()), &[]);
+    check(|peer| peer.receive(cancel, &mut Received::default()), &[]);
 }
 
 /// A `tracing` subscriber may run any code for an event, and may even change the server.
@@ -132,12 +132,7 @@ fn an_internal_error_is_logged_outside_of_the_locks() {
         let (handle, peer) = listening();
         let error = Error::internal("hunter2");
         tracing::subscriber::with_default(Telling(handle), || {
-            peer.shared.error(
-                Revision::MODERN[0],
-                None,
-                &error,
-                &ReplyTo::each(peer.outbox().clone()),
-            );
+            ReplyTo::each(peer.outbox().clone()).error(Revision::MODERN[0], None, &error);
         });
         done.send(all_answers(&peer)).unwrap();
     });
@@ -163,19 +158,19 @@ fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
             .await;
             let cancel =
                 br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
-            peer.get().unwrap().receive(cancel, &mut Turn::default());
+            peer.get().unwrap().receive(cancel, &mut Received::default());
             "too late"
         }
     });
     server.handle().add(tool).unwrap();
     let peer = peer.get_or_init(|| Peer::new(Service::new(&now(server.start()).unwrap())));
-    let mut turn = Turn::default();
+    let mut received = Received::default();
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"overtaken",{}}}}}"#,
         envelope()
     );
-    peer.receive(call.as_bytes(), &mut turn);
-    now(turn.waiting.pop().unwrap());
+    peer.receive(call.as_bytes(), &mut received);
+    now(received.waiting.pop().unwrap());
     assert_eq!(answers(peer), "");
     assert!(!peer.is_busy());
 }
@@ -183,15 +178,15 @@ fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
 #[test]
 fn an_answer_does_not_grow_with_what_was_wrong() {
     let peer = peer();
-    let mut turn = Turn::default();
+    let mut received = Received::default();
     let envelope = envelope();
     let unknown: Vec<String> =
-        (0..10_000).map(|it| format!(r#""{}{it}":1"#, "x".repeat(500))).collect();
+        (0..10_000).map(|number| format!(r#""{}{number}":1"#, "x".repeat(500))).collect();
     let arguments = unknown.join(",");
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{{arguments}}},{envelope}}}}}"#
     );
-    peer.receive(call.as_bytes(), &mut turn);
+    peer.receive(call.as_bytes(), &mut received);
     let answer = answers(&peer);
     assert!(answer.contains("and 9990 more unknown arguments"), "{answer}");
     assert!(answer.len() < 4000, "{}", answer.len());
@@ -210,18 +205,18 @@ fn only_the_client_that_was_sent_to_a_page_hears_of_its_end() {
     handle.add(book).unwrap();
     let service = Service::new(&now(server.start()).unwrap());
     let peers = [Peer::new(service.clone()), Peer::new(service)];
-    let mut turn = Turn::default();
+    let mut received = Received::default();
     let revision = Revision::NEWEST_LEGACY.name();
     for peer in &peers {
         let open = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{revision}","clientInfo":{{"name":"c","version":"1"}},"capabilities":{{"elicitation":{{"url":{{}}}}}}}}}}"#
         );
-        peer.receive(open.as_bytes(), &mut turn);
-        peer.receive(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, &mut turn);
+        peer.receive(open.as_bytes(), &mut received);
+        peer.receive(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, &mut received);
         answers(peer);
     }
     let call = br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"book"}}"#;
-    peers[0].receive(call, &mut turn);
+    peers[0].receive(call, &mut received);
     assert!(answers(&peers[0]).contains("-32042"));
     handle.url_completed(PAGE);
     assert_eq!(answers(&peers[0]).matches("notifications/elicitation/complete").count(), 1);

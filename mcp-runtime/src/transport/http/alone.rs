@@ -20,7 +20,7 @@ use super::{
 use crate::{
     call::context::Carrier,
     limits::Share,
-    protocol::{Arrival, Era, Refusal, ReplyTo, Turn},
+    protocol::{Arrival, Era, Received, RefusalStatus, ReplyTo},
 };
 
 /// Answers one message.
@@ -60,8 +60,8 @@ pub(super) fn answer(
     let listening = permit.map(|it| Listening { permit: it, opened_by: carrier.http.clone() });
     let peer = desk.peer();
     let to = ReplyTo::each(peer.outbox().clone());
-    let to = if accepts.events { to } else { to.quiet() };
-    let mut turn = Turn::default();
+    let to = if accepts.events { to } else { to.only_response() };
+    let mut turn = Received::default();
     let arrival = Arrival { to, carrier, era: Era::Modern };
     peer.handle(&incoming, &arrival, &mut turn);
     if let Some(refusal) = turn.refusal {
@@ -69,13 +69,13 @@ pub(super) fn answer(
         peer.outbox().take(&mut message);
         message.pop();
         return match refusal {
-            Refusal::Malformed => Answer::Json(StatusCode::BAD_REQUEST, message),
-            Refusal::UnknownMethod => Answer::Json(StatusCode::NOT_FOUND, message),
-            Refusal::Busy => {
+            RefusalStatus::Malformed => Answer::Json(StatusCode::BAD_REQUEST, message),
+            RefusalStatus::UnknownMethod => Answer::Json(StatusCode::NOT_FOUND, message),
+            RefusalStatus::Busy => {
                 reply::later(reply::json(StatusCode::SERVICE_UNAVAILABLE, message)).into()
             }
             #[cfg(feature = "auth")]
-            Refusal::NotAllowed(why) => {
+            RefusalStatus::NotAllowed(why) => {
                 gate::not_allowed(&why, endpoint, &arrival.carrier, message).into()
             }
         };

@@ -26,7 +26,7 @@ use crate::{
     call::context::{Carrier, Principal},
     error::{Error, ErrorKind, shown},
     limits::Limit,
-    protocol::{Arrival, Era, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
+    protocol::{Arrival, Era, Outbox, Received, RefusalStatus, ReplyTo, Revision, VERSION_HEADER},
 };
 
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -91,7 +91,7 @@ fn begun(
     // The session's own outbox is for messages that belong to no request.
     let outbox = Arc::<Outbox>::default();
     let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, era: Era::OfRequest };
-    let mut turn = Turn::default();
+    let mut turn = Received::default();
     session.peer.handle(&incoming, &arrival, &mut turn);
     let mut message = Vec::new();
     outbox.take(&mut message);
@@ -105,9 +105,9 @@ fn begun(
     (has_begun, reply::json(status(&turn), message))
 }
 
-fn status(turn: &Turn) -> StatusCode {
+fn status(turn: &Received) -> StatusCode {
     match turn.refusal {
-        Some(Refusal::Malformed) => StatusCode::BAD_REQUEST,
+        Some(RefusalStatus::Malformed) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     }
 }
@@ -129,15 +129,15 @@ pub(super) fn post(
     let outbox = desk.outbox();
     let to = ReplyTo::each(outbox.clone());
     let to = match (accepts.events, session.resumes()) {
-        (false, _) => to.quiet(),
+        (false, _) => to.only_response(),
         (true, true) => to.resumable(),
         (true, false) => to,
     };
-    let mut turn = Turn::default();
+    let mut turn = Received::default();
     let arrival = Arrival { to, carrier, era: Era::OfRequest };
     session.peer.handle(&incoming, &arrival, &mut turn);
     #[cfg(feature = "auth")]
-    if let Some(Refusal::NotAllowed(why)) = &turn.refusal {
+    if let Some(RefusalStatus::NotAllowed(why)) = &turn.refusal {
         let mut message = Vec::new();
         outbox.take(&mut message);
         message.pop();

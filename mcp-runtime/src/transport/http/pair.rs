@@ -24,7 +24,7 @@ use super::{
 use crate::{
     call::context::{Carrier, Principal},
     limits::{Limit, Share},
-    protocol::{Arrival, Era, Hold, Peer, Remembered, ReplyTo, Turn},
+    protocol::{Arrival, Era, OutboxHold, Peer, Received, Remembered, ReplyTo},
     transport::stream::spawn,
 };
 
@@ -37,7 +37,7 @@ const ID: &str = "sessionId=";
 pub(super) struct Mailbox {
     key: Key,
     peer: Peer,
-    open: Mutex<Option<Hold>>,
+    open: Mutex<Option<OutboxHold>>,
     #[cfg(feature = "auth")]
     until: Until,
     /// Share of all sessions. Its tenant is the client that opened the stream, and only this client may post here.
@@ -172,7 +172,7 @@ pub(super) fn post(
         endpoint.service.tally().refuse(Limit::EventBytes);
         return reply::busy("the stream has not been read for too long: read it first");
     }
-    let mut turn = Turn::default();
+    let mut turn = Received::default();
     match wire::parse(&read.bytes, endpoint.limits().of_wire(), &mut Parsed::default()) {
         Ok(incoming) => {
             let to = ReplyTo::each(peer.outbox().clone());

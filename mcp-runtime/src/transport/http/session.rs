@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     limits::{Limit, Share, Tenant},
-    protocol::{Hold, Outbox, Peer, Revision},
+    protocol::{Outbox, OutboxHold, Peer, Revision},
 };
 
 /// Time that a stream is kept after its last event was sent, for a client whose connection broke at that moment.
@@ -36,7 +36,7 @@ pub(super) struct Session {
     /// `None` until the first stream is opened.
     streams: Mutex<Option<Box<Streams>>>,
     /// Held until the session ends, because more messages may come on the standalone stream.
-    open: Mutex<Option<Hold>>,
+    open: Mutex<Option<OutboxHold>>,
     used: Used,
     #[cfg(feature = "auth")]
     pub(super) until: Until,
@@ -232,7 +232,7 @@ mod tests {
         builder::{builder, items},
         call::context::{Carrier, Context},
         catalog::Tool,
-        protocol::{Arrival, Era, ReplyTo, Turn},
+        protocol::{Arrival, Era, Received, ReplyTo},
         server::{HttpSettings, Identity},
     };
 
@@ -249,7 +249,7 @@ mod tests {
         let open = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{revision}","clientInfo":{{"name":"c","version":"1"}},"capabilities":{{}}}}}}"#
         );
-        let mut turn = Turn::default();
+        let mut turn = Received::default();
         let mut said = String::new();
         for message in [
             &*open,

@@ -9,7 +9,7 @@ use std::{
 };
 
 use mcp_runtime::{
-    Builder, Keeping, KeptTask, Limits, MemoryTasks, TaskStore, items, prelude::*, server,
+    BoxFuture, Builder, Limits, MemoryTasks, TaskRecord, TaskStore, items, prelude::*, server,
     testing::Client as TestClient,
 };
 use serde_json::{Value, json};
@@ -298,7 +298,7 @@ async fn the_usual_time_holds_until_the_task_begins() {
 struct Slow(MemoryTasks);
 
 impl TaskStore for Slow {
-    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+    fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.0.put(task).await?;
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -306,7 +306,7 @@ impl TaskStore for Slow {
         })
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+    fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
         self.0.get(id)
     }
 
@@ -315,11 +315,11 @@ impl TaskStore for Slow {
         owner: &'a str,
         after: Option<(u64, &'a str)>,
         most: usize,
-    ) -> Keeping<'a, Vec<KeptTask>> {
+    ) -> BoxFuture<'a, Vec<TaskRecord>> {
         self.0.list(owner, after, most)
     }
 
-    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+    fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
         self.0.unfinished()
     }
 }

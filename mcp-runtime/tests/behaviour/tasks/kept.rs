@@ -1,6 +1,6 @@
 //! Limits on the lifetime and number of tasks, and tasks after a restart.
 
-use mcp_runtime::{KeptTask, MemoryTasks, TaskStore};
+use mcp_runtime::{MemoryTasks, TaskRecord, TaskStore};
 
 use super::*;
 use crate::support::eventually;
@@ -180,7 +180,7 @@ async fn a_store_outlasts_its_server() {
 #[tokio::test(start_paused = true)]
 async fn an_unreadable_stored_task_does_not_block_the_other_tasks() {
     let (store, begun) = (Arc::new(MemoryTasks::new()), Arc::new(Begun::default()));
-    let garbage = KeptTask {
+    let garbage = TaskRecord {
         id: "garbage".to_owned(),
         owner: String::new(),
         created: 1,

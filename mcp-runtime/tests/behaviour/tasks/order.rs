@@ -1,6 +1,6 @@
 //! The store holds the begin and the end of a task before a client can see them.
 
-use mcp_runtime::{Keeping, KeptTask, MemoryTasks, TaskStore};
+use mcp_runtime::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
 use tokio::sync::Semaphore;
 
 use super::*;
@@ -27,14 +27,14 @@ impl Gated {
 }
 
 impl TaskStore for Gated {
-    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+    fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.writes.acquire().await.expect("the gate stays open").forget();
             self.tasks.put(task).await
         })
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+    fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
         self.tasks.get(id)
     }
 
@@ -43,11 +43,11 @@ impl TaskStore for Gated {
         owner: &'a str,
         after: Option<(u64, &'a str)>,
         most: usize,
-    ) -> Keeping<'a, Vec<KeptTask>> {
+    ) -> BoxFuture<'a, Vec<TaskRecord>> {
         self.tasks.list(owner, after, most)
     }
 
-    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+    fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
         self.tasks.unfinished()
     }
 }
@@ -177,12 +177,12 @@ async fn a_task_that_takes_longer_than_its_time_to_live_is_stored_as_cancelled_f
 struct Broken(MemoryTasks);
 
 impl TaskStore for Broken {
-    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+    fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()> {
         assert!(!task.finished, "the store is broken");
         self.0.put(task)
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+    fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
         self.0.get(id)
     }
 
@@ -191,11 +191,11 @@ impl TaskStore for Broken {
         owner: &'a str,
         after: Option<(u64, &'a str)>,
         most: usize,
-    ) -> Keeping<'a, Vec<KeptTask>> {
+    ) -> BoxFuture<'a, Vec<TaskRecord>> {
         self.0.list(owner, after, most)
     }
 
-    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+    fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
         self.0.unfinished()
     }
 }

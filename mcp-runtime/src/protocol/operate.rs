@@ -1,0 +1,199 @@
+//! Takes a request of either era to `dispatch`.
+
+use std::sync::Arc;
+
+use mcp_runtime_wire::{Id, Raw};
+
+#[cfg(feature = "auth")]
+use super::admission::permit;
+use super::{
+    admission::{admit, check_against_item, enter_gate, reserve},
+    call::{CallChannel, Received, RefusalStatus, RefusedRequest, ResponseSink, drive},
+    encode::AnswerScope,
+    outbox::ProgressSlot,
+    questions::Questioner,
+    request::{ClientRequest, Method, unknown_method},
+    revision::TaskDialect,
+    session::Terms,
+    state::PeerState,
+    tasks,
+};
+use crate::{
+    ask::{CallBinding, Rounds, StateCodec},
+    call::context::{Asker, Caller, logging, meta_text},
+    catalog::{Entry, Snapshot},
+    dispatch::{Dispatched, Request},
+    error::Error,
+    limits::Reservation,
+    model::{Done, ToolResult},
+    task,
+};
+
+/// Runs a request that both eras have.
+pub(super) fn operate(
+    state: &Arc<PeerState>,
+    method: Method,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    received: &mut Received,
+) {
+    let snapshot = state.snapshot();
+    if let Err(refused) = run(state, method, &snapshot, terms, request, received) {
+        request.reject(terms.revision, refused, received);
+    }
+}
+
+/// Checks and runs a request. No handler runs before the request has passed all checks.
+fn run(
+    state: &Arc<PeerState>,
+    method: Method,
+    snapshot: &Arc<Snapshot>,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    received: &mut Received,
+) -> Result<(), RefusedRequest> {
+    let revision = terms.revision;
+    if !method.is_served(revision, snapshot) {
+        return Err(RefusalStatus::UnknownMethod.because(unknown_method(request.method)));
+    }
+    let operation = method.operation(request.params)?;
+    let target = operation.target(snapshot);
+    #[cfg(feature = "auth")]
+    permit(state, snapshot, target, request, &operation)?;
+    let cannot_ask = check_against_item(target, terms, request, &operation)?;
+    let live = tasks::open(state, target, snapshot, terms, request, &operation)?;
+    if live.is_none()
+        && let Some(why) = cannot_ask
+    {
+        refuse_call(state, terms, request, snapshot, operation.is_tool(), why);
+        return Ok(());
+    }
+    // A task that begins at once asks through the task itself.
+    let asks = live.as_ref().is_none_or(|task| task.begins_later());
+    let asker = match target.filter(|entry| entry.can_ask && asks) {
+        Some(entry) => Some(asker(state, entry, terms, request, &operation)?),
+        None => None,
+    };
+    admit(state, request, revision)?;
+    let body_share = reserve(state, request)?;
+    let permit = match target
+        .filter(|_| cannot_ask.is_none())
+        .map(|entry| enter_gate(state, entry, terms, request))
+    {
+        None => None,
+        Some(Ok(permit)) => permit,
+        Some(Err(why)) => {
+            // A client that asks for a task gets one or an error. A refused call is not worth a task.
+            let tells_model = operation.is_tool()
+                && (live.is_none() || revision.features().tasks != TaskDialect::Core);
+            refuse_call(state, terms, request, snapshot, tells_model, why);
+            return Ok(());
+        }
+    };
+    if let Some(asker) = &asker {
+        asker.begin()?;
+    }
+    let (mut caller, slot) = caller(terms, request);
+    caller.asker = asker;
+    if let Some(live) = &live {
+        caller = tasks::route_through(state, live, caller, terms, request);
+    }
+    let dispatcher = &state.service.dispatcher;
+    let mut dispatched = match cannot_ask {
+        None => dispatcher.dispatch(snapshot, target, caller, operation),
+        // A client that asks for a task gets one, and finds the reason in its result.
+        Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
+    };
+    dispatched = dispatched.holding(Reservation::new(permit, body_share));
+    if let Some(live) = live {
+        let always = revision.features().tasks == TaskDialect::Core;
+        dispatched = task::follow(&state.service.tasks, dispatcher, live, dispatched, always);
+    }
+    let is_private = terms.is_private || snapshot.is_guarded;
+    let scope = AnswerScope { revision, is_private };
+    let (slot, to) = (slot.as_ref(), request.to);
+    let sink = ResponseSink { state, snapshot, scope, slot, to };
+    drive(dispatched, request.id, request.carrier, sink, received);
+    Ok(())
+}
+
+/// Returns the asker of a call. In the modern era a call ends with its questions. In the legacy era the server sends them as requests.
+fn asker(
+    state: &Arc<PeerState>,
+    entry: &Entry,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    operation: &Request<'_>,
+) -> Result<Arc<dyn Asker>, Error> {
+    if !terms.revision.is_modern() {
+        let questioner = Questioner::new(state.clone(), request.to, terms.clone());
+        return Ok(Arc::new(questioner));
+    }
+    let keeper = keeper(state, entry, terms, request, operation);
+    let [responses, request_state] = request.params.pick(["inputResponses", "requestState"]);
+    Ok(Rounds::resume(terms.client.clone(), keeper, responses, request_state)?)
+}
+
+fn keeper(
+    state: &PeerState,
+    entry: &Entry,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    operation: &Request<'_>,
+) -> StateCodec {
+    let (item, arguments) = match operation {
+        Request::CallTool { name, arguments } => {
+            (&**name, arguments.map(|arguments| arguments.whole))
+        }
+        Request::GetPrompt { name, arguments } => (&**name, *arguments),
+        Request::ReadResource { uri } => (&**uri, None),
+        Request::List { .. } | Request::Complete { .. } => ("", None),
+    };
+    let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
+    let bound = CallBinding::to(request.method, item, arguments, request.carrier.principal());
+    let tenant = state.tenant(request.carrier, terms.revision);
+    state.service.round_states.codec(bound, tenant, entry.single_use)
+}
+
+/// Refuses a call that the client could not complete, or that comes too often. With `tells_model` the reason is a tool result.
+#[cold]
+fn refuse_call(
+    state: &Arc<PeerState>,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    snapshot: &Arc<Snapshot>,
+    tells_model: bool,
+    why: String,
+) {
+    let answer =
+        if tells_model { Ok(Done::Tool(ToolResult::failure(why))) } else { Err(Error::msg(why)) };
+    let to = request.to;
+    let scope = AnswerScope { revision: terms.revision, is_private: terms.is_private };
+    ResponseSink { state, snapshot, scope, slot: None, to }.answer(request.id, &answer);
+}
+
+#[inline]
+fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<ProgressSlot>>) {
+    let ClientRequest { meta, to, .. } = request;
+    // A progress token is a string or an integer, like an id.
+    let token =
+        meta.progress_token.filter(|token| Id::parse(*token).is_some() && !to.only_response);
+    let log_level = terms.log_level.filter(|_| logging::is_installed() && !to.only_response);
+    let mut caller = Caller {
+        meta: meta_text(meta.whole),
+        carrier: request.carrier.clone(),
+        log_level,
+        ..Caller::new(terms.client.clone())
+    };
+    let mut slot = None;
+    if token.is_some() || log_level.is_some() {
+        let outbox = to.outbox.clone();
+        let channel = CallChannel::new(outbox, terms.revision, token.map(Raw::as_str), to.resumes);
+        slot = token.map(|_| channel.slot());
+        caller.wants_progress = token.is_some();
+        caller.channel = Some(Arc::new(channel));
+    } else if to.resumes {
+        caller.channel = Some(to.outbox.clone());
+    }
+    (caller, slot)
+}

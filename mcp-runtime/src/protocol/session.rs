@@ -1,0 +1,275 @@
+//! Session of the legacy era, and the terms of a request.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    hash::{BuildHasher as _, RandomState},
+    sync::Arc,
+};
+
+use mcp_runtime_wire::notification;
+
+use super::{
+    encode,
+    revision::Revision,
+    subscriptions::{SubscribedUris, list_changed},
+};
+use crate::{
+    catalog::Event,
+    model::{ClientInfo, Level, TaskState},
+    random::random,
+};
+
+/// Terms between client and server for one request, from the handshake or from the request itself.
+#[derive(Clone)]
+pub(super) struct Terms {
+    pub(super) revision: Revision,
+    pub(super) client: Arc<ClientInfo>,
+    pub(super) log_level: Option<Level>,
+    /// Whether the answers are for this client only.
+    pub(super) is_private: bool,
+}
+
+/// Session, which `initialize` begins.
+#[derive(Default)]
+pub(super) struct LegacySession {
+    open: Option<OpenSession>,
+}
+
+/// Session that has begun.
+struct OpenSession {
+    revision: Revision,
+    client: Arc<ClientInfo>,
+    log_level: Option<Level>,
+    is_initialized: bool,
+    /// Boxed, because most sessions have none and idle sessions are many.
+    interests: Option<Box<SessionInterests>>,
+}
+
+/// Notifications that a session gets in addition to list changes.
+#[derive(Default)]
+struct SessionInterests {
+    subscriptions: SubscribedUris,
+    /// Running tasks that the session has begun.
+    tasks: BTreeSet<Arc<str>>,
+    pages: SentPages,
+}
+
+impl LegacySession {
+    /// Begins the session, or replaces its revision and its client.
+    ///
+    /// A gateway may share one session between clients, each of which sends its own `initialize`. Therefore subscriptions, the log level
+    /// and the readiness of the session stay as they are. A change of the revision ends subscriptions to tasks and pages, because the new
+    /// revision may have no notification for them.
+    pub(super) fn initialize(&mut self, revision: Revision, client: Arc<ClientInfo>) {
+        match &mut self.open {
+            Some(open) => {
+                if let Some(interests) =
+                    open.interests.as_mut().filter(|_| open.revision != revision)
+                {
+                    interests.tasks.clear();
+                    interests.pages = SentPages::default();
+                }
+                (open.revision, open.client) = (revision, client);
+            }
+            None => {
+                let (log_level, is_initialized, interests) = (None, false, None);
+                self.open =
+                    Some(OpenSession { revision, client, log_level, is_initialized, interests });
+            }
+        }
+    }
+
+    pub(super) fn revision(&self) -> Option<Revision> {
+        self.open.as_ref().map(|session| session.revision)
+    }
+
+    /// Marks the client as ready. A client that never sends this gets no notifications (rule LIFE-04), but may send requests.
+    pub(super) fn set_initialized(&mut self) {
+        self.change(|open| open.is_initialized = true);
+    }
+
+    pub(super) fn terms(&self) -> Option<Terms> {
+        self.open.as_ref().map(|session| Terms {
+            revision: session.revision,
+            client: session.client.clone(),
+            log_level: session.log_level,
+            is_private: false,
+        })
+    }
+
+    /// Changes the session, if it has begun.
+    fn change<T>(&mut self, change: impl FnOnce(&mut OpenSession) -> T) -> Option<T> {
+        self.open.as_mut().map(change)
+    }
+
+    /// Changes the interests of the session, if it has begun.
+    fn change_interests<T>(
+        &mut self,
+        change: impl FnOnce(&mut SessionInterests) -> T,
+    ) -> Option<T> {
+        self.change(|open| change(open.interests.get_or_insert_default()))
+    }
+
+    /// Returns the interests of the session, if there are any.
+    fn interests(&mut self) -> Option<&mut SessionInterests> {
+        self.open.as_mut()?.interests.as_deref_mut()
+    }
+
+    #[cfg(all(test, feature = "http"))]
+    pub(super) fn boxed(&mut self) -> usize {
+        self.interests().map_or(0, |interests| size_of_val(interests))
+    }
+
+    /// Makes the session follow this task, unless it follows `most` tasks already.
+    pub(super) fn follow_task(&mut self, id: &Arc<str>, most: usize) {
+        self.change_interests(|interests| {
+            if interests.tasks.len() < most {
+                interests.tasks.insert(id.clone());
+            }
+        });
+    }
+
+    pub(super) fn forget_task(&mut self, id: &str) {
+        if let Some(interests) = self.interests() {
+            interests.tasks.remove(id);
+        }
+    }
+
+    /// Remembers that the user is sent to a page, and returns an id for the page.
+    pub(super) fn send_to(&mut self, url: &str) -> String {
+        self.change_interests(|interests| interests.pages.send_to(url)).unwrap_or_default()
+    }
+
+    /// Returns the notifications that this session gets for an event.
+    pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
+        let Some(open) = self.open.as_mut().filter(|session| session.is_initialized) else {
+            return Vec::new();
+        };
+        let interests = open.interests.as_deref_mut();
+        let message = |method: &str, param: Option<(&'static str, &str)>| {
+            let mut out = Vec::new();
+            notification(&mut out, method, |params| {
+                if let Some((name, text)) = param {
+                    params.str(name, text);
+                }
+            });
+            out
+        };
+        match event {
+            Event::ResourceUpdated(uri) => {
+                let uri =
+                    interests.and_then(|interests| interests.subscriptions.get(uri)).into_iter();
+                uri.map(|uri| message("notifications/resources/updated", Some(("uri", uri))))
+                    .collect()
+            }
+            Event::TaskChanged(view) => {
+                let Some(interests) =
+                    interests.filter(|interests| interests.tasks.contains(&view.id))
+                else {
+                    return Vec::new();
+                };
+                if matches!(view.state, TaskState::Ended(_)) {
+                    interests.tasks.remove(&view.id);
+                }
+                let mut out = Vec::new();
+                encode::task_changed(&mut out, open.revision, view, None);
+                vec![out]
+            }
+            Event::UrlCompleted(url) => {
+                let told = |id: String| {
+                    message("notifications/elicitation/complete", Some(("elicitationId", &id)))
+                };
+                let ids =
+                    interests.map(|interests| interests.pages.completed(url)).unwrap_or_default();
+                ids.into_iter().map(told).collect()
+            }
+            other => list_changed(other).into_iter().map(|method| message(method, None)).collect(),
+        }
+    }
+
+    pub(super) fn set_log_level(&mut self, level: Level) {
+        self.change(|session| session.log_level = Some(level));
+    }
+
+    /// Returns the resources that the session has subscribed to, to add one to them. `None` before the session begins.
+    pub(super) fn subscriptions(&mut self) -> Option<&mut SubscribedUris> {
+        let session = self.open.as_mut()?;
+        Some(&mut session.interests.get_or_insert_default().subscriptions)
+    }
+
+    pub(super) fn unsubscribe(&mut self, uri: &str) {
+        if let Some(interests) = self.interests() {
+            interests.subscriptions.remove(uri);
+        }
+    }
+}
+
+/// Pages that the user of a session was sent to and has perhaps not finished. Only the client of the session knows the id of each page
+/// (rule ELIC-08).
+#[derive(Default)]
+struct SentPages(VecDeque<SentPage>);
+
+struct SentPage {
+    url: Box<str>,
+    id: String,
+}
+
+impl SentPages {
+    /// Maximum number of pages. The oldest page is forgotten, because not every user comes to an end.
+    const MOST: usize = 64;
+
+    /// Remembers a page, and returns an id for it.
+    fn send_to(&mut self, url: &str) -> String {
+        if self.0.len() == Self::MOST {
+            self.0.pop_front();
+        }
+        let id = elicitation_id();
+        self.0.push_back(SentPage { url: url.into(), id: id.clone() });
+        id
+    }
+
+    /// Removes a page that the user has finished, and returns its ids.
+    fn completed(&mut self, url: &str) -> Vec<String> {
+        let (done, left) = self.0.drain(..).partition(|page: &SentPage| *page.url == *url);
+        self.0 = left;
+        let done: VecDeque<SentPage> = done;
+        done.into_iter().map(|page| page.id).collect()
+    }
+}
+
+/// Returns an id that no server gives twice and that cannot be guessed.
+fn elicitation_id() -> String {
+    if let Ok(bits) = random() {
+        return format!("{:032x}", u128::from_ne_bytes(bits));
+    }
+    // On wasm without a generator the keys of the standard library are the only randomness. Each `RandomState` has different, secret keys.
+    let half = || RandomState::new().hash_one(());
+    format!("{:016x}{:016x}", half(), half())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_completed_once_and_the_oldest_is_forgotten() {
+        let mut pages = SentPages::default();
+        let ids = ["a", "b", "a"].map(|url| pages.send_to(url));
+        assert_eq!(pages.completed("a"), [ids[0].clone(), ids[2].clone()]);
+        assert_eq!(pages.completed("a"), Vec::<String>::new());
+        for _ in 0..SentPages::MOST {
+            pages.send_to("c");
+        }
+        assert_eq!(pages.completed("b"), Vec::<String>::new());
+        assert_eq!(pages.completed("c").len(), SentPages::MOST);
+    }
+
+    #[test]
+    fn no_two_ids_are_alike() {
+        let ids: std::collections::BTreeSet<_> = (0..1000).map(|_| elicitation_id()).collect();
+        assert_eq!(ids.len(), 1000);
+        // The ids do not count up, and do not begin alike within one process.
+        let starts: std::collections::BTreeSet<_> = ids.iter().map(|id| &id[..8]).collect();
+        assert!(ids.iter().all(|id| id.len() == 32) && starts.len() > 990, "{}", starts.len());
+    }
+}

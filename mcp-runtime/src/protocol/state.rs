@@ -1,0 +1,282 @@
+//! State of a peer: its session, its ongoing work, and what it remembers between requests.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{
+        Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use mcp_runtime_wire::{Id, IdBuf, Raw};
+use tokio::sync::oneshot;
+
+use super::{
+    outbox::Outbox, revision::Revision, service::Service, session::LegacySession,
+    subscriptions::ListenStreams,
+};
+use crate::{
+    call::context::{Carrier, Context},
+    catalog::{Event, Listener, Snapshot, Topic},
+    limits::{CallerKey, Tenant},
+    model::{ClientInfo, Meta},
+};
+
+/// State that a connection and its calls share. Two of its locks are held at once only in one case: `calls` before `listens`.
+pub(super) struct PeerState {
+    pub(super) service: Arc<Service>,
+    /// Outbox for messages that belong to no request, such as notifications of a session and of listen streams.
+    pub(super) outbox: Arc<Outbox>,
+    remembered: Arc<Remembered>,
+    session: Mutex<LegacySession>,
+    /// Made with the first call, stream or question. Most peers never have one, and idle sessions are many.
+    ongoing: OnceLock<Box<OngoingWork>>,
+    /// Whether this peer is registered with the event bus, by topic.
+    registered: [Once; 4],
+    /// Number of this peer, unique in the process. Callers without a principal are counted by it.
+    number: u64,
+    /// Tenant of the session or the connection. Requests without a session over HTTP each have their own.
+    tenant: Option<Arc<Tenant>>,
+}
+
+/// Work that continues after the message that began it has been handled.
+#[derive(Default)]
+pub(super) struct OngoingWork {
+    listens: Mutex<ListenStreams>,
+    questions: Mutex<PendingQuestions>,
+    calls: Mutex<HashMap<IdBuf, Context>>,
+}
+
+impl PeerState {
+    /// `tenant` makes the tenant that all requests count for, from a number that no other peer has.
+    pub(super) fn new(
+        service: Arc<Service>,
+        remembered: Arc<Remembered>,
+        tenant: impl FnOnce(&Service, u64) -> Option<Arc<Tenant>>,
+    ) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let number = LAST.fetch_add(1, Ordering::Relaxed);
+        Self {
+            tenant: tenant(&service, number),
+            service,
+            outbox: Arc::default(),
+            remembered,
+            session: Mutex::default(),
+            ongoing: OnceLock::new(),
+            registered: [const { Once::new() }; 4],
+            number,
+        }
+    }
+
+    /// Returns the tenant that a request counts for.
+    pub(super) fn tenant(&self, carrier: &Carrier, revision: Revision) -> Arc<Tenant> {
+        let shares = self.service.shares();
+        if revision.is_modern() && carrier.is_http() {
+            return shares.tenant(CallerKey::of_sender(carrier));
+        }
+        let principal = carrier.principal();
+        match &self.tenant {
+            Some(tenant) if tenant.principal() == principal => tenant.clone(),
+            // A test client may name several callers on one connection.
+            _ if principal.is_empty() => shares.tenant(CallerKey::Peer(self.number)),
+            _ => shares.tenant(CallerKey::Principal(principal)),
+        }
+    }
+
+    /// Returns the caller of a request, as far as the caller is known.
+    pub(super) fn who<'a>(&self, carrier: &'a Carrier, revision: Revision) -> CallerKey<'a> {
+        match carrier.principal() {
+            "" if revision.is_modern() && carrier.is_http() => CallerKey::of_sender(carrier),
+            "" => CallerKey::Peer(self.number),
+            principal => CallerKey::Principal(principal),
+        }
+    }
+
+    /// Makes the bus pass events of this topic to this peer. A peer to which no client listens is never registered.
+    pub(super) fn register(self: &Arc<Self>, topic: Topic) {
+        self.registered[topic as usize].call_once(|| {
+            let listener: Arc<dyn Listener> = self.clone();
+            self.service.dispatcher.catalog.bus.listen(topic, Arc::downgrade(&listener));
+        });
+    }
+
+    /// Returns the ongoing work, if there has ever been any.
+    pub(super) fn ongoing(&self) -> Option<&OngoingWork> {
+        self.ongoing.get().map(|ongoing| &**ongoing)
+    }
+
+    /// Returns the ongoing work, to add to it.
+    pub(super) fn ongoing_or_new(&self) -> &OngoingWork {
+        self.ongoing.get_or_init(Box::default)
+    }
+
+    pub(super) fn session(&self) -> MutexGuard<'_, LegacySession> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn client(&self, info: Option<Raw<'_>>, capabilities: Raw<'_>) -> Arc<ClientInfo> {
+        self.remembered.client(info, capabilities)
+    }
+
+    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+        self.remembered.snapshot(&self.service)
+    }
+
+    /// Returns the memory of this peer in bytes, without parts that are shared with other peers and without waiting events.
+    #[cfg(all(test, feature = "http"))]
+    pub(super) fn kept(&self) -> usize {
+        let ongoing = self.ongoing().map_or(0, size_of_val);
+        size_of_val(self) + ongoing + self.session().boxed() + self.outbox.kept()
+    }
+
+    /// Returns the revision to use if no message names one: that of the session, or the newest legacy revision before there is a session.
+    pub(super) fn revision(&self) -> Revision {
+        self.session().revision().unwrap_or(Revision::NEWEST_LEGACY)
+    }
+
+    fn push(&self, stream: Option<&IdBuf>, event: &Event, message: Vec<u8>) {
+        match event {
+            Event::TaskChanged(task) => self.outbox.push_task_state(stream, &task.id, message),
+            _ => self.outbox.push_event(stream, message),
+        }
+    }
+}
+
+impl OngoingWork {
+    pub(super) fn calls(&self) -> MutexGuard<'_, HashMap<IdBuf, Context>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn listens(&self) -> MutexGuard<'_, ListenStreams> {
+        self.listens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn questions(&self) -> MutexGuard<'_, PendingQuestions> {
+        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listener for PeerState {
+    fn stop(&self) {
+        let Some(ongoing) = self.ongoing() else { return };
+        let mut listens = ongoing.listens();
+        for message in listens.results(&self.service) {
+            self.outbox.push_after_events(|out| out.extend_from_slice(&message));
+        }
+        listens.clear();
+    }
+
+    fn notify(&self, event: &Event) {
+        let of_session = self.session().notifications(event);
+        for message in of_session {
+            self.push(None, event, message);
+        }
+        let Some(ongoing) = self.ongoing() else { return };
+        // The lock is held so that no stream ends before its message is in the outbox.
+        let listens = ongoing.listens();
+        for (id, message) in listens.notifications(event) {
+            self.push(Some(id), event, message);
+        }
+    }
+}
+
+/// Answer of a client: the JSON text of its result, or the message of its error.
+pub(super) type QuestionAnswer = Result<Box<str>, String>;
+
+/// Questions that wait for their answers, by request id. A session never sees an id twice (rule RPC-07).
+#[derive(Default)]
+pub(super) struct PendingQuestions {
+    last: u64,
+    pub(super) waiting: BTreeMap<u64, oneshot::Sender<QuestionAnswer>>,
+    /// Roots that the client named last. They are kept only if the client announces changes (rule ROOTS-02).
+    pub(super) roots: Option<Box<str>>,
+    /// Number of changes of the roots.
+    pub(super) changes: u64,
+}
+
+impl PendingQuestions {
+    /// Forgets the roots, because the client's roots have changed.
+    pub(super) fn forget_roots(&mut self) {
+        self.roots = None;
+        self.changes += 1;
+    }
+
+    pub(super) fn open(&mut self) -> (u64, oneshot::Receiver<QuestionAnswer>) {
+        self.last += 1;
+        let (answer, waiting) = oneshot::channel();
+        self.waiting.insert(self.last, answer);
+        (self.last, waiting)
+    }
+
+    /// Takes the sender that waits for the response with this id. A response without one is late, or was never asked for.
+    pub(super) fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<QuestionAnswer>> {
+        id.as_str().parse().ok().and_then(|number: u64| self.waiting.remove(&number))
+    }
+}
+
+/// Results that a connection keeps, so that requests need not compute them again. They never change an answer (rule ERA-01).
+pub(crate) struct Remembered {
+    client: Mutex<LastClient>,
+    /// Snapshot that is valid until the epoch of the catalog changes, so that a request takes no lock that other connections take. It is
+    /// weak, so that an idle connection does not keep an old catalog alive.
+    snapshot: Mutex<Weak<Snapshot>>,
+}
+
+impl Remembered {
+    pub(crate) fn new(service: &Service) -> Arc<Self> {
+        let snapshot = Mutex::new(Arc::downgrade(&service.dispatcher.catalog.snapshot()));
+        Arc::new(Self { client: Mutex::default(), snapshot })
+    }
+
+    fn client(&self, info: Option<Raw<'_>>, capabilities: Raw<'_>) -> Arc<ClientInfo> {
+        let mut last = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        last.client(info, capabilities)
+    }
+
+    fn snapshot(&self, service: &Service) -> Arc<Snapshot> {
+        let mut kept = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
+        let catalog = &service.dispatcher.catalog;
+        if let Some(snapshot) = kept.upgrade().filter(|snapshot| snapshot.epoch == catalog.epoch())
+        {
+            return snapshot;
+        }
+        let snapshot = catalog.snapshot();
+        *kept = Arc::downgrade(&snapshot);
+        snapshot
+    }
+}
+
+/// Last client of a connection. Clients send the same description in each request, so it is read again only if the text differs.
+#[derive(Default)]
+struct LastClient {
+    info: String,
+    capabilities: String,
+    client: Arc<ClientInfo>,
+}
+
+impl LastClient {
+    fn client(&mut self, info: Option<Raw<'_>>, capabilities: Raw<'_>) -> Arc<ClientInfo> {
+        let text = info.map_or("", Raw::as_str);
+        if self.info != text || self.capabilities != capabilities.as_str() {
+            self.client = Arc::new(read_client(info, Some(capabilities)));
+            text.clone_into(&mut self.info);
+            capabilities.as_str().clone_into(&mut self.capabilities);
+        }
+        self.client.clone()
+    }
+}
+
+/// Reads `clientInfo` and `capabilities` of either era.
+fn read_client(info: Option<Raw<'_>>, capabilities: Option<Raw<'_>>) -> ClientInfo {
+    let member = |name: &str| info.and_then(|info| info.get(name)).and_then(Raw::string);
+    ClientInfo {
+        name: member("name").unwrap_or_default().into_owned(),
+        version: member("version").unwrap_or_default().into_owned(),
+        title: member("title").map(Into::into),
+        capabilities: Meta(
+            capabilities
+                .and_then(|json| serde_json::from_str(json.as_str()).ok())
+                .unwrap_or_default(),
+        ),
+    }
+}

@@ -1,0 +1,315 @@
+//! Subscriptions of clients: resources by their URIs, and the listen streams of the modern era.
+
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+
+use mcp_runtime_wire::{self as wire, ArrayWriter, Id, IdBuf, ObjectWriter};
+
+use super::{encode, outbox::OutboxHold, revision::Revision, service::Service};
+use crate::{
+    catalog::Event,
+    error::{Error, ErrorKind},
+    limits::{Limit, Limits, NoShare, Pool, Share, Tenant},
+    percent,
+    task::LiveTask,
+};
+
+/// Returns the method of the notification that a list has changed.
+pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
+    match event {
+        Event::ToolsChanged => Some("notifications/tools/list_changed"),
+        Event::ResourcesChanged => Some("notifications/resources/list_changed"),
+        Event::PromptsChanged => Some("notifications/prompts/list_changed"),
+        Event::ResourceUpdated(_) | Event::TaskChanged(_) | Event::UrlCompleted(_) => None,
+    }
+}
+
+/// Resources that a session or a stream has subscribed to.
+///
+/// URIs are compared decoded, because clients differ in what they percent-encode, and servers write `updated(format!("note://{title}"))`.
+/// Each client is notified with the URI as the client wrote it.
+#[derive(Debug, Default)]
+pub(super) struct SubscribedUris {
+    /// Decoded URIs, each with the client's spelling.
+    spellings: BTreeMap<String, String>,
+    bytes: usize,
+    /// Share of the bytes that all clients may subscribe to.
+    share: Option<Share>,
+}
+
+/// Approximate size of an entry without its texts, in bytes.
+const ENTRY: usize = 128;
+
+/// Returns the bytes that a URI takes of the room that all clients share.
+fn size(uri: &str) -> usize {
+    ENTRY + 2 * uri.len()
+}
+
+/// Returns the limit and the error for a client that has too many subscriptions (`by_number`), or subscriptions with too many bytes.
+#[cold]
+pub(super) fn too_many(limits: &Limits, by_number: bool) -> (Limit, Error) {
+    let (most, bytes) = (limits.subscriptions, limits.subscription_bytes);
+    let error = Error::invalid_params(format_args!(
+        "at most {most} resources, of {bytes} bytes together, can be subscribed to: end some subscriptions"
+    ));
+    (if by_number { Limit::Subscriptions } else { Limit::SubscriptionBytes }, error)
+}
+
+fn no_room(why: NoShare) -> &'static str {
+    match why {
+        NoShare::Empty => "all clients together have subscribed to too much: try again later",
+        NoShare::Reserved | NoShare::Own => {
+            "this client has its share of what all clients together may subscribe to: end some subscriptions"
+        }
+    }
+}
+
+fn decoded(uri: &str) -> Cow<'_, str> {
+    percent::decode(uri).unwrap_or(Cow::Borrowed(uri))
+}
+
+impl SubscribedUris {
+    /// Adds a URI, which is kept as long as the subscription.
+    ///
+    /// # Errors
+    /// Fails if the URI is too long, there are too many already, `others` included, or the client has its share of the bytes of all
+    /// clients. The result has the limit and the error.
+    pub(super) fn add(
+        &mut self,
+        uri: &str,
+        others: usize,
+        limits: &Limits,
+        tenant: &Arc<Tenant>,
+    ) -> Result<(), (Limit, Error)> {
+        if uri.len() > limits.uri {
+            let error = Error::invalid_params(format_args!(
+                "a URI of {} bytes is too long to subscribe to: at most {}",
+                uri.len(),
+                limits.uri
+            ));
+            return Err((Limit::Uri, error));
+        }
+        let decoded = decoded(uri);
+        if self.spellings.contains_key(&*decoded) {
+            return Ok(());
+        }
+        let (count, bytes) = (self.spellings.len() + others, self.bytes + 2 * uri.len());
+        if count >= limits.subscriptions || bytes > 2 * limits.subscription_bytes {
+            return Err(too_many(limits, count >= limits.subscriptions));
+        }
+        let (size, all) = (size(uri), limits.all_subscription_bytes);
+        let taken = match &mut self.share {
+            Some(share) => share.grow(size, all),
+            None => {
+                tenant.take(Pool::Subscriptions, size, all).map(|share| self.share = Some(share))
+            }
+        };
+        taken.map_err(|why| {
+            (Limit::AllSubscriptionBytes, Error::of(ErrorKind::Failed, no_room(why)))
+        })?;
+        self.bytes = bytes;
+        self.spellings.insert(decoded.into_owned(), uri.to_owned());
+        Ok(())
+    }
+
+    pub(super) fn remove(&mut self, uri: &str) {
+        if let Some(spelling) = self.spellings.remove(&*decoded(uri)) {
+            self.bytes -= 2 * spelling.len();
+            if let Some(share) = &mut self.share {
+                share.shrink(size(&spelling));
+            }
+        }
+    }
+
+    /// Returns the client's spelling of `uri`, if the client has subscribed to the resource.
+    pub(super) fn get(&self, uri: &str) -> Option<&str> {
+        self.spellings.get(&*decoded(uri)).map(String::as_str)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.spellings.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.spellings.values().map(String::as_str)
+    }
+}
+
+pub(super) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// Open listen streams of one connection.
+#[derive(Default)]
+pub(super) struct ListenStreams(Vec<ListenStream>);
+
+/// Open listen stream.
+pub(super) struct ListenStream {
+    pub(super) id: IdBuf,
+    pub(super) revision: Revision,
+    pub(super) filter: EventFilter,
+    pub(super) _hold: OutboxHold,
+}
+
+/// Events that a stream wants, as far as the server has them.
+#[derive(Default)]
+pub(super) struct EventFilter {
+    pub(super) tools: bool,
+    pub(super) prompts: bool,
+    pub(super) resources: bool,
+    pub(super) uris: SubscribedUris,
+    /// Running tasks that belong to the caller of the stream.
+    pub(super) tasks: Vec<Arc<LiveTask>>,
+}
+
+impl EventFilter {
+    fn wants(&self, event: &Event) -> bool {
+        match event {
+            Event::ToolsChanged => self.tools,
+            Event::PromptsChanged => self.prompts,
+            Event::ResourcesChanged => self.resources,
+            Event::ResourceUpdated(uri) => self.uris.get(uri).is_some(),
+            Event::TaskChanged(task) => self.tasks.iter().any(|followed| *followed.id() == task.id),
+            Event::UrlCompleted(_) => false,
+        }
+    }
+
+    pub(super) fn write(&self, object: &mut ObjectWriter<'_>) {
+        for (name, wanted) in [
+            ("toolsListChanged", self.tools),
+            ("promptsListChanged", self.prompts),
+            ("resourcesListChanged", self.resources),
+        ] {
+            if wanted {
+                object.bool(name, true);
+            }
+        }
+        if self.uris.len() > 0 {
+            let mut uris: ArrayWriter<'_> = object.array("resourceSubscriptions");
+            for uri in self.uris.iter() {
+                uris.str(uri);
+            }
+        }
+        if !self.tasks.is_empty() {
+            let mut ids = object.array("taskIds");
+            for task in &self.tasks {
+                ids.str(task.id());
+            }
+        }
+    }
+}
+
+/// Writes the id of a stream, with the JSON type that the client gave it (rule C-14).
+pub(super) fn subscription_meta(object: &mut ObjectWriter<'_>, id: &IdBuf) {
+    object.object("_meta").raw(SUBSCRIPTION, id.as_id().as_str());
+}
+
+impl ListenStreams {
+    /// Returns a notification for each stream that wants the event, tagged with the id of the stream.
+    pub(super) fn notifications(&self, event: &Event) -> impl Iterator<Item = (&IdBuf, Vec<u8>)> {
+        let wanting = self.0.iter().filter(move |stream| stream.filter.wants(event));
+        wanting.map(move |listen| {
+            let mut out = Vec::new();
+            if let Event::TaskChanged(task) = event {
+                let stream = Some((SUBSCRIPTION, &listen.id));
+                encode::task_changed(&mut out, listen.revision, task, stream);
+                return (&listen.id, out);
+            }
+            let method = list_changed(event).unwrap_or("notifications/resources/updated");
+            wire::notification(&mut out, method, |params| {
+                if let Event::ResourceUpdated(uri) = event {
+                    params.str("uri", listen.filter.uris.get(uri).unwrap_or(uri));
+                }
+                subscription_meta(params, &listen.id);
+            });
+            (&listen.id, out)
+        })
+    }
+
+    pub(super) fn contains(&self, id: Id<'_>) -> bool {
+        self.0.iter().any(|stream| stream.id.as_id() == id)
+    }
+
+    pub(super) fn remove(&mut self, id: Id<'_>) {
+        self.0.retain(|stream| stream.id.as_id() != id);
+    }
+
+    /// Returns the empty result that ends each stream (rule SUB-04).
+    pub(super) fn results(&self, service: &Service) -> impl Iterator<Item = Vec<u8>> {
+        self.0.iter().map(|ListenStream { id, .. }| {
+            let mut result = Vec::new();
+            wire::response(&mut result, id.as_id(), |result| {
+                encode::listen_result(result, service, SUBSCRIPTION, id.as_id());
+            });
+            result
+        })
+    }
+
+    /// Returns the cancellation of each stream.
+    pub(super) fn cancellations(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.0.iter().map(|ListenStream { id, .. }| {
+            let mut cancelled = Vec::new();
+            wire::notification(&mut cancelled, "notifications/cancelled", |params| {
+                params.raw("requestId", id.as_id().as_str()).str("reason", "the server stops");
+                subscription_meta(params, id);
+            });
+            cancelled
+        })
+    }
+
+    /// Returns the number of streams, and that of the resources that they have subscribed to.
+    pub(super) fn count(&self) -> (usize, usize) {
+        (self.0.len(), self.0.iter().map(|stream| stream.filter.uris.len()).sum())
+    }
+
+    pub(super) fn push(&mut self, stream: ListenStream) {
+        self.0.push(stream);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::{CallerKey, Shares};
+
+    fn tenant() -> Arc<Tenant> {
+        Shares::default().tenant(CallerKey::Anybody)
+    }
+
+    #[test]
+    fn a_resource_is_known_by_what_its_uri_says() {
+        fn check(updated: &str, expected: Option<&str>) {
+            let mut uris = SubscribedUris::default();
+            for uri in ["note://a%20b", "note://100%25", "note://%zz"] {
+                uris.add(uri, 0, &Limits::new(), &tenant()).unwrap();
+            }
+            assert_eq!(uris.get(updated), expected, "{updated}");
+        }
+        check("note://a%20b", Some("note://a%20b"));
+        check("note://a b", Some("note://a%20b"));
+        check("note://100%", Some("note://100%25"));
+        check("note://%zz", Some("note://%zz"));
+        check("note://a", None);
+    }
+
+    #[test]
+    fn subscribed_uris_are_limited_in_number_and_length() {
+        let limits = Limits::new().uri(10).subscriptions(3).subscription_bytes(12);
+        let (mut uris, room) = (SubscribedUris::default(), tenant());
+        assert!(uris.add("12345678901", 0, &limits, &room).is_err());
+        for uri in ["12345", "1", "1", "123456"] {
+            assert!(uris.add(uri, 0, &limits, &room).is_ok(), "{uri}");
+        }
+        assert_eq!(uris.len(), 3);
+        assert!(uris.add("2", 0, &limits, &room).is_err(), "too many");
+        uris.remove("1");
+        assert!(uris.add("22", 0, &limits, &room).is_err(), "too long together");
+        assert!(uris.add("2", 1, &limits, &room).is_err(), "too many with others");
+        assert!(uris.add("2", 0, &limits, &room).is_ok());
+    }
+}

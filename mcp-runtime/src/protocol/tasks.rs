@@ -1,0 +1,417 @@
+//! Tasks: calls that continue after their response, in two dialects (rule C-18). In the newest legacy revision the client decides which
+//! calls become tasks, and waits for the result. In the extension of the modern era the server decides, and the client polls.
+
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    sync::Arc,
+    task::{Context as Poller, Poll, Waker},
+    time::Duration,
+};
+
+use mcp_runtime_wire::{Id, JsonKind, Raw};
+
+use super::{
+    admission::admit,
+    call::{CallChannel, Received, RefusalStatus, RefusedRequest, ReplyTo, ResponseSink, drive},
+    encode::AnswerScope,
+    questions::Questioner,
+    request::{ClientRequest, string, unknown_method},
+    revision::{Revision, TaskDialect},
+    service::{Feature, TASKS_EXTENSION},
+    session::Terms,
+    state::PeerState,
+};
+use crate::{
+    call::context::{AnswerFuture, Asker as _, Caller, Channel, Context},
+    catalog::{Entry, Snapshot},
+    dispatch::{Dispatched, PendingHandler, Request},
+    error::{Error, ErrorKind},
+    model::{ClientInfo, Done, OperationResult, TaskAnswer, TaskEnd, TaskState, TaskView},
+    task::{LiveTask, NewTask, TaskAnswers, TaskRoute, Viewer, Waiter},
+};
+
+/// Opens the task that a call may become. Returns `None` if the call stays a call.
+///
+/// # Errors
+/// Fails if the client and the tool disagree: either demands a task that the other does not have or ask for. Wrong parameters and a lack
+/// of room are errors too.
+pub(super) fn open(
+    state: &PeerState,
+    entry: Option<&Arc<Entry>>,
+    snapshot: &Snapshot,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    operation: &Request<'_>,
+) -> Result<Option<Arc<LiveTask>>, RefusedRequest> {
+    let Request::CallTool { arguments, .. } = operation else { return Ok(None) };
+    let Some(entry) = entry else { return Ok(None) };
+    let dialect = terms.revision.features().tasks;
+    // If no tool has tasks, the parameter is ignored like any unknown parameter (rule TASK4-01).
+    let asked = if dialect == TaskDialect::Core && Feature::Tasks.is_served(snapshot) {
+        request.params.get("task").filter(|task| !task.is_null())
+    } else {
+        None
+    };
+    let refused = |text: String| RefusedRequest::from(Error::of(ErrorKind::MethodNotFound, text));
+    let Some(mut support) = entry.task() else {
+        return match asked {
+            None => Ok(None),
+            Some(_) => Err(refused(format!("the tool `{}` has no tasks", entry.name))),
+        };
+    };
+    let mut ttl = None;
+    match dialect {
+        TaskDialect::None | TaskDialect::Core if asked.is_none() => {
+            if !support.required {
+                return Ok(None);
+            }
+            let needed = if dialect == TaskDialect::Core {
+                "call it with `task`"
+            } else {
+                "the client's revision of the protocol has none"
+            };
+            let name = &entry.name;
+            return Err(refused(format!("the tool `{name}` runs as a task only: {needed}")));
+        }
+        TaskDialect::Extension => {
+            if support.required {
+                demand_extension(&terms.client, format_args!("the tool `{}`", entry.name))
+                    .map_err(|error| RefusalStatus::Malformed.because(error))?;
+            } else if !terms.client.has_extension(TASKS_EXTENSION) {
+                return Ok(None);
+            }
+            // A call that has begun in rounds continues in rounds.
+            let [answers, request_state] = request.params.pick(["inputResponses", "requestState"]);
+            if (answers.is_some() || request_state.is_some()) && !support.later && !support.required
+            {
+                return Ok(None);
+            }
+        }
+        TaskDialect::None | TaskDialect::Core => {
+            ttl = asked.map(read_ttl).transpose()?.flatten();
+            // A client of this dialect has the task from the first moment, so the tool cannot begin it later.
+            support.later = false;
+        }
+    }
+    let new = NewTask {
+        entry,
+        support,
+        arguments: arguments.map_or(Raw::EMPTY_OBJECT, |arguments| arguments.whole).as_str(),
+        client: terms.client.clone(),
+        carrier: request.carrier,
+        tenant: state.tenant(request.carrier, terms.revision),
+        ttl,
+    };
+    let opened = state.service.tasks.open(new);
+    opened.map(Some).map_err(|error| {
+        let refusal = (error.kind() == ErrorKind::Failed).then_some(RefusalStatus::Busy);
+        RefusedRequest { refusal, error }
+    })
+}
+
+/// Sends questions, reports and log messages of the call through its task.
+pub(super) fn route_through(
+    state: &PeerState,
+    live: &Arc<LiveTask>,
+    mut caller: Caller,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+) -> Caller {
+    let mut route = TaskRoute::new(live.clone());
+    route.asker = caller.asker.take();
+    if terms.revision.features().tasks == TaskDialect::Core {
+        route.task_channel = session_channel(state, live, &caller, terms, request);
+    } else if live.begins_later() {
+        route.channel = caller.channel.take();
+    }
+    route.attach_to(caller)
+}
+
+/// Returns the channel of a task in a session. The stream of the call ends at once, so reports go to the session's outbox
+/// (rule PROG-05).
+fn session_channel(
+    state: &PeerState,
+    live: &LiveTask,
+    caller: &Caller,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+) -> Option<Arc<dyn Channel>> {
+    let token = request.meta.progress_token.filter(|token| Id::parse(*token).is_some());
+    if token.is_none() && caller.log_level.is_none() {
+        return None;
+    }
+    let outbox = state.outbox.clone();
+    let channel = CallChannel::new(outbox, terms.revision, token.map(Raw::as_str), false);
+    Some(Arc::new(channel.of_task(live.id().clone())))
+}
+
+/// Reads how long the client wants its task kept.
+fn read_ttl(asked: Raw<'_>) -> Result<Option<Duration>, Error> {
+    if asked.kind() != JsonKind::Object {
+        return Err(Error::invalid_params("`task` must be an object"));
+    }
+    let Some(ttl) = asked.get("ttl").filter(|ttl| !ttl.is_null()) else { return Ok(None) };
+    let millis = ttl.u64().ok_or_else(|| {
+        Error::invalid_params("`task.ttl` must be a whole number of milliseconds")
+    })?;
+    Ok(Some(Duration::from_millis(millis)))
+}
+
+/// Method that concerns tasks. `Result` and `List` belong to the older dialect, `Update` to the newer one.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum TaskMethod {
+    Get,
+    Update,
+    Cancel,
+    Result,
+    List,
+}
+
+impl TaskMethod {
+    /// Returns the method of this name, if the revision has it (rule TASK5-09).
+    pub(super) fn parse(name: &str, revision: Revision) -> Option<Self> {
+        let dialect = revision.features().tasks;
+        let (method, only) = match name {
+            "tasks/get" => (Self::Get, None),
+            "tasks/cancel" => (Self::Cancel, None),
+            "tasks/update" => (Self::Update, Some(TaskDialect::Extension)),
+            "tasks/result" => (Self::Result, Some(TaskDialect::Core)),
+            "tasks/list" => (Self::List, Some(TaskDialect::Core)),
+            _ => return None,
+        };
+        let has = dialect != TaskDialect::None && only.is_none_or(|only| only == dialect);
+        has.then_some(method)
+    }
+}
+
+/// Checks that the client has the tasks extension, which `what` needs.
+///
+/// # Errors
+/// Fails if the client has not declared the extension.
+pub(super) fn demand_extension(
+    client: &ClientInfo,
+    what: impl std::fmt::Display,
+) -> Result<(), Error> {
+    if client.has_extension(TASKS_EXTENSION) {
+        return Ok(());
+    }
+    let text = format!("{what} needs a client with the extension `{TASKS_EXTENSION}`");
+    let data =
+        format!(r#"{{"requiredCapabilities":{{"extensions":{{"{TASKS_EXTENSION}":{{}}}}}}}}"#);
+    Err(Error::of(ErrorKind::MissingCapability, text).with_json(data))
+}
+
+pub(super) fn answer_request(
+    state: &Arc<PeerState>,
+    method: TaskMethod,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    received: &mut Received,
+) {
+    let revision = terms.revision;
+    let snapshot = state.snapshot();
+    let has_tasks = Feature::Tasks.is_served(&snapshot) || state.service.tasks.has_kept();
+    let is_served = has_tasks && (method != TaskMethod::List || request.carrier.is_identified());
+    if !is_served {
+        let refused = RefusalStatus::UnknownMethod.because(unknown_method(request.method));
+        return request.reject(revision, refused, received);
+    }
+    if revision.features().tasks == TaskDialect::Extension
+        && let Err(error) = demand_extension(&terms.client, format_args!("`{}`", request.method))
+    {
+        return request.reject(revision, RefusalStatus::Malformed.because(error), received);
+    }
+    let viewer = viewer(state, &snapshot, request);
+    let work = match task_work(state, method, terms, request, viewer) {
+        Ok(work) => work,
+        Err(error) => return request.refuse(revision, &error),
+    };
+    if let Err(refused) = admit(state, request, revision) {
+        return request.reject(revision, refused, received);
+    }
+    let dispatcher = &state.service.dispatcher;
+    let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
+    let pending = PendingHandler::bare(work, context, dispatcher.settings);
+    let scope = AnswerScope { revision, is_private: true };
+    let sink = ResponseSink { state, snapshot: &snapshot, scope, slot: None, to: request.to };
+    drive(Dispatched::Pending(pending), request.id, request.carrier, sink, received);
+}
+
+/// Returns the viewer for this request, which decides what tasks the caller sees.
+pub(super) fn viewer(
+    state: &PeerState,
+    snapshot: &Snapshot,
+    request: &ClientRequest<'_>,
+) -> Viewer {
+    let judged = state.service.dispatcher.rights.judged(snapshot, request.carrier);
+    Viewer::of(request.carrier.principal(), judged)
+}
+
+fn task_work(
+    state: &Arc<PeerState>,
+    method: TaskMethod,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    viewer: Viewer,
+) -> Result<TaskWork, Error> {
+    let tasks = state.service.tasks.clone();
+    if method == TaskMethod::List {
+        let cursor = request.params.get("cursor").filter(|cursor| !cursor.is_null());
+        let cursor = match cursor {
+            None => None,
+            Some(cursor) => {
+                let text = cursor
+                    .string()
+                    .ok_or_else(|| Error::invalid_params("`cursor` must be a string"))?;
+                Some(text.into_owned())
+            }
+        };
+        return Ok(Box::pin(async move {
+            let (tasks, next) = tasks.list(&viewer, cursor.as_deref()).await?;
+            Ok(Done::Task(TaskAnswer::Listed { tasks, next }))
+        }));
+    }
+    let id: Box<str> = string(request.params.get("taskId"), "taskId")?.into();
+    Ok(match method {
+        TaskMethod::Get => {
+            Box::pin(
+                async move { Ok(Done::Task(TaskAnswer::Got(tasks.view(&id, &viewer).await?))) },
+            )
+        }
+        TaskMethod::Update => {
+            let answers = answers(request.params.get("inputResponses"))?;
+            Box::pin(async move {
+                tasks.update(&id, &viewer, answers).await?;
+                Ok(Done::Task(TaskAnswer::Acknowledged))
+            })
+        }
+        TaskMethod::Cancel if terms.revision.is_modern() => Box::pin(async move {
+            tasks.cancel(&id, &viewer).await?;
+            Ok(Done::Task(TaskAnswer::Acknowledged))
+        }),
+        TaskMethod::Cancel => Box::pin(async move {
+            let (view, had_ended) = tasks.cancel(&id, &viewer).await?;
+            if had_ended {
+                let text = format!("the task has ended already: {}", ending(&view));
+                return Err(Error::invalid_params(text));
+            }
+            if !matches!(view.state, TaskState::Ended(_)) {
+                // The task must be cancelled when this request is answered (rule TASK4-11).
+                let text = "the task runs in another process: nobody here can cancel it";
+                return Err(Error::msg(text));
+            }
+            Ok(Done::Task(TaskAnswer::Got(view)))
+        }),
+        TaskMethod::Result | TaskMethod::List => {
+            let (state, to) = (state.clone(), request.to.clone());
+            let waiting = TaskWait { state, to, terms: terms.clone(), id, viewer };
+            Box::pin(waiting.result())
+        }
+    })
+}
+
+type TaskWork = Pin<Box<dyn Future<Output = OperationResult> + Send>>;
+
+/// Reads the answers of a `tasks/update`, by their keys.
+fn answers(responses: Option<Raw<'_>>) -> Result<TaskAnswers, Error> {
+    let responses = responses.filter(|responses| responses.kind() == JsonKind::Object);
+    let responses =
+        responses.ok_or_else(|| Error::invalid_params("`inputResponses` must be an object"))?;
+    Ok(responses.members().map(|(key, json)| (key.into(), json.as_str().into())).collect())
+}
+
+fn ending(view: &TaskView) -> &'static str {
+    let TaskState::Ended(end) = &view.state else { return "it runs" };
+    match &**end {
+        TaskEnd::Result(result) if !result.is_error => "it is completed",
+        TaskEnd::Result(_) | TaskEnd::Error(_) => "it has failed",
+        TaskEnd::Cancelled => "it was cancelled",
+    }
+}
+
+/// Request that waits for the end of a task in the older dialect. Questions of the task go out on the stream of the request (rule
+/// TASK4-08).
+struct TaskWait {
+    state: Arc<PeerState>,
+    to: ReplyTo,
+    terms: Terms,
+    id: Box<str>,
+    viewer: Viewer,
+}
+
+impl TaskWait {
+    /// Waits until the task has ended, and returns the result that its call would have had.
+    async fn result(self) -> OperationResult {
+        let tasks = self.state.service.tasks.clone();
+        if let Some(live) = tasks.live(&self.id, &self.viewer) {
+            self.answer_questions(&live).await;
+            return Ok(Done::Task(TaskAnswer::Result(live.view())));
+        }
+        let view = tasks.view(&self.id, &self.viewer).await?;
+        if !matches!(view.state, TaskState::Ended(_)) {
+            let text = "the task runs in another process: nobody here learns of its end";
+            return Err(Error::msg(text));
+        }
+        Ok(Done::Task(TaskAnswer::Result(view)))
+    }
+
+    /// Puts the questions of the task to the client, until the task has ended.
+    async fn answer_questions(&self, live: &Arc<LiveTask>) {
+        let waiter = live.wait(self.terms.client.clone());
+        let mut asked = TaskQuestions { waiter: &waiter, live, asking: Vec::new() };
+        let mut ended = std::pin::pin!(live.until(|task| task.has_ended().then_some(())));
+        loop {
+            while let Some((key, question)) = waiter.claim() {
+                let questioner = Questioner::new(self.state.clone(), &self.to, self.terms.clone());
+                let asking = questioner.of_task(live.id().clone()).ask(&key, question);
+                asked.asking.push((key, asking));
+            }
+            let mut more = std::pin::pin!(live.until(|_| waiter.has_more().then_some(())));
+            let has_ended = poll_fn(|cx| {
+                asked.poll(cx, true);
+                if ended.as_mut().poll(cx).is_ready() {
+                    return Poll::Ready(true);
+                }
+                more.as_mut().poll(cx).map(|()| false)
+            })
+            .await;
+            if has_ended {
+                return;
+            }
+        }
+    }
+}
+
+/// Questions that a waiting request has put to its client.
+struct TaskQuestions<'a> {
+    waiter: &'a Waiter,
+    live: &'a Arc<LiveTask>,
+    asking: Vec<(Box<str>, AnswerFuture)>,
+}
+
+impl TaskQuestions<'_> {
+    /// Hands over the answers that have come. An answer counts even if another waiter would put the question now, because the user has
+    /// given it. An error counts only while this waiter waits and holds the question.
+    fn poll(&mut self, cx: &mut Poller<'_>, waits: bool) {
+        let Self { waiter, live, asking } = self;
+        asking.retain_mut(|(key, asking)| match asking.as_mut().poll(cx) {
+            Poll::Ready(answer) => {
+                if answer.is_ok() || (waits && waiter.holds(key)) {
+                    live.answer(key, answer);
+                }
+                false
+            }
+            Poll::Pending => true,
+        });
+        // Cancels the questions that were withdrawn, or that another waiter puts now. The client is told.
+        asking.retain(|(key, _)| waiter.holds(key));
+    }
+}
+
+impl Drop for TaskQuestions<'_> {
+    /// Hands over an answer that has come just before the client stopped waiting.
+    fn drop(&mut self) {
+        self.poll(&mut Poller::from_waker(Waker::noop()), false);
+    }
+}

@@ -1,0 +1,341 @@
+//! From a call to a task that runs on its own, and the route of the handler's questions and reports meanwhile.
+
+use std::{
+    borrow::Cow,
+    future::poll_fn,
+    pin::Pin,
+    sync::Arc,
+    task::{Context as Poller, Poll},
+    time::Duration,
+};
+
+use mcp_runtime_wire::validate;
+
+use super::{
+    live::{LiveTask, TaskOrigin},
+    tasks::Tasks,
+};
+use crate::{
+    call::context::{
+        AnswerFuture, Asker, Caller, Channel, Context, ProgressReport, TaskBegin, TaskBeginning,
+    },
+    dispatch::{Dispatched, Dispatcher, PendingHandler, Request},
+    error::{Error, Result},
+    limits::{ItemGate, Reservation},
+    model::{Done, Level, ListKind, NeedInput, OperationResult, Question, TaskAnswer},
+};
+
+/// Follows a call that may become a task until it has ended or has become one. With `always` a call that ends at once becomes a task
+/// too, and its client asks the task for the result.
+pub(crate) fn follow(
+    tasks: &Arc<Tasks>,
+    dispatcher: &Arc<Dispatcher>,
+    live: Arc<LiveTask>,
+    dispatched: Dispatched,
+    always: bool,
+) -> Dispatched {
+    let tasks = tasks.clone();
+    let work: Pin<Box<dyn Future<Output = OperationResult> + Send>> = match dispatched {
+        Dispatched::Ready(answer) if !always => {
+            live.set_share(None);
+            return Dispatched::Ready(answer);
+        }
+        Dispatched::Ready(answer) => {
+            Box::pin(async move { begin_ended(&tasks, &live, answer).await })
+        }
+        Dispatched::Pending(mut pending) => Box::pin(async move {
+            match poll_fn(|cx| until_due(&live, &mut pending, cx)).await {
+                None => begin(&tasks, &live, pending).await,
+                Some(Some(answer)) if always => begin_ended(&tasks, &live, answer).await,
+                Some(Some(answer)) => {
+                    live.set_share(None);
+                    answer
+                }
+                Some(None) => Err(Error::msg("cancelled")),
+            }
+        }),
+    };
+    // The call gets its own context, because that of the handler lives longer than the call.
+    let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
+    Dispatched::Pending(PendingHandler::bare(work, context, dispatcher.settings))
+}
+
+/// Makes a task of a call that has an answer already, because its client wants to ask a task for the answer.
+async fn begin_ended(
+    tasks: &Tasks,
+    live: &Arc<LiveTask>,
+    answer: OperationResult,
+) -> OperationResult {
+    live.finish(Some(answer));
+    live.set_share(None);
+    tasks.put(live).await?;
+    live.publish_end();
+    Ok(Done::Task(TaskAnswer::Created(live.view())))
+}
+
+async fn begin(
+    tasks: &Arc<Tasks>,
+    live: &Arc<LiveTask>,
+    pending: PendingHandler,
+) -> OperationResult {
+    let mut abandoned = Abandoned { tasks, live, is_kept: true };
+    let put = tasks.put(live).await;
+    abandoned.is_kept = false;
+    put?;
+    run(tasks, live, pending);
+    Ok(Done::Task(TaskAnswer::Created(live.view())))
+}
+
+/// Lets the task run on its own from here on.
+fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
+    tasks.enter(live);
+    live.set_task(pending.context());
+    // The task must not use the store for longer than the server exists: another server may have taken over the store.
+    let (tasks, live) = (Arc::downgrade(tasks), live.clone());
+    tokio::spawn(async move {
+        match live.origin.ttl {
+            None => live.finish(pending.await),
+            Some(ttl) => {
+                let left = live.origin.created.after(ttl).remaining();
+                match tokio::time::timeout(left, pending).await {
+                    Ok(answer) => live.finish(answer),
+                    Err(_) => drop(live.cancel("it has taken longer than it is kept")),
+                }
+            }
+        }
+        let Some(tasks) = tasks.upgrade() else { return };
+        tasks.settle(&live).await;
+    });
+}
+
+/// Guard of a task that does not run yet, while the store writes it. If the client gives up the call meanwhile, the task is cancelled.
+struct Abandoned<'a> {
+    tasks: &'a Arc<Tasks>,
+    live: &'a Arc<LiveTask>,
+    is_kept: bool,
+}
+
+impl Drop for Abandoned<'_> {
+    fn drop(&mut self) {
+        if self.is_kept
+            && self.live.cancel("its call was cancelled")
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let (tasks, live) = (self.tasks.clone(), self.live.clone());
+            runtime.spawn(async move { tasks.put(&live).await });
+        }
+    }
+}
+
+/// Polls the handler until it has answered, or has to wait as a task.
+fn until_due(
+    live: &LiveTask,
+    pending: &mut PendingHandler,
+    cx: &mut Poller<'_>,
+) -> Poll<Option<Option<OperationResult>>> {
+    match Pin::new(pending).poll(cx) {
+        Poll::Ready(answer) => Poll::Ready(Some(answer)),
+        Poll::Pending if live.is_due() => Poll::Ready(None),
+        Poll::Pending => Poll::Pending,
+    }
+}
+
+/// Takes up the tasks that were running when the server stopped. A tool that is `idempotent` runs again with its arguments. Any other
+/// task ends with an error that says why.
+///
+/// # Errors
+/// Fails if the store cannot be read or written.
+pub(crate) async fn recover(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) -> Result<()> {
+    for kept in tasks.store.unfinished().await? {
+        if kept.is_expired() {
+            continue;
+        }
+        let record = match kept.read() {
+            Ok(record) => record,
+            // A task that cannot be read is no reason not to serve the others.
+            Err(why) => {
+                tracing::error!("{}", why.message());
+                continue;
+            }
+        };
+        let live = tasks.reopen(&kept.owner, record);
+        match run_again(tasks, dispatcher, &live) {
+            Ok(None) => {}
+            Ok(Some(answer)) => {
+                live.finish(Some(answer));
+                tasks.enter(&live);
+                tasks.settle(&live).await;
+            }
+            Err(why) => {
+                live.fail(&why);
+                tasks.put(&live).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs the tool of a task again. Returns the answer of a tool that is ready at once.
+///
+/// # Errors
+/// Fails if the tool does not run. The text is the reason.
+fn run_again(
+    tasks: &Arc<Tasks>,
+    dispatcher: &Arc<Dispatcher>,
+    live: &Arc<LiveTask>,
+) -> Result<Option<OperationResult>, Cow<'static, str>> {
+    let TaskOrigin { tool, arguments, client, owner, caller, .. } = &live.origin;
+    let arguments = arguments.as_deref().ok_or(ENDED)?;
+    let snapshot = dispatcher.catalog.snapshot();
+    let entry = snapshot.find(ListKind::Tools, tool);
+    let entry =
+        entry.filter(|entry| entry.is_idempotent() && entry.task().is_some()).ok_or(ENDED)?;
+    let arguments = validate(arguments.as_bytes(), 1024).map_err(|_| ENDED)?;
+    let request = Request::CallTool { name: (&**tool).into(), arguments: Some(arguments.into()) };
+    let carrier = dispatcher.rights.carrier_of(owner, caller.as_deref());
+    // The conditions for callers of the tool may be different now.
+    #[cfg(feature = "auth")]
+    if let Err(no) = dispatcher.rights.permit(&snapshot, Some(entry), &carrier, &request) {
+        let why = no.error.message();
+        return Err(format!("the server ended before this was done: {why}").into());
+    }
+    let client = client.clone();
+    let caller =
+        TaskRoute::new(live.clone()).attach_to(Caller { client, carrier, ..Caller::default() });
+    let permit = entry.gate.as_ref().and_then(ItemGate::reenter);
+    let reservation = Reservation::new(permit, None);
+    match dispatcher.dispatch(&snapshot, None, caller, request).holding(reservation) {
+        Dispatched::Pending(pending) => {
+            run(tasks, live, pending);
+            Ok(None)
+        }
+        Dispatched::Ready(answer) => Ok(Some(answer)),
+    }
+}
+
+const ENDED: &str =
+    "the server ended before this was done: look at what it has done before you call again";
+
+/// Connection of a handler to its client. Before the task begins it is that of the call, after that the one of the task.
+pub(crate) struct TaskRoute {
+    pub(crate) live: Arc<LiveTask>,
+    /// Asker and channel of the call, for the time before the task begins.
+    pub(crate) asker: Option<Arc<dyn Asker>>,
+    pub(crate) channel: Option<Arc<dyn Channel>>,
+    /// Channel for reports after the task has begun. Reports also set the message of the task.
+    pub(crate) task_channel: Option<Arc<dyn Channel>>,
+}
+
+impl TaskRoute {
+    pub(crate) fn new(live: Arc<LiveTask>) -> Self {
+        Self { live, asker: None, channel: None, task_channel: None }
+    }
+
+    /// Routes the questions and reports of a call through this route, whether or not the item can ask and the client takes reports. A task
+    /// has a status in any case, and asks on its own.
+    pub(crate) fn attach_to(self, caller: Caller) -> Caller {
+        let route = Arc::new(self);
+        Caller {
+            asker: Some(route.clone()),
+            channel: Some(route.clone()),
+            task: Some(route),
+            wants_progress: true,
+            ..caller
+        }
+    }
+
+    /// Returns the asker of the call, for a task that the handler begins and has not begun yet.
+    fn asker_before_task(&self) -> Option<&Arc<dyn Asker>> {
+        self.asker.as_ref().filter(|_| self.live.begins_later() && !self.live.is_task())
+    }
+
+    fn channel(&self) -> Option<&Arc<dyn Channel>> {
+        if self.live.is_task() { self.task_channel.as_ref() } else { self.channel.as_ref() }
+    }
+}
+
+impl Asker for TaskRoute {
+    fn ask(&self, key: &str, question: Question) -> AnswerFuture {
+        match self.asker_before_task() {
+            Some(asker) => asker.ask(key, question),
+            None => self.live.ask(key, question),
+        }
+    }
+
+    fn done(&self, key: &str) -> Option<Box<str>> {
+        self.asker.as_ref()?.done(key)
+    }
+
+    fn set_done(&self, key: &str, json: Box<str>) {
+        if let Some(asker) = self.asker_before_task() {
+            asker.set_done(key, json);
+        }
+    }
+
+    fn hold(&self) {
+        if let Some(asker) = self.asker_before_task() {
+            asker.hold();
+        }
+    }
+
+    fn release(&self) {
+        if let Some(asker) = self.asker_before_task() {
+            asker.release();
+        }
+    }
+
+    fn fail(&self, error: Error) {
+        if let Some(asker) = self.asker_before_task() {
+            asker.fail(error);
+        }
+    }
+
+    fn begin(&self) -> Result<()> {
+        self.asker.as_ref().map_or(Ok(()), |asker| asker.begin())
+    }
+
+    fn need_input(&self) -> Result<Option<NeedInput>> {
+        self.asker_before_task().map_or(Ok(None), |asker| asker.need_input())
+    }
+
+    fn is_resumed(&self) -> bool {
+        self.asker.as_ref().is_some_and(|asker| asker.is_resumed())
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.live.is_waiting() || self.asker_before_task().is_some_and(|asker| asker.is_waiting())
+    }
+}
+
+impl Channel for TaskRoute {
+    fn release(&self, retry: Duration) {
+        if let Some(channel) = self.channel() {
+            channel.release(retry);
+        }
+    }
+
+    fn progress(&self, report: ProgressReport) {
+        self.live.report(&report);
+        if let Some(channel) = self.channel() {
+            channel.progress(report);
+        }
+    }
+
+    fn log(&self, level: Level, logger: &str, data: &str) {
+        if let Some(channel) = self.channel() {
+            channel.log(level, logger, data);
+        }
+    }
+}
+
+impl TaskBegin for TaskRoute {
+    fn begin_task(&self) -> TaskBeginning {
+        let live = self.live.clone();
+        live.want();
+        Box::pin(async move { live.until(|task| task.is_task().then_some(())).await })
+    }
+
+    fn has_begun(&self) -> bool {
+        self.live.is_task()
+    }
+}
