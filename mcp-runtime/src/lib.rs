@@ -203,7 +203,7 @@ mod traits {
 #[doc(hidden)]
 #[cfg(all(feature = "stdio", any(unix, windows)))]
 pub mod __stdio {
-    pub use crate::transport::stdio::{Guard, Input, Output, restore};
+    pub use crate::transport::stdio::{StdioGuard, StdioInput, StdioOutput, restore};
 }
 
 /// Names that generated code uses. They are not for use by hand, and may change in any release.

@@ -32,7 +32,7 @@ use crate::{
     testing::{Called, Client, Prompted, ReadContents},
     transport::{
         block_on,
-        stdio::{Guard, Input},
+        stdio::{StdioGuard, StdioInput},
     },
 };
 
@@ -142,7 +142,8 @@ impl Builder {
     }
 
     fn run_stdio(self) -> Result<(), Stop> {
-        crate::transport::stdio::run(self).map_err(Stop::failure)
+        let server = self.build().map_err(Stop::failure)?;
+        crate::transport::stdio::run(server).map_err(Stop::failure)
     }
 
     fn command(self, arguments: Vec<OsString>) -> Result<(), Stop> {
@@ -261,14 +262,14 @@ impl Builder {
 /// Runs a command with stdout reserved for its output. Text that tools print must not mix with that output, just as it must not mix with
 /// the protocol.
 fn apart<'a>(
-    command: impl FnOnce(Input) -> Pin<Box<dyn Future<Output = Result<Printed, Stop>> + 'a>>,
+    command: impl FnOnce(StdioInput) -> Pin<Box<dyn Future<Output = Result<Printed, Stop>> + 'a>>,
 ) -> Result<(), Stop> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(Stop::failure)?;
     let result = pin!(async {
-        let (_guard, input, mut output) = Guard::install().map_err(Stop::failure)?;
+        let (_guard, input, mut output) = StdioGuard::install().map_err(Stop::failure)?;
         let printed = command(input).await?;
         // A reader that has gone (`… | head`) is no reason to fail.
         let _ = output.write_all(printed.text.as_bytes()).await;

@@ -9,7 +9,7 @@ use crate::{
     collect::collect_by_insert,
     suggest::nearest,
     testing::{Client, next_round},
-    transport::stdio::Input,
+    transport::stdio::StdioInput,
 };
 
 pub(super) const OPTION: (&str, &str) =
@@ -58,7 +58,7 @@ impl Answers {
     }
 
     /// Sends questions without an `--answer` to the person at the terminal, and reads the answers from `input`.
-    pub(super) fn ask(&mut self, input: Input) {
+    pub(super) fn ask(&mut self, input: StdioInput) {
         self.person = Some(Person::new(input));
     }
 

@@ -14,12 +14,12 @@ use crate::{
     builder::{Builder, Started},
     error::ServeError,
     protocol::{Peer, Revision, Service},
-    transport::memory::Memory,
+    transport::in_process::InProcessConnection,
 };
 
 /// Client in the same process as the server. By default it speaks the newest revision.
 pub struct Client {
-    pub(super) memory: Memory,
+    pub(super) memory: InProcessConnection,
     pub(super) revision: Revision,
     pub(super) next_id: u64,
     pub(super) capabilities: Value,
@@ -118,7 +118,7 @@ impl Client {
 
     fn to(started: Started) -> Self {
         Self {
-            memory: Memory::new(Peer::new(Service::new(&started))),
+            memory: InProcessConnection::new(Peer::new(Service::new(&started))),
             revision: Revision::MODERN[0],
             next_id: 0,
             capabilities: json!({}),

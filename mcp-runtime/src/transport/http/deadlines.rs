@@ -14,7 +14,7 @@ use tokio::{
 use super::{open::Opened, pulse::Pulse};
 use crate::{
     limits::{Limit, Limits},
-    transport::alarm::Alarm,
+    transport::runtime::Alarm,
 };
 
 /// Deadlines of a connection that waits for its client: for the head of a request, and for the client to read. A timer checks both a few

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use super::{desk::Desk, endpoint::Endpoint};
 use crate::{
     limits::{Limit, Limits, Taken},
-    transport::alarm::Alarm,
+    transport::runtime::Alarm,
 };
 
 /// Number of connections beyond the limit, for health checks and refusals while the server works for all others.
