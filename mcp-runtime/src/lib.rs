@@ -171,7 +171,7 @@ pub use schema::SchemaProfile;
 pub use store::SqliteTasks;
 pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
 #[cfg(feature = "http")] // cargo add mcp-runtime --features http
-pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
+pub use transport::http::{HttpBody, HttpServer, HttpService};
 
 /// The names that the source of a server uses: `use mcp_runtime::prelude::*;`.
 ///

@@ -124,8 +124,10 @@ impl Listening {
         #[cfg(feature = "http")]
         {
             use crate::transport::http;
-            let address = self.address.map_or(http::DEFAULT.to_owned(), |it| http::address(&it));
-            http::run(builder, &address)
+            let address = self
+                .address
+                .map_or(http::DEFAULT_ADDRESS.to_owned(), |it| http::complete_address(&it));
+            http::run(builder.bind_http(&*address))
                 .map_err(|error| Stop::failure(format!("{address}: {error}")))
         }
         #[cfg(not(feature = "http"))]
