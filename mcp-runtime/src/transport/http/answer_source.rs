@@ -57,7 +57,7 @@ impl AnswerSource {
 
     /// Waits until the head of the response can be decided. Until then every status is possible, and an answer of one message needs no
     /// stream (rule C-03).
-    pub(super) async fn begin(&mut self, accepts: Accepts, keep_alive: Duration) -> AnswerForm {
+    pub(super) async fn decide(&mut self, accepts: Accepts, keep_alive: Duration) -> AnswerForm {
         let mut lines = Vec::new();
         let mut silence = pin!(None);
         let is_over = std::future::poll_fn(|cx| {

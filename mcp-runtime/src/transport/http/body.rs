@@ -57,7 +57,7 @@ impl HttpBody {
 
     /// Registers an answer that is not written at once. A stream keeps its connection at work, so that the deadline for the next request
     /// does not run. A large message counts for the limit of all connections. Returns whether there is room for the answer.
-    pub(super) fn keep_at(
+    pub(super) fn register(
         &mut self,
         request: &ActiveRequest,
         connection: impl FnOnce() -> Option<Share>,
@@ -68,7 +68,7 @@ impl HttpBody {
                 large.held = HeldAnswer::take(request.state(), large.rest.len());
                 return large.held.is_some();
             }
-            BodyContent::Events(events) => events.keep_at(request.clone(), connection()),
+            BodyContent::Events(events) => events.register(request.clone(), connection()),
         }
         true
     }
@@ -211,7 +211,7 @@ impl EventStream {
         self
     }
 
-    pub(super) fn keep_at(&mut self, request: ActiveRequest, connection: Option<Share>) {
+    pub(super) fn register(&mut self, request: ActiveRequest, connection: Option<Share>) {
         (self.request, self._connection) = (Some(request), connection);
     }
 

@@ -186,7 +186,7 @@ impl Wire {
     #[cold]
     fn block(&mut self, is_blocked: bool) {
         self.is_blocked = is_blocked;
-        self.state.activity.block(is_blocked, self.state.endpoint.open.now());
+        self.state.activity.block(is_blocked, self.state.endpoint.connections.now());
     }
 }
 
@@ -232,7 +232,7 @@ struct OpenedConnection {
 impl OpenedConnection {
     /// Adds a connection to the open ones. `address` is its other end.
     fn new(endpoint: &Arc<Endpoint>, address: IpAddr) -> Self {
-        let open = &endpoint.open;
+        let open = &endpoint.connections;
         let number = open.count();
         let state = ConnectionState::new(endpoint.clone(), Some(address));
         let alarm = Alarm::new(Waker::noop().clone());
@@ -243,7 +243,7 @@ impl OpenedConnection {
 
 impl Drop for OpenedConnection {
     fn drop(&mut self) {
-        self.state.endpoint.open.remove(self.number, &self.state.activity);
+        self.state.endpoint.connections.remove(self.number, &self.state.activity);
     }
 }
 
@@ -298,7 +298,7 @@ impl Deadlines {
             if activity.is_waiting() {
                 return Some(Overdue::Displaced);
             }
-            state.endpoint.open.spare(activity);
+            state.endpoint.connections.spare(activity);
         }
         while self.look.as_mut().poll(&mut Context::from_waker(&self.waker)).is_ready() {
             if let Some(overdue) = self.count(activity) {
@@ -313,7 +313,7 @@ impl Deadlines {
         let waits_for_head = !activity.is_working() && !activity.is_blocked();
         if self.head.is_over(activity.requests(), waits_for_head) {
             Some(Overdue::Head)
-        } else if self.write.is_over(activity.turns(), activity.is_blocked()) {
+        } else if self.write.is_over(activity.reading_changes(), activity.is_blocked()) {
             Some(Overdue::Write)
         } else {
             None

@@ -34,7 +34,7 @@ struct SpareBuffers {
 impl ConnectionState {
     pub(super) fn new(endpoint: Arc<Endpoint>, address: Option<IpAddr>) -> Arc<Self> {
         let remembered = Remembered::new(&endpoint.service);
-        let activity = Arc::new(ActivityClock::opened_at(endpoint.open.now()));
+        let activity = Arc::new(ActivityClock::opened_at(endpoint.connections.now()));
         let buffers = Mutex::default();
         Arc::new(Self { endpoint, remembered, address, activity, buffers })
     }
@@ -49,7 +49,7 @@ impl ConnectionState {
     /// application's own server are not counted here.
     #[inline]
     pub(super) fn may_keep_connection(&self, carrier: &Carrier) -> bool {
-        let (endpoint, most) = (&self.endpoint, self.endpoint.open.most());
+        let (endpoint, most) = (&self.endpoint, self.endpoint.connections.most());
         if self.address.is_none() || endpoint.service.shares().has_plenty(Pool::Connections, most) {
             return true;
         }
@@ -130,7 +130,7 @@ impl Drop for ActiveRequest {
     #[inline]
     fn drop(&mut self) {
         let ConnectionState { activity, endpoint, .. } = &*self.0;
-        activity.end(|| endpoint.open.now());
+        activity.end(|| endpoint.connections.now());
     }
 }
 
@@ -149,7 +149,7 @@ impl HeldAnswer {
         if !taken.grow(&endpoint.answers, bytes, endpoint.limits().all_answers) {
             let tally = endpoint.service.tally();
             tally.refuse(Limit::AllAnswers);
-            if !endpoint.open.displace_unread(bytes) {
+            if !endpoint.connections.displace_unread(bytes) {
                 return None;
             }
             // The closed connections give back their bytes in a moment.

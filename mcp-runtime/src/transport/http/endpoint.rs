@@ -44,7 +44,7 @@ pub(super) struct Endpoint {
     /// Time of the last search in which no tenant had sessions that could make room, in milliseconds since the start. Zero before the first
     /// one.
     displaced_none: AtomicU64,
-    pub(super) open: OpenConnections,
+    pub(super) connections: OpenConnections,
     /// Bytes of large answers that clients have not read.
     pub(super) answers: Arc<Room>,
     memory: Arc<EventMemory>,
@@ -73,7 +73,7 @@ impl Endpoint {
             sse_sessions: Arc::default(),
             searched: AtomicU64::new(0),
             displaced_none: AtomicU64::new(0),
-            open: OpenConnections::new(&started.limits),
+            connections: OpenConnections::new(&started.limits),
             answers: Arc::default(),
             memory: Arc::new(EventMemory::new(started.limits)),
             remembered: Default::default(),

@@ -66,7 +66,7 @@ pub(super) fn open(
 ///
 /// # Errors
 /// Returns the response to a request that names no such session.
-fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<SseSession>, Box<Response<HttpBody>>> {
+fn find(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<SseSession>, Box<Response<HttpBody>>> {
     let query = parts.uri.query();
     let id = query.and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix(ID)));
     let id = id.ok_or_else(|| {
@@ -88,7 +88,7 @@ pub(super) fn check(
     head: &Head<'_>,
     parts: &Parts,
 ) -> Result<(), Box<Response<HttpBody>>> {
-    named(endpoint, parts)?;
+    find(endpoint, parts)?;
     if is_json(head) { Ok(()) } else { Err(reply::unsupported(head.content_type.first).into()) }
 }
 
@@ -100,7 +100,7 @@ pub(super) fn post(
     read: &RequestBytes,
 ) -> Response<HttpBody> {
     // The session is looked up again, because it may have ended while the body came.
-    let session = match named(endpoint, parts) {
+    let session = match find(endpoint, parts) {
         Ok(session) => session,
         Err(unnamed) => return *unnamed,
     };

@@ -4,17 +4,16 @@
 //! message belongs to a [session](session_requests), which survives its connections. Protocol revision 2024-11-05 has [two addresses of
 //! its own](legacy_sse). An answer is one JSON message, unless other messages come before it or it takes long. The head of the response
 //! [waits](answer_source) until that is decided.
-
 //!
-//! The files follow a request, and each uses only those above it in this list, or beside it:
+//! The files follow a request. Each uses only those of its own line, and of the lines above it:
 //!
 //! 1. What a request says: [`head`], [`access`], [`route`].
-//! 2. What outlives a request: [`session`]s with their [`sse`] streams in a [`session_table`], [`open_connections`], the [`endpoint`], and
-//!    the [`connection_state`].
+//! 2. What outlives a request: the [`session`] with its [`sse`] streams and their `expiry`, in a [`session_table`]; [`open_connections`];
+//!    the [`endpoint`], which all connections share, and the [`connection_state`].
 //! 3. What it is answered with: [`answer_source`], [`body`], [`reply`].
-//! 4. What has to come first: the token ([`token_gate`](self)) and the [`request_body`].
+//! 4. What has to come first: the token (`token_gate`) and the [`request_body`].
 //! 5. The eras: [`stateless`], [`session_requests`], [`legacy_sse`].
-//! 6. The whole path: [`request`], which a [`connection`] of the [`server`] drives, or an application through the [`service`].
+//! 6. The whole path: [`request`], which a [`connection`] of the [`server`] drives, or an application through the [`service`]. With `--http`, connections run on [`reactors`].
 
 mod access;
 mod answer_source;

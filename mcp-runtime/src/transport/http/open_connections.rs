@@ -30,7 +30,7 @@ pub(super) struct ActivityClock {
     /// Requests that have no answer yet, and answers that are still being streamed.
     at_work: AtomicU32,
     /// Rises when the client stops reading and when it reads on.
-    turns: AtomicU32,
+    reading_changes: AtomicU32,
     /// Time when the connection last began to wait for its client, as a number of accepted connections.
     since: AtomicU64,
     /// Bytes of large answers that the client has not read.
@@ -72,14 +72,14 @@ impl ActivityClock {
         self.requests.load(Relaxed)
     }
 
-    pub(super) fn turns(&self) -> u32 {
-        self.turns.load(Relaxed)
+    pub(super) fn reading_changes(&self) -> u32 {
+        self.reading_changes.load(Relaxed)
     }
 
     /// Notes that the client has stopped reading, or that it reads again.
     #[cold]
     pub(super) fn block(&self, is_blocked: bool, now: u64) {
-        self.turns.fetch_add(1, Relaxed);
+        self.reading_changes.fetch_add(1, Relaxed);
         self.is_blocked.store(is_blocked, Relaxed);
         self.since.store(now, Relaxed);
     }

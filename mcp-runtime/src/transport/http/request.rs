@@ -39,7 +39,7 @@ pub(super) struct RequestFuture<B> {
     route: HttpRoute,
     parts: Arc<Parts>,
     body: BodyReader<B>,
-    has_entered: bool,
+    is_admitted: bool,
     #[cfg(feature = "auth")]
     gate: TokenGate,
     /// Origin of the page that may see the answer.
@@ -56,7 +56,7 @@ impl<B: RequestBody> RequestFuture<B> {
             route,
             parts: Arc::new(parts),
             body: BodyReader::of(body),
-            has_entered: false,
+            is_admitted: false,
             #[cfg(feature = "auth")]
             gate: TokenGate::default(),
             origin: None,
@@ -124,7 +124,7 @@ fn admit(
 ///
 /// # Errors
 /// Returns the response to any other request.
-fn enter(
+fn answer_without_body(
     route: HttpRoute,
     state: &ConnectionState,
     parts: &Arc<Parts>,
@@ -170,7 +170,7 @@ fn enter(
 }
 
 /// Parses a message, and hands it to the era that it belongs to.
-fn take(
+fn handle(
     route: HttpRoute,
     state: &ConnectionState,
     parts: &Arc<Parts>,
@@ -225,7 +225,7 @@ fn take(
 fn no_connection(endpoint: &Endpoint) -> String {
     format!(
         "this client has its share of the {} connections: wait for some of its calls, or end some of its streams",
-        endpoint.open.most()
+        endpoint.connections.most()
     )
 }
 
@@ -267,11 +267,12 @@ impl<B: RequestBody> RequestFuture<B> {
             }
         }
         let head = Head::of(&self.parts.headers);
-        if !self.has_entered {
-            self.has_entered = true;
+        if !self.is_admitted {
+            self.is_admitted = true;
             let admitted = admit(self.route, endpoint, &self.parts, &head, &mut self.origin);
-            let entered = admitted.and_then(|()| enter(self.route, state, &self.parts, &head));
-            if let Err(response) = entered {
+            let answered =
+                admitted.and_then(|()| answer_without_body(self.route, state, &self.parts, &head));
+            if let Err(response) = answered {
                 return Poll::Ready(refuse(&mut self.body, state, &self.parts, response));
             }
             #[cfg(feature = "auth-server")]
@@ -286,7 +287,7 @@ impl<B: RequestBody> RequestFuture<B> {
         let read = match self.body.poll(cx, endpoint) {
             Poll::Ready(read) => read,
             Poll::Pending => {
-                state.activity.receive(endpoint.open.now());
+                state.activity.receive(endpoint.connections.now());
                 return Poll::Pending;
             }
         };
@@ -294,7 +295,7 @@ impl<B: RequestBody> RequestFuture<B> {
             state.activity.has_received();
         }
         Poll::Ready(match read {
-            Ok(read) => take(self.route, state, &self.parts, &head, &read),
+            Ok(read) => handle(self.route, state, &self.parts, &head, &read),
             Err(unread) => {
                 refuse(&mut self.body, state, &self.parts, unread.reply(endpoint).into())
             }
@@ -336,7 +337,7 @@ impl<B: RequestBody> Future for RequestFuture<B> {
         };
         let Self { active, parts, connection, .. } = &mut *self;
         let connection = || connection.take().or_else(|| active.state().keep_connection(parts));
-        if !response.body_mut().keep_at(active, connection) {
+        if !response.body_mut().register(active, connection) {
             response = reply::busy(
                 "too many answers wait to be read, and there is no room for this one: try again later",
             );

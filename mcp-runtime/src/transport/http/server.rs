@@ -125,7 +125,7 @@ impl HttpServer {
         let mut connections = JoinSet::new();
         let limits = *self.endpoint().limits();
         let catalog = self.endpoint().service.dispatcher.catalog.clone();
-        let (open, tally) = (&self.endpoint().open, self.endpoint().service.tally());
+        let (open, tally) = (&self.endpoint().connections, self.endpoint().service.tally());
         let most = open.most();
         while let Some(accepted) =
             next(&self.listener, &mut connections, most + RESERVE, &mut stop).await

@@ -60,7 +60,7 @@ impl HttpService {
     /// Checks whether a server with these settings may listen on this address, if it is known.
     ///
     /// # Errors
-    /// Fails if access tokens would be sent over an address without TLS.
+    /// Fails if the verifier of tokens is not made for this address.
     pub(crate) fn check_address(
         settings: &HttpSettings,
         bound: Option<IpAddr>,

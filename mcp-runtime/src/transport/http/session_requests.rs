@@ -36,11 +36,11 @@ pub(super) fn initialize(
     accepts: Accepts,
 ) -> Response<HttpBody> {
     if head.session.first.is_some() {
-        return match named(endpoint, head, carrier.principal()) {
+        return match find(endpoint, head, carrier.principal()) {
             Ok(session) => {
-                show(&session, &carrier);
-                let (_, response) = begun(&session, incoming, carrier, accepts);
-                naming(&session, response)
+                show_token(&session, &carrier);
+                let (_, response) = begin(&session, incoming, carrier, accepts);
+                with_id(&session, response)
             }
             Err(unnamed) => unnamed.reply(incoming.id()),
         };
@@ -52,32 +52,32 @@ pub(super) fn initialize(
         Ok(session) => Arc::new(session),
         Err(why) => return reply::busy(why),
     };
-    show(&session, &carrier);
-    let (has_begun, response) = begun(&session, incoming, carrier, accepts);
+    show_token(&session, &carrier);
+    let (has_begun, response) = begin(&session, incoming, carrier, accepts);
     if !has_begun {
         return response;
     }
-    let response = naming(&session, response);
+    let response = with_id(&session, response);
     endpoint.sessions.insert(session);
     response
 }
 
 /// Adds the header that names the session.
-fn naming(session: &HttpSession, mut response: Response<HttpBody>) -> Response<HttpBody> {
+fn with_id(session: &HttpSession, mut response: Response<HttpBody>) -> Response<HttpBody> {
     if let Ok(id) = HeaderValue::from_bytes(session.id().as_bytes()) {
         response.headers_mut().insert(SESSION_HEADER, id);
     }
     response
 }
 
-fn show(session: &HttpSession, carrier: &Carrier) {
+fn show_token(session: &HttpSession, carrier: &Carrier) {
     if let Some(http) = &carrier.http {
         session.show(&http.extensions);
     }
 }
 
 /// Passes the first message to a session. Returns whether the session has begun with that, and the response.
-fn begun(
+fn begin(
     session: &HttpSession,
     incoming: Incoming<'_>,
     carrier: Carrier,
@@ -116,11 +116,11 @@ pub(super) fn post(
     head: &Head<'_>,
     accepts: Accepts,
 ) -> HttpAnswer {
-    let session = match named(&state.endpoint, head, carrier.principal()) {
+    let session = match find(&state.endpoint, head, carrier.principal()) {
         Ok(session) => session,
         Err(unnamed) => return unnamed.reply(incoming.id()).into(),
     };
-    show(&session, &carrier);
+    show_token(&session, &carrier);
     let outbox = state.outbox();
     let to = ReplyTo::each(outbox.clone());
     let to = match (accepts.events, session.resumes()) {
@@ -175,7 +175,7 @@ struct Posted {
 impl Posted {
     async fn wait(mut self, accepts: Accepts) -> HttpAnswer {
         let keep_alive = self.endpoint.limits().keep_alive;
-        let begun = self.source.begin(accepts, keep_alive).await;
+        let begun = self.source.decide(accepts, keep_alive).await;
         self.answer(begun)
     }
 
@@ -215,7 +215,7 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
         let why = "the answer is a `text/event-stream`, which `Accept` does not name";
         return reply::refuse(StatusCode::NOT_ACCEPTABLE, why);
     }
-    let session = match named(endpoint, head, Principal::named_in(&parts.extensions)) {
+    let session = match find(endpoint, head, Principal::named_in(&parts.extensions)) {
         Ok(session) => session,
         Err(unnamed) => return unnamed.reply(None),
     };
@@ -254,7 +254,7 @@ pub(super) fn delete(
     head: &Head<'_>,
     principal: &str,
 ) -> Response<HttpBody> {
-    match named(endpoint, head, principal) {
+    match find(endpoint, head, principal) {
         Ok(session) => {
             let id = head.session.first.and_then(|id| SessionId::parse(id.as_bytes()));
             id.and_then(|id| endpoint.sessions.remove(&id));
@@ -266,7 +266,7 @@ pub(super) fn delete(
 }
 
 /// Returns the session that the headers name, if it has the revision that they name. A session of another principal counts as unknown.
-fn named(
+fn find(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,
     principal: &str,
@@ -323,5 +323,5 @@ pub(super) fn revision(
     head: &Head<'_>,
     principal: &str,
 ) -> Option<Revision> {
-    named(endpoint, head, principal).ok().map(|session| session.revision())
+    find(endpoint, head, principal).ok().map(|session| session.revision())
 }

@@ -89,12 +89,12 @@ pub(super) fn answer(
             HttpAnswer::Json(status(is_refused), message)
         }
         Some(begun) => {
-            decided(begun, AnswerSource::stateless(peer, turn.waiting), listening, keep_alive)
+            respond(begun, AnswerSource::stateless(peer, turn.waiting), listening, keep_alive)
         }
         None => HttpAnswer::later(async move {
             let mut source = AnswerSource::stateless(peer, turn.waiting);
-            let begun = source.begin(accepts, keep_alive).await;
-            decided(begun, source, listening, keep_alive)
+            let begun = source.decide(accepts, keep_alive).await;
+            respond(begun, source, listening, keep_alive)
         }),
     }
 }
@@ -109,7 +109,7 @@ struct ListenStream {
     opened_by: Option<Arc<Parts>>,
 }
 
-fn decided(
+fn respond(
     begun: AnswerForm,
     source: AnswerSource,
     listening: Option<ListenStream>,
