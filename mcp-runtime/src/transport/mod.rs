@@ -15,5 +15,5 @@ mod serve;
 pub(crate) mod stdio;
 pub(crate) mod stream;
 
-#[cfg(any(feature = "http", feature = "stdio"))]
+#[cfg(feature = "stdio")]
 pub(crate) use self::runtime::block_on;

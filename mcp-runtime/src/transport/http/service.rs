@@ -22,7 +22,7 @@ use super::{
     connection_state::{ActiveRequest, ConnectionState},
     endpoint::Endpoint,
     request::RequestFuture,
-    route::{self, HttpRoute},
+    route::HttpRoute,
 };
 #[cfg(feature = "auth")]
 use super::{reply, token_gate};
@@ -111,7 +111,7 @@ impl HttpService {
     /// Returns the paths that an application has to route to the service.
     #[cfg(feature = "axum")]
     pub(crate) fn paths(&self) -> Vec<String> {
-        route::paths(&self.endpoint.settings)
+        super::route::paths(&self.endpoint.settings)
     }
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
