@@ -123,7 +123,6 @@ pub mod testing;
 mod transport;
 mod unavailable;
 mod unwind;
-mod wire;
 
 // If a feature is off, the compiler shows the line of its `cfg` beside the name that it cannot find.
 #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth

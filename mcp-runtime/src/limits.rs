@@ -23,7 +23,7 @@ pub(crate) use tally::Tally;
 #[cfg(feature = "auth-server")]
 pub(crate) use turnstile::Turnstile;
 
-use crate::wire;
+use mcp_runtime_wire as wire;
 
 /// Size in bytes above which a message counts for the limits of all clients. For smaller messages the shared counter would cost too much.
 pub(crate) const LARGE: usize = 64 << 10;
@@ -243,8 +243,8 @@ impl Limits {
         zeros.into_iter().filter(|it| it.1).map(|it| it.0)
     }
 
-    pub(crate) fn of_wire(&self) -> wire::Limits {
-        wire::Limits { depth: self.depth, batch: self.batch }
+    pub(crate) fn of_wire(&self) -> wire::ParseLimits {
+        wire::ParseLimits { depth: self.depth, batch: self.batch }
     }
 }
 

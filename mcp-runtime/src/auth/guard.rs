@@ -5,8 +5,8 @@ use std::{borrow::Cow, sync::Arc};
 use super::{ProtectedResource, Refusal, scope};
 use crate::{
     call::context::{Access, Authorization, Policy},
-    error::{Error, Kind},
-    item::ItemDef,
+    error::{Error, ErrorKind},
+    registry::ItemDef,
     unwind,
 };
 
@@ -60,7 +60,7 @@ pub(crate) struct No {
 
 impl From<Refusal> for No {
     fn from(refusal: Refusal) -> Self {
-        let error = Error::of(Kind::InvalidRequest, refusal.why());
+        let error = Error::of(ErrorKind::InvalidRequest, refusal.why());
         Self { refusal: Some(refusal), error }
     }
 }

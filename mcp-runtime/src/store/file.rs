@@ -8,7 +8,7 @@ use rusqlite::{
 };
 
 use super::advice;
-use crate::{model::Instant, task::KeptTask};
+use crate::{model::Timestamp, task::KeptTask};
 
 /// Identifies the files of this crate, in the header of the file.
 const APPLICATION: i32 = i32::from_be_bytes(*b"mcpt");
@@ -97,7 +97,7 @@ impl TaskFile {
         let write = self.connection.transaction_with_behavior(Immediate)?;
         let mut kept = self.kept;
         kept.remove(delete(&write, "id = ?1", [&task.id])?);
-        kept.remove(delete(&write, "expires <= ?1", [integer(Instant::now().0)])?);
+        kept.remove(delete(&write, "expires <= ?1", [integer(Timestamp::now().0)])?);
         let bytes = task.size() as u64;
         while !kept.has_room(bytes, most) {
             let oldest = "id = (SELECT id FROM task WHERE owner = ?1 AND finished = 1

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{Response, StatusCode, request::Parts};
+use mcp_runtime_wire::{self as wire, Parsed};
 
 use super::{
     body::{EventFeed, EventStream, HttpBody},
@@ -21,7 +22,6 @@ use crate::{
     limits::Limit,
     protocol::{Arrival, Era, Peer, Remembered, ReplyTo, Turn},
     transport::stream::spawn,
-    wire::{self, Parsed},
 };
 
 /// Query parameter that names the session.

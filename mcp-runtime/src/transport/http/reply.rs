@@ -4,13 +4,13 @@ use std::{future::Future, pin::Pin};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, request::Parts};
+use mcp_runtime_wire::{Id, ObjectWriter};
 
 use super::body::HttpBody;
 use crate::{
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::LARGE,
     protocol::{Revision, unread},
-    wire::{Id, Object},
 };
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -65,7 +65,7 @@ pub(super) fn events(body: HttpBody) -> Response<HttpBody> {
 
 /// Returns the refusal of a request without a message: an error without an id, which says what to do.
 pub(super) fn refuse(status: StatusCode, why: impl std::fmt::Display) -> Response<HttpBody> {
-    error(status, None, None, &Error::of(Kind::InvalidRequest, why))
+    error(status, None, None, &Error::of(ErrorKind::InvalidRequest, why))
 }
 
 /// Returns the refusal of a message, with its id if the id could be read.
@@ -85,7 +85,7 @@ pub(super) fn error(
 /// code that the server of the TypeScript SDK gives for such a session.
 pub(super) fn no_session(hint: &str) -> Response<HttpBody> {
     let mut body = Vec::new();
-    let mut object = Object::begin(&mut body);
+    let mut object = ObjectWriter::begin(&mut body);
     object.raw("code", "-32001").str("message", &format!("Session not found: {hint}"));
     object.end();
     json(StatusCode::NOT_FOUND, body)
@@ -102,7 +102,7 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<HttpBody> {
 
 /// Refuses a request for which there is no room now.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<HttpBody> {
-    later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(Kind::Failed, why)))
+    later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(ErrorKind::Failed, why)))
 }
 
 /// Adds the header that says when to try again.

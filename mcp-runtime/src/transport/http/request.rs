@@ -9,6 +9,7 @@ use std::{
 };
 
 use http::{HeaderValue, Method, Response, StatusCode, request::Parts};
+use mcp_runtime_wire::{self as wire, Id, Incoming, Parsed};
 
 #[cfg(feature = "auth")]
 use super::token_gate::{self, TokenGate};
@@ -26,10 +27,9 @@ use super::{
 };
 use crate::{
     call::context::{Carrier, Principal},
-    error::{Error, Kind},
+    error::{Error, ErrorKind},
     limits::{Limit, Share},
     protocol::{self, Route},
-    wire::{self, Id, Incoming, Parsed},
 };
 
 /// Future that answers a request. Most requests are answered as soon as their bodies have come. Only a call that has to wait costs a future
@@ -196,17 +196,17 @@ fn handle(
     let incoming = match wire::parse(&read.bytes, endpoint.limits().of_wire(), &mut parsed) {
         Ok(Incoming::One(Err(invalid))) => {
             endpoint.service.note_invalid(&invalid);
-            return refuse(invalid.id, &Error::of(Kind::InvalidRequest, invalid.reason));
+            return refuse(invalid.id, &Error::of(ErrorKind::InvalidRequest, invalid.reason));
         }
         Ok(incoming) => incoming,
         Err(malformed) => {
             endpoint.service.note_malformed(&malformed);
-            return refuse(None, &Error::of(Kind::Parse, malformed));
+            return refuse(None, &Error::of(ErrorKind::Parse, malformed));
         }
     };
     let carrier = Carrier::of_request(parts, address);
     if incoming.asks() && !state.may_keep_connection(&carrier) {
-        let error = Error::of(Kind::Failed, no_connection(endpoint));
+        let error = Error::of(ErrorKind::Failed, no_connection(endpoint));
         let status = StatusCode::SERVICE_UNAVAILABLE;
         return reply::later(refuse_with(status, incoming.id(), &error)).into();
     }

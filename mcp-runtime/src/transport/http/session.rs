@@ -353,13 +353,14 @@ impl Drop for SseStream {
 
 #[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
 mod tests {
+    use mcp_runtime_wire::{Parsed, parse};
+
     use super::{super::endpoint::Endpoint, *};
     use crate::{
         builder::{HttpSettings, Identity, builder, items},
         call::context::{Carrier, Context},
         catalog::Tool,
         protocol::{Arrival, Era, ReplyTo, Turn},
-        wire::{Parsed, parse},
     };
 
     /// Measures a session after typical use, because a server needs this memory for each client that has not left.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{HeaderValue, Response, StatusCode, request::Parts};
+use mcp_runtime_wire::{Id, Incoming};
 
 #[cfg(feature = "auth")]
 use super::token_gate;
@@ -19,10 +20,9 @@ use super::{
 };
 use crate::{
     call::context::{Carrier, Principal},
-    error::{Error, Kind, shown},
+    error::{Error, ErrorKind, shown},
     limits::Limit,
     protocol::{Arrival, Era, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
-    wire::{Id, Incoming},
 };
 
 const LAST_EVENT: &str = "last-event-id";
@@ -304,7 +304,7 @@ enum Unnamed {
 impl Unnamed {
     fn reply(self, id: Option<Id<'_>>) -> Response<HttpBody> {
         let refuse = |status, why: &str| {
-            reply::error(status, None, id, &Error::of(Kind::InvalidRequest, why))
+            reply::error(status, None, id, &Error::of(ErrorKind::InvalidRequest, why))
         };
         match self {
             Self::Missing => refuse(

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use http::{StatusCode, request::Parts};
+use mcp_runtime_wire::{Incoming, RpcMessage};
 
 #[cfg(feature = "auth")]
 use super::token_gate;
@@ -18,7 +19,6 @@ use crate::{
     call::context::Carrier,
     limits::Share,
     protocol::{Arrival, Era, Refusal, ReplyTo, Turn},
-    wire::{Incoming, Message},
 };
 
 /// Answers one message.
@@ -31,12 +31,12 @@ pub(super) fn answer(
 ) -> HttpAnswer {
     let endpoint = &state.endpoint;
     match &incoming {
-        Incoming::One(Ok(Message::Request { .. })) => {}
+        Incoming::One(Ok(RpcMessage::Request { .. })) => {}
         // A cancellation is ignored too: the id of a request means nothing on another connection (rule C-08).
-        Incoming::One(Ok(Message::Notification { .. })) => {
+        Incoming::One(Ok(RpcMessage::Notification { .. })) => {
             return reply::empty(StatusCode::ACCEPTED).into();
         }
-        Incoming::One(Ok(Message::Response { .. })) => {
+        Incoming::One(Ok(RpcMessage::Response { .. })) => {
             let why = "clients send no responses in this revision";
             return reply::refuse(StatusCode::BAD_REQUEST, why).into();
         }
