@@ -177,7 +177,7 @@ pub use server::{Identity, Server};
 pub use store::SqliteTasks;
 pub use task::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
 #[cfg(feature = "http")] // cargo add mcp-runtime --features http
-pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
+pub use transport::http::{HttpBody, HttpServer, HttpService};
 
 /// The names that the source of a server uses: `use mcp_runtime::prelude::*;`.
 ///
@@ -219,7 +219,7 @@ mod traits {
 #[doc(hidden)]
 #[cfg(all(feature = "stdio", any(unix, windows)))]
 pub mod __stdio {
-    pub use crate::transport::stdio::{Guard, Input, Output, restore};
+    pub use crate::transport::stdio::{StdioGuard, StdioInput, StdioOutput, restore};
 }
 
 /// Names that generated code uses. They are not for use by hand, and may change in any release.

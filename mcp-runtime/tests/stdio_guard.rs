@@ -22,7 +22,7 @@ mod unix {
     use std::time::Duration;
     use std::{env, panic, thread};
 
-    use mcp_runtime::__stdio::{Guard, Input, Output, restore};
+    use mcp_runtime::__stdio::{StdioGuard, StdioInput, StdioOutput, restore};
     use rustix::fs::{OFlags, fcntl_getfl};
     use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
 
@@ -61,7 +61,7 @@ mod unix {
 
     /// Runs the child process in a role.
     fn child(role: &str) {
-        let (guard, input, output) = Guard::install().unwrap();
+        let (guard, input, output) = StdioGuard::install().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             match role {
@@ -88,7 +88,10 @@ mod unix {
                     echo(input, output).await;
                 }
                 "second" => {
-                    assert_eq!(Guard::install().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+                    assert_eq!(
+                        StdioGuard::install().unwrap_err().kind(),
+                        io::ErrorKind::AlreadyExists
+                    );
                     echo(input, output).await;
                 }
                 other => panic!("no role {other}"),
@@ -98,7 +101,7 @@ mod unix {
     }
 
     /// Answers every line with itself in upper case.
-    async fn echo(input: Input, mut output: Output) {
+    async fn echo(input: StdioInput, mut output: StdioOutput) {
         let mut lines = tokio::io::BufReader::new(input).lines();
         while let Some(line) = lines.next_line().await.unwrap() {
             output.write_all(format!("{}\n", line.to_uppercase()).as_bytes()).await.unwrap();
@@ -119,7 +122,7 @@ mod unix {
         assert_eq!(io::stdin().read(&mut [0]).unwrap(), 0);
     }
 
-    async fn write_both(mut output: Output) {
+    async fn write_both(mut output: StdioOutput) {
         let stderr = thread::spawn(|| {
             for n in 0..LINES {
                 let line = format!("err {n:05} {}\n", "e".repeat(n % 80));
@@ -136,13 +139,13 @@ mod unix {
         stderr.join().unwrap();
     }
 
-    async fn count(mut input: Input, mut output: Output) {
+    async fn count(mut input: StdioInput, mut output: StdioOutput) {
         let count = input.read(&mut vec![0; 64 * 1024]).await.unwrap();
         output.write_all(format!("{count}\n").as_bytes()).await.unwrap();
         output.flush().await.unwrap();
     }
 
-    async fn flood(mut output: Output) {
+    async fn flood(mut output: StdioOutput) {
         for n in 0..LINES {
             output.write_all(flood_line(n).as_bytes()).await.unwrap();
         }
@@ -153,7 +156,7 @@ mod unix {
         format!("{n:05} {}\n", "x".repeat(n * 7 % 1999))
     }
 
-    async fn gone(mut input: Input, mut output: Output) {
+    async fn gone(mut input: StdioInput, mut output: StdioOutput) {
         assert_eq!(input.read(&mut [0; 8]).await.unwrap(), 0);
         let error = output.write_all(b"x\n").await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);

@@ -28,7 +28,7 @@ use crate::{
     testing::{Called, Client, Prompted, ReadContents},
     transport::{
         block_on,
-        stdio::{Guard, Input},
+        stdio::{StdioGuard, StdioInput},
     },
 };
 
@@ -109,7 +109,8 @@ impl Builder {
     }
 
     fn run_stdio(self) -> Result<(), CommandError> {
-        crate::transport::stdio::run(self).map_err(CommandError::failure)
+        let server = self.build().map_err(CommandError::failure)?;
+        crate::transport::stdio::run(server).map_err(CommandError::failure)
     }
 
     fn command(self, arguments: Vec<OsString>) -> Result<(), CommandError> {
@@ -244,7 +245,7 @@ impl Builder {
 /// the protocol.
 fn apart<'a>(
     command: impl FnOnce(
-        Input,
+        StdioInput,
     ) -> Pin<Box<dyn Future<Output = Result<CommandOutput, CommandError>> + 'a>>,
 ) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -252,7 +253,7 @@ fn apart<'a>(
         .build()
         .map_err(CommandError::failure)?;
     let result = pin!(async {
-        let (_guard, input, mut output) = Guard::install().map_err(CommandError::failure)?;
+        let (_guard, input, mut output) = StdioGuard::install().map_err(CommandError::failure)?;
         let printed = command(input).await?;
         // A reader that has gone (`… | head`) is no reason to fail.
         let _ = output.write_all(printed.text.as_bytes()).await;

@@ -128,9 +128,10 @@ impl HttpLaunch {
         #[cfg(feature = "http")]
         {
             use crate::transport::http;
-            let address =
-                self.address.map_or(http::DEFAULT.to_owned(), |address| http::address(&address));
-            http::run(builder, &address)
+            let address = self.address.map_or(http::DEFAULT_ADDRESS.to_owned(), |address| {
+                http::complete_address(&address)
+            });
+            http::run(builder.bind_http(&*address))
                 .map_err(|error| CommandError::failure(format!("{address}: {error}")))
         }
         #[cfg(not(feature = "http"))]

@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 
 use super::show::{self, member};
-use crate::transport::stdio::Input;
+use crate::transport::stdio::StdioInput;
 
 /// Person at the terminal. Questions go to stderr; answers are read from the process's original stdin.
-pub(super) struct Person(Lines<BufReader<Input>>);
+pub(super) struct Person(Lines<BufReader<StdioInput>>);
 
 impl Person {
-    pub(super) fn new(input: Input) -> Self {
+    pub(super) fn new(input: StdioInput) -> Self {
         Self(BufReader::new(input).lines())
     }
 

@@ -18,7 +18,7 @@ use crate::{
     collect::collect_by_insert,
     suggest::nearest,
     testing::{Client, RpcError, next_round},
-    transport::stdio::Input,
+    transport::stdio::StdioInput,
 };
 
 pub(super) const OPTION: (&str, &str) =
@@ -73,7 +73,7 @@ impl QuestionAnswers {
     }
 
     /// Sends questions without an `--answer` to the person at the terminal, and reads the answers from `input`.
-    pub(super) fn ask(&mut self, input: Input) {
+    pub(super) fn ask(&mut self, input: StdioInput) {
         self.person = Some(Person::new(input));
     }
 

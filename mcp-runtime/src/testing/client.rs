@@ -15,7 +15,7 @@ use crate::{
     error::ServeError,
     protocol::{Peer, Revision, Service},
     server::Started,
-    transport::memory::Memory,
+    transport::in_process::InProcessConnection,
 };
 
 /// Maximum number of rounds of questions in one call.
@@ -23,7 +23,7 @@ const MOST_ROUNDS: usize = 100;
 
 /// Client in the same process as the server. By default it speaks the newest revision.
 pub struct Client {
-    memory: Memory,
+    memory: InProcessConnection,
     pub(super) revision: Revision,
     next_id: u64,
     capabilities: Value,
@@ -134,7 +134,7 @@ impl Client {
 
     fn to(started: Started) -> Self {
         Self {
-            memory: Memory::new(Peer::new(Service::new(&started))),
+            memory: InProcessConnection::new(Peer::new(Service::new(&started))),
             revision: Revision::MODERN[0],
             next_id: 0,
             capabilities: json!({}),

@@ -33,13 +33,13 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    let mut connection = Connection {
+    let mut connection = StreamConnection {
         peer,
         plainly: peer.plainly(),
         input,
         lines: Lines::new(peer.limits().message),
         behind: false,
-        writer: Writer::new(output),
+        writer: MessageWriter::new(output),
     };
     let served = connection.until_end(&mut stop).await;
     peer.close();
@@ -55,7 +55,7 @@ where
     }
 }
 
-struct Connection<'p, R, W> {
+struct StreamConnection<'p, R, W> {
     peer: &'p Peer,
     /// Arrival that all messages of this connection share.
     plainly: Arrival,
@@ -63,10 +63,10 @@ struct Connection<'p, R, W> {
     lines: Lines,
     /// Lines have been read and not handled, because too many bytes wait to be written.
     behind: bool,
-    writer: Writer<W>,
+    writer: MessageWriter<W>,
 }
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
     async fn until_end(
         &mut self,
         stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
@@ -86,12 +86,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
                 self.writer.poll(peer, cx)?;
                 let next = match self.behind {
                     _ if self.writer.waiting(peer) > HIGH_WATER => Poll::Pending,
-                    true => Poll::Ready(Next::Read),
+                    true => Poll::Ready(ReadProgress::Read),
                     false => poll_read(&mut self.input, &mut self.lines, cx)?,
                 };
                 match next {
-                    Poll::Ready(Next::Read) => self.take_lines(),
-                    Poll::Ready(Next::End) => {
+                    Poll::Ready(ReadProgress::Read) => self.take_lines(),
+                    Poll::Ready(ReadProgress::End) => {
                         self.take_rest();
                         return Poll::Ready(Ok(()));
                     }
@@ -167,7 +167,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
     }
 }
 
-enum Next {
+enum ReadProgress {
     /// Bytes were read.
     Read,
     /// The input has ended.
@@ -179,7 +179,7 @@ fn poll_read<R: AsyncRead + Unpin>(
     input: &mut R,
     lines: &mut Lines,
     cx: &mut Context<'_>,
-) -> Poll<io::Result<Next>> {
+) -> Poll<io::Result<ReadProgress>> {
     let count = {
         let mut buffer = ReadBuf::new(lines.room());
         match Pin::new(input).poll_read(cx, &mut buffer) {
@@ -189,7 +189,7 @@ fn poll_read<R: AsyncRead + Unpin>(
         }
     };
     lines.filled(count);
-    Poll::Ready(Ok(if count == 0 { Next::End } else { Next::Read }))
+    Poll::Ready(Ok(if count == 0 { ReadProgress::End } else { ReadProgress::Read }))
 }
 
 /// Spawns the handlers that have to wait as tasks. Other handlers have finished already.
@@ -199,14 +199,14 @@ pub(crate) fn spawn(waiting: Vec<PendingCall>) {
     }
 }
 
-/// Writer of whole messages. All messages that are ready go out in one write.
-struct Writer<W> {
+/// MessageWriter of whole messages. All messages that are ready go out in one write.
+struct MessageWriter<W> {
     output: W,
     buffer: Vec<u8>,
     written: usize,
 }
 
-impl<W: AsyncWrite + Unpin> Writer<W> {
+impl<W: AsyncWrite + Unpin> MessageWriter<W> {
     fn new(output: W) -> Self {
         Self { output, buffer: Vec::new(), written: 0 }
     }

@@ -1,18 +1,19 @@
 //! Host names that the endpoint answers to, and pages that may call it (rules HL-02 and HM-02).
 //!
 //! A page of another site can make a browser send requests here, under a host name of its own that leads to this address. This is DNS
-//! rebinding. Such a request carries that name as its `Host`, and that site as its `Origin`.
+//! rebinding. Such a request carries that name as its `Host`, and that site as its `Origin`. A page that may call gets headers with the
+//! answer, without which a browser keeps it from the page (CORS: Fetch standard, section 3.2).
 
 use std::net::IpAddr;
 
-use http::{HeaderValue, Uri, header};
+use http::{HeaderMap, HeaderValue, Uri, header};
 
 use super::head::Head;
 use crate::{error::shown, server::HttpSettings};
 
 /// Host names and origins that are admitted.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Access {
+pub(super) struct HostAccess {
     /// Host names in lower case, with or without a port.
     hosts: Vec<String>,
     origins: Vec<String>,
@@ -20,25 +21,21 @@ pub(super) struct Access {
     is_open: bool,
 }
 
-/// Reason why a request is not admitted.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refused(pub(super) String);
-
-impl Access {
+impl HostAccess {
     /// Derives the rules from the settings, and from the address that the server listens on, if it is known.
     pub(super) fn new(settings: &HttpSettings, bound: Option<IpAddr>) -> Self {
         let HttpSettings { hosts, origins, .. } = settings.clone();
-        Self { hosts, origins, is_open: bound.is_some_and(|it| !it.is_loopback()) }
+        Self { hosts, origins, is_open: bound.is_some_and(|address| !address.is_loopback()) }
     }
 
     /// Admits a request. Returns the origin that may see the answer, if the request comes from a page.
     ///
     /// # Errors
     /// Returns the name that is refused, and the setting that would allow it.
-    pub(super) fn check(&self, head: &Head<'_>, uri: &Uri) -> Result<Option<HeaderValue>, Refused> {
+    pub(super) fn check(&self, head: &Head<'_>, uri: &Uri) -> Result<Option<HeaderValue>, String> {
         for (said, name) in [(head.host, header::HOST), (head.origin, header::ORIGIN)] {
             if said.is_repeated {
-                return Err(Refused(format!("the header `{name}` is there twice")));
+                return Err(format!("the header `{name}` is there twice"));
             }
         }
         if let (Some(host), None, None) = (head.host.first, uri.authority(), head.origin.first)
@@ -46,16 +43,16 @@ impl Access {
         {
             return Ok(None);
         }
-        let said = head.host.first.map(|it| it.to_str().unwrap_or_default());
+        let said = head.host.first.map(|host| host.to_str().unwrap_or_default());
         // HTTP/2 has the host in the URI. HTTP/1.1 may have it there besides the `Host` header, and then both hosts must be this server's.
         let named = uri.authority().map(http::uri::Authority::as_str);
         let host = said.or(named).unwrap_or_default();
-        for it in [Some(host), named].into_iter().flatten() {
-            if !self.is_host(it) {
-                let it = shown(it);
-                return Err(Refused(format!(
-                    "this server does not answer to the host `{it}`: start it with `--allow-host {it}`, or say `.allow_host(\"{it}\")`"
-                )));
+        for name in [Some(host), named].into_iter().flatten() {
+            if !self.is_host(name) {
+                let name = shown(name);
+                return Err(format!(
+                    "this server does not answer to the host `{name}`: start it with `--allow-host {name}`, or say `.allow_host(\"{name}\")`"
+                ));
             }
         }
         let Some(origin) = head.origin.first else { return Ok(None) };
@@ -64,22 +61,24 @@ impl Access {
             return Ok(Some(origin.clone()));
         }
         let text = shown(&text);
-        Err(Refused(format!(
+        Err(format!(
             "pages of the origin `{text}` may not call this server: start it with `--allow-origin {text}`, or say `.allow_origin(\"{text}\")`"
-        )))
+        ))
     }
 
     fn is_host(&self, host: &str) -> bool {
         let Some(name) = without_port(host) else { return false };
-        let is = |it: &String| it.eq_ignore_ascii_case(host) || it.eq_ignore_ascii_case(name);
-        self.hosts.iter().any(is)
+        let is_this = |allowed: &String| {
+            allowed.eq_ignore_ascii_case(host) || allowed.eq_ignore_ascii_case(name)
+        };
+        self.hosts.iter().any(is_this)
             || is_loopback(name)
             // A page cannot make an address its own name.
             || (self.is_open && address(name).is_some())
     }
 
     fn is_origin(&self, origin: &str, host: &str) -> bool {
-        if self.origins.iter().any(|it| it == "*" || it == origin) {
+        if self.origins.iter().any(|allowed| allowed == "*" || allowed == origin) {
             return true;
         }
         let Some((scheme, authority)) = origin.split_once("://") else { return false };
@@ -88,9 +87,9 @@ impl Access {
             "https" => ":443",
             _ => return false,
         };
-        let plain = |it: &str| it.strip_suffix(default).unwrap_or(it).to_owned();
+        let plain = |name: &str| name.strip_suffix(default).unwrap_or(name).to_owned();
         plain(authority) == plain(host)
-            || [authority, host].iter().all(|it| without_port(it).is_some_and(is_loopback))
+            || [authority, host].iter().all(|name| without_port(name).is_some_and(is_loopback))
     }
 }
 
@@ -115,12 +114,13 @@ fn without_port(host: &str) -> Option<&str> {
         None => memchr::memchr(b':', bytes).unwrap_or(host.len()),
     };
     let (name, port) = host.split_at(end);
-    let is_port = |it: &str| matches!(it.len(), 1..=5) && it.bytes().all(|b| b.is_ascii_digit());
+    let is_port =
+        |port: &str| matches!(port.len(), 1..=5) && port.bytes().all(|byte| byte.is_ascii_digit());
     (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some(name)
 }
 
 fn address(name: &str) -> Option<IpAddr> {
-    let bare = name.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    let bare = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     match bare {
         Some(bare) => bare.parse::<std::net::Ipv6Addr>().ok().map(IpAddr::V6),
         None => name.parse::<std::net::Ipv4Addr>().ok().map(IpAddr::V4),
@@ -135,7 +135,33 @@ pub(super) fn is_on_loopback(host: &str) -> bool {
 
 fn is_loopback(name: &str) -> bool {
     name.strip_suffix('.').unwrap_or(name).eq_ignore_ascii_case("localhost")
-        || address(name).is_some_and(|it| it.is_loopback())
+        || address(name).is_some_and(|address| address.is_loopback())
+}
+
+const EXPOSED: HeaderValue =
+    HeaderValue::from_static("Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After");
+const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE, OPTIONS");
+const ONE_DAY: HeaderValue = HeaderValue::from_static("86400");
+
+/// Lets the page that sent the request read the answer. `headers` are those of the response.
+pub(super) fn allow_page(headers: &mut HeaderMap, origin: HeaderValue) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+}
+
+/// Answers the question whether a page may send a request. Every header is allowed, because tools name theirs as they like, and the origin
+/// has been admitted. `headers` are those of the response.
+pub(super) fn allow_request(headers: &mut HeaderMap, request: &HeaderMap) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, ONE_DAY);
+    if let Some(wanted) = request.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
+    }
+    const PRIVATE: &str = "access-control-request-private-network";
+    if request.contains_key(PRIVATE) {
+        headers.insert("access-control-allow-private-network", HeaderValue::from_static("true"));
+    }
 }
 
 #[cfg(test)]
@@ -144,14 +170,14 @@ mod tests {
 
     use super::*;
 
-    fn access(bind: &str, hosts: &[&str], origins: &[&str]) -> Access {
-        let own = |them: &[&str]| them.iter().map(|it| (*it).to_owned()).collect();
+    fn access(bind: &str, hosts: &[&str], origins: &[&str]) -> HostAccess {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let settings =
             HttpSettings { hosts: own(hosts), origins: own(origins), ..HttpSettings::default() };
-        Access::new(&settings, Some(bind.parse().unwrap()))
+        HostAccess::new(&settings, Some(bind.parse().unwrap()))
     }
 
-    fn check(access: &Access, host: &str, origin: Option<&str>, expected: bool) {
+    fn check(access: &HostAccess, host: &str, origin: Option<&str>, expected: bool) {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, HeaderValue::from_str(host).unwrap());
         if let Some(origin) = origin {
@@ -228,7 +254,7 @@ mod tests {
         let access = access("127.0.0.1", &[], &[]);
         let mut headers = HeaderMap::new();
         headers.append(header::HOST, HeaderValue::from_static("localhost"));
-        let uri = |it: &'static str| Uri::from_static(it);
+        let uri = |uri: &'static str| Uri::from_static(uri);
         assert!(access.check(&Head::of(&headers), &uri("http://localhost:1/mcp")).is_ok());
         assert!(access.check(&Head::of(&headers), &uri("http://evil.example/mcp")).is_err());
         assert!(access.check(&Head::default(), &uri("http://localhost/mcp")).is_ok());
@@ -240,7 +266,7 @@ mod tests {
     fn the_refusal_names_what_would_let_it_in() {
         let headers =
             HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("evil.example"))]);
-        let Refused(text) =
+        let text =
             access("::1", &[], &[]).check(&Head::of(&headers), &Uri::from_static("/")).unwrap_err();
         assert!(text.contains("--allow-host evil.example"), "{text}");
     }

@@ -1,72 +1,84 @@
+//! Body of a response, which may be a stream of events.
+
 use std::{
     convert::Infallible,
     fmt,
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::Bytes;
+use http::Extensions;
 use http_body::{Frame, SizeHint};
+use tokio::time::{Instant, Sleep, sleep};
 
-use super::{events::Events, open::HeldAnswer, pulse::Work};
+#[cfg(feature = "auth")]
+use super::expiry::{ExpiryTimer, StreamLifetime};
+use super::{
+    answer_source::AnswerSource,
+    connection_state::{ActiveRequest, HeldAnswer},
+    session::{SessionReader, SseStream},
+    sse,
+};
 use crate::limits::{LARGE, Share};
 
 /// Body of a response: nothing, one message, or a stream of events.
 ///
 /// Dropping a stream has the effect of a disconnect, which depends on the protocol revision: see [`HttpService`](super::HttpService).
-pub struct Body(Inner);
+pub struct HttpBody(BodyContent);
 
-enum Inner {
+enum BodyContent {
     Whole(Option<Bytes>),
-    Large(Box<Large>),
-    Events(Box<Events>),
+    Large(Box<LargeMessage>),
+    Events(Box<EventStream>),
 }
 
 /// Number of bytes of a message that are written at once. They are copied behind the head, into a buffer that the connection keeps.
-pub(super) const PIECE: usize = 32 << 10;
+const PIECE: usize = 32 << 10;
 
 /// Large message, of which all bytes stay in memory until the last piece is written.
-struct Large {
+struct LargeMessage {
     rest: Bytes,
     held: Option<HeldAnswer>,
 }
 
-impl Body {
+impl HttpBody {
     pub(super) fn empty() -> Self {
-        Self(Inner::Whole(None))
+        Self(BodyContent::Whole(None))
     }
 
     pub(super) fn whole(bytes: Bytes) -> Self {
         if bytes.len() > LARGE {
-            return Self(Inner::Large(Box::new(Large { rest: bytes, held: None })));
+            return Self(BodyContent::Large(Box::new(LargeMessage { rest: bytes, held: None })));
         }
-        Self(Inner::Whole(Some(bytes).filter(|it| !it.is_empty())))
+        Self(BodyContent::Whole(Some(bytes).filter(|bytes| !bytes.is_empty())))
     }
 
     /// Registers an answer that is not written at once. A stream keeps its connection at work, so that the deadline for the next request
     /// does not run. A large message counts for the limit of all connections. Returns whether there is room for the answer.
-    pub(super) fn keep_at(
+    pub(super) fn register(
         &mut self,
-        work: &Work,
+        request: &ActiveRequest,
         connection: impl FnOnce() -> Option<Share>,
     ) -> bool {
         match &mut self.0 {
-            Inner::Whole(_) => {}
-            Inner::Large(large) => {
-                large.held = HeldAnswer::take(work.desk(), large.rest.len());
+            BodyContent::Whole(_) => {}
+            BodyContent::Large(large) => {
+                large.held = HeldAnswer::take(request.state(), large.rest.len());
                 return large.held.is_some();
             }
-            Inner::Events(events) => events.keep_at(work.clone(), connection()),
+            BodyContent::Events(events) => events.register(request.clone(), connection()),
         }
         true
     }
 
-    pub(super) fn events(events: Events) -> Self {
-        Self(Inner::Events(Box::new(events)))
+    pub(super) fn events(events: EventStream) -> Self {
+        Self(BodyContent::Events(Box::new(events)))
     }
 }
 
-impl http_body::Body for Body {
+impl http_body::Body for HttpBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -75,46 +87,209 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let next = match &mut self.0 {
-            Inner::Whole(Some(bytes)) if bytes.len() > PIECE => {
+            BodyContent::Whole(Some(bytes)) if bytes.len() > PIECE => {
                 Poll::Ready(Some(bytes.split_to(PIECE)))
             }
-            Inner::Whole(bytes) => Poll::Ready(bytes.take()),
-            Inner::Large(large) if large.rest.is_empty() => Poll::Ready(None),
-            Inner::Large(large) => {
+            BodyContent::Whole(bytes) => Poll::Ready(bytes.take()),
+            BodyContent::Large(large) if large.rest.is_empty() => Poll::Ready(None),
+            BodyContent::Large(large) => {
                 let piece = large.rest.len().min(PIECE);
                 Poll::Ready(Some(large.rest.split_to(piece)))
             }
-            Inner::Events(events) => events.poll_next(cx),
+            BodyContent::Events(events) => events.poll_next(cx),
         };
-        next.map(|it| it.map(|bytes| Ok(Frame::data(bytes))))
+        next.map(|piece| piece.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Inner::Whole(bytes) => bytes.is_none(),
-            Inner::Large(large) => large.rest.is_empty(),
-            Inner::Events(_) => false,
+            BodyContent::Whole(bytes) => bytes.is_none(),
+            BodyContent::Large(large) => large.rest.is_empty(),
+            BodyContent::Events(_) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Inner::Whole(bytes) => {
+            BodyContent::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64)
             }
-            Inner::Large(large) => SizeHint::with_exact(large.rest.len() as u64),
-            Inner::Events(_) => SizeHint::default(),
+            BodyContent::Large(large) => SizeHint::with_exact(large.rest.len() as u64),
+            BodyContent::Events(_) => SizeHint::default(),
         }
     }
 }
 
-impl fmt::Debug for Body {
+impl fmt::Debug for HttpBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Inner::Whole(None) => "Body(empty)",
-            Inner::Whole(Some(_)) | Inner::Large(_) => "Body(message)",
-            Inner::Events(_) => "Body(events)",
+            BodyContent::Whole(None) => "Body(empty)",
+            BodyContent::Whole(Some(_)) | BodyContent::Large(_) => "Body(message)",
+            BodyContent::Events(_) => "Body(events)",
         })
+    }
+}
+
+/// Stream of events: the events of its feed, and a comment whenever the feed has been silent for a while (rule HM-06).
+pub(super) struct EventStream {
+    feed: EventFeed,
+    /// Bytes that are sent before any event of the feed.
+    first: Vec<u8>,
+    /// Rest of frames that are too large to be written at once.
+    rest: Bytes,
+    held: Option<HeldAnswer>,
+    silence: Pin<Box<Sleep>>,
+    keep_alive: Duration,
+    is_over: bool,
+    /// End of a stream that stays open for messages to come: they are only for a client whose token is valid.
+    #[cfg(feature = "auth")]
+    expiry: Option<(ExpiryTimer, StreamLifetime)>,
+    /// Share of all open streams, if the stream counts.
+    _share: Option<Share>,
+    /// Share of the connections, if the server counts them.
+    _connection: Option<Share>,
+    request: Option<ActiveRequest>,
+}
+
+/// Source of the events.
+pub(super) enum EventFeed {
+    /// Messages that cannot be sent again.
+    Plain(AnswerSource),
+    /// Messages that can be sent again.
+    Resumable(SessionReader),
+    /// All messages for a client of protocol revision 2024-11-05.
+    Sse(SseStream),
+}
+
+impl EventStream {
+    pub(super) fn new(feed: EventFeed, first: Vec<u8>, keep_alive: Duration) -> Self {
+        // Bytes must follow the head at once, because a proxy may hold the head back until they come.
+        let first = if first.is_empty() { sse::KEEP_ALIVE.to_vec() } else { first };
+        let silence = Box::pin(sleep(keep_alive));
+        Self {
+            feed,
+            first,
+            rest: Bytes::new(),
+            held: None,
+            silence,
+            keep_alive,
+            is_over: false,
+            #[cfg(feature = "auth")]
+            expiry: None,
+            _share: None,
+            _connection: None,
+            request: None,
+        }
+    }
+
+    /// Ends the stream with the token of the request that opened it, or with the last token that was shown in its session.
+    #[cfg(feature = "auth")]
+    pub(super) fn expiring(mut self, opened_by: &Extensions) -> Self {
+        let lifetime = StreamLifetime::of(opened_by);
+        self.expiry = ExpiryTimer::of(&lifetime).map(|timer| (timer, lifetime));
+        self
+    }
+
+    #[cfg(not(feature = "auth"))]
+    pub(super) fn expiring(self, _: &Extensions) -> Self {
+        self
+    }
+
+    #[cfg(feature = "auth")]
+    fn poll_expiry(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some((timer, lifetime)) = &mut self.expiry else { return Poll::Pending };
+        timer.poll(cx, self.feed.lifetime().unwrap_or(lifetime))
+    }
+
+    #[cfg(not(feature = "auth"))]
+    fn poll_expiry(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
+    }
+
+    pub(super) fn counted(mut self, share: Share) -> Self {
+        self._share = Some(share);
+        self
+    }
+
+    pub(super) fn register(&mut self, request: ActiveRequest, connection: Option<Share>) {
+        (self.request, self._connection) = (Some(request), connection);
+    }
+
+    /// Returns the next piece of the rest.
+    fn piece(&mut self) -> Bytes {
+        let piece = self.rest.split_to(self.rest.len().min(PIECE));
+        if self.rest.is_empty() {
+            // The last piece keeps the memory of all pieces until it is written. That is soon, because only pieces are buffered.
+            self.held = None;
+        }
+        piece
+    }
+
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if self.poll_expiry(cx).is_ready() {
+            return Poll::Ready(None);
+        }
+        if !self.rest.is_empty() {
+            return Poll::Ready(Some(self.piece()));
+        }
+        let mut frames = std::mem::take(&mut self.first);
+        if !self.is_over {
+            self.is_over = self.feed.poll(cx, &mut frames) == Poll::Ready(false);
+        }
+        if !frames.is_empty() {
+            self.silence.as_mut().reset(Instant::now() + self.keep_alive);
+            if frames.len() <= LARGE {
+                return Poll::Ready(Some(frames.into()));
+            }
+            frames.shrink_to_fit();
+            self.held = self
+                .request
+                .as_ref()
+                .and_then(|request| HeldAnswer::take(request.state(), frames.len()));
+            if self.held.is_none() {
+                tracing::debug!("a stream ends, because too many answers wait to be read");
+                self.is_over = true;
+                return Poll::Ready(None);
+            }
+            self.rest = frames.into();
+            return Poll::Ready(Some(self.piece()));
+        }
+        if self.is_over {
+            return Poll::Ready(None);
+        }
+        if self.silence.as_mut().poll(cx).is_ready() {
+            self.silence.as_mut().reset(Instant::now() + self.keep_alive);
+            return Poll::Ready(Some(Bytes::from_static(sse::KEEP_ALIVE)));
+        }
+        Poll::Pending
+    }
+}
+
+impl EventFeed {
+    /// Returns the lifetime that the feed's session has, if there is one.
+    #[cfg(feature = "auth")]
+    fn lifetime(&self) -> Option<&StreamLifetime> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Resumable(reader) => Some(reader.lifetime()),
+            Self::Sse(stream) => Some(stream.lifetime()),
+        }
+    }
+
+    /// Waits for more frames, or for `false` if there will be none.
+    fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
+        let mut lines = Vec::new();
+        match self {
+            Self::Resumable(reader) => reader.poll(cx, frames),
+            Self::Plain(source) => source.poll(cx, &mut lines).map(|more| {
+                sse::messages(frames, &lines, None);
+                more
+            }),
+            Self::Sse(stream) => stream.poll(cx, &mut lines).map(|more| {
+                sse::messages(frames, &lines, Some("message"));
+                more
+            }),
+        }
     }
 }
 
@@ -127,7 +302,7 @@ mod tests {
     #[test]
     fn a_message_of_any_length_is_written_in_small_pieces() {
         for length in [1, PIECE, PIECE + 1, LARGE, LARGE + 1, 3 * LARGE] {
-            let mut body = Body::whole(vec![b'x'; length].into());
+            let mut body = HttpBody::whole(vec![b'x'; length].into());
             let mut left = length;
             while !body.is_end_stream() {
                 assert_eq!(body.size_hint().exact(), Some(left as u64), "{length}");

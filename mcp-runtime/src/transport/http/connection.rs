@@ -1,10 +1,12 @@
+//! A connection of our own server: its byte stream, its deadlines, and hyper, which takes the requests out of it.
+
 use std::{
     future::{Future as _, poll_fn},
     io,
     net::IpAddr,
     pin::{Pin, pin},
     sync::Arc,
-    task::{Context, Poll, ready},
+    task::{Context, Poll, Waker, ready},
     time::Duration,
 };
 
@@ -20,90 +22,95 @@ use tokio::{
     net::TcpStream,
     runtime::Handle,
     sync::watch,
-    time::timeout,
+    time::{Instant, Sleep, sleep, timeout},
 };
 
 use super::{
-    answering::Answering,
-    body::Body,
-    deadlines::Deadlines,
-    desk::Desk,
+    body::HttpBody,
+    connection_state::{ActiveRequest, ConnectionState},
     endpoint::Endpoint,
-    open::Opened,
-    place::Place,
-    pulse::Work,
-    quiet::{Bell, Quiet},
+    open_connections::ActivityClock,
+    request::RequestFuture,
+    request_body::{ConnectionWaker, QuietBody},
+    route::HttpRoute,
 };
-use crate::limits::Limit;
+use crate::{
+    limits::{Limit, Limits},
+    transport::runtime::Alarm,
+};
 
 /// Connection of our own server. Its requests are answered one after the other.
-pub(super) struct Connection {
-    opened: Opened,
+pub(super) struct HttpConnection {
+    opened: OpenedConnection,
     timers: Handle,
     is_full: bool,
 }
 
-impl Connection {
+impl HttpConnection {
     /// Makes the connection on the runtime that accepts connections. Another runtime may serve it. `address` is the other end. With
     /// `is_full`, health checks are answered, and all other requests are refused.
     ///
     /// # Panics
     /// Panics outside of a runtime.
     pub(super) fn new(endpoint: &Arc<Endpoint>, address: IpAddr, is_full: bool) -> Self {
-        Self { opened: Opened::new(endpoint, address), timers: Handle::current(), is_full }
+        Self {
+            opened: OpenedConnection::new(endpoint, address),
+            timers: Handle::current(),
+            is_full,
+        }
     }
 
     pub(super) async fn serve(self, stream: TcpStream, mut is_stopping: watch::Receiver<bool>) {
         // Small answers must not wait for each other (RFC 896).
         let _ = stream.set_nodelay(true);
         let Self { opened, timers, is_full } = self;
-        let desk = &opened.desk;
-        let limits = desk.endpoint.limits();
-        let wire = Wire::new(stream, desk.clone());
-        let requests = Requests { desk: desk.clone(), is_full };
+        let state = &opened.state;
+        let limits = state.endpoint.limits();
+        let wire = Wire::new(stream, state.clone());
+        let requests = Requests { state: state.clone(), is_full };
         let mut connection = http1::Builder::new()
             .max_buf_size(limits.head.max(8 << 10))
             .keep_alive(!is_full)
             .serve_connection(wire, requests);
-        let mut stops = pin!(is_stopping.wait_for(|it| *it));
-        let mut driven: Option<(Bell, Deadlines)> = None;
+        let mut stops = pin!(is_stopping.wait_for(|stops| *stops));
+        let mut driven: Option<(ConnectionWaker, Deadlines)> = None;
         let mut has_asked = false;
         let served = poll_fn(|cx| {
-            let (bell, deadlines) = match &mut driven {
-                Some(driven) if driven.0.rings(cx.waker()) => driven,
+            let (waker, deadlines) = match &mut driven {
+                Some(driven) if driven.0.wakes(cx.waker()) => driven,
                 driven => {
                     // Polled once, so that a stop wakes this task. From then on the flag of the endpoint is cheaper to check.
                     let _ = stops.as_mut().poll(cx);
                     let deadlines = Deadlines::new(limits, &timers, &opened.alarm, cx.waker());
-                    driven.insert((Bell::of(cx.waker()), deadlines))
+                    driven.insert((ConnectionWaker::of(cx.waker()), deadlines))
                 }
             };
-            if !has_asked && desk.endpoint.is_stopping() {
+            if !has_asked && state.endpoint.is_stopping() {
                 has_asked = true;
                 Pin::new(&mut connection).graceful_shutdown();
             }
-            if Pin::new(&mut connection).poll(&mut Context::from_waker(bell.waker()))?.is_ready() {
+            if Pin::new(&mut connection).poll(&mut Context::from_waker(waker.waker()))?.is_ready() {
                 return Poll::Ready(Ok::<_, hyper::Error>(None));
             }
-            deadlines.look(&opened).map_or(Poll::Pending, |it| Poll::Ready(Ok(Some(it))))
+            deadlines.look(state).map_or(Poll::Pending, |why| Poll::Ready(Ok(Some(why))))
         });
         match served.await {
-            Ok(None) if desk.pulse.has_unread_body() => {
+            Ok(None) if state.activity.has_unread_body() => {
                 linger(connection.into_parts().io.into_stream(), &opened).await;
             }
             Ok(None) => {}
             Ok(Some(overdue)) => {
                 if let Some(limit) = overdue.limit() {
-                    desk.endpoint.service.tally().refuse(limit);
+                    state.endpoint.service.tally().refuse(limit);
                 }
-                if desk.pulse.is_blocked() {
+                if state.activity.is_blocked() {
                     reset(&connection.into_parts().io.into_stream());
                 }
             }
             Err(error) => {
                 if error.is_parse_too_large() {
                     // The head was too long to become a request.
-                    desk.endpoint.service.tally().refuse(Limit::Head);
+                    state.endpoint.service.tally().refuse(Limit::Head);
                 }
                 tracing::debug!("a connection broke: {error}");
             }
@@ -125,10 +132,10 @@ const LINGER: Duration = Duration::from_secs(2);
 
 /// Reads and drops the bytes that a client sends after the last response. A socket that is closed with unread bytes resets the
 /// connection, and the response can be lost with it (RFC 9112, section 9.6).
-async fn linger(mut stream: TcpStream, opened: &Opened) {
+async fn linger(mut stream: TcpStream, opened: &OpenedConnection) {
     let mut dropped = vec![0; 16 << 10];
     let read = poll_fn(|cx| {
-        while !opened.desk.pulse.is_displaced() {
+        while !opened.state.activity.is_displaced() {
             let mut buffer = ReadBuf::new(&mut dropped);
             let read = ready!(Pin::new(&mut stream).poll_read(cx, &mut buffer));
             if read.is_err() || buffer.filled().is_empty() {
@@ -142,20 +149,20 @@ async fn linger(mut stream: TcpStream, opened: &Opened) {
 
 /// Service that answers the requests of a connection.
 struct Requests {
-    desk: Arc<Desk>,
+    state: Arc<ConnectionState>,
     is_full: bool,
 }
 
 impl hyper::service::Service<Request<Incoming>> for Requests {
-    type Response = Response<Body>;
+    type Response = Response<HttpBody>;
     type Error = std::convert::Infallible;
-    type Future = Answering<Quiet>;
+    type Future = RequestFuture<QuietBody>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let place = Place::of_path(&self.desk.endpoint, request.uri().path());
-        let place = if self.is_full { place.when_full() } else { place };
+        let route = HttpRoute::of_path(&self.state.endpoint.settings, request.uri().path());
+        let route = if self.is_full { route.when_full() } else { route };
         let (parts, body) = request.into_parts();
-        Answering::new(Work::at(self.desk.clone()), place, parts, Quiet(body))
+        RequestFuture::new(ActiveRequest::at(self.state.clone()), route, parts, QuietBody(body))
     }
 }
 
@@ -163,13 +170,13 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
 /// an answer in one piece, which costs less than two.
 struct Wire {
     stream: TokioIo<TcpStream>,
-    desk: Arc<Desk>,
+    state: Arc<ConnectionState>,
     is_blocked: bool,
 }
 
 impl Wire {
-    fn new(stream: TcpStream, desk: Arc<Desk>) -> Self {
-        Self { stream: TokioIo::new(stream), desk, is_blocked: false }
+    fn new(stream: TcpStream, state: Arc<ConnectionState>) -> Self {
+        Self { stream: TokioIo::new(stream), state, is_blocked: false }
     }
 
     fn into_stream(self) -> TcpStream {
@@ -179,7 +186,7 @@ impl Wire {
     #[cold]
     fn block(&mut self, is_blocked: bool) {
         self.is_blocked = is_blocked;
-        self.desk.pulse.block(is_blocked, self.desk.endpoint.open.now());
+        self.state.activity.block(is_blocked, self.state.endpoint.connections.now());
     }
 }
 
@@ -212,5 +219,155 @@ impl Write for Wire {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// Entry of an open connection, removed when this is dropped.
+struct OpenedConnection {
+    number: u64,
+    state: Arc<ConnectionState>,
+    alarm: Arc<Alarm>,
+}
+
+impl OpenedConnection {
+    /// Adds a connection to the open ones. `address` is its other end.
+    fn new(endpoint: &Arc<Endpoint>, address: IpAddr) -> Self {
+        let open = &endpoint.connections;
+        let number = open.count();
+        let state = ConnectionState::new(endpoint.clone(), Some(address));
+        let alarm = Alarm::new(Waker::noop().clone());
+        open.insert(number, state.activity.clone(), alarm.clone());
+        Self { number, state, alarm }
+    }
+}
+
+impl Drop for OpenedConnection {
+    fn drop(&mut self) {
+        self.state.endpoint.connections.remove(self.number, &self.state.activity);
+    }
+}
+
+/// Deadlines of a connection that waits for its client: for the head of a request, and for the client to read. A timer checks both a few
+/// times within their duration, instead of being set for each request and each write. So either may take a quarter longer.
+struct Deadlines {
+    look: Pin<Box<Sleep>>,
+    alarm: Arc<Alarm>,
+    waker: Waker,
+    period: Duration,
+    head: Countdown,
+    write: Countdown,
+}
+
+/// Reason for which a connection is closed although its client may go on using it.
+enum Overdue {
+    /// No request has come.
+    Head,
+    /// The client does not read.
+    Write,
+    /// The connection must make room for another one.
+    Displaced,
+}
+
+impl Deadlines {
+    /// Makes the deadlines. `timers` is the runtime that drives the timer. A reactor that has no timers waits without a timeout, and its
+    /// thread sets no timer of the processor.
+    fn new(limits: &Limits, timers: &Handle, alarm: &Arc<Alarm>, task: &Waker) -> Self {
+        let _entered = timers.enter();
+        // With a period of zero the connection would look for ever instead of waiting.
+        let period = (limits.body_time.min(limits.write_time) / 4).max(Duration::from_millis(1));
+        alarm.follow(task);
+        // The timer is set at the first look.
+        alarm.ring();
+        Self {
+            look: Box::pin(sleep(period)),
+            alarm: alarm.clone(),
+            waker: alarm.clone().into(),
+            period,
+            head: Countdown::new(limits.body_time, period),
+            write: Countdown::new(limits.write_time, period),
+        }
+    }
+
+    /// Returns the reason if the connection has to end.
+    fn look(&mut self, state: &ConnectionState) -> Option<Overdue> {
+        if !self.alarm.take() {
+            return None;
+        }
+        let activity = &state.activity;
+        if activity.is_displaced() {
+            if activity.is_waiting() {
+                return Some(Overdue::Displaced);
+            }
+            state.endpoint.connections.spare(activity);
+        }
+        while self.look.as_mut().poll(&mut Context::from_waker(&self.waker)).is_ready() {
+            if let Some(overdue) = self.count(activity) {
+                return Some(overdue);
+            }
+            self.look.as_mut().reset(Instant::now() + self.period);
+        }
+        None
+    }
+
+    fn count(&mut self, activity: &ActivityClock) -> Option<Overdue> {
+        let waits_for_head = !activity.is_working() && !activity.is_blocked();
+        if self.head.is_over(activity.requests(), waits_for_head) {
+            Some(Overdue::Head)
+        } else if self.write.is_over(activity.reading_changes(), activity.is_blocked()) {
+            Some(Overdue::Write)
+        } else {
+            None
+        }
+    }
+}
+
+impl Overdue {
+    /// Returns the limit to count, unless it has been counted already.
+    fn limit(&self) -> Option<Limit> {
+        match self {
+            Self::Write => Some(Limit::WriteTime),
+            Self::Head | Self::Displaced => None,
+        }
+    }
+}
+
+/// Countdown for a condition that must not last too long. It counts looks instead of time.
+struct Countdown {
+    /// Number of times that the condition had begun, at the last look.
+    begun: u32,
+    looks: u32,
+    left: u32,
+}
+
+impl Countdown {
+    fn new(time: Duration, period: Duration) -> Self {
+        let looks = time.as_nanos().div_ceil(period.as_nanos());
+        let looks = u32::try_from(looks).unwrap_or(u32::MAX - 1);
+        Self { begun: 0, looks, left: looks }
+    }
+
+    /// Counts one look. `begun` is the number of times that the condition has begun, and `goes_on` says whether it holds now.
+    fn is_over(&mut self, begun: u32, goes_on: bool) -> bool {
+        if begun != self.begun || !goes_on {
+            // The condition has begun at an unknown time, so the countdown starts at this look.
+            (self.begun, self.left) = (begun, self.looks.saturating_add(1));
+        }
+        self.left -= 1;
+        self.left == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_countdown_ends_when_nothing_new_begins() {
+        let mut countdown = Countdown::new(Duration::from_secs(60), Duration::from_secs(15));
+        let mut look = |begun, goes_on| countdown.is_over(begun, goes_on);
+        assert!(!look(0, true) && !look(0, true) && !look(0, true));
+        assert!(!look(1, true), "something has begun");
+        assert!(!look(1, true) && !look(1, true) && !look(1, false), "nothing goes on");
+        assert!(!look(1, true) && !look(1, true) && !look(1, true) && look(1, true));
     }
 }

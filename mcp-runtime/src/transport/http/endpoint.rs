@@ -13,12 +13,11 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    access::Access,
-    open::OpenConnections,
-    pair::Mailbox,
-    resumable::Memory,
-    session::{KEPT, Session},
-    table::{Key, Table},
+    access::HostAccess,
+    open_connections::OpenConnections,
+    session::{HttpSession, KEPT, SseSession},
+    session_table::{SessionId, SessionTable},
+    sse::{EventMemory, millis},
 };
 use crate::{
     call::context::Carrier,
@@ -36,19 +35,19 @@ const SEARCH: u64 = 100;
 pub(super) struct Endpoint {
     pub(super) service: Arc<Service>,
     pub(super) settings: HttpSettings,
-    pub(super) access: Access,
-    pub(super) sessions: Table<Session>,
+    pub(super) access: HostAccess,
+    pub(super) sessions: SessionTable<HttpSession>,
     /// Sessions of protocol revision 2024-11-05.
-    pub(super) mailboxes: Table<Mailbox>,
+    pub(super) sse_sessions: Arc<SessionTable<SseSession>>,
     /// Time of the last search for sessions that were never used, in milliseconds since the start.
     searched: AtomicU64,
     /// Time of the last search in which no tenant had sessions that could make room, in milliseconds since the start. Zero before the first
     /// one.
     displaced_none: AtomicU64,
-    pub(super) open: OpenConnections,
+    pub(super) connections: OpenConnections,
     /// Bytes of large answers that clients have not read.
     pub(super) answers: Arc<ByteBudget>,
-    memory: Arc<Memory>,
+    memory: Arc<EventMemory>,
     /// State that sessions share instead of having it each. There are several, so that sessions seldom wait for each other.
     remembered: [OnceLock<Arc<Remembered>>; 16],
     /// Time of the last search for idle sessions, in milliseconds since the start. The next one is due after `sweep_period`, in
@@ -68,15 +67,15 @@ impl Endpoint {
     ) -> Arc<Self> {
         Arc::new(Self {
             service: Service::new(&started),
-            access: Access::new(&settings, bound),
+            access: HostAccess::new(&settings, bound),
             settings,
-            sessions: Table::default(),
-            mailboxes: Table::default(),
+            sessions: SessionTable::default(),
+            sse_sessions: Arc::default(),
             searched: AtomicU64::new(0),
             displaced_none: AtomicU64::new(0),
-            open: OpenConnections::new(&started.limits),
+            connections: OpenConnections::new(&started.limits),
             answers: Arc::default(),
-            memory: Arc::new(Memory::new(started.limits)),
+            memory: Arc::new(EventMemory::new(started.limits)),
             remembered: Default::default(),
             swept: AtomicU64::new(0),
             sweep_period: millis(KEPT.min(started.limits.session_idle / 8)).max(1),
@@ -111,13 +110,13 @@ impl Endpoint {
     ///
     /// # Errors
     /// Returns the reason for the refusal.
-    pub(super) fn session(&self, carrier: &Carrier) -> Result<Session, String> {
+    pub(super) fn new_session(&self, carrier: &Carrier) -> Result<HttpSession, String> {
         let tenant = self.tenant(carrier);
-        let (share, key) = (self.share(&tenant)?, id()?);
-        let remembered = &self.remembered[key.part(self.remembered.len())];
+        let (share, id) = (self.share(&tenant)?, SessionId::unguessable()?);
+        let remembered = &self.remembered[id.part(self.remembered.len())];
         let remembered = remembered.get_or_init(|| Remembered::new(&self.service));
         let peer = Peer::of_tenant(self.service.clone(), remembered.clone(), tenant);
-        Ok(Session::new(key, peer, self.memory.clone(), share))
+        Ok(HttpSession::new(id, peer, self.memory.clone(), share))
     }
 
     /// Takes a share for one more session, of either kind.
@@ -149,7 +148,7 @@ impl Endpoint {
         if now >= searched + SEARCH {
             self.searched.store(now, Ordering::Relaxed);
             let idle = self.limits().session_idle;
-            self.sessions.sweep(|it| it.is_idle(now, idle, idle.min(UNUSED)));
+            self.sessions.sweep(|session| session.is_idle(now, idle, idle.min(UNUSED)));
         }
     }
 
@@ -167,12 +166,12 @@ impl Endpoint {
             return false;
         }
         let mut others = self.service.shares().holders(Pool::Sessions);
-        others.retain(|it| !Arc::ptr_eq(it, tenant));
+        others.retain(|other| !Arc::ptr_eq(other, tenant));
         let part = (all / (others.len() + 1)).max(1);
         // A tenant that is not known may stand for many clients.
-        let largest = others.iter().filter(|it| it.is_known());
-        let largest = largest.max_by_key(|it| it.held(Pool::Sessions));
-        let Some(largest) = largest.filter(|it| it.held(Pool::Sessions) > part) else {
+        let largest = others.iter().filter(|other| other.is_known());
+        let largest = largest.max_by_key(|other| other.held(Pool::Sessions));
+        let Some(largest) = largest.filter(|other| other.held(Pool::Sessions) > part) else {
             // The search costs more than the refusal, so it is not repeated in vain. A tenant with more than an equal part can be
             // displaced for others, so its own search says nothing about theirs.
             if held <= part {
@@ -184,12 +183,13 @@ impl Endpoint {
             return false;
         }
         let none = Duration::ZERO;
-        let may_end =
-            |it: &Arc<Session>| Arc::ptr_eq(it.tenant(), largest) && it.is_idle(now, none, none);
+        let may_end = |session: &Arc<HttpSession>| {
+            Arc::ptr_eq(session.tenant(), largest) && session.is_idle(now, none, none)
+        };
         let used = RefCell::new(Vec::new());
-        self.sessions.sweep(|it| {
-            if may_end(it) {
-                used.borrow_mut().push(it.used());
+        self.sessions.sweep(|session| {
+            if may_end(session) {
+                used.borrow_mut().push(session.used());
             }
             false
         });
@@ -201,13 +201,13 @@ impl Endpoint {
         let needed = (held.min(all / 8) + 1).saturating_sub(free);
         let above = largest.held(Pool::Sessions).saturating_sub(part);
         let count = needed.max(used.len() / 16).max(1).min(above).min(used.len());
-        let Some(last) = count.checked_sub(1).and_then(|it| used.get(it)) else {
+        let Some(last) = count.checked_sub(1).and_then(|index| used.get(index)) else {
             self.displaced_none.store(now.max(1), Ordering::Relaxed);
             return false;
         };
         let left = Cell::new(count);
-        self.sessions.sweep(|it| {
-            let ends = left.get() > 0 && it.used() <= *last && may_end(it);
+        self.sessions.sweep(|session| {
+            let ends = left.get() > 0 && session.used() <= *last && may_end(session);
             left.set(left.get() - usize::from(ends));
             ends
         });
@@ -221,10 +221,10 @@ impl Endpoint {
 
     /// Returns the session with this id, if it belongs to this principal. Idle sessions are ended here, because nothing else runs
     /// regularly.
-    pub(super) fn find(&self, key: &Key, principal: &str) -> Option<Arc<Session>> {
+    pub(super) fn find(&self, id: &SessionId, principal: &str) -> Option<Arc<HttpSession>> {
         let now = self.millis();
         self.sweep(now);
-        let session = self.sessions.find(key).filter(|it| it.is_of(principal))?;
+        let session = self.sessions.find(id).filter(|session| session.is_of(principal))?;
         session.spoken(now);
         Some(session)
     }
@@ -237,8 +237,8 @@ impl Endpoint {
         let claim =
             || self.swept.compare_exchange(swept, now, Ordering::Relaxed, Ordering::Relaxed);
         if is_due && claim().is_ok() {
-            self.sessions.sweep(|it| it.is_idle(now, idle, idle));
-            self.sessions.for_each(|it| it.tidy());
+            self.sessions.sweep(|session| session.is_idle(now, idle, idle));
+            self.sessions.for_each(|session| session.tidy());
         }
     }
 
@@ -246,8 +246,8 @@ impl Endpoint {
     pub(super) fn stop(&self) {
         self.is_stopping.store(true, Ordering::Release);
         self.service.dispatcher.catalog.bus.stop();
-        self.sessions.for_each(|it| it.stop());
-        self.mailboxes.for_each(|it| it.stop());
+        self.sessions.for_each(|session| session.stop());
+        self.sse_sessions.for_each(|session| session.stop());
     }
 
     /// Waits for running calls, also for those of clients that have left.
@@ -261,8 +261,8 @@ impl Endpoint {
     /// Cancels the calls that still run in sessions, and runs `on_shutdown`.
     pub(super) async fn close(&self) {
         self.stop();
-        self.sessions.for_each(|it| it.close());
-        self.mailboxes.for_each(|it| it.close());
+        self.sessions.for_each(|session| session.close());
+        self.sse_sessions.for_each(|session| session.close());
         // Calls notice the cancellation at their next poll. They must be gone before `on_shutdown` runs.
         self.drain(Duration::from_secs(1)).await;
         self.sessions.sweep(|_| true);
@@ -271,18 +271,6 @@ impl Endpoint {
             started.stop().await;
         }
     }
-}
-
-/// Returns an id that cannot be guessed.
-///
-/// # Errors
-/// Fails if the operating system provides no random numbers.
-pub(super) fn id() -> Result<Key, String> {
-    Key::unguessable().map_err(|error| format!("the system gives no random numbers: {error}"))
-}
-
-pub(super) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -300,7 +288,7 @@ mod tests {
         let started = server.start().await.unwrap();
         let endpoint = Endpoint::new(started, HttpSettings::default(), None);
         let owners = held.iter().enumerate().flat_map(|(owner, held)| vec![owner; *held]);
-        let shares = owners.map(|it| tenant(&endpoint, it).hold(Pool::Sessions)).collect();
+        let shares = owners.map(|owner| tenant(&endpoint, owner).hold(Pool::Sessions)).collect();
         (endpoint, shares)
     }
 

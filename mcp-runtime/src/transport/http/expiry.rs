@@ -19,11 +19,11 @@ use crate::call::context::Authorization;
 /// Time until which a stream may go on: the latest end of the valid tokens that its client has shown, in seconds since 1970. A client may
 /// show new tokens while a stream is open.
 #[derive(Default)]
-pub(super) struct Until(Mutex<Option<Box<Shown>>>);
+pub(super) struct StreamLifetime(Mutex<Option<Box<ShownTokens>>>);
 
 /// Boxed, because there is none on a server without authorization.
 #[derive(Default)]
-struct Shown {
+struct ShownTokens {
     /// Latest end of the tokens that cannot be revoked.
     last: u64,
     /// End of each revocable token that is still valid, and the flag that tells of its revocation.
@@ -35,43 +35,43 @@ const NEVER_SHOWN: u64 = 0;
 /// A token has been shown that never expires.
 const FOR_EVER: u64 = u64::MAX;
 
-impl Until {
+impl StreamLifetime {
     /// Returns the lifetime of a stream that belongs to one request.
     pub(super) fn of(extensions: &Extensions) -> Self {
-        let until = Self::default();
-        until.show(extensions);
-        until
+        let lifetime = Self::default();
+        lifetime.show(extensions);
+        lifetime
     }
 
     /// Records the token of one more request.
     pub(super) fn show(&self, extensions: &Extensions) {
         let Some(authorization) = extensions.get::<Authorization>() else { return };
-        let seconds = |it: SystemTime| {
-            let since = it.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let seconds = |time: SystemTime| {
+            let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
             // Rounds up to the end of the second.
             since.as_secs().saturating_add(1)
         };
         let until = authorization.expiry().map_or(FOR_EVER, seconds);
         let mut shown = self.shown();
-        let Shown { last, revocable } = &mut **shown.get_or_insert_default();
+        let ShownTokens { last, revocable } = &mut **shown.get_or_insert_default();
         let Some(revoked) = authorization.revoked() else {
             *last = until.max(*last);
             return;
         };
-        if !revocable.iter().any(|it| Arc::ptr_eq(&it.1, revoked)) {
+        if !revocable.iter().any(|token| Arc::ptr_eq(&token.1, revoked)) {
             let now = seconds(SystemTime::now());
-            revocable.retain(|it| it.0 >= now && is_good(it));
+            revocable.retain(|token| token.0 >= now && is_good(token));
             revocable.push((until, revoked.clone()));
         }
     }
 
-    fn shown(&self) -> MutexGuard<'_, Option<Box<Shown>>> {
+    fn shown(&self) -> MutexGuard<'_, Option<Box<ShownTokens>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether tokens were shown, and all of them have been revoked.
     fn is_revoked(&self) -> bool {
-        self.shown().as_ref().is_some_and(|it| it.is_revoked())
+        self.shown().as_ref().is_some_and(|tokens| tokens.is_revoked())
     }
 
     /// Returns the time that is left. `None` if the stream has no end, or no token was shown.
@@ -87,9 +87,9 @@ impl Until {
     }
 }
 
-impl Shown {
+impl ShownTokens {
     fn until(&self) -> u64 {
-        let kept = self.revocable.iter().filter(|it| is_good(it)).map(|it| it.0);
+        let kept = self.revocable.iter().filter(|token| is_good(token)).map(|token| token.0);
         kept.max().unwrap_or(NEVER_SHOWN).max(self.last)
     }
 
@@ -103,22 +103,22 @@ fn is_good((_, revoked): &(u64, Arc<AtomicBool>)) -> bool {
 }
 
 /// Timer for the end of a stream.
-pub(super) struct Expiry(Pin<Box<Sleep>>);
+pub(super) struct ExpiryTimer(Pin<Box<Sleep>>);
 
-impl Expiry {
+impl ExpiryTimer {
     /// Makes the timer. `None` if the stream has no end.
-    pub(super) fn of(until: &Until) -> Option<Self> {
-        until.left().map(|it| Self(Box::pin(sleep(it))))
+    pub(super) fn of(lifetime: &StreamLifetime) -> Option<Self> {
+        lifetime.left().map(|left| Self(Box::pin(sleep(left))))
     }
 
     /// Waits until nothing more may be sent on the stream.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, until: &Until) -> Poll<()> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, lifetime: &StreamLifetime) -> Poll<()> {
         // A revocation wakes no stream. The stream notices it here before it sends anything, at the latest before the next comment.
-        if until.is_revoked() {
+        if lifetime.is_revoked() {
             return Poll::Ready(());
         }
         while self.0.as_mut().poll(cx).is_ready() {
-            match until.left() {
+            match lifetime.left() {
                 // A newer token was shown, or the timer and the system clock differ.
                 Some(left) if !left.is_zero() => self.0.as_mut().reset(Instant::now() + left),
                 Some(_) => return Poll::Ready(()),
@@ -145,43 +145,43 @@ mod tests {
 
     #[test]
     fn the_last_token_that_is_shown_determines_the_expiry() {
-        let until = Until::of(&Extensions::new());
-        assert_eq!(until.left(), None);
-        until.show(&shown(Some(Duration::from_secs(60))));
-        until.show(&shown(Some(Duration::from_secs(10))));
-        until.show(&Extensions::new());
-        let left = until.left().unwrap();
+        let lifetime = StreamLifetime::of(&Extensions::new());
+        assert_eq!(lifetime.left(), None);
+        lifetime.show(&shown(Some(Duration::from_secs(60))));
+        lifetime.show(&shown(Some(Duration::from_secs(10))));
+        lifetime.show(&Extensions::new());
+        let left = lifetime.left().unwrap();
         assert!(left > Duration::from_secs(30) && left <= Duration::from_secs(61), "{left:?}");
-        until.show(&shown(None));
-        assert_eq!(until.left(), None);
+        lifetime.show(&shown(None));
+        assert_eq!(lifetime.left(), None);
     }
 
     #[cfg(feature = "auth-server")]
     #[test]
     fn the_last_token_that_is_not_revoked_determines_the_expiry() {
-        let until = Until::default();
+        let lifetime = StreamLifetime::default();
         let show = |seconds: u64| {
             let revoked = Arc::new(AtomicBool::new(false));
             let ada = Authorization::new("ada").revocable(revoked.clone());
             let mut extensions = Extensions::new();
             extensions.insert(ada.expires(SystemTime::now() + Duration::from_secs(seconds)));
-            until.show(&extensions);
-            until.show(&extensions);
+            lifetime.show(&extensions);
+            lifetime.show(&extensions);
             revoked
         };
         let long = show(600);
         let short = show(60);
         let within = |seconds: u64| {
-            let left = until.left().unwrap();
+            let left = lifetime.left().unwrap();
             left > Duration::from_secs(seconds - 30) && left <= Duration::from_secs(seconds + 1)
         };
-        let kept = || until.shown().as_ref().unwrap().revocable.len();
+        let kept = || lifetime.shown().as_ref().unwrap().revocable.len();
         assert_eq!(kept(), 2);
         assert!(within(600));
         long.store(true, Ordering::Relaxed);
-        assert!(within(60) && !until.is_revoked());
+        assert!(within(60) && !lifetime.is_revoked());
         short.store(true, Ordering::Relaxed);
-        assert!(until.left().unwrap().is_zero() && until.is_revoked());
+        assert!(lifetime.left().unwrap().is_zero() && lifetime.is_revoked());
         // Revoked tokens are not kept.
         show(600);
         assert!(within(600) && kept() == 1);

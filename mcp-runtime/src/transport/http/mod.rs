@@ -1,51 +1,52 @@
 //! HTTP transport: every protocol revision on one endpoint.
 //!
-//! Each message is routed on its own. A request of the modern era is stateless, and [ends when its client leaves](alone). Every other
-//! message belongs to a [session](legacy), which survives its connections. Protocol revision 2024-11-05 has [two addresses of its
-//! own](pair). An answer is one JSON message, unless other messages come before it or it takes long. The head of the response
-//! [waits](source) until that is decided.
+//! Each message is routed on its own. A request of the modern era is stateless, and [ends when its client leaves](stateless). Every other
+//! message belongs to a [session](session_requests), which survives its connections. Protocol revision 2024-11-05 has [two addresses of
+//! its own](legacy_sse). An answer is one JSON message, unless other messages come before it or it takes long. The head of the response
+//! [waits](answer_source) until that is decided.
+//!
+//! The files follow a request. Each uses only those of its own line, and of the lines above it:
+//!
+//! 1. What a request says: [`head`], [`access`], [`route`].
+//! 2. What outlives a request: the [`session`] with its [`sse`] streams and their `expiry`, in a [`session_table`]; [`open_connections`];
+//!    the [`endpoint`], which all connections share, and the [`connection_state`].
+//! 3. What it is answered with: [`answer_source`], [`body`], [`reply`].
+//! 4. What has to come first: the token (`token_gate`) and the [`request_body`].
+//! 5. The eras: [`stateless`], [`session_requests`], [`legacy_sse`].
+//! 6. The whole path: [`request`], which a [`connection`] of the [`server`] drives, or an application through the [`service`]. With `--http`, connections run on [`reactors`].
 
-mod accept;
 mod access;
-mod alone;
-mod answering;
+mod answer_source;
 mod body;
+#[cfg(feature = "stdio")]
+mod command_line;
 mod connection;
-mod cors;
-mod deadlines;
-mod desk;
+mod connection_state;
 mod endpoint;
-mod events;
 #[cfg(feature = "auth")]
 mod expiry;
-mod forwarded;
-#[cfg(feature = "auth")]
-mod gate;
 mod head;
-mod legacy;
-mod open;
-mod pair;
-mod place;
-mod pulse;
-mod quiet;
+mod legacy_sse;
+mod open_connections;
 #[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "only `.run()` brings threads"))]
 mod reactors;
-mod read;
 mod reply;
-mod resumable;
-#[cfg(feature = "axum")]
-mod router;
-#[cfg(feature = "stdio")]
-mod run;
+mod request;
+mod request_body;
+mod route;
+mod serve;
 mod server;
 mod service;
 mod session;
-mod source;
+mod session_requests;
+mod session_table;
 mod sse;
-mod table;
+mod stateless;
+#[cfg(feature = "auth")]
+mod token_gate;
 
-pub use body::Body;
 #[cfg(feature = "stdio")]
-pub(crate) use run::{DEFAULT, address, run};
-pub use server::HttpServer;
-pub use service::HttpService;
+pub(crate) use self::command_line::{DEFAULT_ADDRESS, complete_address, run};
+pub(crate) use self::server::HttpListener;
+pub use self::{body::HttpBody, server::HttpServer, service::HttpService};
+pub(crate) use tokio::net::ToSocketAddrs;

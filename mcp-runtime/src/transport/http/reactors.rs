@@ -19,7 +19,7 @@ use crate::{
     catalog::Snapshot,
     dispatch::{ReactorActivity, Unresponsive},
     error::ServeError,
-    transport::block_on,
+    transport::runtime::block_on,
 };
 
 /// Threads that each serve their connections from the first byte to the last. A request never moves to another thread, and no thread wakes
@@ -42,7 +42,7 @@ impl Reactors {
     /// # Errors
     /// Fails if the system cannot start a thread, or cannot create the runtime of one.
     pub(super) fn start() -> io::Result<Self> {
-        let count = thread::available_parallelism().map_or(1, |it| it.get() - 1).max(1);
+        let count = thread::available_parallelism().map_or(1, |count| count.get() - 1).max(1);
         (0..count).map(Reactor::start).collect::<io::Result<_>>().map(Self)
     }
 
@@ -57,14 +57,14 @@ impl Reactors {
     ) -> Result<(), Unresponsive> {
         connections.abort_all();
         for _ in 0..LOOKS {
-            let before: Vec<_> = self.0.iter().map(|it| it.activity.current()).collect();
+            let before: Vec<_> = self.0.iter().map(|reactor| reactor.activity.current()).collect();
             let all = async { while connections.join_next().await.is_some() {} };
             if tokio::time::timeout(LOOK, all).await.is_ok() {
                 return Ok(());
             }
             let mut polls = self.0.iter().zip(before);
             let held = polls.find_map(|(reactor, before)| {
-                before.filter(|it| reactor.activity.current() == Some(*it))
+                before.filter(|poll| reactor.activity.current() == Some(*poll))
             });
             if let Some(poll) = held {
                 return Err(poll.problem(snapshot));
@@ -82,7 +82,8 @@ impl Reactors {
     ) where
         F: Future<Output = ()> + Send,
     {
-        let Some(reactor) = self.0.iter().min_by_key(|it| Arc::strong_count(&it.load)) else {
+        let Some(reactor) = self.0.iter().min_by_key(|reactor| Arc::strong_count(&reactor.load))
+        else {
             return;
         };
         // The stream is registered with the runtime that accepted it. `into_std` removes it from there.

@@ -1,10 +1,12 @@
-//! Responses that are complete when they begin.
+//! Responses that are complete when they begin, and answers that may come later.
+
+use std::{future::Future, pin::Pin};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, request::Parts};
 use mcp_runtime_wire::{Id, ObjectWriter};
 
-use super::body::Body;
+use super::body::HttpBody;
 use crate::{
     error::{Error, ErrorKind, shown},
     limits::LARGE,
@@ -15,14 +17,14 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-pub(super) fn empty(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
+pub(super) fn empty(status: StatusCode) -> Response<HttpBody> {
+    let mut response = Response::new(HttpBody::empty());
     *response.status_mut() = status;
     response
 }
 
 /// Returns a response with one message, which has no newline.
-pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<Body> {
+pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<HttpBody> {
     json_in(HeaderMap::new(), status, message)
 }
 
@@ -31,28 +33,28 @@ pub(super) fn json_in(
     mut headers: HeaderMap,
     status: StatusCode,
     mut message: Vec<u8>,
-) -> Response<Body> {
+) -> Response<HttpBody> {
     if message.len() > LARGE {
         // A large answer counts with its length, so its capacity must not be larger.
         message.shrink_to_fit();
     }
     headers.clear();
     headers.insert(header::CONTENT_TYPE, JSON);
-    let mut response = Response::new(Body::whole(Bytes::from(message)));
+    let mut response = Response::new(HttpBody::whole(Bytes::from(message)));
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response
 }
 
-pub(super) fn text(status: StatusCode, text: &'static str) -> Response<Body> {
-    let mut response = Response::new(Body::whole(Bytes::from_static(text.as_bytes())));
+pub(super) fn text(status: StatusCode, text: &'static str) -> Response<HttpBody> {
+    let mut response = Response::new(HttpBody::whole(Bytes::from_static(text.as_bytes())));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, TEXT);
     response
 }
 
 /// Returns a response with a stream of events, which proxies must not buffer (rule HM-06).
-pub(super) fn events(body: Body) -> Response<Body> {
+pub(super) fn events(body: HttpBody) -> Response<HttpBody> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, EVENTS);
@@ -62,7 +64,7 @@ pub(super) fn events(body: Body) -> Response<Body> {
 }
 
 /// Returns the refusal of a request without a message: an error without an id, which says what to do.
-pub(super) fn refuse(status: StatusCode, why: impl std::fmt::Display) -> Response<Body> {
+pub(super) fn refuse(status: StatusCode, why: impl std::fmt::Display) -> Response<HttpBody> {
     error(status, None, None, &Error::of(ErrorKind::InvalidRequest, why))
 }
 
@@ -72,7 +74,7 @@ pub(super) fn error(
     revision: Option<Revision>,
     id: Option<Id<'_>>,
     error: &Error,
-) -> Response<Body> {
+) -> Response<HttpBody> {
     json(status, unread(revision, id, error))
 }
 
@@ -81,7 +83,7 @@ pub(super) fn error(
 /// The status tells the client to begin a new session. The body is no JSON-RPC message. Python SDK 2.x, the clients built on it and AI SDK
 /// 2.x deliver a message as the answer to the request even under an error status, and keep the dead session. Other clients look for the
 /// code that the server of the TypeScript SDK gives for such a session.
-pub(super) fn no_session(hint: &str) -> Response<Body> {
+pub(super) fn no_session(hint: &str) -> Response<HttpBody> {
     let mut body = Vec::new();
     let mut object = ObjectWriter::begin(&mut body);
     object.raw("code", "-32001").str("message", &format!("Session not found: {hint}"));
@@ -90,8 +92,8 @@ pub(super) fn no_session(hint: &str) -> Response<Body> {
 }
 
 /// Refuses a body that is not JSON.
-pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<Body> {
-    let given = given.and_then(|it| it.to_str().ok()).unwrap_or("nothing");
+pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<HttpBody> {
+    let given = given.and_then(|value| value.to_str().ok()).unwrap_or("nothing");
     refuse(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         format_args!("`Content-Type` must say `application/json`, and it says `{}`", shown(given)),
@@ -99,18 +101,21 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<Body> {
 }
 
 /// Refuses a request for which there is no room now.
-pub(super) fn busy(why: impl std::fmt::Display) -> Response<Body> {
+pub(super) fn busy(why: impl std::fmt::Display) -> Response<HttpBody> {
     later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(ErrorKind::Failed, why)))
 }
 
 /// Adds the header that says when to try again.
-pub(super) fn later(mut response: Response<Body>) -> Response<Body> {
+pub(super) fn later(mut response: Response<HttpBody>) -> Response<HttpBody> {
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     response
 }
 
 /// Adds `Connection: close`. HTTP/2 has no such header, and there a request ends without its connection.
-pub(super) fn last(mut response: Box<Response<Body>>, parts: &Parts) -> Box<Response<Body>> {
+pub(super) fn last(
+    mut response: Box<Response<HttpBody>>,
+    parts: &Parts,
+) -> Box<Response<HttpBody>> {
     if parts.version < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -118,9 +123,38 @@ pub(super) fn last(mut response: Box<Response<Body>>, parts: &Parts) -> Box<Resp
 }
 
 /// Refuses a method that the address does not have.
-pub(super) fn not_allowed(allowed: &'static str) -> Response<Body> {
+pub(super) fn not_allowed(allowed: &'static str) -> Response<HttpBody> {
     let mut response =
         refuse(StatusCode::METHOD_NOT_ALLOWED, format_args!("this address takes {allowed}"));
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
     response
+}
+
+/// Answer to a message.
+pub(super) enum HttpAnswer {
+    /// A single message, without its newline.
+    Json(StatusCode, Vec<u8>),
+    Now(Box<Response<HttpBody>>),
+    Later(PendingAnswer),
+}
+
+/// Answer that has to wait.
+pub(super) type PendingAnswer = Pin<Box<dyn Future<Output = HttpAnswer> + Send>>;
+
+impl From<Response<HttpBody>> for HttpAnswer {
+    fn from(response: Response<HttpBody>) -> Self {
+        Self::Now(Box::new(response))
+    }
+}
+
+impl From<Box<Response<HttpBody>>> for HttpAnswer {
+    fn from(response: Box<Response<HttpBody>>) -> Self {
+        Self::Now(response)
+    }
+}
+
+impl HttpAnswer {
+    pub(super) fn later(answer: impl Future<Output = Self> + Send + 'static) -> Self {
+        Self::Later(Box::pin(answer))
+    }
 }

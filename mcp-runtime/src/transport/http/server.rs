@@ -4,7 +4,7 @@ use std::{
     fmt,
     future::{Future, poll_fn},
     io,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     pin::pin,
     sync::Arc,
     task::{Context, Poll},
@@ -18,15 +18,43 @@ use tokio::{
 };
 
 use super::{
-    connection::Connection,
+    connection::HttpConnection,
     endpoint::Endpoint,
-    open::{RESERVE, is_out_of_descriptors},
+    open_connections::{RESERVE, is_out_of_descriptors},
     reactors::Reactors,
     service::HttpService,
 };
-use crate::{builder::Builder, error::ServeError, limits::Limit};
+use crate::{error::ServeError, limits::Limit};
 
-/// A server that listens and does not answer yet: see [`Builder::bind_http`].
+/// Socket that listens on an address. Its clients wait until there is a server for them.
+pub(crate) struct HttpListener {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl HttpListener {
+    /// Listens on an address, where port 0 means any free port.
+    ///
+    /// # Errors
+    /// Fails if it cannot listen there.
+    pub(crate) async fn bind(address: impl ToSocketAddrs) -> Result<Self, ServeError> {
+        let listener = listen(address).await.map_err(ServeError::Bind)?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address })
+    }
+
+    /// Returns the IP address that it listens on.
+    pub(crate) fn ip(&self) -> IpAddr {
+        self.address.ip()
+    }
+
+    /// Returns the server whose clients come from here.
+    pub(crate) fn serving(self, service: HttpService) -> HttpServer {
+        HttpServer { listener: self.listener, address: self.address, service }
+    }
+}
+
+/// A server that listens and does not answer yet: see [`Builder::bind_http`](crate::Builder::bind_http).
 pub struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
@@ -36,32 +64,6 @@ pub struct HttpServer {
 impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpServer").field("url", &self.url()).finish_non_exhaustive()
-    }
-}
-
-impl Builder {
-    /// Serves over HTTP until SIGTERM or Ctrl-C: `.serve_http("127.0.0.1:8000")`.
-    ///
-    /// Runs on the caller's runtime, which needs I/O and time enabled. Every protocol revision is served at once: requests of 2026-07-28,
-    /// and sessions of the older revisions.
-    ///
-    /// # Errors
-    /// Fails if the server cannot be built, if `setup` fails, or if it cannot listen on the address.
-    pub async fn serve_http(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
-        self.bind_http(address).await?.serve().await
-    }
-
-    /// Listens on an address, where port 0 means any free port.
-    ///
-    /// Clients that connect are answered once the server [serves](HttpServer::serve).
-    ///
-    /// # Errors
-    /// Fails if the server cannot be built, if `setup` fails, or if it cannot listen on the address.
-    pub async fn bind_http(self, address: impl ToSocketAddrs) -> Result<HttpServer, ServeError> {
-        let listener = listen(address).await.map_err(ServeError::Bind)?;
-        let address = listener.local_addr()?;
-        let service = HttpService::start(self, Some(address.ip())).await?;
-        Ok(HttpServer { listener, address, service })
     }
 }
 
@@ -123,7 +125,7 @@ impl HttpServer {
         let mut connections = JoinSet::new();
         let limits = *self.endpoint().limits();
         let catalog = self.endpoint().service.dispatcher.catalog.clone();
-        let (open, tally) = (&self.endpoint().open, self.endpoint().service.tally());
+        let (open, tally) = (&self.endpoint().connections, self.endpoint().service.tally());
         let most = open.most();
         while let Some(accepted) =
             next(&self.listener, &mut connections, most + RESERVE, &mut stop).await
@@ -135,7 +137,7 @@ impl HttpServer {
                         tally.refuse(Limit::Connections);
                     }
                     let is_full = beyond > 0 && !open.displace();
-                    let connection = Connection::new(self.endpoint(), address.ip(), is_full);
+                    let connection = HttpConnection::new(self.endpoint(), address.ip(), is_full);
                     let is_stopping = is_stopping.clone();
                     let serve = |stream| connection.serve(stream, is_stopping);
                     match reactors {
@@ -165,7 +167,7 @@ impl HttpServer {
             let mut all = pin!(tokio::time::timeout(limits.grace, all));
             poll_fn(|cx| match stop(cx) {
                 Poll::Ready(()) => Poll::Ready(false),
-                Poll::Pending => all.as_mut().poll(cx).map(|it| it.is_ok()),
+                Poll::Pending => all.as_mut().poll(cx).map(|finished| finished.is_ok()),
             })
             .await
         };
@@ -201,6 +203,7 @@ impl HttpServer {
         false
     }
 
+    /// Returns the name and the version that the server tells its clients.
     #[cfg(feature = "stdio")]
     pub(super) fn identity(&self) -> &crate::server::Identity {
         &self.endpoint().service.identity
@@ -257,9 +260,9 @@ fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
     use tokio::signal::unix::{SignalKind, signal};
     // If there is no handler, the signal ends the process at once, without a grace period.
     let kinds = [SignalKind::terminate(), SignalKind::interrupt()];
-    let mut signals: Vec<_> = kinds.into_iter().filter_map(|it| signal(it).ok()).collect();
+    let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
     move |cx| {
-        let asked = signals.iter_mut().any(|it| it.poll_recv(cx).is_ready());
+        let asked = signals.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
         if asked { Poll::Ready(()) } else { Poll::Pending }
     }
 }
@@ -267,7 +270,7 @@ fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
 #[cfg(windows)]
 fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
     let mut signal = tokio::signal::windows::ctrl_c().ok();
-    move |cx| match signal.as_mut().map(|it| it.poll_recv(cx)) {
+    move |cx| match signal.as_mut().map(|signal| signal.poll_recv(cx)) {
         Some(Poll::Ready(Some(()))) => Poll::Ready(()),
         _ => Poll::Pending,
     }

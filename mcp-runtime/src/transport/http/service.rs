@@ -1,3 +1,5 @@
+//! A server as a service that an application mounts.
+
 use std::{
     convert::Infallible,
     fmt,
@@ -12,15 +14,22 @@ use std::{
 };
 
 use http::{Request, Response};
-use http_body::Body as HttpBody;
+use http_body::Body;
 use tower_service::Service;
 
 use super::{
-    answering::Answering, body::Body, desk::Desk, endpoint::Endpoint, place::Place, pulse::Work,
+    body::HttpBody,
+    connection_state::{ActiveRequest, ConnectionState},
+    endpoint::Endpoint,
+    request::RequestFuture,
+    route::HttpRoute,
 };
 #[cfg(feature = "auth")]
-use super::{gate, reply};
-use crate::{builder::Builder, error::ServeError};
+use super::{reply, token_gate};
+use crate::{
+    error::ServeError,
+    server::{HttpSettings, Server},
+};
 
 /// A server as a [`tower_service::Service`], which an application mounts.
 ///
@@ -31,12 +40,12 @@ use crate::{builder::Builder, error::ServeError};
 /// on, and the client can come back for the answers. A client that closes its half of the connection counts as disconnected. If it has sent
 /// its next request already, the server notices only when that request's turn comes.
 ///
-/// See [`Builder::into_service`].
+/// See [`Builder::into_service`](crate::Builder::into_service).
 #[derive(Clone)]
 pub struct HttpService {
     endpoint: Arc<Endpoint>,
     /// State of requests on connections that the application owns, one for each of a few threads.
-    desks: Arc<[OnceLock<Arc<Desk>>; 16]>,
+    states: Arc<[OnceLock<Arc<ConnectionState>>; 16]>,
 }
 
 impl fmt::Debug for HttpService {
@@ -47,28 +56,33 @@ impl fmt::Debug for HttpService {
     }
 }
 
-impl Builder {
-    /// Starts the server as a service for an application on tokio, which mounts it on any path.
-    ///
-    /// The service rejects requests whose [host](Builder::allow_host) or [origin](Builder::allow_origin) is not allowed.
-    ///
-    /// Call [`HttpService::close`] when the application stops.
+impl HttpService {
+    /// Checks whether a server with these settings may listen on this address, if it is known.
     ///
     /// # Errors
-    /// Fails if the server cannot be built, or if `setup` fails.
-    pub async fn into_service(self) -> Result<HttpService, ServeError> {
-        HttpService::start(self, None).await
-    }
-}
-
-impl HttpService {
-    pub(super) async fn start(builder: Builder, bound: Option<IpAddr>) -> Result<Self, ServeError> {
-        let settings = builder.http.clone();
+    /// Fails if the verifier of tokens is not made for this address.
+    pub(crate) fn check_address(
+        settings: &HttpSettings,
+        bound: Option<IpAddr>,
+    ) -> Result<(), ServeError> {
         #[cfg(feature = "auth")]
         if let Some(protected) = &settings.protected {
             protected.may_serve_at(bound).map_err(ServeError::Auth)?;
         }
-        let server = builder.build()?;
+        #[cfg(not(feature = "auth"))]
+        let _ = (settings, bound);
+        Ok(())
+    }
+
+    /// Starts a server. `bound` is the address that it listens on, if it is known.
+    ///
+    /// # Errors
+    /// Fails if `setup` fails, or if callers cannot be identified although the server restricts access.
+    pub(crate) async fn start(
+        server: Server,
+        settings: HttpSettings,
+        bound: Option<IpAddr>,
+    ) -> Result<Self, ServeError> {
         // Only a server without an application needs a verifier. An application may authenticate its callers, and a caller it does not know
         // cannot use guarded items.
         #[cfg(feature = "auth")]
@@ -83,15 +97,21 @@ impl HttpService {
             opened.map_err(ServeError::Auth)?;
         }
         let endpoint = Endpoint::new(server.start().await?, settings, bound);
-        Ok(Self { endpoint, desks: Arc::default() })
+        Ok(Self { endpoint, states: Arc::default() })
     }
 
     /// Returns the state that this thread uses.
-    fn desk(&self) -> &Arc<Desk> {
+    fn state(&self) -> &Arc<ConnectionState> {
         static LAST: AtomicUsize = AtomicUsize::new(0);
         thread_local!(static OWN: usize = LAST.fetch_add(1, Ordering::Relaxed));
-        let own = OWN.with(|it| it % self.desks.len());
-        self.desks[own].get_or_init(|| Desk::new(self.endpoint.clone(), None))
+        let own = OWN.with(|own| own % self.states.len());
+        self.states[own].get_or_init(|| ConnectionState::new(self.endpoint.clone(), None))
+    }
+
+    /// Returns the paths that an application has to route to the service.
+    #[cfg(feature = "axum")]
+    pub(crate) fn paths(&self) -> Vec<String> {
+        super::route::paths(&self.endpoint.settings)
     }
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
@@ -113,30 +133,31 @@ impl HttpService {
 
 impl<B> Service<Request<B>> for HttpService
 where
-    B: HttpBody + Send + 'static,
+    B: Body + Send + 'static,
     B::Data: Send,
     B::Error: Send,
 {
-    type Response = Response<Body>;
+    type Response = Response<HttpBody>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<HttpBody>, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let work = Work::at(self.desk().clone());
+        let active = ActiveRequest::at(self.state().clone());
         Box::pin(async move {
-            let place = Place::of_name(&work.desk().endpoint, request.uri().path());
+            let route =
+                HttpRoute::of_mounted(&active.state().endpoint.settings, request.uri().path());
             let (parts, body) = request.into_parts();
             // The application may have admitted the caller with an authorization that has expired since.
             #[cfg(feature = "auth")]
-            if let Some(refused) = gate::has_ended(&parts) {
+            if let Some(refused) = token_gate::has_ended(&parts) {
                 return Ok(*reply::last(refused.into(), &parts));
             }
             let body = pin!(body);
-            Answering::new(work, place, parts, body).await
+            RequestFuture::new(active, route, parts, body).await
         })
     }
 }

@@ -1,4 +1,4 @@
-//! A session of the legacy era over HTTP (rules HL-16 to HL-20).
+//! Sessions of the legacy era over HTTP: [`HttpSession`] (rules HL-16 to HL-20), and [`SseSession`] for protocol revision 2024-11-05.
 
 use std::{
     collections::VecDeque,
@@ -6,17 +6,17 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
+    task::{Context, Poll},
     time::Duration,
 };
 
 use http::Extensions;
 
 #[cfg(feature = "auth")]
-use super::expiry::Until;
+use super::expiry::StreamLifetime;
 use super::{
-    endpoint::millis,
-    resumable::{EventId, Gone, Memory, Reader, Resumable},
-    table::{Key, Keyed},
+    session_table::{HasSessionId, SessionId, SessionTable},
+    sse::{EventId, EventMemory, Gone, ResumableStream, StreamReader, millis},
 };
 use crate::{
     limits::{Limit, Share, Tenant},
@@ -29,17 +29,17 @@ pub(super) const KEPT: Duration = Duration::from_secs(60);
 /// State of one client at the server, from `initialize` to the end of the session.
 ///
 /// There are many idle sessions, so parts that most of them never need are boxed, and nothing is stored twice.
-pub(super) struct Session {
-    key: Key,
+pub(super) struct HttpSession {
+    id: SessionId,
     pub(super) peer: Peer,
-    memory: Arc<Memory>,
+    memory: Arc<EventMemory>,
     /// `None` until the first stream is opened.
     streams: Mutex<Option<Box<Streams>>>,
     /// Held until the session ends, because more messages may come on the standalone stream.
     open: Mutex<Option<OutboxHold>>,
     used: Used,
     #[cfg(feature = "auth")]
-    pub(super) until: Until,
+    lifetime: StreamLifetime,
     /// Share of all sessions. Its tenant is the client that began the session. The id of the session lets in no other client (rule HL-20).
     share: Share,
 }
@@ -50,7 +50,7 @@ struct Used(AtomicU64);
 
 impl Used {
     fn touch(&self, now: u64) {
-        let _ = self.0.fetch_update(Relaxed, Relaxed, |it| Some(2 * now + it % 2));
+        let _ = self.0.fetch_update(Relaxed, Relaxed, |used| Some(2 * now + used % 2));
     }
 
     fn speak(&self, now: u64) {
@@ -69,26 +69,26 @@ impl Used {
 #[derive(Default)]
 struct Streams {
     /// Stream 0, for messages that belong to no request. Most clients never read it.
-    standalone: Option<Arc<Resumable>>,
+    standalone: Option<Arc<ResumableStream>>,
     /// Streams of requests. `last` is the number of the newest one.
-    kept: VecDeque<Arc<Resumable>>,
+    kept: VecDeque<Arc<ResumableStream>>,
     last: u32,
 }
 
-impl Session {
-    pub(super) fn new(key: Key, peer: Peer, memory: Arc<Memory>, share: Share) -> Self {
+impl HttpSession {
+    pub(super) fn new(id: SessionId, peer: Peer, memory: Arc<EventMemory>, share: Share) -> Self {
         let used = Used(AtomicU64::new(2 * memory.millis()));
         let outbox = peer.outbox().clone();
         outbox.set_unread(Some(peer.limits().event_bytes));
         Self {
-            key,
+            id,
             peer,
             memory,
             streams: Mutex::default(),
             open: Mutex::new(Some(outbox.hold())),
             used,
             #[cfg(feature = "auth")]
-            until: Until::default(),
+            lifetime: StreamLifetime::default(),
             share,
         }
     }
@@ -110,7 +110,7 @@ impl Session {
     /// Records the token of a request. The streams of the session may stay open as long as the last token is valid.
     pub(super) fn show(&self, extensions: &Extensions) {
         #[cfg(feature = "auth")]
-        self.until.show(extensions);
+        self.lifetime.show(extensions);
         #[cfg(not(feature = "auth"))]
         let _ = extensions;
     }
@@ -124,8 +124,8 @@ impl Session {
         self.revision().resumes()
     }
 
-    fn standalone(&self) -> Arc<Resumable> {
-        let new = || Resumable::new(0, self.peer.outbox().clone(), self.memory.clone());
+    fn standalone(&self) -> Arc<ResumableStream> {
+        let new = || ResumableStream::new(0, self.peer.outbox().clone(), self.memory.clone());
         let mut streams = self.streams();
         let standalone = &mut streams.get_or_insert_default().standalone;
         standalone.get_or_insert_with(|| Arc::new(new())).clone()
@@ -155,48 +155,56 @@ impl Session {
     /// Drops streams that no client will resume, and counts the unread messages of the others as kept.
     pub(super) fn tidy(&self) {
         let mut streams = self.streams();
-        let Some(kept) = streams.as_mut().map(|it| &mut it.kept) else { return };
-        kept.retain(|it| !it.is_past(KEPT));
-        kept.iter().for_each(|it| it.settle());
+        let Some(kept) = streams.as_mut().map(|streams| &mut streams.kept) else { return };
+        kept.retain(|stream| !stream.is_past(KEPT));
+        kept.iter().for_each(|stream| stream.settle());
     }
 
     /// Opens a stream for the answer to a request. `None` if there are too many streams.
-    pub(super) fn open_stream(self: &Arc<Self>, outbox: &Arc<Outbox>) -> Option<Reader> {
+    pub(super) fn open_stream(self: &Arc<Self>, outbox: &Arc<Outbox>) -> Option<SessionReader> {
         self.tidy();
         let mut guard = self.streams();
         let streams = guard.get_or_insert_default();
         if streams.kept.len() >= self.peer.limits().streams {
             // A stream on which nothing more will come is the smallest loss.
-            let past = streams.kept.iter().position(|it| it.is_past(Duration::ZERO));
+            let past = streams.kept.iter().position(|stream| stream.is_past(Duration::ZERO));
             if past.is_none() {
                 self.peer.refuse(Limit::Streams);
             }
             streams.kept.remove(past?);
         }
         streams.last += 1;
-        let stream = Resumable::new(streams.last, outbox.clone(), self.memory.clone());
+        let stream = ResumableStream::new(streams.last, outbox.clone(), self.memory.clone());
         let stream = Arc::new(stream);
         streams.kept.push_back(stream.clone());
         drop(guard);
-        stream.read(None, self).ok()
+        self.read(&stream, None).ok()
     }
 
     /// Reads the standalone stream from now on.
-    pub(super) fn listen(self: &Arc<Self>) -> Result<Reader, Gone> {
-        self.standalone().read(None, self)
+    pub(super) fn listen(self: &Arc<Self>) -> Result<SessionReader, Gone> {
+        self.read(&self.standalone(), None)
     }
 
     /// Resumes the stream of an event, after that event.
-    pub(super) fn resume(self: &Arc<Self>, after: EventId) -> Result<Reader, Gone> {
+    pub(super) fn resume(self: &Arc<Self>, after: EventId) -> Result<SessionReader, Gone> {
         let stream = if after.stream == 0 {
             self.standalone()
         } else {
             let streams = self.streams();
-            let mut kept = streams.iter().flat_map(|it| &it.kept);
-            let found = kept.find(|it| it.number() == after.stream);
+            let mut kept = streams.iter().flat_map(|streams| &streams.kept);
+            let found = kept.find(|stream| stream.number() == after.stream);
             found.cloned().ok_or(Gone::Unknown)?
         };
-        stream.read(Some(after), self)
+        self.read(&stream, Some(after))
+    }
+
+    fn read(
+        self: &Arc<Self>,
+        stream: &Arc<ResumableStream>,
+        after: Option<EventId>,
+    ) -> Result<SessionReader, Gone> {
+        Ok(SessionReader { stream: stream.read(after)?, session: self.clone() })
     }
 
     /// Ends the session: nothing more is sent, and running calls are cancelled.
@@ -211,15 +219,135 @@ impl Session {
     }
 }
 
-impl Keyed for Session {
-    fn key(&self) -> &Key {
-        &self.key
+impl HasSessionId for HttpSession {
+    fn id(&self) -> &SessionId {
+        &self.id
     }
 }
 
-impl Drop for Session {
+impl Drop for HttpSession {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+/// Reader of a stream of a session. The session counts as used while it has a reader.
+pub(super) struct SessionReader {
+    stream: StreamReader,
+    session: Arc<HttpSession>,
+}
+
+impl SessionReader {
+    /// Writes an event whose id lets the client resume from here, if the revision knows such events (rule HL-08).
+    pub(super) fn prime(&self, frames: &mut Vec<u8>) {
+        if self.session.resumes() {
+            self.stream.prime(frames);
+        }
+    }
+
+    #[cfg(feature = "auth")]
+    pub(super) fn lifetime(&self) -> &StreamLifetime {
+        &self.session.lifetime
+    }
+
+    /// Sends messages that have been taken from the outbox already.
+    pub(super) fn begin(&mut self, lines: &[u8], frames: &mut Vec<u8>) {
+        self.stream.begin(lines, frames);
+    }
+
+    /// Waits for more events, or for `false` if this reader gets no more.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
+        self.stream.poll(cx, frames)
+    }
+}
+
+impl Drop for SessionReader {
+    fn drop(&mut self) {
+        self.session.touch();
+    }
+}
+
+/// Session of a client of protocol revision 2024-11-05, whose stream is open. The client posts its messages here.
+pub(super) struct SseSession {
+    id: SessionId,
+    pub(super) peer: Peer,
+    /// Held until the stream has to end.
+    open: Mutex<Option<OutboxHold>>,
+    #[cfg(feature = "auth")]
+    lifetime: StreamLifetime,
+    /// Share of all sessions. Its tenant is the client that opened the stream, and only this client may post here.
+    share: Share,
+}
+
+impl HasSessionId for SseSession {
+    fn id(&self) -> &SessionId {
+        &self.id
+    }
+}
+
+impl SseSession {
+    pub(super) fn new(id: SessionId, peer: Peer, share: Share) -> Self {
+        let open = Mutex::new(Some(peer.outbox().hold()));
+        Self {
+            id,
+            peer,
+            open,
+            #[cfg(feature = "auth")]
+            lifetime: StreamLifetime::default(),
+            share,
+        }
+    }
+
+    pub(super) fn is_of(&self, principal: &str) -> bool {
+        *self.share.tenant().principal() == *principal
+    }
+
+    /// Records the token of a request. The stream may stay open as long as the last token is valid.
+    pub(super) fn show(&self, extensions: &Extensions) {
+        #[cfg(feature = "auth")]
+        self.lifetime.show(extensions);
+        #[cfg(not(feature = "auth"))]
+        let _ = extensions;
+    }
+
+    /// Ends the session, and cancels its running calls.
+    pub(super) fn close(&self) {
+        self.stop();
+        self.peer.cancel_all();
+    }
+
+    /// Lets the stream end.
+    pub(super) fn stop(&self) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+/// Open stream of a session. When it is closed, the session ends with its calls (rule SSE-05).
+pub(super) struct SseStream {
+    sessions: Arc<SessionTable<SseSession>>,
+    session: Arc<SseSession>,
+}
+
+impl SseStream {
+    pub(super) fn new(sessions: Arc<SessionTable<SseSession>>, session: Arc<SseSession>) -> Self {
+        Self { sessions, session }
+    }
+
+    /// Waits for more messages, each with its newline, or for `false` if there will be none.
+    pub(super) fn poll(&self, cx: &Context<'_>, lines: &mut Vec<u8>) -> Poll<bool> {
+        self.session.peer.outbox().poll_take(cx, lines)
+    }
+
+    #[cfg(feature = "auth")]
+    pub(super) fn lifetime(&self) -> &StreamLifetime {
+        &self.session.lifetime
+    }
+}
+
+impl Drop for SseStream {
+    fn drop(&mut self) {
+        self.sessions.remove(&self.session.id);
+        self.session.peer.cancel_all();
     }
 }
 
@@ -233,7 +361,6 @@ mod tests {
         call::context::{Carrier, Context},
         catalog::Tool,
         protocol::{Arrival, Era, Received, ReplyTo},
-        server::{HttpSettings, Identity},
     };
 
     /// Measures a session after typical use, because a server needs this memory for each client that has not left.
@@ -244,7 +371,7 @@ mod tests {
         server.handle().add(Tool::new("echo").handler(async |_: Context| "hello")).unwrap();
         let started = server.start().await.unwrap();
         let endpoint = Endpoint::new(started, HttpSettings::default(), None);
-        let session = endpoint.session(&Carrier::default()).unwrap();
+        let session = endpoint.new_session(&Carrier::default()).unwrap();
         let revision = Revision::NEWEST_LEGACY.name();
         let open = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{revision}","clientInfo":{{"name":"c","version":"1"}},"capabilities":{{}}}}}}"#
@@ -271,7 +398,7 @@ mod tests {
         // Adds two counters and the allocator's overhead for each of three references. A slot in a table that is at least 7/16 full and an
         // entry among the receivers of list changes come on top.
         let around = 3 * (16 + 16) + 9 * 16 / 7 + 2 * 16;
-        let bytes = size_of::<Session>() + session.peer.kept() + around;
+        let bytes = size_of::<HttpSession>() + session.peer.kept() + around;
         assert!(bytes <= 448, "{bytes}");
     }
 }

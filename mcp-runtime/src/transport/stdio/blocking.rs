@@ -21,9 +21,9 @@ const READ_AHEAD: usize = 4;
 /// Number of queued bytes at which further writes wait for the thread. A single write may go beyond it.
 const BACKLOG: usize = 256 * 1024;
 
-/// Reader of a file, with a thread of its own.
+/// BlockingReader of a file, with a thread of its own.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct BlockingReader {
     /// `None` once the thread has started.
     file: Option<File>,
     chunks: Option<mpsc::Receiver<io::Result<Vec<u8>>>>,
@@ -31,9 +31,9 @@ pub(super) struct Reader {
     taken: usize,
 }
 
-impl Reader {
+impl BlockingReader {
     pub(super) fn new(file: File) -> Self {
-        Reader { file: Some(file), chunks: None, chunk: Vec::new(), taken: 0 }
+        BlockingReader { file: Some(file), chunks: None, chunk: Vec::new(), taken: 0 }
     }
 
     pub(super) fn poll_read(
@@ -81,24 +81,24 @@ fn read_all(mut file: File, chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
     }
 }
 
-/// Writer of a file, with a thread of its own that writes whole lines at a time.
+/// BlockingWriter of a file, with a thread of its own that writes whole lines at a time.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct BlockingWriter {
     /// `None` once the thread has started.
     file: Option<File>,
     /// Maximum number of bytes in one write, unless a single line is longer.
     piece: usize,
-    queue: Arc<Queue>,
+    queue: Arc<WriteQueue>,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
-    state: Mutex<State>,
+struct WriteQueue {
+    state: Mutex<WriteState>,
     filled: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WriteState {
     bytes: Vec<u8>,
     /// The thread is writing the bytes that it took.
     busy: bool,
@@ -107,9 +107,9 @@ struct State {
     waiting: Option<Waker>,
 }
 
-impl Writer {
+impl BlockingWriter {
     pub(super) fn new(file: File, piece: usize) -> Self {
-        Writer { file: Some(file), piece, queue: Arc::default() }
+        BlockingWriter { file: Some(file), piece, queue: Arc::default() }
     }
 
     /// Takes all of `bytes` or nothing, so that lines stay whole.
@@ -152,15 +152,15 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for BlockingWriter {
     fn drop(&mut self) {
         self.queue.lock().closed = true;
         self.queue.filled.notify_one();
     }
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl WriteQueue {
+    fn lock(&self) -> MutexGuard<'_, WriteState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -3,20 +3,19 @@
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-use super::input::Input;
-use super::output::Output;
+use super::streams::{StdioInput, StdioOutput};
 
 /// Changes that [`restore`] has to undo. `None` until a guard is installed.
 static INSTALLED: Mutex<Option<platform::Changed>> = Mutex::new(None);
 
-/// Reserves stdin and stdout for the protocol; see [`Guard::install`].
+/// Reserves stdin and stdout for the protocol; see [`StdioGuard::install`].
 ///
 /// Dropping the guard calls [`restore`]. fd 0 and fd 1 stay redirected for the rest of the process.
 #[derive(Debug)]
 #[must_use = "dropping the guard makes the wire blocking again"]
-pub struct Guard(());
+pub struct StdioGuard(());
 
-impl Guard {
+impl StdioGuard {
     /// Moves the protocol to descriptors that child processes do not inherit.
     ///
     /// fd 0 then points to `/dev/null`, and fd 1 to stderr (to `/dev/null` if stderr is closed). On Windows the standard handles are
@@ -28,7 +27,7 @@ impl Guard {
     /// # Errors
     ///
     /// [`io::ErrorKind::AlreadyExists`] after a call that succeeded, because stdout is stderr by then. Other errors come from the system.
-    pub fn install() -> io::Result<(Guard, Input, Output)> {
+    pub fn install() -> io::Result<(StdioGuard, StdioInput, StdioOutput)> {
         let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
         if installed.is_some() {
             return Err(io::Error::new(
@@ -38,17 +37,17 @@ impl Guard {
         }
         let (changed, input, output) = platform::seize()?;
         *installed = Some(changed);
-        Ok((Guard(()), input, output))
+        Ok((StdioGuard(()), input, output))
     }
 }
 
-impl Drop for Guard {
+impl Drop for StdioGuard {
     fn drop(&mut self) {
         restore();
     }
 }
 
-/// Puts back the flags that [`Guard::install`] changed on descriptions which other processes may go on using.
+/// Puts back the flags that [`StdioGuard::install`] changed on descriptions which other processes may go on using.
 ///
 /// Call it before an exit that runs no destructors, such as [`std::process::exit`]. Flush first: a later write may block the runtime. It
 /// takes a lock, so it must not be called in a signal handler.
@@ -69,12 +68,12 @@ mod platform {
     use rustix::io::{fcntl_dupfd_cloexec, fcntl_getfd};
     use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout};
 
-    use super::super::descriptor::{Descriptor, Stream};
-    use super::{Input, Output};
+    use super::super::polled::{Descriptor, Stream};
+    use super::{StdioInput, StdioOutput};
 
     pub(super) type Changed = Vec<Weak<Descriptor>>;
 
-    pub(super) fn seize() -> io::Result<(Changed, Input, Output)> {
+    pub(super) fn seize() -> io::Result<(Changed, StdioInput, StdioOutput)> {
         let terminal = stdin().is_terminal();
         let shared = fstat(stderr()).ok();
         let input = Stream::seize(stdin(), shared.as_ref())?;
@@ -97,7 +96,7 @@ mod platform {
         }
         dup2_stdin(&null)?;
         dup2_stdout(stderr())?;
-        Ok((changed, Input::new(input, terminal), Output::new(output)))
+        Ok((changed, StdioInput::new(input, terminal), StdioOutput::new(output)))
     }
 
     pub(super) fn restore(changed: &mut Changed) {
@@ -120,11 +119,11 @@ mod platform {
         STD_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle,
     };
 
-    use super::{Input, Output};
+    use super::{StdioInput, StdioOutput};
 
     pub(super) type Changed = ();
 
-    pub(super) fn seize() -> io::Result<(Changed, Input, Output)> {
+    pub(super) fn seize() -> io::Result<(Changed, StdioInput, StdioOutput)> {
         let (stdin, stdout) = (io::stdin(), io::stdout());
         let terminal = stdin.is_terminal();
         let input = File::from(stdin.as_handle().try_clone_to_owned()?);
@@ -137,7 +136,7 @@ mod platform {
         replace(STD_INPUT_HANDLE, null.into_raw_handle())?;
         keep_from_children(old_input);
         keep_from_children(old_output);
-        Ok(((), Input::new(input, terminal), Output::new(output)))
+        Ok(((), StdioInput::new(input, terminal), StdioOutput::new(output)))
     }
 
     pub(super) fn restore((): &mut Changed) {}

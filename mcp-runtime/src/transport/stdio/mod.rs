@@ -1,7 +1,7 @@
 //! The process's own standard streams as a transport.
 //!
-//! [`Guard::install`] takes the two streams away from all other code: `println!`, libraries that print, child processes that inherit them
-//! by accident. From then on [`Input`] and [`Output`] are the only access to the protocol, and bytes written to fd 1 go to stderr (rule
+//! [`StdioGuard::install`] takes the two streams away from all other code: `println!`, libraries that print, child processes that inherit them
+//! by accident. From then on [`StdioInput`] and [`StdioOutput`] are the only access to the protocol, and bytes written to fd 1 go to stderr (rule
 //! STDIO-02).
 //!
 //! A pipe or a socket that stderr does not share is made non-blocking and polled by tokio. So a message costs one read and one write, and
@@ -9,17 +9,15 @@
 //! to the open file description: setting it on a shared one would make the writes of its other users fail.
 
 mod blocking;
-#[cfg(unix)]
-mod descriptor;
 mod guard;
-mod input;
-mod output;
+#[cfg(unix)]
+mod polled;
 mod run;
-mod terminated;
+mod serve;
+mod streams;
 #[cfg(unix)]
 mod watchdog;
 
-pub use self::guard::{Guard, restore};
-pub use self::input::Input;
-pub use self::output::Output;
-pub(crate) use self::run::run;
+pub use self::guard::{StdioGuard, restore};
+pub(crate) use self::run::{run, serve};
+pub use self::streams::{StdioInput, StdioOutput};

@@ -1,28 +1,38 @@
 //! Serving one client on the standard streams, on a runtime of our own or on the caller's.
 
-use std::{io::Write as _, pin::pin};
+use std::{
+    io::Write as _,
+    pin::pin,
+    task::{Context, Poll},
+};
 
+use super::guard::{StdioGuard, restore};
 #[cfg(unix)]
 use super::watchdog;
-use super::{Guard, restore, terminated::terminated};
+#[cfg(unix)]
+use crate::transport::runtime::Alarm;
 use crate::{
-    builder::Builder,
     error::ServeError,
     protocol::{Peer, Service},
     server::{Identity, Server},
-    transport::{block_on, stream},
+    transport::{runtime::block_on, stream},
 };
 
 /// Blocks until the client has left, on a runtime of its own: current-thread, because a stdio server has one client.
-pub(crate) fn run(builder: Builder) -> Result<(), ServeError> {
-    let server = builder.build()?;
+///
+/// # Errors
+/// Fails if `setup` fails, or if reading or writing fails.
+pub(crate) fn run(server: Server) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     block_on(runtime, pin!(serve(server, true)))
 }
 
-/// `owns_process` says that the process runs only this server and may be ended.
-async fn serve(server: Server, owns_process: bool) -> Result<(), ServeError> {
-    let (guard, input, output) = Guard::install()?;
+/// Serves one client on the caller's runtime. `owns_process` says that the process runs only this server and may be ended.
+///
+/// # Errors
+/// Fails if `setup` fails, or if reading or writing fails.
+pub(crate) async fn serve(server: Server, owns_process: bool) -> Result<(), ServeError> {
+    let (guard, input, output) = StdioGuard::install()?;
     if input.is_terminal() {
         hint(&server.identity);
     }
@@ -42,19 +52,6 @@ async fn serve(server: Server, owns_process: bool) -> Result<(), ServeError> {
     Ok(served?)
 }
 
-impl Builder {
-    /// Serves one client on stdin and stdout, on the caller's runtime.
-    ///
-    /// The runtime needs I/O and time enabled. From the start of the call, stdout belongs to the protocol: anything that is printed goes to
-    /// stderr.
-    ///
-    /// # Errors
-    /// Fails if the server cannot be built, if `setup` fails, or if reading or writing fails.
-    pub async fn serve_stdio(self) -> Result<(), ServeError> {
-        serve(self.build()?, false).await
-    }
-}
-
 /// Tells a person at a terminal, who expects something to happen, how to use the program.
 fn hint(identity: &Identity) {
     let program = std::env::args().next().unwrap_or_else(|| identity.name.clone());
@@ -68,4 +65,36 @@ fn hint(identity: &Identity) {
         identity.name,
         identity.version
     );
+}
+
+/// Returns a function that is ready each time the process receives SIGTERM.
+#[cfg(unix)]
+fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    // If there is no handler, the signal ends the process at once, without a grace period.
+    let mut signals = signal(SignalKind::terminate()).ok();
+    let mut alarm = None;
+    move |cx| {
+        let Some(signals) = &mut signals else { return Poll::Pending };
+        let alarm = alarm.get_or_insert_with(|| Alarm::new(cx.waker().clone()));
+        // The task is set before the look, so a signal that comes after the look wakes this task.
+        alarm.follow(cx.waker());
+        if !alarm.take() {
+            return Poll::Pending;
+        }
+        match signals.poll_recv(&mut Context::from_waker(&alarm.clone().into())) {
+            Poll::Ready(Some(())) => {
+                // The signals wake the alarm only after a poll that found none, so the next call has to poll again.
+                alarm.ring();
+                Poll::Ready(())
+            }
+            _ => Poll::Pending,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
+    |_| Poll::Pending
 }

@@ -25,6 +25,7 @@ use tokio::{
     time::sleep,
 };
 
+use super::guard::restore;
 use crate::{catalog::Catalog, dispatch::ReactorActivity};
 
 /// Time between two looks at one poll: long for a poll, short for a user who waits for the process to end.
@@ -58,7 +59,7 @@ fn watch(
             if poll_signal(&mut terminated, cx) {
                 return Poll::Ready(());
             }
-            match hangup.as_mut().map(|it| Pin::new(it).poll(cx)) {
+            match hangup.as_mut().map(|hangup| Pin::new(hangup).poll(cx)) {
                 Some(Poll::Ready(Ok(()))) => return Poll::Ready(()),
                 Some(Poll::Ready(Err(_))) => hangup = None,
                 Some(Poll::Pending) | None => {}
@@ -77,11 +78,11 @@ fn watch(
         loop {
             let before = activity.current();
             sleep(LOOK).await;
-            if let Some(held) = before.filter(|it| activity.current() == Some(*it)) {
+            if let Some(held) = before.filter(|poll| activity.current() == Some(*poll)) {
                 let problem = held.problem(&catalog.snapshot());
                 // If stderr is closed, the exit code still tells of the failure.
                 let _ = writeln!(io::stderr(), "error: {problem}");
-                super::restore();
+                restore();
                 process::exit(1);
             }
         }

@@ -38,7 +38,7 @@ async fn peer() -> Peer {
         Tool::new("hold").handler(async |_: Context| std::future::pending::<()>().await),
         Tool::new("big").handler(async |_: Context| "x".repeat(HIGH_WATER / 4)),
     ];
-    tools.into_iter().try_for_each(|it| handle.add(it)).unwrap();
+    tools.into_iter().try_for_each(|tool| handle.add(tool)).unwrap();
     Peer::new(Service::new(&server.start().await.unwrap()))
 }
 
@@ -59,8 +59,8 @@ fn never(_: &mut TaskContext<'_>) -> Poll<()> {
 
 /// A `stop` that is ready after each of these times, counted from now.
 fn after(times: &[Duration]) -> impl FnMut(&mut TaskContext<'_>) -> Poll<()> {
-    let mut sleeps: Vec<_> = times.iter().rev().map(|it| Box::pin(sleep(*it))).collect();
-    move |cx| match sleeps.last_mut().map(|it| it.as_mut().poll(cx)) {
+    let mut sleeps: Vec<_> = times.iter().rev().map(|time| Box::pin(sleep(*time))).collect();
+    move |cx| match sleeps.last_mut().map(|sleep| sleep.as_mut().poll(cx)) {
         Some(Poll::Ready(())) => {
             sleeps.pop();
             Poll::Ready(())
@@ -213,7 +213,7 @@ async fn unread_answers_are_not_piled_up() {
         let mut lines = 0;
         while lines < CALLS {
             let count = from_server.read(&mut chunk).await.unwrap();
-            lines += chunk[..count].iter().filter(|it| **it == b'\n').count();
+            lines += chunk[..count].iter().filter(|byte| **byte == b'\n').count();
         }
     };
     let both = async { tokio::join!(serving, reading) };

@@ -6,15 +6,13 @@ use http::{StatusCode, request::Parts};
 use mcp_runtime_wire::{Incoming, RpcMessage};
 
 #[cfg(feature = "auth")]
-use super::gate;
+use super::token_gate;
 use super::{
-    accept::Accepts,
-    answering::Answer,
-    body::Body,
-    desk::Desk,
-    events::{Events, Feed},
-    reply,
-    source::{Begun, Source},
+    answer_source::{AnswerForm, AnswerSource},
+    body::{EventFeed, EventStream, HttpBody},
+    connection_state::ConnectionState,
+    head::Accepts,
+    reply::{self, HttpAnswer},
     sse,
 };
 use crate::{
@@ -25,13 +23,13 @@ use crate::{
 
 /// Answers one message.
 pub(super) fn answer(
-    desk: &Desk,
+    state: &ConnectionState,
     incoming: Incoming<'_>,
     carrier: Carrier,
     accepts: Accepts,
     listens: bool,
-) -> Answer {
-    let endpoint = &desk.endpoint;
+) -> HttpAnswer {
+    let endpoint = &state.endpoint;
     match &incoming {
         Incoming::One(Ok(RpcMessage::Request { .. })) => {}
         // A cancellation is ignored too: the id of a request means nothing on another connection (rule C-08).
@@ -57,8 +55,8 @@ pub(super) fn answer(
     };
     // Messages of a call belong to the caller whose request was admitted. A listening stream stays open, so it must end with the token of
     // its request.
-    let listening = permit.map(|it| Listening { permit: it, opened_by: carrier.http.clone() });
-    let peer = desk.peer();
+    let listening = permit.map(|permit| ListenStream { permit, opened_by: carrier.http.clone() });
+    let peer = state.peer();
     let to = ReplyTo::each(peer.outbox().clone());
     let to = if accepts.events { to } else { to.only_response() };
     let mut turn = Received::default();
@@ -69,32 +67,34 @@ pub(super) fn answer(
         peer.outbox().take(&mut message);
         message.pop();
         return match refusal {
-            RefusalStatus::Malformed => Answer::Json(StatusCode::BAD_REQUEST, message),
-            RefusalStatus::UnknownMethod => Answer::Json(StatusCode::NOT_FOUND, message),
+            RefusalStatus::Malformed => HttpAnswer::Json(StatusCode::BAD_REQUEST, message),
+            RefusalStatus::UnknownMethod => HttpAnswer::Json(StatusCode::NOT_FOUND, message),
             RefusalStatus::Busy => {
                 reply::later(reply::json(StatusCode::SERVICE_UNAVAILABLE, message)).into()
             }
             #[cfg(feature = "auth")]
             RefusalStatus::NotAllowed(why) => {
-                gate::not_allowed(&why, endpoint, &arrival.carrier, message).into()
+                token_gate::not_allowed(&why, endpoint, &arrival.carrier, message).into()
             }
         };
     }
     // The peer can be reused for the next request only if nothing else holds a part of it.
     drop(arrival);
     let keep_alive = endpoint.limits().keep_alive;
-    let at_once = turn.waiting.is_empty().then(|| Begun::at_once(peer.outbox(), accepts));
+    let at_once = turn.waiting.is_empty().then(|| AnswerForm::at_once(peer.outbox(), accepts));
     match at_once.flatten() {
-        Some(Begun::Whole(message)) => {
+        Some(AnswerForm::Whole(message)) => {
             let is_refused = peer.outbox().is_refused();
-            desk.keep_peer(peer);
-            Answer::Json(status(is_refused), message)
+            state.keep_peer(peer);
+            HttpAnswer::Json(status(is_refused), message)
         }
-        Some(begun) => decided(begun, Source::alone(peer, turn.waiting), listening, keep_alive),
-        None => Answer::later(async move {
-            let mut source = Source::alone(peer, turn.waiting);
-            let begun = source.begin(accepts, keep_alive).await;
-            decided(begun, source, listening, keep_alive)
+        Some(begun) => {
+            respond(begun, AnswerSource::stateless(peer, turn.waiting), listening, keep_alive)
+        }
+        None => HttpAnswer::later(async move {
+            let mut source = AnswerSource::stateless(peer, turn.waiting);
+            let begun = source.decide(accepts, keep_alive).await;
+            respond(begun, source, listening, keep_alive)
         }),
     }
 }
@@ -104,32 +104,32 @@ fn status(is_refused: bool) -> StatusCode {
 }
 
 /// A stream that stays open for messages to come.
-struct Listening {
+struct ListenStream {
     permit: Share,
     opened_by: Option<Arc<Parts>>,
 }
 
-fn decided(
-    begun: Begun,
-    source: Source,
-    listening: Option<Listening>,
+fn respond(
+    begun: AnswerForm,
+    source: AnswerSource,
+    listening: Option<ListenStream>,
     keep_alive: Duration,
-) -> Answer {
+) -> HttpAnswer {
     match begun {
-        Begun::Whole(message) => Answer::Json(status(source.is_refused()), message),
-        Begun::Nothing => reply::empty(StatusCode::ACCEPTED).into(),
-        Begun::Stream(lines) => {
+        AnswerForm::Whole(message) => HttpAnswer::Json(status(source.is_refused()), message),
+        AnswerForm::Nothing => reply::empty(StatusCode::ACCEPTED).into(),
+        AnswerForm::Stream(lines) => {
             let mut first = Vec::new();
             sse::messages(&mut first, &lines, None);
-            let events = Events::new(Feed::Plain(source), first, keep_alive);
+            let events = EventStream::new(EventFeed::Plain(source), first, keep_alive);
             let events = match listening {
-                Some(Listening { permit, opened_by: Some(parts) }) => {
+                Some(ListenStream { permit, opened_by: Some(parts) }) => {
                     events.counted(permit).expiring(&parts.extensions)
                 }
-                Some(Listening { permit, opened_by: None }) => events.counted(permit),
+                Some(ListenStream { permit, opened_by: None }) => events.counted(permit),
                 None => events,
             };
-            reply::events(Body::events(events)).into()
+            reply::events(HttpBody::events(events)).into()
         }
     }
 }

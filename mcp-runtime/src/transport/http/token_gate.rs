@@ -8,39 +8,31 @@ use std::{
 
 use http::{HeaderValue, Response, StatusCode, header, request::Parts};
 
-use super::{access, body::Body, endpoint::Endpoint, pair, place::Place, reply};
+use super::{
+    access::is_on_loopback,
+    body::HttpBody,
+    endpoint::Endpoint,
+    reply,
+    route::{HttpRoute, SSE_STREAM, is_sse_metadata},
+};
 #[cfg(feature = "auth-server")]
-use super::{answering::Answer, read::Read};
+use super::{reply::HttpAnswer, request_body::RequestBytes};
 use crate::{
-    auth::{Denied, ProtectedResource, Refusal, Verifying, WELL_KNOWN},
+    auth::{Denied, ProtectedResource, Refusal, Verifying},
     call::context::{Authorization, Carrier},
     unwind::{self, Panicked},
 };
 
-/// Returns the address for a path, if a protected resource has it beside its endpoint.
-pub(super) fn place(endpoint: &Endpoint, path: &str) -> Option<Place> {
-    let settings = &endpoint.settings;
-    let protected = settings.protected.as_ref()?;
-    if protected.is_metadata(path, &settings.path) || is_of_pair(endpoint, protected, path) {
-        return Some(Place::Metadata);
-    }
-    #[cfg(feature = "auth-server")]
-    if let Some(pages) = protected.pages().filter(|it| it.is_here(path)) {
-        return Some(Place::Beside(pages.is_for_scripts(path)));
-    }
-    None
-}
-
 /// Progress of a request in the token check.
 #[derive(Default)]
-pub(super) enum Gate {
+pub(super) enum TokenGate {
     #[default]
     Closed,
     Verifying(Verifying),
     Open,
 }
 
-impl Gate {
+impl TokenGate {
     pub(super) fn is_open(&self) -> bool {
         matches!(self, Self::Open)
     }
@@ -56,14 +48,14 @@ impl Gate {
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        place: Place,
+        route: HttpRoute,
         endpoint: &Endpoint,
         protected: &ProtectedResource,
         parts: &mut Arc<Parts>,
-    ) -> Poll<Result<(), Box<Response<Body>>>> {
+    ) -> Poll<Result<(), Box<Response<HttpBody>>>> {
         // A client that asks for a token has none yet.
         #[cfg(feature = "auth-server")]
-        if let Place::Beside(_) = place {
+        if let HttpRoute::AuthPage(_) = route {
             *self = Self::Open;
         }
         let parts = Arc::make_mut(parts);
@@ -89,40 +81,42 @@ impl Gate {
                 }
             }
         };
-        Poll::Ready(let_in.map_err(|it| Box::new(refused(&it, place, endpoint, protected, parts))))
+        Poll::Ready(
+            let_in.map_err(|why| Box::new(refused(&why, route, endpoint, protected, parts))),
+        )
     }
 }
 
 fn refused(
     refusal: &Refusal,
-    place: Place,
+    route: HttpRoute,
     endpoint: &Endpoint,
     protected: &ProtectedResource,
     parts: &Parts,
-) -> Response<Body> {
+) -> Response<HttpBody> {
     let why = refusal.why();
     tracing::debug!("refused: {why}");
     if refusal.status() == StatusCode::SERVICE_UNAVAILABLE {
         return reply::busy(why);
     }
     let response = reply::refuse(refusal.status(), why);
-    let resource = || match place {
-        Place::PairStream | Place::PairPost => of_pair(endpoint, protected, parts),
+    let resource = || match route {
+        HttpRoute::SseStream | HttpRoute::SsePost => sse_url(endpoint, protected, parts),
         _ => None,
     };
-    let derived = || resource().unwrap_or_else(|| derived(endpoint, parts));
-    challenging(response, protected.challenge(refusal, derived))
+    let url = || resource().unwrap_or_else(|| endpoint_url(endpoint, parts));
+    challenging(response, protected.challenge(refusal, url))
 }
 
-fn challenging(mut response: Response<Body>, challenge: Option<String>) -> Response<Body> {
-    if let Some(value) = challenge.and_then(|it| HeaderValue::try_from(it).ok()) {
+fn challenging(mut response: Response<HttpBody>, challenge: Option<String>) -> Response<HttpBody> {
+    if let Some(value) = challenge.and_then(|text| HeaderValue::try_from(text).ok()) {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
     }
     response
 }
 
 /// Returns the response to a request that an application admitted with an authorization that has expired since.
-pub(super) fn has_ended(parts: &Parts) -> Option<Response<Body>> {
+pub(super) fn has_ended(parts: &Parts) -> Option<Response<HttpBody>> {
     let expiry = parts.extensions.get::<Authorization>()?.expiry()?;
     if expiry > SystemTime::now() {
         return None;
@@ -139,9 +133,11 @@ pub(super) fn not_allowed(
     endpoint: &Endpoint,
     carrier: &Carrier,
     message: Vec<u8>,
-) -> Response<Body> {
+) -> Response<HttpBody> {
     let challenge = match (&endpoint.settings.protected, &carrier.http) {
-        (Some(protected), Some(parts)) => protected.challenge(refusal, || derived(endpoint, parts)),
+        (Some(protected), Some(parts)) => {
+            protected.challenge(refusal, || endpoint_url(endpoint, parts))
+        }
         // The application authenticates its callers, and has its own way to tell them how to sign in.
         _ => refusal.challenge(None, ""),
     };
@@ -153,10 +149,10 @@ pub(super) fn metadata(
     endpoint: &Endpoint,
     protected: &ProtectedResource,
     parts: &Parts,
-) -> Response<Body> {
-    let is_of_pair = is_of_pair(endpoint, protected, parts.uri.path());
-    let resource = || is_of_pair.then(|| of_pair(endpoint, protected, parts)).flatten();
-    match protected.metadata(|| resource().unwrap_or_else(|| derived(endpoint, parts))) {
+) -> Response<HttpBody> {
+    let is_sse = is_sse_metadata(&endpoint.settings, protected, parts.uri.path());
+    let resource = || is_sse.then(|| sse_url(endpoint, protected, parts)).flatten();
+    match protected.metadata(|| resource().unwrap_or_else(|| endpoint_url(endpoint, parts))) {
         Some(document) => reply::json(StatusCode::OK, document),
         None => reply::refuse(StatusCode::NOT_FOUND, "nobody is named who gives tokens out"),
     }
@@ -164,65 +160,57 @@ pub(super) fn metadata(
 
 /// Returns the URL of the endpoint as far as a request shows it. The host is one that this server answers to. For any host but loopback,
 /// TLS in front of the server is assumed.
-fn derived(endpoint: &Endpoint, parts: &Parts) -> String {
-    at(&endpoint.settings.path, parts)
+fn endpoint_url(endpoint: &Endpoint, parts: &Parts) -> String {
+    url_at(&endpoint.settings.path, parts)
 }
 
-/// Returns the URL of the HTTP+SSE pair, if the pair is served and is a name of the resource. Clients compare it with the URL that they
+/// Returns the URL of the HTTP+SSE transport, if it is served and is a name of the resource. Clients compare it with the URL that they
 /// were given.
-fn of_pair(endpoint: &Endpoint, protected: &ProtectedResource, parts: &Parts) -> Option<String> {
+fn sse_url(endpoint: &Endpoint, protected: &ProtectedResource, parts: &Parts) -> Option<String> {
     let settings = &endpoint.settings;
     let is_resource = settings.legacy_sse && protected.is_pair_resource();
-    is_resource.then(|| at(&settings.sibling(pair::STREAM), parts))
-}
-
-/// Whether this is the path of the metadata document of the pair.
-fn is_of_pair(endpoint: &Endpoint, protected: &ProtectedResource, path: &str) -> bool {
-    let settings = &endpoint.settings;
-    path.strip_prefix(WELL_KNOWN).is_some_and(|rest| {
-        settings.legacy_sse
-            && protected.is_pair_resource()
-            && rest == settings.sibling(pair::STREAM)
-    })
+    is_resource.then(|| url_at(&settings.sibling(SSE_STREAM), parts))
 }
 
 /// Returns the URL of a path at the host that a request names.
-fn at(path: &str, parts: &Parts) -> String {
-    let said = parts.headers.get(header::HOST).and_then(|it| it.to_str().ok());
+fn url_at(path: &str, parts: &Parts) -> String {
+    let header = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let named = parts.uri.authority().map(http::uri::Authority::as_str);
-    let host = said.or(named).unwrap_or("localhost");
-    let scheme = if access::is_on_loopback(host) { "http" } else { "https" };
+    let host = header.or(named).unwrap_or("localhost");
+    let scheme = if is_on_loopback(host) { "http" } else { "https" };
     format!("{scheme}://{host}{}", if path == "/" { "" } else { path })
 }
 
 /// Maximum size of a body for the authorization server, in bytes. The bodies are forms and client metadata.
 #[cfg(feature = "auth-server")]
-const MOST: usize = 64 << 10;
+const MOST_BYTES: usize = 64 << 10;
 
 /// Returns the maximum size of a body, in bytes.
 #[cfg(feature = "auth-server")]
-pub(super) fn most(place: Place, limits: &crate::limits::Limits) -> usize {
-    match place {
-        Place::Beside(_) => MOST.min(limits.message),
+pub(super) fn most_bytes(route: HttpRoute, limits: &crate::limits::Limits) -> usize {
+    match route {
+        HttpRoute::AuthPage(_) => MOST_BYTES.min(limits.message),
         _ => limits.message,
     }
 }
 
 /// Returns the answer of the authorization server.
 #[cfg(feature = "auth-server")]
-pub(super) fn beside(
+pub(super) fn auth_page(
     endpoint: &Endpoint,
     parts: &Arc<Parts>,
-    read: &Read,
+    read: &RequestBytes,
     address: Option<std::net::IpAddr>,
-) -> Answer {
+) -> HttpAnswer {
     let protected = endpoint.settings.protected.as_ref();
-    let Some((protected, pages)) = protected.and_then(|it| Some((it, it.pages()?))) else {
+    let Some((protected, pages)) =
+        protected.and_then(|protected| Some((protected, protected.pages()?)))
+    else {
         return reply::refuse(StatusCode::NOT_FOUND, "there is nothing here").into();
     };
-    let pair = of_pair(endpoint, protected, parts);
-    let derived = derived(endpoint, parts);
-    let visit = protected.visit(derived, pair, parts, read.bytes.clone(), address);
+    let sse = sse_url(endpoint, protected, parts);
+    let visit =
+        protected.visit(endpoint_url(endpoint, parts), sse, parts, read.bytes.clone(), address);
     let answer = pages.clone().answer(visit);
-    Answer::later(async move { answer.await.map(|it| Body::whole(it.into())).into() })
+    HttpAnswer::later(async move { answer.await.map(|page| HttpBody::whole(page.into())).into() })
 }

@@ -1,4 +1,4 @@
-//! Sessions over HTTP: protocol revisions 2025-03-26 to 2025-11-25.
+//! Requests of sessions: protocol revisions 2025-03-26 to 2025-11-25.
 
 use std::sync::Arc;
 
@@ -6,21 +6,17 @@ use http::{HeaderValue, Response, StatusCode, request::Parts};
 use mcp_runtime_wire::{Id, Incoming};
 
 #[cfg(feature = "auth")]
-use super::gate;
+use super::token_gate;
 use super::{
-    accept::Accepts,
-    answering::Answer,
-    body::Body,
-    desk::Desk,
+    answer_source::{AnswerForm, AnswerSource},
+    body::{EventFeed, EventStream, HttpBody},
+    connection_state::ConnectionState,
     endpoint::Endpoint,
-    events::{Events, Feed},
-    head::Head,
-    reply,
-    resumable::{EventId, Gone, Reader},
-    session::Session,
-    source::{Begun, Source},
-    sse,
-    table::{Key, Keyed as _},
+    head::{Accepts, Head, SESSION_HEADER},
+    reply::{self, HttpAnswer},
+    session::{HttpSession, SessionReader},
+    session_table::{HasSessionId as _, SessionId},
+    sse::{self, EventId, Gone},
 };
 use crate::{
     call::context::{Carrier, Principal},
@@ -29,7 +25,6 @@ use crate::{
     protocol::{Arrival, Era, Outbox, Received, RefusalStatus, ReplyTo, Revision, VERSION_HEADER},
 };
 
-pub(super) const SESSION: &str = "mcp-session-id";
 const LAST_EVENT: &str = "last-event-id";
 
 /// Begins a session, or replaces the client of the session that the headers name. Answers with the id of the session.
@@ -39,13 +34,13 @@ pub(super) fn initialize(
     carrier: Carrier,
     head: &Head<'_>,
     accepts: Accepts,
-) -> Response<Body> {
+) -> Response<HttpBody> {
     if head.session.first.is_some() {
-        return match named(endpoint, head, carrier.principal()) {
+        return match find(endpoint, head, carrier.principal()) {
             Ok(session) => {
-                show(&session, &carrier);
-                let (_, response) = begun(&session, incoming, carrier, accepts);
-                naming(&session, response)
+                show_token(&session, &carrier);
+                let (_, response) = begin(&session, incoming, carrier, accepts);
+                with_id(&session, response)
             }
             Err(unnamed) => unnamed.reply(incoming.id()),
         };
@@ -53,41 +48,41 @@ pub(super) fn initialize(
     if endpoint.is_stopping() {
         return reply::busy("the server stops");
     }
-    let session = match endpoint.session(&carrier) {
+    let session = match endpoint.new_session(&carrier) {
         Ok(session) => Arc::new(session),
         Err(why) => return reply::busy(why),
     };
-    show(&session, &carrier);
-    let (has_begun, response) = begun(&session, incoming, carrier, accepts);
+    show_token(&session, &carrier);
+    let (has_begun, response) = begin(&session, incoming, carrier, accepts);
     if !has_begun {
         return response;
     }
-    let response = naming(&session, response);
+    let response = with_id(&session, response);
     endpoint.sessions.insert(session);
     response
 }
 
 /// Adds the header that names the session.
-fn naming(session: &Session, mut response: Response<Body>) -> Response<Body> {
-    if let Ok(id) = HeaderValue::from_bytes(session.key().as_bytes()) {
-        response.headers_mut().insert(SESSION, id);
+fn with_id(session: &HttpSession, mut response: Response<HttpBody>) -> Response<HttpBody> {
+    if let Ok(id) = HeaderValue::from_bytes(session.id().as_bytes()) {
+        response.headers_mut().insert(SESSION_HEADER, id);
     }
     response
 }
 
-fn show(session: &Session, carrier: &Carrier) {
+fn show_token(session: &HttpSession, carrier: &Carrier) {
     if let Some(http) = &carrier.http {
         session.show(&http.extensions);
     }
 }
 
 /// Passes the first message to a session. Returns whether the session has begun with that, and the response.
-fn begun(
-    session: &Session,
+fn begin(
+    session: &HttpSession,
     incoming: Incoming<'_>,
     carrier: Carrier,
     accepts: Accepts,
-) -> (bool, Response<Body>) {
+) -> (bool, Response<HttpBody>) {
     // The session's own outbox is for messages that belong to no request.
     let outbox = Arc::<Outbox>::default();
     let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, era: Era::OfRequest };
@@ -99,7 +94,7 @@ fn begun(
     if has_begun && !accepts.json {
         let mut event = Vec::new();
         sse::messages(&mut event, &message, None);
-        return (has_begun, reply::events(Body::whole(event.into())));
+        return (has_begun, reply::events(HttpBody::whole(event.into())));
     }
     message.pop();
     (has_begun, reply::json(status(&turn), message))
@@ -115,18 +110,18 @@ fn status(turn: &Received) -> StatusCode {
 /// Answers a message that is posted in a session.
 #[inline]
 pub(super) fn post(
-    desk: &Desk,
+    state: &ConnectionState,
     incoming: Incoming<'_>,
     carrier: Carrier,
     head: &Head<'_>,
     accepts: Accepts,
-) -> Answer {
-    let session = match named(&desk.endpoint, head, carrier.principal()) {
+) -> HttpAnswer {
+    let session = match find(&state.endpoint, head, carrier.principal()) {
         Ok(session) => session,
         Err(unnamed) => return unnamed.reply(incoming.id()).into(),
     };
-    show(&session, &carrier);
-    let outbox = desk.outbox();
+    show_token(&session, &carrier);
+    let outbox = state.outbox();
     let to = ReplyTo::each(outbox.clone());
     let to = match (accepts.events, session.resumes()) {
         (false, _) => to.only_response(),
@@ -141,7 +136,7 @@ pub(super) fn post(
         let mut message = Vec::new();
         outbox.take(&mut message);
         message.pop();
-        return gate::not_allowed(why, &desk.endpoint, &arrival.carrier, message).into();
+        return token_gate::not_allowed(why, &state.endpoint, &arrival.carrier, message).into();
     }
     // The outbox can be reused for the next request only if nothing else holds it.
     drop(arrival);
@@ -156,39 +151,39 @@ pub(super) fn post(
         });
     }
     let posted = |outbox| {
-        let source = Source::of(outbox);
-        Posted { endpoint: desk.endpoint.clone(), session, source, status }
+        let source = AnswerSource::of_session(outbox);
+        Posted { endpoint: state.endpoint.clone(), session, source, status }
     };
-    match Begun::at_once(&outbox, accepts) {
-        Some(Begun::Whole(message)) => {
-            desk.keep_outbox(outbox);
-            Answer::Json(status, message)
+    match AnswerForm::at_once(&outbox, accepts) {
+        Some(AnswerForm::Whole(message)) => {
+            state.keep_outbox(outbox);
+            HttpAnswer::Json(status, message)
         }
         Some(begun) => posted(outbox).answer(begun),
-        None => Answer::later(posted(outbox).wait(accepts)),
+        None => HttpAnswer::later(posted(outbox).wait(accepts)),
     }
 }
 
 /// A message that its session has handled.
 struct Posted {
     endpoint: Arc<Endpoint>,
-    session: Arc<Session>,
-    source: Source,
+    session: Arc<HttpSession>,
+    source: AnswerSource,
     status: StatusCode,
 }
 
 impl Posted {
-    async fn wait(mut self, accepts: Accepts) -> Answer {
+    async fn wait(mut self, accepts: Accepts) -> HttpAnswer {
         let keep_alive = self.endpoint.limits().keep_alive;
-        let begun = self.source.begin(accepts, keep_alive).await;
+        let begun = self.source.decide(accepts, keep_alive).await;
         self.answer(begun)
     }
 
-    fn answer(self, begun: Begun) -> Answer {
+    fn answer(self, begun: AnswerForm) -> HttpAnswer {
         let lines = match begun {
-            Begun::Nothing => return reply::empty(StatusCode::ACCEPTED).into(),
-            Begun::Whole(message) => return Answer::Json(self.status, message),
-            Begun::Stream(lines) => lines,
+            AnswerForm::Nothing => return reply::empty(StatusCode::ACCEPTED).into(),
+            AnswerForm::Whole(message) => return HttpAnswer::Json(self.status, message),
+            AnswerForm::Stream(lines) => lines,
         };
         let mut first = Vec::new();
         let permit = self.endpoint.permit(self.session.tenant());
@@ -197,30 +192,30 @@ impl Posted {
             Some(mut reader) => {
                 reader.prime(&mut first);
                 reader.begin(&lines, &mut first);
-                Feed::Resumable(reader)
+                EventFeed::Resumable(reader)
             }
             // There are too many streams to keep this one, so its messages cannot be sent again.
             None => {
                 sse::messages(&mut first, &lines, None);
-                Feed::Plain(self.source)
+                EventFeed::Plain(self.source)
             }
         };
-        let events = Events::new(feed, first, self.endpoint.limits().keep_alive);
+        let events = EventStream::new(feed, first, self.endpoint.limits().keep_alive);
         let events = match permit {
             Some(permit) => events.counted(permit),
             None => events,
         };
-        reply::events(Body::events(events)).into()
+        reply::events(HttpBody::events(events)).into()
     }
 }
 
 /// Opens the stream for messages that belong to no request, or resumes a stream that broke.
-pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> Response<Body> {
-    if !Accepts::said(head, &parts.headers).events {
+pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> Response<HttpBody> {
+    if !Accepts::by(head, &parts.headers).events {
         let why = "the answer is a `text/event-stream`, which `Accept` does not name";
         return reply::refuse(StatusCode::NOT_ACCEPTABLE, why);
     }
-    let session = match named(endpoint, head, Principal::named_in(&parts.extensions)) {
+    let session = match find(endpoint, head, Principal::named_in(&parts.extensions)) {
         Ok(session) => session,
         Err(unnamed) => return unnamed.reply(None),
     };
@@ -243,21 +238,26 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
             return reply::refuse(StatusCode::BAD_REQUEST, why);
         }
     };
-    let events = Events::new(Feed::Resumable(reader), Vec::new(), endpoint.limits().keep_alive);
-    reply::events(Body::events(events.counted(permit).expiring(&parts.extensions)))
+    let events =
+        EventStream::new(EventFeed::Resumable(reader), Vec::new(), endpoint.limits().keep_alive);
+    reply::events(HttpBody::events(events.counted(permit).expiring(&parts.extensions)))
 }
 
-fn resume(session: &Arc<Session>, last: &HeaderValue) -> Result<Reader, Gone> {
+fn resume(session: &Arc<HttpSession>, last: &HeaderValue) -> Result<SessionReader, Gone> {
     let last = last.to_str().ok().and_then(EventId::parse);
     session.resume(last.ok_or(Gone::Unknown)?)
 }
 
 /// Ends a session.
-pub(super) fn delete(endpoint: &Arc<Endpoint>, head: &Head<'_>, principal: &str) -> Response<Body> {
-    match named(endpoint, head, principal) {
+pub(super) fn delete(
+    endpoint: &Arc<Endpoint>,
+    head: &Head<'_>,
+    principal: &str,
+) -> Response<HttpBody> {
+    match find(endpoint, head, principal) {
         Ok(session) => {
-            let key = head.session.first.and_then(|it| Key::parse(it.as_bytes()));
-            key.and_then(|it| endpoint.sessions.remove(&it));
+            let id = head.session.first.and_then(|id| SessionId::parse(id.as_bytes()));
+            id.and_then(|id| endpoint.sessions.remove(&id));
             session.close();
             reply::empty(StatusCode::NO_CONTENT)
         }
@@ -266,26 +266,26 @@ pub(super) fn delete(endpoint: &Arc<Endpoint>, head: &Head<'_>, principal: &str)
 }
 
 /// Returns the session that the headers name, if it has the revision that they name. A session of another principal counts as unknown.
-fn named(
+fn find(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,
     principal: &str,
-) -> Result<Arc<Session>, Unnamed> {
-    for (said, name) in [(head.session, SESSION), (head.version, VERSION_HEADER)] {
-        if said.is_repeated {
+) -> Result<Arc<HttpSession>, Unnamed> {
+    for (field, name) in [(head.session, SESSION_HEADER), (head.version, VERSION_HEADER)] {
+        if field.is_repeated {
             return Err(Unnamed::Refused(format!("the header `{name}` is there twice")));
         }
     }
     let id = head.session.first.ok_or(Unnamed::Missing)?;
-    let session = Key::parse(id.as_bytes()).and_then(|it| endpoint.find(&it, principal));
+    let session = SessionId::parse(id.as_bytes()).and_then(|id| endpoint.find(&id, principal));
     let session = session.ok_or(Unnamed::Unknown)?;
     let revision = session.revision();
     match head.version.first {
-        Some(it) if it != revision.name() => {
-            let said = String::from_utf8_lossy(it.as_bytes());
+        Some(version) if version != revision.name() => {
+            let version = String::from_utf8_lossy(version.as_bytes());
             Err(Unnamed::Refused(format!(
                 "`MCP-Protocol-Version` says `{}`, and the session {revision}",
-                shown(&said)
+                shown(&version)
             )))
         }
         _ => Ok(session),
@@ -302,7 +302,7 @@ enum Unnamed {
 }
 
 impl Unnamed {
-    fn reply(self, id: Option<Id<'_>>) -> Response<Body> {
+    fn reply(self, id: Option<Id<'_>>) -> Response<HttpBody> {
         let refuse = |status, why: &str| {
             reply::error(status, None, id, &Error::of(ErrorKind::InvalidRequest, why))
         };
@@ -323,5 +323,5 @@ pub(super) fn revision(
     head: &Head<'_>,
     principal: &str,
 ) -> Option<Revision> {
-    named(endpoint, head, principal).ok().map(|it| it.revision())
+    find(endpoint, head, principal).ok().map(|session| session.revision())
 }

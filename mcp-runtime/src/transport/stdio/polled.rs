@@ -1,13 +1,17 @@
-//! File descriptor of a protocol stream, whose flags are put back when it is dropped.
+//! Protocol streams that tokio's reactor polls, and their file descriptors, whose flags are put back when they are dropped.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 
 use rustix::fs::{FileType, OFlags, Stat, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::fcntl_dupfd_cloexec;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::unix::pipe;
 
 /// Protocol stream, with the way to read or write it.
 #[derive(Debug)]
@@ -81,5 +85,74 @@ impl Drop for Descriptor {
 impl AsFd for Descriptor {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+}
+
+/// Pipe or socket, registered with the reactor at the first read, since the guard is installed before there is a runtime.
+#[derive(Debug)]
+pub(super) struct PolledSource {
+    // Declared before the descriptor and so dropped first: the flags are put back when nothing polls any more.
+    receiver: Option<pipe::Receiver>,
+    descriptor: Arc<Descriptor>,
+}
+
+impl PolledSource {
+    pub(super) fn new(descriptor: Arc<Descriptor>) -> Self {
+        PolledSource { receiver: None, descriptor }
+    }
+
+    pub(super) fn try_clone(&self) -> io::Result<std::os::fd::OwnedFd> {
+        self.descriptor.try_clone()
+    }
+
+    #[inline]
+    pub(super) fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let receiver = match &mut self.receiver {
+            Some(receiver) => receiver,
+            // Unchecked, because a socket works as well: only read(2) is called.
+            none => {
+                none.insert(pipe::Receiver::from_owned_fd_unchecked(self.descriptor.try_clone()?)?)
+            }
+        };
+        Pin::new(receiver).poll_read(cx, buf)
+    }
+}
+
+/// Pipe or socket, registered with the reactor at the first write that must wait. Most never have to wait, and a socket would otherwise
+/// wake the reactor whenever the client has read something.
+#[derive(Debug)]
+pub(super) struct PolledSink {
+    // Declared before the descriptor and so dropped first: the flags are put back when nothing polls any more.
+    sender: Option<pipe::Sender>,
+    descriptor: Arc<Descriptor>,
+}
+
+impl PolledSink {
+    pub(super) fn new(descriptor: Arc<Descriptor>) -> Self {
+        PolledSink { sender: None, descriptor }
+    }
+
+    pub(super) fn poll_write(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let sender = match &mut self.sender {
+            Some(sender) => sender,
+            none => {
+                match rustix::io::retry_on_intr(|| rustix::io::write(&self.descriptor, bytes)) {
+                    // Unchecked, because a socket works as well: only write(2) is called.
+                    Err(rustix::io::Errno::AGAIN) => none.insert(
+                        pipe::Sender::from_owned_fd_unchecked(self.descriptor.try_clone()?)?,
+                    ),
+                    done => return Poll::Ready(Ok(done?)),
+                }
+            }
+        };
+        Pin::new(sender).poll_write(cx, bytes)
     }
 }

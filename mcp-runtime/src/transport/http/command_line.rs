@@ -1,15 +1,15 @@
 //! The option `--http` of the command line.
 
-use std::{io::Write as _, pin::pin};
+use std::{future::Future, io::Write as _, pin::pin};
 
 use super::{reactors::Reactors, server::HttpServer};
-use crate::{builder::Builder, error::ServeError, protocol::example_request, transport::block_on};
+use crate::{error::ServeError, protocol::example_request, transport::runtime::block_on};
 
 /// Address that a server listens on by default.
-pub(crate) const DEFAULT: &str = "127.0.0.1:8000";
+pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:8000";
 
 /// Completes an address such as `8000`, `:8000` or `0.0.0.0`. The default host is loopback, and the default port is 8000.
-pub(crate) fn address(given: &str) -> String {
+pub(crate) fn complete_address(given: &str) -> String {
     match given.strip_prefix(':').unwrap_or(given) {
         port if port.parse::<u16>().is_ok() => format!("127.0.0.1:{port}"),
         _ if given.parse::<std::net::Ipv6Addr>().is_ok() => format!("[{given}]:8000"),
@@ -19,11 +19,17 @@ pub(crate) fn address(given: &str) -> String {
     }
 }
 
-/// Blocks until the process is asked to end. This thread accepts connections, and [reactors](Reactors) serve them.
-pub(crate) fn run(builder: Builder, address: &str) -> Result<(), ServeError> {
+/// Blocks until the process is asked to end. This thread accepts the connections of the server that `bind` makes, and
+/// [reactors](Reactors) serve them.
+///
+/// # Errors
+/// Fails if `bind` fails, if the system cannot start a thread, or if code does not give back its reactor.
+pub(crate) fn run(
+    bind: impl Future<Output = Result<HttpServer, ServeError>>,
+) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = pin!(async {
-        let server = builder.bind_http(address).await?;
+        let server = bind.await?;
         hint(&server);
         server.serve_on(&Reactors::start()?).await
     });
@@ -69,7 +75,7 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{address, curl};
+    use super::{complete_address, curl};
 
     #[test]
     fn an_address_may_leave_something_out() {
@@ -83,7 +89,7 @@ mod tests {
             ("[::1]", "[::1]:8000"),
             ("::1", "[::1]:8000"),
         ] {
-            assert_eq!(address(given), expected);
+            assert_eq!(complete_address(given), expected);
         }
     }
 

@@ -1,10 +1,15 @@
+//! Running a future to completion, and the waker of one of several events.
+
 use std::{
+    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     task::{Wake, Waker},
 };
+
+use tokio::runtime::Runtime;
 
 /// Waker for one of several events that a task waits for. It remembers whether it has rung. So a wakeup for another reason does not cost a
 /// poll of a rare event, such as a timer or a signal.
@@ -51,4 +56,15 @@ impl Wake for Alarm {
         let task = self.task().clone();
         task.wake();
     }
+}
+
+/// Blocks until the future is ready, and does not wait for anything else on the runtime. A blocking job that loops would keep the process
+/// alive for ever, and its answer has been given up already.
+///
+/// `Runtime::block_on` is compiled for each kind of runtime and each type of future, together with all the code of the future. Behind a
+/// pointer, there is only one type.
+pub(crate) fn block_on<T>(runtime: Runtime, future: Pin<&mut dyn Future<Output = T>>) -> T {
+    let output = runtime.block_on(future);
+    runtime.shutdown_background();
+    output
 }

@@ -1,3 +1,5 @@
+//! Messages that answer one request, and the form that the response takes with them.
+
 use std::{
     pin::{Pin, pin},
     sync::Arc,
@@ -5,14 +7,14 @@ use std::{
     time::Duration,
 };
 
-use super::accept::Accepts;
+use super::head::Accepts;
 use crate::{
     protocol::{Outbox, Peer, PendingCall},
     transport::stream::spawn,
 };
 
 /// Messages that answer one request, in the order in which they come.
-pub(super) struct Source {
+pub(super) struct AnswerSource {
     outbox: Arc<Outbox>,
     /// Calls that this source drives until the answer becomes a stream, and that are dropped with it. Calls of sessions are not here.
     calls: Vec<PendingCall>,
@@ -20,7 +22,7 @@ pub(super) struct Source {
     peer: Option<Peer>,
 }
 
-impl Drop for Source {
+impl Drop for AnswerSource {
     fn drop(&mut self) {
         if let Some(peer) = &self.peer {
             peer.cancel_all();
@@ -28,14 +30,14 @@ impl Drop for Source {
     }
 }
 
-impl Source {
+impl AnswerSource {
     /// Makes the source of a stateless request. Dropping it cancels the calls (rule HM-07).
-    pub(super) fn alone(peer: Peer, calls: Vec<PendingCall>) -> Self {
+    pub(super) fn stateless(peer: Peer, calls: Vec<PendingCall>) -> Self {
         Self { outbox: peer.outbox().clone(), calls, peer: Some(peer) }
     }
 
     /// Makes the source of a request in a session, whose calls are tasks.
-    pub(super) fn of(outbox: Arc<Outbox>) -> Self {
+    pub(super) fn of_session(outbox: Arc<Outbox>) -> Self {
         Self { outbox, calls: Vec::new(), peer: None }
     }
 
@@ -55,13 +57,13 @@ impl Source {
 
     /// Waits until the head of the response can be decided. Until then every status is possible, and an answer of one message needs no
     /// stream (rule C-03).
-    pub(super) async fn begin(&mut self, accepts: Accepts, keep_alive: Duration) -> Begun {
+    pub(super) async fn decide(&mut self, accepts: Accepts, keep_alive: Duration) -> AnswerForm {
         let mut lines = Vec::new();
         let mut silence = pin!(None);
         let is_over = std::future::poll_fn(|cx| {
             // Each call is polled once for each wakeup, outside of the loop: messages that calls send meanwhile must not get them polled
             // again.
-            self.calls.retain_mut(|it| Pin::new(it).poll(cx).is_pending());
+            self.calls.retain_mut(|call| Pin::new(call).poll(cx).is_pending());
             let mut part = Vec::new();
             loop {
                 match self.poll(cx, &mut part) {
@@ -77,7 +79,8 @@ impl Source {
                             silence.set(Some(tokio::time::sleep(keep_alive)));
                         }
                         let silence = silence.as_mut().as_pin_mut();
-                        return silence.map_or(Poll::Pending, |it| it.poll(cx).map(|()| false));
+                        return silence
+                            .map_or(Poll::Pending, |silence| silence.poll(cx).map(|()| false));
                     }
                 }
             }
@@ -86,14 +89,14 @@ impl Source {
         if !is_over {
             // From here on the calls are tasks: a client that does not read must not stop them, and must not delay their timeouts.
             spawn(std::mem::take(&mut self.calls));
-            return Begun::Stream(lines);
+            return AnswerForm::Stream(lines);
         }
-        Begun::whole(lines, accepts)
+        AnswerForm::whole(lines, accepts)
     }
 }
 
 /// Form that an answer has taken.
-pub(super) enum Begun {
+pub(super) enum AnswerForm {
     /// The answer has no message.
     Nothing,
     /// A single message, without its newline.
@@ -102,7 +105,7 @@ pub(super) enum Begun {
     Stream(Vec<u8>),
 }
 
-impl Begun {
+impl AnswerForm {
     /// Returns the form of an answer that is complete already. `None` if messages may still come.
     pub(super) fn at_once(outbox: &Outbox, accepts: Accepts) -> Option<Self> {
         // The holds are checked first: a writer adds its messages before it drops its hold.

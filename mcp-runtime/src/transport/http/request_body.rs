@@ -1,18 +1,23 @@
-//! The body of a request, within its limits.
+//! The body of a request: read within its limits, and without needless wakeups.
+//!
+//! hyper passes a body on through a channel, and wakes the sender for each piece that is taken. The sender is the task of the connection,
+//! which is running at that moment, because it takes the piece itself. After the last piece that task would run again for nothing.
 
 use std::{
+    cell::Cell,
     future::{Future, poll_fn},
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, Wake, Waker},
 };
 
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, Response, StatusCode, header};
-use http_body::Body as HttpBody;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
 use tokio::time::{Sleep, sleep};
 
-use super::{body::Body, endpoint::Endpoint, quiet::Quiet, reply};
+use super::{body::HttpBody, endpoint::Endpoint, reply};
 use crate::limits::{LARGE, Limit, TakenBytes};
 
 /// Reason why a body was not read.
@@ -37,7 +42,7 @@ impl Unread {
         }
     }
 
-    pub(super) fn reply(&self, endpoint: &Endpoint) -> Response<Body> {
+    pub(super) fn reply(&self, endpoint: &Endpoint) -> Response<HttpBody> {
         let limits = endpoint.limits();
         if let Some(limit) = self.limit() {
             endpoint.service.tally().refuse(limit);
@@ -58,7 +63,7 @@ impl Unread {
 }
 
 /// A body that was read. It counts for the limit of all bodies until it is dropped.
-pub(super) struct Read {
+pub(super) struct RequestBytes {
     pub(super) bytes: Bytes,
     _taken: TakenBytes,
 }
@@ -67,12 +72,12 @@ pub(super) struct Read {
 const DRAINED: u64 = 256 << 10;
 
 /// Body of a request, in the type that the HTTP server of its connection uses.
-pub(super) trait RequestBody: HttpBody + Unpin {
+pub(super) trait RequestBody: Body + Unpin {
     /// Reads and drops the rest in the background. Returns whether the connection can be used again after that.
     fn drain(self) -> bool;
 }
 
-impl RequestBody for Quiet {
+impl RequestBody for QuietBody {
     /// Reads in a task of its own, which ends with the body or with the connection. If the client does not send the rest, the deadline for
     /// the next request ends the connection.
     fn drain(self) -> bool {
@@ -86,14 +91,14 @@ impl RequestBody for Quiet {
 }
 
 /// Body of a mounted service. It belongs to the future of its request and ends with that.
-impl<B: HttpBody> RequestBody for Pin<&mut B> {
+impl<B: Body> RequestBody for Pin<&mut B> {
     fn drain(self) -> bool {
         false
     }
 }
 
 /// A body that is being read.
-pub(super) struct Reading<B> {
+pub(super) struct BodyReader<B> {
     /// Body, until it is drained.
     body: Option<B>,
     /// First piece of the body. Most bodies come in one piece, which is not copied.
@@ -105,10 +110,10 @@ pub(super) struct Reading<B> {
     /// Whether reading has failed or gone beyond a limit.
     is_over: bool,
     /// Timeout for the body, started when the server first has to wait for the client.
-    patience: Option<Pin<Box<Sleep>>>,
+    timeout: Option<Pin<Box<Sleep>>>,
 }
 
-impl<B: RequestBody> Reading<B> {
+impl<B: RequestBody> BodyReader<B> {
     pub(super) fn of(body: B) -> Self {
         let (first, all) = (Bytes::new(), BytesMut::new());
         Self {
@@ -118,7 +123,7 @@ impl<B: RequestBody> Reading<B> {
             taken: TakenBytes::default(),
             most: 0,
             is_over: false,
-            patience: None,
+            timeout: None,
         }
     }
 
@@ -128,13 +133,13 @@ impl<B: RequestBody> Reading<B> {
     /// Fails if the body will be longer than `most` bytes.
     pub(super) fn check(&mut self, most: usize) -> Result<(), Unread> {
         self.most = most;
-        let is_long = self.body.as_ref().is_some_and(|it| it.size_hint().lower() > most as u64);
+        let is_long = self.body.as_ref().is_some_and(|body| body.size_hint().lower() > most as u64);
         if is_long { Err(Unread::TooLong(most)) } else { Ok(()) }
     }
 
     /// Whether the server had to wait for the client.
     pub(super) fn has_waited(&self) -> bool {
-        self.patience.is_some()
+        self.timeout.is_some()
     }
 
     /// Waits for the whole body.
@@ -145,7 +150,7 @@ impl<B: RequestBody> Reading<B> {
         &mut self,
         cx: &mut Context<'_>,
         endpoint: &Arc<Endpoint>,
-    ) -> Poll<Result<Read, Unread>> {
+    ) -> Poll<Result<RequestBytes, Unread>> {
         while let Some(body) = &mut self.body {
             match Pin::new(&mut *body).poll_frame(cx) {
                 Poll::Pending => break,
@@ -166,12 +171,12 @@ impl<B: RequestBody> Reading<B> {
             }
         }
         let most = endpoint.limits().body_time;
-        let patience = self.patience.get_or_insert_with(|| Box::pin(sleep(most)));
-        patience.as_mut().poll(cx).map(|()| self.fail(Unread::TooSlow))
+        let timeout = self.timeout.get_or_insert_with(|| Box::pin(sleep(most)));
+        timeout.as_mut().poll(cx).map(|()| self.fail(Unread::TooSlow))
     }
 
     #[cold]
-    fn fail(&mut self, why: Unread) -> Result<Read, Unread> {
+    fn fail(&mut self, why: Unread) -> Result<RequestBytes, Unread> {
         self.is_over = true;
         Err(why)
     }
@@ -213,14 +218,88 @@ impl<B: RequestBody> Reading<B> {
             return true;
         }
         // With `Expect: 100-continue` the client has not sent the body yet, and reading would ask the client for it.
-        let is_short = body.size_hint().upper().is_some_and(|it| it <= DRAINED);
+        let is_short = body.size_hint().upper().is_some_and(|size| size <= DRAINED);
         is_short && !self.is_over && !headers.contains_key(header::EXPECT) && body.drain()
     }
 
-    fn whole(&mut self) -> Read {
+    fn whole(&mut self) -> RequestBytes {
         let first = std::mem::take(&mut self.first);
         let all = std::mem::take(&mut self.all);
         let bytes = if all.is_empty() { first } else { all.freeze() };
-        Read { bytes, _taken: std::mem::take(&mut self.taken) }
+        RequestBytes { bytes, _taken: std::mem::take(&mut self.taken) }
+    }
+}
+
+thread_local! {
+    /// This thread is taking a piece of a body.
+    static IS_TAKING: Cell<bool> = const { Cell::new(false) };
+    /// The waker was called while the piece was taken.
+    static WAS_CALLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Waker of a connection. While this thread takes a piece of a body, only the channel of that body can call the waker from this thread.
+pub(super) struct ConnectionWaker {
+    task: Waker,
+    waker: Waker,
+}
+
+impl ConnectionWaker {
+    pub(super) fn of(task: &Waker) -> Self {
+        Self { task: task.clone(), waker: Arc::new(SuppressibleWake(task.clone())).into() }
+    }
+
+    /// Whether this wakes the task.
+    pub(super) fn wakes(&self, task: &Waker) -> bool {
+        self.task.will_wake(task)
+    }
+
+    pub(super) fn waker(&self) -> &Waker {
+        &self.waker
+    }
+}
+
+/// Wakes a task, unless this thread is taking a piece of a body.
+struct SuppressibleWake(Waker);
+
+impl Wake for SuppressibleWake {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if IS_TAKING.get() {
+            WAS_CALLED.set(true);
+        } else {
+            self.0.wake_by_ref();
+        }
+    }
+}
+
+/// Body whose last piece causes no wakeup. Its connection must be driven with a [`ConnectionWaker`].
+pub(super) struct QuietBody(pub(super) Incoming);
+
+impl Body for QuietBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        IS_TAKING.set(true);
+        let polled = Pin::new(&mut self.0).poll_frame(cx);
+        IS_TAKING.set(false);
+        if WAS_CALLED.replace(false) && !self.0.is_end_stream() {
+            cx.waker().wake_by_ref();
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
     }
 }

@@ -9,14 +9,14 @@ use crate::{
 };
 
 /// Client's end of the connection.
-pub(crate) struct Memory {
+pub(crate) struct InProcessConnection {
     peer: Peer,
     /// Carrier of each line that is sent.
     pub(crate) carrier: Carrier,
     received: VecDeque<Vec<u8>>,
 }
 
-impl Memory {
+impl InProcessConnection {
     pub(crate) fn new(peer: Peer) -> Self {
         Self { peer, carrier: Carrier::default(), received: VecDeque::new() }
     }
@@ -46,7 +46,7 @@ impl Memory {
                     }
                 })
                 .await;
-                let lines = bytes.split(|it| *it == b'\n').filter(|it| !it.is_empty());
+                let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
                 self.received.extend(lines.map(<[u8]>::to_vec));
             }
         };
@@ -58,7 +58,7 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for InProcessConnection {
     fn drop(&mut self) {
         self.peer.cancel_all();
     }

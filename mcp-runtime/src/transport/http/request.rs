@@ -1,0 +1,350 @@
+//! The path of a request: its head is checked, its token verified, its body read, and its message handed to the era that it belongs to.
+
+use std::{
+    convert::Infallible,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use http::{HeaderValue, Method, Response, StatusCode, request::Parts};
+use mcp_runtime_wire::{self as wire, Id, Incoming, Parsed};
+
+#[cfg(feature = "auth")]
+use super::token_gate::{self, TokenGate};
+use super::{
+    access::{allow_page, allow_request},
+    body::HttpBody,
+    connection_state::{ActiveRequest, ConnectionState},
+    endpoint::Endpoint,
+    head::{Accepts, Head, is_json},
+    legacy_sse,
+    reply::{self, HttpAnswer, PendingAnswer},
+    request_body::{BodyReader, RequestBody, RequestBytes},
+    route::HttpRoute,
+    session_requests, stateless,
+};
+use crate::{
+    call::context::{Carrier, Principal},
+    error::{Error, ErrorKind},
+    limits::{Limit, Share},
+    protocol::{self, Route},
+};
+
+/// Future that answers a request. Most requests are answered as soon as their bodies have come. Only a call that has to wait costs a future
+/// of its own.
+pub(super) struct RequestFuture<B> {
+    active: ActiveRequest,
+    route: HttpRoute,
+    parts: Arc<Parts>,
+    body: BodyReader<B>,
+    is_admitted: bool,
+    #[cfg(feature = "auth")]
+    gate: TokenGate,
+    /// Origin of the page that may see the answer.
+    origin: Option<HeaderValue>,
+    waiting: Option<PendingAnswer>,
+    /// Share of the connections, while the call waits.
+    connection: Option<Share>,
+}
+
+impl<B: RequestBody> RequestFuture<B> {
+    pub(super) fn new(active: ActiveRequest, route: HttpRoute, parts: Parts, body: B) -> Self {
+        Self {
+            active,
+            route,
+            parts: Arc::new(parts),
+            body: BodyReader::of(body),
+            is_admitted: false,
+            #[cfg(feature = "auth")]
+            gate: TokenGate::default(),
+            origin: None,
+            waiting: None,
+            connection: None,
+        }
+    }
+}
+
+/// Admits a request to an address that exists, if its host and its origin are allowed.
+///
+/// # Errors
+/// Returns the response to a request that is refused, or that is answered without its body: a health check, a preflight, the metadata.
+fn admit(
+    route: HttpRoute,
+    endpoint: &Arc<Endpoint>,
+    parts: &Parts,
+    head: &Head<'_>,
+    origin: &mut Option<HeaderValue>,
+) -> Result<(), Box<Response<HttpBody>>> {
+    match route {
+        HttpRoute::Health => return Err(reply::text(StatusCode::OK, "ok\n").into()),
+        HttpRoute::Readiness if endpoint.is_stopping() => {
+            return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into());
+        }
+        HttpRoute::Readiness => return Err(reply::text(StatusCode::OK, "ready\n").into()),
+        HttpRoute::Full => {
+            return Err(reply::busy("there are too many connections: try again later").into());
+        }
+        HttpRoute::Unknown => {
+            let why = format!("there is nothing here: the endpoint is {}", endpoint.settings.path);
+            return Err(reply::refuse(StatusCode::NOT_FOUND, why).into());
+        }
+        _ => {}
+    }
+    let limit = endpoint.limits().head;
+    if head.size + parts.uri.path().len() + parts.uri.query().map_or(0, str::len) > limit {
+        endpoint.service.tally().refuse(Limit::Head);
+        let why = format!("the head of the request is longer than {limit} bytes");
+        return Err(reply::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why).into());
+    }
+    *origin = endpoint.access.check(head, &parts.uri).map_err(|why| {
+        tracing::debug!("refused: {why}");
+        Box::new(reply::refuse(StatusCode::FORBIDDEN, why))
+    })?;
+    #[cfg(feature = "auth-server")]
+    if let HttpRoute::AuthPage(false) = route {
+        *origin = None;
+    }
+    if parts.method == Method::OPTIONS {
+        let mut response = reply::empty(StatusCode::NO_CONTENT);
+        allow_request(response.headers_mut(), &parts.headers);
+        return Err(response.into());
+    }
+    #[cfg(feature = "auth")]
+    if let (HttpRoute::Metadata, Some(protected)) = (route, &endpoint.settings.protected) {
+        let is_asked = parts.method == Method::GET;
+        let document = || token_gate::metadata(endpoint, protected, parts);
+        return Err(if is_asked { document() } else { reply::not_allowed("GET") }.into());
+    }
+    Ok(())
+}
+
+/// Admits a request whose body has to be read.
+///
+/// # Errors
+/// Returns the response to any other request.
+fn answer_without_body(
+    route: HttpRoute,
+    state: &ConnectionState,
+    parts: &Arc<Parts>,
+    head: &Head<'_>,
+) -> Result<(), Box<Response<HttpBody>>> {
+    let endpoint = &state.endpoint;
+    match (route, &parts.method) {
+        (HttpRoute::Endpoint, &Method::POST) => {
+            let accepts = Accepts::by(head, &parts.headers);
+            if !accepts.json && !accepts.events {
+                let why = "`Accept` must name `application/json` and `text/event-stream`";
+                return Err(reply::refuse(StatusCode::NOT_ACCEPTABLE, why).into());
+            }
+            if !is_json(head) {
+                return Err(reply::unsupported(head.content_type.first).into());
+            }
+        }
+        (HttpRoute::Endpoint | HttpRoute::SseStream, &Method::GET)
+            if !state.may_keep_connection(&Carrier::of_request(parts, state.address_of(parts))) =>
+        {
+            return Err(reply::busy(no_connection(endpoint)).into());
+        }
+        (HttpRoute::Endpoint, &Method::GET) => {
+            return Err(session_requests::get(endpoint, head, parts).into());
+        }
+        (HttpRoute::Endpoint, &Method::DELETE) => {
+            let principal = Principal::named_in(&parts.extensions);
+            return Err(session_requests::delete(endpoint, head, principal).into());
+        }
+        (HttpRoute::Endpoint, _) => return Err(reply::not_allowed("GET, POST, DELETE").into()),
+        #[cfg(feature = "auth-server")]
+        (HttpRoute::AuthPage(_), &(Method::GET | Method::POST)) => {}
+        #[cfg(feature = "auth-server")]
+        (HttpRoute::AuthPage(_), _) => return Err(reply::not_allowed("GET, POST").into()),
+        (HttpRoute::SseStream, &Method::GET) => {
+            return Err(legacy_sse::open(state, head, parts).into());
+        }
+        (HttpRoute::SseStream, _) => return Err(reply::not_allowed("GET").into()),
+        (_, &Method::POST) => legacy_sse::check(endpoint, head, parts)?,
+        (..) => return Err(reply::not_allowed("POST").into()),
+    }
+    Ok(())
+}
+
+/// Parses a message, and hands it to the era that it belongs to.
+fn handle(
+    route: HttpRoute,
+    state: &ConnectionState,
+    parts: &Arc<Parts>,
+    head: &Head<'_>,
+    read: &RequestBytes,
+) -> HttpAnswer {
+    let (endpoint, address) = (&state.endpoint, state.address_of(parts));
+    if matches!(route, HttpRoute::SsePost) {
+        return legacy_sse::post(endpoint, Carrier::of_request(parts, address), parts, read).into();
+    }
+    #[cfg(feature = "auth-server")]
+    if let HttpRoute::AuthPage(_) = route {
+        return token_gate::auth_page(endpoint, parts, read, address);
+    }
+    let refuse_with = |status: StatusCode, id: Option<Id<'_>>, error: &Error| {
+        let principal = Principal::named_in(&parts.extensions);
+        let revision = session_requests::revision(endpoint, head, principal);
+        reply::error(status, revision, id, error)
+    };
+    let refuse =
+        |id: Option<Id<'_>>, error: &Error| refuse_with(StatusCode::BAD_REQUEST, id, error).into();
+    let mut parsed = Parsed::default();
+    let incoming = match wire::parse(&read.bytes, endpoint.limits().of_wire(), &mut parsed) {
+        Ok(Incoming::One(Err(invalid))) => {
+            endpoint.service.note_invalid(&invalid);
+            return refuse(invalid.id, &Error::of(ErrorKind::InvalidRequest, invalid.reason));
+        }
+        Ok(incoming) => incoming,
+        Err(malformed) => {
+            endpoint.service.note_malformed(&malformed);
+            return refuse(None, &Error::of(ErrorKind::Parse, malformed));
+        }
+    };
+    let carrier = Carrier::of_request(parts, address);
+    if incoming.asks() && !state.may_keep_connection(&carrier) {
+        let error = Error::of(ErrorKind::Failed, no_connection(endpoint));
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        return reply::later(refuse_with(status, incoming.id(), &error)).into();
+    }
+    let accepts = Accepts::by(head, &parts.headers);
+    match protocol::route(&incoming, head.version.first.map(HeaderValue::as_bytes)) {
+        Route::Modern => stateless::answer(state, incoming, carrier, accepts, false),
+        Route::Listen => stateless::answer(state, incoming, carrier, accepts, true),
+        Route::Initialize => {
+            session_requests::initialize(endpoint, incoming, carrier, head, accepts).into()
+        }
+        Route::Session => session_requests::post(state, incoming, carrier, head, accepts),
+    }
+}
+
+#[cold]
+fn no_connection(endpoint: &Endpoint) -> String {
+    format!(
+        "this client has its share of the {} connections: wait for some of its calls, or end some of its streams",
+        endpoint.connections.most()
+    )
+}
+
+/// Answers a request whose body is not read. If the connection ends with the answer, the response says so. Otherwise a client that is still
+/// sending would only see its next request fail.
+#[cold]
+fn refuse<B: RequestBody>(
+    body: &mut BodyReader<B>,
+    state: &ConnectionState,
+    parts: &Parts,
+    response: Box<Response<HttpBody>>,
+) -> HttpAnswer {
+    if body.leave(&parts.headers) {
+        return response.into();
+    }
+    state.activity.leave_body();
+    reply::last(response, parts).into()
+}
+
+impl<B: RequestBody> RequestFuture<B> {
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<HttpAnswer> {
+        if let Some(waiting) = &mut self.waiting {
+            return waiting.as_mut().poll(cx);
+        }
+        let state = &**self.active.state();
+        let (endpoint, limits) = (&state.endpoint, state.endpoint.limits());
+        #[cfg(feature = "auth")]
+        if let (Some(protected), false) = (&endpoint.settings.protected, self.gate.is_open()) {
+            let head = Head::of(&self.parts.headers);
+            if self.gate.is_closed()
+                && let Err(answer) =
+                    admit(self.route, endpoint, &self.parts, &head, &mut self.origin)
+            {
+                return Poll::Ready(refuse(&mut self.body, state, &self.parts, answer));
+            }
+            let let_in = self.gate.poll(cx, self.route, endpoint, protected, &mut self.parts);
+            if let Err(refusal) = ready!(let_in) {
+                return Poll::Ready(refuse(&mut self.body, state, &self.parts, refusal));
+            }
+        }
+        let head = Head::of(&self.parts.headers);
+        if !self.is_admitted {
+            self.is_admitted = true;
+            let admitted = admit(self.route, endpoint, &self.parts, &head, &mut self.origin);
+            let answered =
+                admitted.and_then(|()| answer_without_body(self.route, state, &self.parts, &head));
+            if let Err(response) = answered {
+                return Poll::Ready(refuse(&mut self.body, state, &self.parts, response));
+            }
+            #[cfg(feature = "auth-server")]
+            let most = token_gate::most_bytes(self.route, limits);
+            #[cfg(not(feature = "auth-server"))]
+            let most = limits.message;
+            if let Err(unread) = self.body.check(most) {
+                let response = unread.reply(endpoint).into();
+                return Poll::Ready(refuse(&mut self.body, state, &self.parts, response));
+            }
+        }
+        let read = match self.body.poll(cx, endpoint) {
+            Poll::Ready(read) => read,
+            Poll::Pending => {
+                state.activity.receive(endpoint.connections.now());
+                return Poll::Pending;
+            }
+        };
+        if self.body.has_waited() {
+            state.activity.has_received();
+        }
+        Poll::Ready(match read {
+            Ok(read) => handle(self.route, state, &self.parts, &head, &read),
+            Err(unread) => {
+                refuse(&mut self.body, state, &self.parts, unread.reply(endpoint).into())
+            }
+        })
+    }
+
+    fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Response<HttpBody>> {
+        let mut answer = ready!(self.poll_answer(cx));
+        loop {
+            match answer {
+                HttpAnswer::Json(status, message) => {
+                    // If nothing else holds the head of the request, the response reuses the memory of its headers.
+                    let parts = Arc::get_mut(&mut self.parts);
+                    let headers = parts.map(|parts| std::mem::take(&mut parts.headers));
+                    return Poll::Ready(reply::json_in(
+                        headers.unwrap_or_default(),
+                        status,
+                        message,
+                    ));
+                }
+                HttpAnswer::Now(response) => return Poll::Ready(*response),
+                HttpAnswer::Later(waiting) => {
+                    answer = ready!(self.waiting.insert(waiting).as_mut().poll(cx));
+                }
+            }
+        }
+    }
+}
+
+impl<B: RequestBody> Future for RequestFuture<B> {
+    type Output = Result<Response<HttpBody>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Poll::Ready(mut response) = self.poll_response(cx) else {
+            if self.waiting.is_some() && self.connection.is_none() {
+                self.connection = self.active.state().keep_connection(&self.parts);
+            }
+            return Poll::Pending;
+        };
+        let Self { active, parts, connection, .. } = &mut *self;
+        let connection = || connection.take().or_else(|| active.state().keep_connection(parts));
+        if !response.body_mut().register(active, connection) {
+            response = reply::busy(
+                "too many answers wait to be read, and there is no room for this one: try again later",
+            );
+        }
+        if let Some(origin) = self.origin.take() {
+            allow_page(response.headers_mut(), origin);
+        }
+        Poll::Ready(Ok(response))
+    }
+}

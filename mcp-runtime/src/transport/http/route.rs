@@ -1,0 +1,112 @@
+//! Addresses of the server.
+
+#[cfg(feature = "auth")]
+use crate::auth::{ProtectedResource, WELL_KNOWN};
+use crate::server::HttpSettings;
+
+/// Last segment of the address at which a client of protocol revision 2024-11-05 opens its stream.
+pub(super) const SSE_STREAM: &str = "sse";
+/// Last segment of the address to which such a client posts.
+pub(super) const SSE_POST: &str = "message";
+
+/// Address of a request at the server.
+#[derive(Clone, Copy)]
+pub(super) enum HttpRoute {
+    Endpoint,
+    SseStream,
+    SsePost,
+    Health,
+    Readiness,
+    /// Any other address, while no connection is left for it.
+    Full,
+    /// Document that tells clients how to get a token.
+    #[cfg(feature = "auth")]
+    Metadata,
+    /// Address of the authorization server. True if scripts of other pages may read its answers.
+    #[cfg(feature = "auth-server")]
+    AuthPage(bool),
+    /// No address of this server.
+    Unknown,
+}
+
+impl HttpRoute {
+    /// Returns the address for a path that an application has routed here.
+    pub(super) fn of_mounted(settings: &HttpSettings, path: &str) -> Self {
+        #[cfg(feature = "auth")]
+        if let Some(route) = of_protected(settings, path) {
+            return route;
+        }
+        match path.rsplit('/').next().unwrap_or_default() {
+            SSE_STREAM if settings.legacy_sse => Self::SseStream,
+            SSE_POST if settings.legacy_sse => Self::SsePost,
+            _ => Self::Endpoint,
+        }
+    }
+
+    /// Returns the address that is served while every connection is in use.
+    pub(super) fn when_full(self) -> Self {
+        if let Self::Health | Self::Readiness = self { self } else { Self::Full }
+    }
+
+    /// Returns the address for a path at a server of our own.
+    #[inline]
+    pub(super) fn of_path(settings: &HttpSettings, path: &str) -> Self {
+        let is_sibling = |name| settings.legacy_sse && path == settings.sibling(name);
+        match path {
+            _ if path == settings.path => Self::Endpoint,
+            "/healthz" => Self::Health,
+            "/readyz" => Self::Readiness,
+            _ if is_sibling(SSE_STREAM) => Self::SseStream,
+            _ if is_sibling(SSE_POST) => Self::SsePost,
+            #[cfg(feature = "auth")]
+            _ => of_protected(settings, path).unwrap_or(Self::Unknown),
+            #[cfg(not(feature = "auth"))]
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Returns the address for a path, if a protected resource has it beside its endpoint.
+#[cfg(feature = "auth")]
+fn of_protected(settings: &HttpSettings, path: &str) -> Option<HttpRoute> {
+    let protected = settings.protected.as_ref()?;
+    if protected.is_metadata(path, &settings.path) || is_sse_metadata(settings, protected, path) {
+        return Some(HttpRoute::Metadata);
+    }
+    #[cfg(feature = "auth-server")]
+    if let Some(pages) = protected.pages().filter(|pages| pages.is_here(path)) {
+        return Some(HttpRoute::AuthPage(pages.is_for_scripts(path)));
+    }
+    None
+}
+
+/// Whether this is the path of the metadata document of the HTTP+SSE transport.
+#[cfg(feature = "auth")]
+pub(super) fn is_sse_metadata(
+    settings: &HttpSettings,
+    protected: &ProtectedResource,
+    path: &str,
+) -> bool {
+    path.strip_prefix(WELL_KNOWN).is_some_and(|rest| {
+        settings.legacy_sse && protected.is_pair_resource() && rest == settings.sibling(SSE_STREAM)
+    })
+}
+
+/// Returns all paths that an application has to route to the server.
+#[cfg(feature = "axum")]
+pub(super) fn paths(settings: &HttpSettings) -> Vec<String> {
+    let mut paths = vec![settings.path.clone()];
+    if settings.legacy_sse {
+        paths.extend([SSE_STREAM, SSE_POST].map(|name| settings.sibling(name)));
+    }
+    #[cfg(feature = "auth")]
+    if let Some(protected) = &settings.protected {
+        paths.extend(protected.metadata_paths(&settings.path));
+        if settings.legacy_sse && protected.is_pair_resource() {
+            paths.push(format!("{WELL_KNOWN}{}", settings.sibling(SSE_STREAM)));
+        }
+        #[cfg(feature = "auth-server")]
+        paths.extend(protected.pages().map(|pages| pages.paths()).unwrap_or_default());
+    }
+    paths
+}
