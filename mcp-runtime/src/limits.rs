@@ -12,16 +12,15 @@ mod turnstile;
 
 use std::time::Duration;
 
-pub(crate) use callers::Who;
+pub use callers::Who;
 pub(crate) use gate::{Gate, Permit, Wanted};
 pub(crate) use reservation::Reservation;
 pub(crate) use room::{Room, Taken};
 pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
 pub use stats::{ItemStats, Stats};
-pub use tally::Limit;
-pub(crate) use tally::Tally;
-#[cfg(feature = "auth-server")]
-pub(crate) use turnstile::Turnstile;
+pub use tally::{Limit, Tally};
+#[cfg(feature = "auth")]
+pub use turnstile::Turnstile;
 
 use crate::wire;
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 /// Decodes `%41` to `A`. Returns `None` for an escape that is incomplete or not hexadecimal, and for bytes that are not UTF-8. Such text
 /// has more than one possible reading.
-pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
+pub fn decode(text: &str) -> Option<Cow<'_, str>> {
     match decode_bytes(text)? {
         Cow::Borrowed(_) => Some(Cow::Borrowed(text)),
         Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
@@ -29,7 +29,7 @@ pub(crate) fn decode_bytes(text: &str) -> Option<Cow<'_, [u8]>> {
 }
 
 /// Encodes every byte that is neither unreserved nor accepted by `also`.
-pub(crate) fn encode(text: &str, also: fn(u8) -> bool, into: &mut String) {
+pub fn encode(text: &str, also: fn(u8) -> bool, into: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || also(byte) {
             into.push(byte as char);

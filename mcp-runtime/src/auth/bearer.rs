@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::{HeaderMap, HeaderValue, header};
 
-use super::Refusal;
+use super::challenge::AuthRefusal;
 use crate::percent;
 
 /// Maximum length of a token, in bytes.
@@ -12,19 +12,19 @@ const MOST: usize = 16 << 10;
 
 /// Access token of a request. The `Debug` output leaves the token out, so that it does not end up in logs.
 #[derive(Clone)]
-pub(crate) struct Token {
+pub(crate) struct BearerToken {
     header: HeaderValue,
     from: usize,
 }
 
-impl Token {
+impl BearerToken {
     pub(crate) fn as_str(&self) -> &str {
         // `presented` has checked that the header is ASCII.
         self.header.to_str().ok().and_then(|it| it.get(self.from..)).unwrap_or_default()
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for BearerToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")
     }
@@ -37,25 +37,25 @@ impl fmt::Debug for Token {
 pub(crate) fn presented(
     headers: &HeaderMap,
     query: Option<&str>,
-) -> Result<Option<Token>, Refusal> {
+) -> Result<Option<BearerToken>, AuthRefusal> {
     if query.is_some_and(names_a_token) {
-        return Err(Refusal::Malformed(
+        return Err(AuthRefusal::Malformed(
             "a token in the query can be read in logs: send it as `Authorization: Bearer`",
         ));
     }
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let Some(header) = all.next() else { return Ok(None) };
     if all.next().is_some() {
-        return Err(Refusal::Malformed("the header `Authorization` is there twice"));
+        return Err(AuthRefusal::Malformed("the header `Authorization` is there twice"));
     }
     let Some(from) = after_scheme(header.as_bytes()) else { return Ok(None) };
     if header.len() - from > MOST {
-        return Err(Refusal::Invalid("the token is longer than 16 KiB".into()));
+        return Err(AuthRefusal::Invalid("the token is longer than 16 KiB".into()));
     }
     if !is_b64token(&header.as_bytes()[from..]) {
-        return Err(Refusal::Malformed("after `Bearer` comes a token and nothing else"));
+        return Err(AuthRefusal::Malformed("after `Bearer` comes a token and nothing else"));
     }
-    Ok(Some(Token { header: header.clone(), from }))
+    Ok(Some(BearerToken { header: header.clone(), from }))
 }
 
 /// Returns the position at which the token begins; `None` for another scheme than `Bearer`.

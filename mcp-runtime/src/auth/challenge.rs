@@ -6,7 +6,7 @@ use http::StatusCode;
 
 /// Reason why a request is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum AuthRefusal {
     /// The request has no token.
     Missing,
     /// The request has no token, and the item that it uses needs a token. `scopes` are those that the token should grant.
@@ -23,7 +23,7 @@ pub(crate) enum Refusal {
     Unavailable(Cow<'static, str>),
 }
 
-impl Refusal {
+impl AuthRefusal {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::Missing | Self::Unknown { .. } | Self::Invalid(_) => StatusCode::UNAUTHORIZED,
@@ -105,23 +105,24 @@ mod tests {
     fn challenges_say_what_to_do() {
         let metadata = Some("https://a.example/.well-known/oauth-protected-resource/mcp");
         assert_eq!(
-            Refusal::Missing.challenge(metadata, "a b").unwrap(),
+            AuthRefusal::Missing.challenge(metadata, "a b").unwrap(),
             "Bearer resource_metadata=\"https://a.example/.well-known/oauth-protected-resource/mcp\", scope=\"a b\""
         );
         assert_eq!(
-            Refusal::Invalid("it has \"expired\"".into()).challenge(None, "").unwrap(),
+            AuthRefusal::Invalid("it has \"expired\"".into()).challenge(None, "").unwrap(),
             "Bearer error=\"invalid_token\", error_description=\"it has 'expired'\""
         );
-        let more = Refusal::Insufficient { why: "it must grant `c`".into(), scopes: "a c".into() };
+        let more =
+            AuthRefusal::Insufficient { why: "it must grant `c`".into(), scopes: "a c".into() };
         assert_eq!(
             more.challenge(None, "a").unwrap(),
             "Bearer error=\"insufficient_scope\", error_description=\"it must grant `c`\", scope=\"a c\""
         );
-        let unknown = Refusal::Unknown { why: "a token".into(), scopes: "c".into() };
+        let unknown = AuthRefusal::Unknown { why: "a token".into(), scopes: "c".into() };
         assert_eq!(unknown.challenge(None, "a").unwrap(), "Bearer scope=\"c\"");
-        assert_eq!(Refusal::Forbidden("no".into()).challenge(metadata, "a"), None);
-        assert_eq!(Refusal::Missing.challenge(None, "").unwrap(), "Bearer realm=\"mcp\"");
-        assert_eq!(Refusal::Unavailable("later".into()).challenge(metadata, "a"), None);
+        assert_eq!(AuthRefusal::Forbidden("no".into()).challenge(metadata, "a"), None);
+        assert_eq!(AuthRefusal::Missing.challenge(None, "").unwrap(), "Bearer realm=\"mcp\"");
+        assert_eq!(AuthRefusal::Unavailable("later".into()).challenge(metadata, "a"), None);
     }
 
     /// Reads a quoted-string; `None` if it is malformed.
@@ -148,7 +149,7 @@ mod tests {
 
         #[test]
         fn a_challenge_with_arbitrary_texts_is_a_valid_header_value(why in ".{0,60}", scope in ".{0,60}") {
-            for refusal in [Refusal::Invalid(why.clone().into()), Refusal::Insufficient { why, scopes: scope.clone() }] {
+            for refusal in [AuthRefusal::Invalid(why.clone().into()), AuthRefusal::Insufficient { why, scopes: scope.clone() }] {
                 let challenge = refusal.challenge(Some(&scope), &scope).unwrap();
                 prop_assert!(http::HeaderValue::from_str(&challenge).is_ok(), "{}", challenge);
                 prop_assert!(challenge.bytes().all(|it| matches!(it, b' '..=b'~')));

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use super::{ProtectedResource, Refusal, scope};
+use super::{challenge::AuthRefusal, resource::ProtectedResource, scope};
 use crate::{
     call::context::{Access, Authorization, Policy},
     error::{Error, Kind},
@@ -11,16 +11,16 @@ use crate::{
 };
 
 /// A [`Policy`] of any type.
-pub(crate) type Decide = Arc<dyn Fn(&Authorization, &Access<'_>) -> bool + Send + Sync>;
+pub(crate) type PolicyFn = Arc<dyn Fn(&Authorization, &Access<'_>) -> bool + Send + Sync>;
 
 /// Scopes and policy of one item. An item without them has no guard, unless the server has policies.
 #[derive(Clone, Default)]
-pub(crate) struct Guard {
+pub(crate) struct ItemGuard {
     pub(crate) scopes: Vec<Cow<'static, str>>,
-    pub(crate) policy: Option<Decide>,
+    pub(crate) policy: Option<PolicyFn>,
 }
 
-impl Guard {
+impl ItemGuard {
     pub(crate) fn deciding(mut self, policy: impl Policy) -> Self {
         self.policy = Some(Arc::new(policy));
         self
@@ -29,7 +29,7 @@ impl Guard {
     /// Returns the guard that the attribute of an item declares.
     pub(crate) fn of(def: &ItemDef) -> Self {
         let scopes = def.scopes.iter().copied().map(Cow::Borrowed).collect();
-        Self { scopes, policy: def.policy.map(|it| -> Decide { Arc::new(it) }) }
+        Self { scopes, policy: def.policy.map(|it| -> PolicyFn { Arc::new(it) }) }
     }
 
     /// Returns what is wrong with the first scope that cannot be used, if there is such a scope.
@@ -47,47 +47,49 @@ impl Guard {
 /// Policies and scopes of the server, for all items.
 #[derive(Clone, Default)]
 pub(crate) struct Rules {
-    pub(crate) policies: Vec<Decide>,
+    pub(crate) policies: Vec<PolicyFn>,
     pub(crate) protected: Option<Arc<ProtectedResource>>,
 }
 
 /// Reason why a caller may not use an item. `refusal` is `None` if the caller's authorization is not the cause, for example if a policy
 /// panicked.
-pub(crate) struct No {
-    pub(crate) refusal: Option<Refusal>,
+pub(crate) struct AccessError {
+    pub(crate) refusal: Option<AuthRefusal>,
     pub(crate) error: Error,
 }
 
-impl From<Refusal> for No {
-    fn from(refusal: Refusal) -> Self {
+impl From<AuthRefusal> for AccessError {
+    fn from(refusal: AuthRefusal) -> Self {
         let error = Error::of(Kind::InvalidRequest, refusal.why());
         Self { refusal: Some(refusal), error }
     }
 }
 
-impl From<Error> for No {
+impl From<Error> for AccessError {
     fn from(error: Error) -> Self {
         Self { refusal: None, error }
     }
 }
 
-impl No {
+impl AccessError {
     /// Combines two refusals of one request. The client is told the scopes of both, because a token with those of one would be rejected for
     /// the other.
     pub(crate) fn and(mut self, other: Self) -> Self {
         match (&mut self.refusal, other.refusal) {
             (
-                Some(Refusal::Insufficient { scopes, .. } | Refusal::Unknown { scopes, .. }),
                 Some(
-                    Refusal::Insufficient { scopes: more, .. }
-                    | Refusal::Unknown { scopes: more, .. },
+                    AuthRefusal::Insufficient { scopes, .. } | AuthRefusal::Unknown { scopes, .. },
+                ),
+                Some(
+                    AuthRefusal::Insufficient { scopes: more, .. }
+                    | AuthRefusal::Unknown { scopes: more, .. },
                 ),
             ) => {
                 *scopes =
                     scope::together(scopes.split_whitespace().chain(more.split_whitespace()), [])
             }
             // A token would not help against `other`, so the client is told of `other`.
-            (Some(Refusal::Insufficient { .. } | Refusal::Unknown { .. }), refusal) => {
+            (Some(AuthRefusal::Insufficient { .. } | AuthRefusal::Unknown { .. }), refusal) => {
                 return Self { refusal, error: other.error };
             }
             _ => {}
@@ -120,10 +122,10 @@ impl Rules {
     /// Fails if the caller lacks a scope, a policy rejects the caller, or the policies could not decide.
     pub(crate) fn check(
         &self,
-        guard: Option<&Guard>,
+        guard: Option<&ItemGuard>,
         caller: Option<&Authorization>,
         access: &Access<'_>,
-    ) -> Result<(), No> {
+    ) -> Result<(), AccessError> {
         let Some(guard) = guard else { return Ok(()) };
         let needed = || self.required().chain(guard.scopes.iter().map(|it| &**it));
         let (kind, item) = (access.kind(), access.item());
@@ -136,14 +138,14 @@ impl Rules {
             let why = format!(
                 "the {kind} `{item}` wants an access token{grants}: `Authorization: Bearer …`"
             );
-            return Err(Refusal::Unknown { why, scopes }.into());
+            return Err(AuthRefusal::Unknown { why, scopes }.into());
         };
         let lacking: Vec<&str> = needed().filter(|it| !caller.has_scope(it)).collect();
         if !lacking.is_empty() {
             let scopes = scope::together(needed(), caller.granted());
             let lacking = scope::together(lacking, []);
             let why = format!("the {kind} `{item}` needs a token that grants `{lacking}` too");
-            return Err(Refusal::Insufficient { why, scopes }.into());
+            return Err(AuthRefusal::Insufficient { why, scopes }.into());
         }
         self.ask(guard, caller, access)
     }
@@ -151,7 +153,7 @@ impl Rules {
     /// Whether the lists for a caller contain an item.
     pub(crate) fn shows(
         &self,
-        guard: Option<&Guard>,
+        guard: Option<&ItemGuard>,
         caller: Option<&Authorization>,
         access: &Access<'_>,
     ) -> bool {
@@ -164,8 +166,13 @@ impl Rules {
     }
 
     /// Asks the policies of the server and of the item.
-    fn ask(&self, guard: &Guard, caller: &Authorization, access: &Access<'_>) -> Result<(), No> {
-        let says_yes = |it: &Decide| it(caller, access);
+    fn ask(
+        &self,
+        guard: &ItemGuard,
+        caller: &Authorization,
+        access: &Access<'_>,
+    ) -> Result<(), AccessError> {
+        let says_yes = |it: &PolicyFn| it(caller, access);
         let (kind, item) = (access.kind(), access.item());
         let all = || self.policies.iter().chain(&guard.policy).all(says_yes);
         let Ok(may) = unwind::catch(all) else {
@@ -179,7 +186,7 @@ impl Rules {
         }
         if !may {
             let why = format!("this caller may not use the {kind} `{item}` like this");
-            return Err(Refusal::Forbidden(why).into());
+            return Err(AuthRefusal::Forbidden(why).into());
         }
         Ok(())
     }
@@ -191,17 +198,17 @@ mod tests {
 
     #[test]
     fn two_refusals_of_a_request_ask_for_the_scopes_of_both_at_once() {
-        let step_up = |scopes: &str| -> No {
-            Refusal::Insufficient { why: format!("needs {scopes}"), scopes: scopes.into() }.into()
+        let step_up = |scopes: &str| -> AccessError {
+            AuthRefusal::Insufficient { why: format!("needs {scopes}"), scopes: scopes.into() }
+                .into()
         };
-        let forbidden = || -> No { Refusal::Forbidden("no".into()).into() };
-        let check = |one: No, other: No, expected: Option<(u16, &str)>| {
+        let forbidden = || -> AccessError { AuthRefusal::Forbidden("no".into()).into() };
+        let check = |one: AccessError, other: AccessError, expected: Option<(u16, &str)>| {
             let refusal = one.and(other).refusal;
             let found = refusal.as_ref().map(|it| {
                 let scopes = match it {
-                    Refusal::Insufficient { scopes, .. } | Refusal::Unknown { scopes, .. } => {
-                        &**scopes
-                    }
+                    AuthRefusal::Insufficient { scopes, .. }
+                    | AuthRefusal::Unknown { scopes, .. } => &**scopes,
                     _ => "",
                 };
                 (it.status().as_u16(), scopes)
@@ -209,8 +216,8 @@ mod tests {
             assert_eq!(found, expected);
         };
         check(step_up("a b"), step_up("c a"), Some((403, "a b c")));
-        let unknown = |scopes: &str| -> No {
-            Refusal::Unknown { why: String::new(), scopes: scopes.into() }.into()
+        let unknown = |scopes: &str| -> AccessError {
+            AuthRefusal::Unknown { why: String::new(), scopes: scopes.into() }.into()
         };
         check(unknown("a"), unknown("b"), Some((401, "a b")));
         check(unknown(""), unknown("b"), Some((401, "b")));

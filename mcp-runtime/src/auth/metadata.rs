@@ -7,7 +7,7 @@ pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// Metadata document (RFC 9728, section 2).
 #[derive(Serialize)]
-pub(crate) struct Metadata<'a> {
+pub(crate) struct ResourceMetadata<'a> {
     pub(super) resource: &'a str,
     pub(super) authorization_servers: &'a [String],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -19,7 +19,7 @@ pub(crate) struct Metadata<'a> {
     pub(super) resource_documentation: Option<&'a str>,
 }
 
-impl Metadata<'_> {
+impl ResourceMetadata<'_> {
     pub(crate) fn json(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
@@ -32,6 +32,11 @@ pub(super) fn parts(url: &str) -> Option<(&str, &str)> {
     let path = &rest[end..];
     let origin = &url[..scheme.len() + "://".len() + end];
     Some((origin, if path == "/" { "" } else { path }))
+}
+
+/// Returns the scheme and host of a URL.
+pub(super) fn origin(url: &str) -> &str {
+    parts(url).map_or(url, |it| it.0)
 }
 
 /// Returns the URL of the metadata document of a resource (RFC 9728, section 3.1).

@@ -6,22 +6,18 @@ mod bearer;
 mod challenge;
 mod guard;
 mod metadata;
-#[cfg(feature = "auth-server")]
 mod pages;
 mod resource;
 mod scope;
 mod static_tokens;
 mod verifier;
 
-pub(crate) use bearer::{Token, presented};
-pub(crate) use challenge::Refusal;
-pub(crate) use guard::{Decide, Guard, No, Rules};
-pub(crate) use metadata::{Metadata, WELL_KNOWN};
-#[cfg(feature = "auth-server")]
-pub(crate) use pages::{Beside, Pages, Place, Visit};
+pub(crate) use challenge::AuthRefusal;
+pub(crate) use guard::{AccessError, ItemGuard, PolicyFn, Rules};
+pub(crate) use metadata::WELL_KNOWN;
+pub use pages::{AuthorizationPages, PageRequest, ServedResource, VerifierPages};
 pub use resource::ProtectedResource;
-#[cfg(feature = "auth-server")]
-pub(crate) use scope::problem as scope_problem;
+pub use scope::problem as scope_problem;
 pub use static_tokens::StaticTokens;
+pub(crate) use verifier::Verifying;
 pub use verifier::{Denied, TokenVerifier};
-pub(crate) use verifier::{Verify, Verifying};

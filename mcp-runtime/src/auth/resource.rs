@@ -1,14 +1,20 @@
 use std::{borrow::Cow, fmt, net::IpAddr, sync::Arc, time::SystemTime};
 
+use bytes::Bytes;
 use http::{header, request::Parts};
 
-#[cfg(feature = "auth-server")]
-use super::pages::{self, Pages};
 use super::{
-    Denied, Metadata, Refusal, TokenVerifier, Verify, Verifying, WELL_KNOWN, metadata, presented,
+    bearer::presented,
+    challenge::AuthRefusal,
+    metadata::{self, ResourceMetadata, WELL_KNOWN},
+    pages::{AuthorizationPages, PageRequest, ServedResource},
     scope,
+    verifier::{Denied, TokenVerifier, Verify, Verifying},
 };
-use crate::call::context::{Authorization, Hierarchy, Principal};
+use crate::{
+    call::context::{Authorization, Hierarchy, Principal},
+    limits::Tally,
+};
 
 /// Server whose callers need an access token: [`Builder::auth`](crate::Builder::auth).
 ///
@@ -25,11 +31,11 @@ use crate::call::context::{Authorization, Hierarchy, Principal};
 /// ```
 pub struct ProtectedResource {
     verifier: Arc<dyn Verify>,
-    pub(super) resource: Option<String>,
+    resource: Option<String>,
     servers: Vec<String>,
     scopes: Vec<String>,
     required: Vec<String>,
-    pub(super) hierarchy: Hierarchy,
+    hierarchy: Hierarchy,
     /// Copy of `hierarchy` that all callers share; `None` if it is empty.
     shared: Option<Arc<Hierarchy>>,
     lists_beyond_scopes: bool,
@@ -38,8 +44,7 @@ pub struct ProtectedResource {
     is_optional: bool,
     keeps_token: bool,
     /// Pages of the authorization server, if it runs in this process.
-    #[cfg(feature = "auth-server")]
-    pub(super) pages: Option<Arc<dyn Pages>>,
+    pages: Option<Arc<dyn AuthorizationPages>>,
 }
 
 impl<V: TokenVerifier> From<V> for ProtectedResource {
@@ -63,8 +68,7 @@ impl ProtectedResource {
         Self {
             resource: verifier.resource(),
             servers: verifier.authorization_servers(),
-            #[cfg(feature = "auth-server")]
-            pages: verifier.beside().map(|it| it.0),
+            pages: verifier.authorization_pages().map(|it| it.0),
             verifier: Arc::new(verifier),
             scopes: Vec::new(),
             required: Vec::new(),
@@ -189,7 +193,6 @@ impl ProtectedResource {
         }
         let own = self.scopes.iter().chain(&self.required).map(String::as_str);
         problems.extend(own.chain(self.hierarchy.scopes()).filter_map(scope::problem));
-        #[cfg(feature = "auth-server")]
         problems.extend(self.nobody_grants());
         problems
     }
@@ -238,36 +241,26 @@ impl ProtectedResource {
     /// Whether clients may also name the URL of the HTTP+SSE endpoint as the resource of their tokens. An external authorization server
     /// would make that URL the audience of its tokens, so the issuer has to be the server's own.
     pub(crate) fn is_pair_resource(&self) -> bool {
-        #[cfg(feature = "auth-server")]
-        return self.resource.is_none() && self.pages.is_some();
-        #[cfg(not(feature = "auth-server"))]
-        return false;
+        self.resource.is_none() && self.pages.is_some()
     }
 
     /// Returns the URL of the resource: the configured one, or the one that the request names.
-    pub(super) fn url(&self, derived: impl FnOnce() -> String) -> Cow<'_, str> {
-        #[cfg(feature = "auth-server")]
+    fn url(&self, derived: impl FnOnce() -> String) -> Cow<'_, str> {
         let derived = || self.at_issuer(derived());
         self.resource.as_deref().map_or_else(|| derived().into(), Cow::Borrowed)
     }
 
     /// Whether an issuer of tokens is known.
     fn has_servers(&self) -> bool {
-        #[cfg(feature = "auth-server")]
-        if self.pages.is_some() {
-            return true;
-        }
-        !self.servers.is_empty()
+        self.pages.is_some() || !self.servers.is_empty()
     }
 
     /// Returns the issuers of tokens. `derived` is the resource as the request names it.
     fn all_servers(&self, derived: impl FnOnce() -> String) -> Cow<'_, [String]> {
-        #[cfg(feature = "auth-server")]
         if let Some(pages) = &self.pages {
-            let own = pages.issuer(pages::origin(&derived()));
+            let own = pages.issuer(metadata::origin(&derived()));
             return [std::slice::from_ref(&own), &self.servers].concat().into();
         }
-        let _ = derived;
         Cow::Borrowed(&self.servers)
     }
 
@@ -276,7 +269,7 @@ impl ProtectedResource {
         if !self.has_servers() {
             return None;
         }
-        let metadata = Metadata {
+        let metadata = ResourceMetadata {
             resource: &self.url(&derived),
             authorization_servers: &self.all_servers(&derived),
             scopes_supported: &self.supported(),
@@ -289,10 +282,7 @@ impl ProtectedResource {
 
     fn supported(&self) -> Vec<String> {
         let mut all = Vec::new();
-        #[cfg(feature = "auth-server")]
         let granted = self.pages.as_ref().map(|it| it.scopes()).unwrap_or_default();
-        #[cfg(not(feature = "auth-server"))]
-        let granted = Vec::new();
         for scope in self.required.iter().chain(&self.scopes).chain(&granted) {
             if !all.contains(scope) {
                 all.push(scope.clone());
@@ -304,7 +294,7 @@ impl ProtectedResource {
     /// Returns the value of `WWW-Authenticate` for this refusal.
     pub(crate) fn challenge(
         &self,
-        refusal: &Refusal,
+        refusal: &AuthRefusal,
         derived: impl FnOnce() -> String,
     ) -> Option<String> {
         let metadata = self.has_servers().then(|| self.url(derived));
@@ -317,7 +307,7 @@ impl ProtectedResource {
     ///
     /// # Errors
     /// Fails if the request has no token, or has it in a form that is not allowed.
-    pub(crate) fn begin(&self, parts: &mut Parts) -> Result<Option<Verifying>, Refusal> {
+    pub(crate) fn begin(&self, parts: &mut Parts) -> Result<Option<Verifying>, AuthRefusal> {
         let token = presented(&parts.headers, parts.uri.query())?;
         let is_anonymous = token.is_none() && !parts.headers.contains_key(header::AUTHORIZATION);
         match token {
@@ -332,7 +322,7 @@ impl ProtectedResource {
                 Ok(Some(self.verifier.clone().verify(token)))
             }
             None if self.is_optional && is_anonymous => Ok(None),
-            None => Err(Refusal::Missing),
+            None => Err(AuthRefusal::Missing),
         }
     }
 
@@ -344,28 +334,86 @@ impl ProtectedResource {
         &self,
         verified: Result<Authorization, Denied>,
         parts: &mut Parts,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AuthRefusal> {
         let authorization =
             verified.map_err(|Denied { why, is_unavailable }| match is_unavailable {
-                true => Refusal::Unavailable(why),
-                false => Refusal::Invalid(why),
+                true => AuthRefusal::Unavailable(why),
+                false => AuthRefusal::Invalid(why),
             })?;
         if authorization.principal().as_str().is_empty() {
             // An empty name stands for all callers without a name.
-            return Err(Refusal::Invalid("the token does not say whose it is".into()));
+            return Err(AuthRefusal::Invalid("the token does not say whose it is".into()));
         }
         if authorization.expiry().is_some_and(|it| it <= SystemTime::now()) {
-            return Err(Refusal::Invalid("the token has expired".into()));
+            return Err(AuthRefusal::Invalid("the token has expired".into()));
         }
         let authorization = self.completed(authorization);
         if !self.required().all(|it| authorization.has_scope(it)) {
             let why = format!("the token must grant `{}`", self.required.join(" "));
             let scopes = scope::together(self.required(), authorization.granted());
-            return Err(Refusal::Insufficient { why, scopes });
+            return Err(AuthRefusal::Insufficient { why, scopes });
         }
         parts.extensions.insert::<Principal>(authorization.principal().clone());
         parts.extensions.insert(authorization);
         Ok(())
+    }
+}
+
+/// Methods for the pages of the authorization server.
+impl ProtectedResource {
+    pub(crate) fn pages(&self) -> Option<&Arc<dyn AuthorizationPages>> {
+        self.pages.as_ref()
+    }
+
+    /// Returns a problem if every request needs a scope that the authorization server cannot grant.
+    fn nobody_grants(&self) -> Option<String> {
+        let granted = self.pages.as_ref()?.scopes();
+        let is_granted = |it: &&str| {
+            granted.iter().any(|granted| granted == it)
+                || self.hierarchy.scopes().any(|other| other == *it)
+        };
+        let missing = self.required().find(|it| !is_granted(it))?;
+        Some(format!(
+            "every request needs `{missing}`, which nobody can be granted: say `.scope(\"{missing}\", \"…\")` of the `AuthorizationServer`"
+        ))
+    }
+
+    /// Prepares the authorization server, if there is one.
+    ///
+    /// # Errors
+    /// Fails if the authorization server cannot be used. The error says why.
+    pub(crate) async fn open(
+        &self,
+        name: &str,
+        path: &str,
+        bound: Option<IpAddr>,
+        tally: &Arc<Tally>,
+    ) -> Result<(), String> {
+        let Some(pages) = &self.pages else { return Ok(()) };
+        let resource = self.resource.clone().or_else(|| pages.resource(path));
+        let (name, tally) = (name.to_owned(), tally.clone());
+        pages.open(ServedResource { name, resource, bound, tally }).await
+    }
+
+    /// Returns a request to a page. `derived` is the resource as the request names it, `pair` the URL of the HTTP+SSE endpoint.
+    pub(crate) fn page_request(
+        &self,
+        derived: String,
+        pair: Option<String>,
+        parts: &Arc<Parts>,
+        body: Bytes,
+        address: Option<IpAddr>,
+    ) -> PageRequest {
+        let origin = metadata::origin(&derived).to_owned();
+        let resource = self.url(|| derived).into_owned();
+        let pair = pair.map(|it| self.url(|| it).into_owned());
+        PageRequest { parts: parts.clone(), body, resource, pair, origin, address }
+    }
+
+    /// Returns the URL of the resource below the configured issuer. If no issuer is configured, returns `derived`, which the request names.
+    fn at_issuer(&self, derived: String) -> String {
+        let path = metadata::parts(&derived).map_or("", |it| it.1);
+        self.pages.as_ref().and_then(|it| it.resource(path)).unwrap_or(derived)
     }
 }
 

@@ -4,7 +4,7 @@
 const MOST: usize = 4 << 10;
 
 /// Returns why an author cannot ask for this scope; `None` if the scope is valid.
-pub(crate) fn problem(scope: &str) -> Option<String> {
+pub fn problem(scope: &str) -> Option<String> {
     if scope == "offline_access" {
         let why = "whether a client stays signed in is between it and the issuer";
         return Some(format!("leave out the scope `offline_access`: {why}"));

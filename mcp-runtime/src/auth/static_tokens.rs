@@ -3,7 +3,10 @@ use std::{fmt, net::IpAddr};
 use ring::digest::{SHA256, digest};
 use subtle::ConstantTimeEq as _;
 
-use super::{Denied, TokenVerifier, bearer::is_b64token};
+use super::{
+    bearer::is_b64token,
+    verifier::{Denied, TokenVerifier},
+};
 use crate::call::context::Authorization;
 
 /// Access tokens that are written into the program, for development. A server that verifies tokens with them starts on the loopback

@@ -34,7 +34,6 @@ impl Builder {
         for problem in resource.problems() {
             self.refuse("auth", problem);
         }
-        #[cfg(feature = "auth-server")]
         if let Some(origin) = resource.pages().and_then(|it| it.own_origin()) {
             // Clients, and the pages of the authorization server, reach this server under the name of the issuer.
             let host = origin.split_once("://").map_or(origin, |it| it.1);

@@ -47,7 +47,7 @@ pub use size::Size;
 
 use self::{round_state::StateSettings, task_store::ChosenStore};
 #[cfg(feature = "auth")]
-use crate::auth::Decide;
+use crate::auth::PolicyFn;
 use crate::{
     call::context::{Context, States},
     call::extract::Shared,
@@ -90,7 +90,7 @@ pub struct Builder {
     #[cfg(feature = "http")]
     pub(crate) http: HttpSettings,
     #[cfg(feature = "auth")]
-    policies: Vec<(Decide, Place)>,
+    policies: Vec<(PolicyFn, Place)>,
     /// Whether a `setup` takes the [`Handle`].
     changes: bool,
     problems: Vec<String>,

@@ -18,7 +18,7 @@ impl Builder {
     /// Sets the store that keeps tasks. Default: in memory.
     ///
     /// With a store that outlasts the process, a finished task is still there after a restart. A task that was running ends with an error
-    /// that says why, or runs again if its tool is `idempotent`. `SqliteTasks` (feature `sqlite`) is such a store.
+    /// that says why, or runs again if its tool is `idempotent`. `SqliteStore` (feature `sqlite`) is such a store.
     ///
     /// A task that runs again runs for the caller who began it, if the tool's `scopes` and policies still accept that caller. It has the
     /// scopes that the token granted then, and claims that were JSON, such as those of `Jwt`. The store keeps both as long as the task

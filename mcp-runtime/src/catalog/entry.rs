@@ -10,7 +10,7 @@ use std::{
 
 use super::schemas::{self, Made, Output};
 #[cfg(feature = "auth")]
-use crate::auth::Guard;
+use crate::auth::ItemGuard;
 use crate::{
     call::extract::{Call, Field, Names, Params, Running, Source},
     call::reply::OutputSchema,
@@ -49,7 +49,7 @@ pub(crate) struct Entry {
     pub(crate) gate: Option<Arc<Gate>>,
     /// Conditions for callers; `None` if every caller may use the item.
     #[cfg(feature = "auth")]
-    pub(crate) guard: Option<Box<Guard>>,
+    pub(crate) guard: Option<Box<ItemGuard>>,
     pub(crate) audience: &'static [Role],
     pub(crate) priority: Option<f64>,
     /// Keys, and values as JSON text.
@@ -293,7 +293,7 @@ impl Entry {
             wanted: Wanted { rate: def.rate, concurrency: def.concurrency },
             gate: None,
             #[cfg(feature = "auth")]
-            guard: Guard::of(def).closed(),
+            guard: ItemGuard::of(def).closed(),
             audience: def.audience,
             priority: def.priority,
             meta: def.meta.iter().map(|(key, json)| ((*key).into(), (*json).into())).collect(),

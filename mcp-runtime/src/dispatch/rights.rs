@@ -9,7 +9,7 @@ use super::Dispatcher;
 use super::{Request, complete::find, target::template};
 #[cfg(feature = "auth")]
 use crate::{
-    auth::No,
+    auth::AccessError,
     call::context::{Access, Authorization, Given},
     percent,
     wire::Raw,
@@ -108,7 +108,7 @@ impl Dispatcher {
         target: Option<&Arc<Entry>>,
         carrier: &Carrier,
         request: &Request<'_>,
-    ) -> Result<(), No> {
+    ) -> Result<(), AccessError> {
         if !carrier.is_judged() {
             return Ok(());
         }
@@ -142,7 +142,7 @@ impl Dispatcher {
         snapshot: &Snapshot,
         carrier: &Carrier,
         uri: &str,
-    ) -> Result<(), No> {
+    ) -> Result<(), AccessError> {
         if !carrier.is_judged() {
             return Ok(());
         }
@@ -159,13 +159,18 @@ impl Dispatcher {
         }
     }
 
-    fn check_uri(&self, entry: &Entry, carrier: &Carrier, uri: &str) -> Result<(), No> {
+    fn check_uri(&self, entry: &Entry, carrier: &Carrier, uri: &str) -> Result<(), AccessError> {
         let template = entry.resource().and_then(|it| it.template.as_ref());
         let given = template.map_or(Given::None, Given::Variables);
         self.check(entry, carrier, using(entry, Some(uri), given))
     }
 
-    fn check(&self, entry: &Entry, carrier: &Carrier, access: Access<'_>) -> Result<(), No> {
+    fn check(
+        &self,
+        entry: &Entry,
+        carrier: &Carrier,
+        access: Access<'_>,
+    ) -> Result<(), AccessError> {
         self.rules.check(entry.guard.as_deref(), caller(carrier), &access)
     }
 }

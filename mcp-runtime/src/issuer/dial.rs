@@ -18,7 +18,9 @@ const ATTEMPT: Duration = Duration::from_secs(2);
 const MOST: usize = 8;
 
 /// Finds the addresses of a host.
-pub(crate) trait Resolve: Send + Sync + 'static {
+pub trait Resolve: Send + Sync + 'static {
+    /// Returns the addresses of a host, in the order in which they are to be tried.
+    ///
     /// # Errors
     /// Fails if the host is not known, or the resolver does not answer.
     fn resolve(
@@ -29,7 +31,7 @@ pub(crate) trait Resolve: Send + Sync + 'static {
 }
 
 /// Resolver of the operating system.
-pub(crate) struct SystemResolver;
+pub struct SystemResolver;
 
 impl Resolve for SystemResolver {
     async fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {

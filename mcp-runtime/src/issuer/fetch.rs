@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const MOST: usize = 512 << 10;
 
 /// HTTP client for issuer metadata and key sets.
-pub(crate) trait Fetch: Send + Sync + 'static {
+pub trait Fetch: Send + Sync + 'static {
     /// Fetches the document at a URL.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ pub(crate) trait Fetch: Send + Sync + 'static {
 }
 
 /// HTTPS client for issuer metadata, key sets and client metadata.
-pub(crate) struct Web<R = SystemResolver> {
+pub struct Web<R = SystemResolver> {
     reachable: Result<Reachable, String>,
     resolver: R,
     proxies: ProxySettings,
@@ -60,7 +60,8 @@ trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
 
 impl Web {
-    pub(crate) fn from_issuer(issuer: &str) -> Self {
+    /// Creates a client for the documents of an issuer.
+    pub fn from_issuer(issuer: &str) -> Self {
         Self::of(Reachable::from_issuer(issuer))
     }
 
@@ -75,8 +76,7 @@ impl Web {
 
     /// Creates a client for URLs that strangers have named. It never connects to private networks, and to this machine only if
     /// `on_loopback` is set.
-    #[cfg(feature = "auth-server")]
-    pub(crate) fn of_strangers(on_loopback: bool) -> Self {
+    pub fn of_strangers(on_loopback: bool) -> Self {
         Self::of(Ok(Reachable::to_strangers(on_loopback)))
     }
 
@@ -91,7 +91,7 @@ impl<R: Resolve> Web<R> {
     }
 
     /// Returns what is wrong with the URL of the issuer, if anything is.
-    pub(crate) fn problem(&self) -> Option<&str> {
+    pub fn problem(&self) -> Option<&str> {
         self.reachable.as_ref().err().map(String::as_str)
     }
 
@@ -99,7 +99,7 @@ impl<R: Resolve> Web<R> {
     ///
     /// # Errors
     /// Fails if the URL must not be fetched, even if its host has a public address.
-    pub(crate) fn check(&self, url: &str) -> Result<(), String> {
+    pub fn check(&self, url: &str) -> Result<(), String> {
         let reachable = self.reachable.as_ref().map_err(Clone::clone)?;
         reachable.check(&Target::parse(url)?)
     }
@@ -220,8 +220,7 @@ impl<R: Resolve> Web<R> {
     ///
     /// # Errors
     /// There is no response. The error says why.
-    #[cfg(feature = "auth-server")]
-    pub(crate) async fn post(
+    pub async fn post(
         &self,
         url: &str,
         form: String,

@@ -87,7 +87,6 @@ impl Reachable {
 
     /// Creates the rules for URLs that strangers have named: no host may have a private address, and a loopback one only if `is_loopback`
     /// is set.
-    #[cfg(feature = "auth-server")]
     pub(super) fn to_strangers(is_loopback: bool) -> Self {
         Self { named: Vec::new(), is_loopback }
     }

@@ -12,8 +12,11 @@ use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use tokio::time::{advance, sleep};
 
 use super::{
-    algorithm::Algorithm, claims::Claims, fetch::Fetch, jwks::KeySet, jwt::Verifier, keys::PAUSE,
-    token::Unverified,
+    fetch::Fetch,
+    jwks::{Algorithm, KeySet},
+    jwt::Verifier,
+    keys::PAUSE,
+    token::{TokenClaims, Unverified},
 };
 use crate::{auth::Denied, call::context::Authorization};
 
@@ -165,7 +168,7 @@ fn a_token_is_accepted_only_with_valid_claims() {
     let own = [AUDIENCE.to_owned(), "api://mine".to_owned()];
     let judge = |claims: &str| {
         let claims = claims.replace("ISS", ISSUER).replace("AUD", AUDIENCE);
-        Claims::parse(&claims)?.judge(ISSUER, &own, now)
+        TokenClaims::parse(&claims)?.judge(ISSUER, &own, now)
     };
     for good in [
         r#"{"iss":"ISS","aud":"AUD","exp":1000001,"sub":"ada"}"#,
@@ -215,7 +218,7 @@ fn a_token_for_several_audiences_is_accepted_if_ours_is_among_them() {
     let judge = |audience: &str| {
         let claims = format!(r#"{{"iss":"{ISSUER}","aud":{audience},"exp":1000001,"sub":"ada"}}"#);
         let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
-        Claims::parse(&claims).unwrap().judge(ISSUER, &own, now).is_ok()
+        TokenClaims::parse(&claims).unwrap().judge(ISSUER, &own, now).is_ok()
     };
     for (audience, expected) in [
         (format!(r#""{AUDIENCE}""#), true),
@@ -448,7 +451,7 @@ mod properties {
             for text in [&token, &raw, &header, &format!("{raw}.{token}"), &format!("..{raw}")] {
                 prop_assert!(!is_signed(text, &all));
             }
-            if let Ok(claims) = Claims::parse(&claims) {
+            if let Ok(claims) = TokenClaims::parse(&claims) {
                 let audiences = [AUDIENCE.to_owned()];
                 prop_assert!(claims.judge(ISSUER, &audiences, UNIX_EPOCH).is_err());
             }

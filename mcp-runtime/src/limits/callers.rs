@@ -12,11 +12,13 @@ use crate::call::context::Carrier;
 
 /// Identity of a caller, as far as it is known.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
-pub(crate) enum Who<'a> {
+pub enum Who<'a> {
+    /// Principal by its name.
     Principal(&'a str),
     /// Session, or connection of one client, by its number.
     Peer(u64),
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has addresses"))]
+    /// Address, or network of an address, without a known principal.
     Address(IpAddr),
     /// HTTP client without a principal, in an application that does not provide its address.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such"))]
@@ -41,7 +43,7 @@ impl<'a> Who<'a> {
 
     /// Returns the caller at this address. All IPv6 addresses of a /64 network are one caller, because one client usually has them all.
     #[cfg(feature = "http")]
-    pub(crate) fn at(address: IpAddr) -> Self {
+    pub fn at(address: IpAddr) -> Self {
         let address = match address.to_canonical() {
             IpAddr::V6(it) => {
                 let [a, b, c, d, ..] = it.segments();

@@ -9,7 +9,7 @@ use super::{
 use crate::model::Rate;
 
 /// Admits each caller as often as a rate allows.
-pub(crate) struct Turnstile {
+pub struct Turnstile {
     rate: Rate,
     pace: Pace,
     callers: Callers,
@@ -18,7 +18,8 @@ pub(crate) struct Turnstile {
 }
 
 impl Turnstile {
-    pub(crate) fn new(rate: Rate) -> Self {
+    /// Creates a turnstile that no caller has passed yet.
+    pub fn new(rate: Rate) -> Self {
         Self { rate, pace: Pace::new(rate), callers: Callers::new(), since: OnceLock::new() }
     }
 
@@ -30,7 +31,7 @@ impl Turnstile {
     ///
     /// # Errors
     /// Fails if the caller has to wait, and the attempt does not count. The error is the time to wait.
-    pub(crate) fn pass(&self, who: Who<'_>) -> Result<(), Duration> {
+    pub fn pass(&self, who: Who<'_>) -> Result<(), Duration> {
         let now = self.now();
         let key = self.callers.key(who);
         let mut part = self.callers.part(key);
@@ -40,8 +41,8 @@ impl Turnstile {
     }
 
     /// Takes back an attempt that was counted.
-    #[cfg(feature = "auth-server")]
-    pub(crate) fn give_back(&self, who: Who<'_>) {
+    #[cfg(feature = "auth")]
+    pub fn give_back(&self, who: Who<'_>) {
         let key = self.callers.key(who);
         let mut part = self.callers.part(key);
         let due = part.due(key, self.now());
@@ -59,7 +60,7 @@ impl Turnstile {
     }
 }
 
-#[cfg(all(test, feature = "auth-server"))]
+#[cfg(all(test, feature = "auth"))]
 mod tests {
     use super::*;
 

@@ -8,7 +8,7 @@ use super::{
     turn::{Refusal, Refused},
 };
 use crate::{
-    auth::No,
+    auth::AccessError,
     catalog::{Entry, Snapshot},
     dispatch::Request,
     model::ListKind,
@@ -47,7 +47,7 @@ impl Peer {
             return Ok(());
         }
         let dispatcher = &self.shared.service.dispatcher;
-        let mut refused: Option<No> = None;
+        let mut refused: Option<AccessError> = None;
         for uri in uris {
             if let Err(no) = dispatcher.permit_uri(snapshot, request.carrier, uri) {
                 refused = Some(match refused {
@@ -60,8 +60,8 @@ impl Peer {
     }
 }
 
-impl From<No> for Refused {
-    fn from(no: No) -> Self {
+impl From<AccessError> for Refused {
+    fn from(no: AccessError) -> Self {
         if let Some(refusal) = &no.refusal {
             tracing::debug!("refused: {}", refusal.why());
         }

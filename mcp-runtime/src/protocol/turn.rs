@@ -21,7 +21,7 @@ pub(crate) enum Refusal {
     Busy,
     /// The caller may not do this.
     #[cfg(feature = "auth")]
-    NotAllowed(Box<crate::auth::Refusal>),
+    NotAllowed(Box<crate::auth::AuthRefusal>),
 }
 
 impl Refusal {

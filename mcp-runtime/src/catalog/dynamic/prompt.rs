@@ -2,7 +2,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use super::{DynHandler, Text, Variables, common, entry};
 #[cfg(feature = "auth")]
-use crate::auth::Guard;
+use crate::auth::ItemGuard;
 use crate::{
     call::context::Context,
     call::extract::{Call, Names, Running},
@@ -34,7 +34,7 @@ pub struct Prompt {
     timeout: Option<Duration>,
     wanted: Wanted,
     #[cfg(feature = "auth")]
-    guard: Guard,
+    guard: ItemGuard,
     arguments: Vec<PromptArgument>,
     handler: Option<PromptHandler>,
 }
@@ -51,7 +51,7 @@ impl Prompt {
             timeout: None,
             wanted: Wanted::default(),
             #[cfg(feature = "auth")]
-            guard: Guard::default(),
+            guard: ItemGuard::default(),
             arguments: Vec::new(),
             handler: None,
         }

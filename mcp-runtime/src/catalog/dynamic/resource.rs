@@ -2,7 +2,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use super::{DynHandler, Text, Variables, common, entry};
 #[cfg(feature = "auth")]
-use crate::auth::Guard;
+use crate::auth::ItemGuard;
 use crate::{
     call::context::Context,
     call::extract::{Arguments, Call},
@@ -35,7 +35,7 @@ pub struct Resource {
     timeout: Option<Duration>,
     wanted: Wanted,
     #[cfg(feature = "auth")]
-    guard: Guard,
+    guard: ItemGuard,
     mime_type: Option<Text>,
     handler: Option<DynHandler>,
 }
@@ -53,7 +53,7 @@ impl Resource {
             timeout: None,
             wanted: Wanted::default(),
             #[cfg(feature = "auth")]
-            guard: Guard::default(),
+            guard: ItemGuard::default(),
             mime_type: None,
             handler: None,
         }

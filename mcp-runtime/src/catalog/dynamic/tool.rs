@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 
 use super::{DynHandler, Text, common, entry};
 #[cfg(feature = "auth")]
-use crate::auth::Guard;
+use crate::auth::ItemGuard;
 use crate::{
     call::context::Context,
     call::reply::{OutputSchema, ToolReply, tool_reply},
@@ -42,7 +42,7 @@ pub struct Tool {
     timeout: Option<Duration>,
     wanted: Wanted,
     #[cfg(feature = "auth")]
-    guard: Guard,
+    guard: ItemGuard,
     input: Option<SchemaText>,
     output: Option<OutputSchema>,
     handler: Option<DynHandler>,
@@ -63,7 +63,7 @@ impl Tool {
             timeout: None,
             wanted: Wanted::default(),
             #[cfg(feature = "auth")]
-            guard: Guard::default(),
+            guard: ItemGuard::default(),
             input: None,
             output: None,
             handler: None,

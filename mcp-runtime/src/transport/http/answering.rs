@@ -133,7 +133,7 @@ impl Place {
             tracing::debug!("refused: {why}");
             Box::new(reply::refuse(StatusCode::FORBIDDEN, why))
         })?;
-        #[cfg(feature = "auth-server")]
+        #[cfg(feature = "auth")]
         if let Self::Beside(false) = self {
             *origin = None;
         }
@@ -183,9 +183,9 @@ impl Place {
                 return Err(legacy::delete(endpoint, head, principal).into());
             }
             (Self::Endpoint, _) => return Err(reply::not_allowed("GET, POST, DELETE").into()),
-            #[cfg(feature = "auth-server")]
+            #[cfg(feature = "auth")]
             (Self::Beside(_), &(Method::GET | Method::POST)) => {}
-            #[cfg(feature = "auth-server")]
+            #[cfg(feature = "auth")]
             (Self::Beside(_), _) => return Err(reply::not_allowed("GET, POST").into()),
             (Self::PairStream, &Method::GET) => {
                 return Err(pair::open(desk, head, parts).into());
@@ -203,7 +203,7 @@ impl Place {
         if matches!(self, Self::PairPost) {
             return pair::post(endpoint, Carrier::of_request(parts, address), parts, read).into();
         }
-        #[cfg(feature = "auth-server")]
+        #[cfg(feature = "auth")]
         if let Self::Beside(_) = self {
             return gate::beside(endpoint, parts, read, address);
         }
@@ -298,9 +298,9 @@ impl<B: RequestBody> Answering<B> {
             if let Err(response) = entered {
                 return Poll::Ready(refuse(&mut self.body, desk, &self.parts, response));
             }
-            #[cfg(feature = "auth-server")]
+            #[cfg(feature = "auth")]
             let most = gate::most(self.place, limits);
-            #[cfg(not(feature = "auth-server"))]
+            #[cfg(not(feature = "auth"))]
             let most = limits.message;
             if let Err(unread) = self.body.check(most) {
                 let response = unread.reply(endpoint).into();

@@ -9,10 +9,9 @@ use std::{
 use http::{HeaderValue, Response, StatusCode, header, request::Parts};
 
 use super::{access, body::Body, endpoint::Endpoint, pair, place::Place, reply};
-#[cfg(feature = "auth-server")]
 use super::{answering::Answer, read::Read};
 use crate::{
-    auth::{Denied, ProtectedResource, Refusal, Verifying, WELL_KNOWN},
+    auth::{AuthRefusal, Denied, ProtectedResource, Verifying, WELL_KNOWN},
     call::context::{Authorization, Carrier},
     unwind::{self, Panicked},
 };
@@ -24,7 +23,6 @@ pub(super) fn place(endpoint: &Endpoint, path: &str) -> Option<Place> {
     if protected.is_metadata(path, &settings.path) || is_of_pair(endpoint, protected, path) {
         return Some(Place::Metadata);
     }
-    #[cfg(feature = "auth-server")]
     if let Some(pages) = protected.pages().filter(|it| it.is_here(path)) {
         return Some(Place::Beside(pages.is_for_scripts(path)));
     }
@@ -62,7 +60,6 @@ impl Gate {
         parts: &mut Arc<Parts>,
     ) -> Poll<Result<(), Box<Response<Body>>>> {
         // A client that asks for a token has none yet.
-        #[cfg(feature = "auth-server")]
         if let Place::Beside(_) = place {
             *self = Self::Open;
         }
@@ -94,7 +91,7 @@ impl Gate {
 }
 
 fn refused(
-    refusal: &Refusal,
+    refusal: &AuthRefusal,
     place: Place,
     endpoint: &Endpoint,
     protected: &ProtectedResource,
@@ -127,7 +124,7 @@ pub(super) fn has_ended(parts: &Parts) -> Option<Response<Body>> {
     if expiry > SystemTime::now() {
         return None;
     }
-    let refusal = Refusal::Invalid("the authorization of the caller has ended".into());
+    let refusal = AuthRefusal::Invalid("the authorization of the caller has ended".into());
     let why = refusal.why();
     tracing::debug!("refused: {why}");
     Some(challenging(reply::refuse(refusal.status(), why), refusal.challenge(None, "")))
@@ -135,7 +132,7 @@ pub(super) fn has_ended(parts: &Parts) -> Option<Response<Body>> {
 
 /// Returns the response to a message that its sender may not send: the peer's error, and a challenge that says how to get the right.
 pub(super) fn not_allowed(
-    refusal: &Refusal,
+    refusal: &AuthRefusal,
     endpoint: &Endpoint,
     carrier: &Carrier,
     message: Vec<u8>,
@@ -196,11 +193,9 @@ fn at(path: &str, parts: &Parts) -> String {
 }
 
 /// Maximum size of a body for the authorization server, in bytes. The bodies are forms and client metadata.
-#[cfg(feature = "auth-server")]
 const MOST: usize = 64 << 10;
 
 /// Returns the maximum size of a body, in bytes.
-#[cfg(feature = "auth-server")]
 pub(super) fn most(place: Place, limits: &crate::limits::Limits) -> usize {
     match place {
         Place::Beside(_) => MOST.min(limits.message),
@@ -209,7 +204,6 @@ pub(super) fn most(place: Place, limits: &crate::limits::Limits) -> usize {
 }
 
 /// Returns the answer of the authorization server.
-#[cfg(feature = "auth-server")]
 pub(super) fn beside(
     endpoint: &Endpoint,
     parts: &Arc<Parts>,
@@ -222,7 +216,7 @@ pub(super) fn beside(
     };
     let pair = of_pair(endpoint, protected, parts);
     let derived = derived(endpoint, parts);
-    let visit = protected.visit(derived, pair, parts, read.bytes.clone(), address);
-    let answer = pages.clone().answer(visit);
+    let request = protected.page_request(derived, pair, parts, read.bytes.clone(), address);
+    let answer = pages.clone().answer(request);
     Answer::later(async move { answer.await.map(|it| Body::whole(it.into())).into() })
 }

@@ -16,7 +16,7 @@ pub(super) enum Place {
     #[cfg(feature = "auth")]
     Metadata,
     /// Address of the authorization server. True if scripts of other pages may read its answers.
-    #[cfg(feature = "auth-server")]
+    #[cfg(feature = "auth")]
     Beside(bool),
     /// No address of this server.
     Nowhere,

@@ -50,7 +50,7 @@ impl Builder {
                 let path = format!("{WELL_KNOWN}{}", settings.sibling(pair::STREAM));
                 router = router.route_service(&path, service.clone());
             }
-            #[cfg(feature = "auth-server")]
+            #[cfg(feature = "auth")]
             for path in protected.pages().map(|it| it.paths()).unwrap_or_default() {
                 router = router.route_service(&path, service.clone());
             }
