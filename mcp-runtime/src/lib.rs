@@ -122,12 +122,9 @@ mod unavailable;
 mod unwind;
 mod wire;
 
-// If a feature is off, the compiler shows the line of its `cfg` beside the name that it cannot find.
+// If a feature is off, or a name is in another crate, the compiler shows the line of the `cfg` beside the name that it cannot find.
 #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
 pub use auth::{Denied, ProtectedResource, StaticTokens, TokenVerifier};
-#[cfg(false)]
-// cargo add mcp-runtime-authorization-server, then `use mcp_runtime_authorization_server::AuthorizationServer;`
-pub use authorization_server::AuthorizationServer;
 pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
 #[cfg(feature = "http")] // cargo add mcp-runtime --features http
 pub use call::context::Extension;
@@ -153,6 +150,10 @@ pub use http::HeaderMap;
 pub use issuer::{Algorithm, Jwt};
 pub use limits::{ItemStats, Limit, Limits, Stats};
 pub use mcp_macros::{build_server as server, items};
+#[cfg(false)] // cargo add mcp-runtime-authorization-server
+pub use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
+#[cfg(false)] // cargo add mcp-runtime-authorization-server
+pub use mcp_runtime_authorization_server::{Login, Logins, Upstream, UpstreamUser};
 pub use model::{
     Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image,
     IncludeContext, Level, Message, Meta, Operation, OtherContent, Outcome, Rate, ResourceContents,
@@ -204,7 +205,7 @@ pub mod __stdio {
 /// Names that the crate `mcp-runtime-authorization-server` uses. They are not for use by hand, and may change in any release.
 #[cfg(feature = "auth")]
 #[doc(hidden)]
-pub mod __authorization_server {
+pub mod __companion {
     pub use crate::{
         auth::{AuthorizationPages, PageRequest, ServedResource, VerifierPages, scope_problem},
         issuer::{Fetch, Web, discover},

@@ -122,7 +122,8 @@ async fn an_error_while_the_file_is_in_use_leaves_it_locked() {
     let folder = Folder::new();
     let store = open(&folder.file()).await.unwrap();
     let broken = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR);
-    let failed = store.with_connection(move |_| Err::<(), _>(rusqlite::Error::SqliteFailure(broken, None)));
+    let failed =
+        store.with_connection(move |_| Err::<(), _>(rusqlite::Error::SqliteFailure(broken, None)));
     let why = failed.await.unwrap_err();
     assert!(why.message().contains("tasks.db"), "{why:?}");
     let mut other = process::Command::new(env::current_exe().unwrap());

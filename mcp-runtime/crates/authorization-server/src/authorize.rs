@@ -16,7 +16,7 @@ use super::{
     reply::{self, Reply},
     waiting::Held,
 };
-use mcp_runtime::{Limit, __authorization_server::PageRequest};
+use mcp_runtime::{__companion::PageRequest, Limit};
 
 /// Validated authorization request of a client.
 pub(crate) struct Asked {
@@ -120,7 +120,11 @@ async fn who(core: &Core, visit: &PageRequest) -> Result<(Arc<Client>, Form, Bac
     Ok((client, form, Back { redirect, state, issuer }))
 }
 
-fn read(core: &Core, visit: &PageRequest, form: &Form) -> Result<(Challenge, Vec<String>), Refusal> {
+fn read(
+    core: &Core,
+    visit: &PageRequest,
+    form: &Form,
+) -> Result<(Challenge, Vec<String>), Refusal> {
     if form.required("response_type")? != "code" {
         return Err(Refusal::response_type());
     }

@@ -10,7 +10,7 @@ use super::{
     reply::Reply,
     waiting::Known,
 };
-use mcp_runtime::__authorization_server::PageRequest;
+use mcp_runtime::__companion::PageRequest;
 
 /// Returns the redirect URI of this server at the provider.
 pub(crate) fn address(core: &Core, visit: &PageRequest) -> String {

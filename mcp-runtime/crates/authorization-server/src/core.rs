@@ -29,8 +29,10 @@ use super::{
     token,
 };
 use mcp_runtime::{
+    __companion::{
+        AuthorizationPages, PageRequest, ServedResource, Turnstile, discard, scope_problem,
+    },
     Rate,
-    __authorization_server::{AuthorizationPages, PageRequest, ServedResource, Turnstile, discard, scope_problem},
 };
 
 /// Scope that a user can grant, with its description for the user.
@@ -205,7 +207,11 @@ impl Core {
     ///
     /// # Errors
     /// Fails if there is no such client.
-    pub(crate) async fn client(&self, id: &str, visit: &PageRequest) -> Result<Arc<Client>, Refusal> {
+    pub(crate) async fn client(
+        &self,
+        id: &str,
+        visit: &PageRequest,
+    ) -> Result<Arc<Client>, Refusal> {
         if Documents::is_id(id) {
             return self.documents.find(id, self, visit).await;
         }
@@ -255,7 +261,7 @@ impl AuthorizationPages for Core {
         !matches!(address, Some(Address::Authorize | Address::Callback))
     }
 
-        fn paths(&self) -> Vec<String> {
+    fn paths(&self) -> Vec<String> {
         Address::paths(self.path())
     }
 
@@ -276,7 +282,10 @@ impl AuthorizationPages for Core {
         self.scopes.iter().map(|it| it.name.clone()).collect()
     }
 
-    fn open(&self, place: ServedResource) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+    fn open(
+        &self,
+        place: ServedResource,
+    ) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
         // A server opens its pages once, so the cells below are still empty.
         if place.bound.is_some_and(|it| it.is_loopback()) {
             self.documents.listen_on_loopback();

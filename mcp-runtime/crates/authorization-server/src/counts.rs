@@ -1,7 +1,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::refusal::Refusal;
-use mcp_runtime::{Limit, __authorization_server::Tally};
+use mcp_runtime::{__companion::Tally, Limit};
 
 /// Refusal counters of the server, available once the server has started. Before that, no request can be refused.
 #[derive(Clone, Default)]

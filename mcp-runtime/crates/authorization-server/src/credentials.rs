@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::HeaderValue;
-use mcp_runtime::__authorization_server::encode;
+use mcp_runtime::__companion::encode;
 
 use super::form;
 

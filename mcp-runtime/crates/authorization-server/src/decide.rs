@@ -20,7 +20,7 @@ use super::{
     user::User,
     waiting::{Approved, Found, Held, Known, forget},
 };
-use mcp_runtime::{Limit, __authorization_server::PageRequest};
+use mcp_runtime::{__companion::PageRequest, Limit};
 
 /// Time limit of the author's login function.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -133,7 +133,12 @@ async fn log_in(
 }
 
 /// Shows the consent page to a user who has logged in.
-fn logged_in(core: &Core, visit: &PageRequest, found: &Found, known: Known) -> Result<Reply, Refusal> {
+fn logged_in(
+    core: &Core,
+    visit: &PageRequest,
+    found: &Found,
+    known: Known,
+) -> Result<Reply, Refusal> {
     let user = &known.user;
     check_user(user)?;
     let asked = &found.asked;

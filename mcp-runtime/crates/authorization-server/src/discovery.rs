@@ -6,7 +6,7 @@ use serde::Deserialize;
 use tokio::{sync::Mutex, time::Instant};
 
 use super::provider::Failed;
-use mcp_runtime::__authorization_server::{Web, discover};
+use mcp_runtime::__companion::{Web, discover};
 
 /// Maximum age of cached metadata.
 const FRESH: Duration = Duration::from_secs(60 * 60);

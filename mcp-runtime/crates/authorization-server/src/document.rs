@@ -10,8 +10,8 @@ use tokio::{sync::Semaphore, time::Instant};
 
 use super::{client::Client, core::Core, redirect::Redirect, refusal::Refusal, registration::Said};
 use mcp_runtime::{
+    __companion::{Fetch as _, PageRequest, Turnstile, Web},
     Limit, Rate,
-    __authorization_server::{Fetch as _, PageRequest, Turnstile, Web},
 };
 
 /// Time for which a document is cached.

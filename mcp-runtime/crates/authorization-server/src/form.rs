@@ -1,6 +1,6 @@
 //! Parameters, in a query or in a body (RFC 6749, appendix B).
 
-use mcp_runtime::__authorization_server::{decode, encode};
+use mcp_runtime::__companion::{decode, encode};
 
 use super::refusal::Refusal;
 

@@ -12,7 +12,8 @@ use serde::Serialize;
 use super::refusal::Refusal;
 
 /// Future of a store.
-pub(crate) type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = mcp_runtime::Result<T>> + Send + 'a>>;
+pub(crate) type StoreFuture<'a, T> =
+    Pin<Box<dyn Future<Output = mcp_runtime::Result<T>> + Send + 'a>>;
 
 /// Kind of a stored record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,10 +17,10 @@ use super::{
     refusal::Refusal,
     seal::Sealer,
     secret::{Digest, random},
-    upstream::{UpstreamUser, Upstream},
+    upstream::{Upstream, UpstreamUser},
     user::User,
 };
-use mcp_runtime::{Jwt, TokenVerifier as _, __authorization_server::Web};
+use mcp_runtime::{__companion::Web, Jwt, TokenVerifier as _};
 
 /// Maximum size of a token response, in bytes. A part of it is stored for each grant.
 const MOST: usize = 64 << 10;

@@ -11,7 +11,7 @@ use super::{
     reply::{self, Reply},
     secret::{Digest, random},
 };
-use mcp_runtime::{Limit, __authorization_server::PageRequest};
+use mcp_runtime::{__companion::PageRequest, Limit};
 
 /// Maximum number of redirect URIs of a client.
 const REDIRECTS: usize = 20;

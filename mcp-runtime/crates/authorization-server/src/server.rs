@@ -8,7 +8,7 @@ use super::{
     upstream::Upstream,
     user::User,
 };
-use mcp_runtime::{Authorization, Denied, TokenVerifier, __authorization_server::VerifierPages};
+use mcp_runtime::{__companion::VerifierPages, Authorization, Denied, TokenVerifier};
 
 /// OAuth 2.1 authorization server inside the MCP server that accepts its tokens, for development and for single nodes. Pass it to
 /// [`Builder::auth`](mcp_runtime::Builder::auth).

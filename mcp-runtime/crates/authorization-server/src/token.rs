@@ -15,7 +15,7 @@ use super::{
     reply::{self, Reply},
     secret::Digest,
 };
-use mcp_runtime::__authorization_server::PageRequest;
+use mcp_runtime::__companion::PageRequest;
 
 #[derive(Serialize)]
 struct Tokens<'a> {
@@ -120,7 +120,12 @@ async fn exchange(
     Err(Refusal::grant("the code was used before, or its user has been logged out"))
 }
 
-async fn refresh(core: &Core, visit: &PageRequest, form: &Form, client: &str) -> Result<Issued, Refusal> {
+async fn refresh(
+    core: &Core,
+    visit: &PageRequest,
+    form: &Form,
+    client: &str,
+) -> Result<Issued, Refusal> {
     let records = &core.records;
     let token = form.required("refresh_token")?;
     let scopes = form.one("scope")?;

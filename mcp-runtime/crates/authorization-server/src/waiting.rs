@@ -18,7 +18,7 @@ use super::{
     secret::{Digest, random},
     user::User,
 };
-use mcp_runtime::{Limit, __authorization_server::Who};
+use mcp_runtime::{__companion::Who, Limit};
 
 /// Time for which an authorization waits. It starts again when the browser goes to the upstream provider.
 pub(crate) const TIME: Duration = Duration::from_secs(10 * 60);
@@ -247,9 +247,7 @@ mod tests {
     use std::net::IpAddr;
 
     use super::*;
-    use crate::{
-        authorize::Back, client::Client, form::Form, pkce::Challenge,
-    };
+    use crate::{authorize::Back, client::Client, form::Form, pkce::Challenge};
 
     fn asked() -> Arc<Asked> {
         let challenge =

@@ -1,5 +1,4 @@
-// auth-server
-use mcp_runtime::AuthorizationServer; // mistake
+use mcp_runtime_authorization_server::AuthorizationServer;
 
 pub fn stop(server: AuthorizationServer) {
     drop(server);
