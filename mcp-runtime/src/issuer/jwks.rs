@@ -169,7 +169,7 @@ impl KeySet {
     /// Fails if the document is no key set, or has no key that could verify anything.
     pub(super) fn parse(document: &[u8]) -> Result<Self, String> {
         let document: KeySetDocument<'_> = serde_json::from_slice(document)
-            .map_err(|_| "it is no JSON Web PublicKey Set".to_owned())?;
+            .map_err(|_| "it is no JSON Web Key Set".to_owned())?;
         // A key that cannot be used does not affect the others.
         let read = |it: &&RawValue| PublishedKey::of(serde_json::from_str(it.get()).ok()?);
         let known: Vec<_> = document.keys.iter().filter_map(read).take(MOST).collect();

@@ -3,165 +3,152 @@
 use std::sync::Arc;
 
 use http::{HeaderValue, StatusCode};
-
-use super::{
-    client::Client,
-    core::{Core, Way},
-    form::{self, Form},
-    login::LoginPage,
-    page::{self, Who},
-    pkce::Challenge,
-    redirect::{Redirect, is_registered},
-    refusal::Refusal,
-    reply::{self, Reply},
-    waiting::Held,
-};
 use mcp_runtime::{__companion::PageRequest, Limit};
 
-/// Validated authorization request of a client.
-pub(crate) struct Asked {
-    pub(crate) client: Arc<Client>,
-    /// Destination of the response.
-    pub(crate) back: Back,
-    pub(crate) challenge: Challenge,
-    /// Requested scopes that this server has.
-    pub(crate) scopes: Vec<String>,
-    pub(crate) resource: String,
-}
-
-/// Redirect URI of a client, with the parameters that each response carries.
-pub(crate) struct Back {
-    pub(crate) redirect: String,
-    state: Option<String>,
-    issuer: String,
-}
-
-impl Back {
-    #[cfg(test)]
-    pub(crate) fn to(redirect: &str) -> Self {
-        Self { redirect: redirect.to_owned(), state: None, issuer: String::new() }
-    }
-
-    /// Builds the URL with these parameters, the client's unchanged `state`, and the issuer as `iss` (RFC 9207).
-    fn url(&self, parameters: &[(&str, &str)]) -> String {
-        let mut url = self.redirect.clone();
-        for (name, value) in parameters {
-            form::push(&mut url, name, value);
-        }
-        if let Some(state) = &self.state {
-            form::push(&mut url, "state", state);
-        }
-        form::push(&mut url, "iss", &self.issuer);
-        url
-    }
-
-    pub(crate) fn code(&self, code: &str) -> String {
-        self.url(&[("code", code)])
-    }
-
-    pub(crate) fn refusal(&self, refusal: &Refusal) -> String {
-        self.url(&[("error", refusal.error), ("error_description", &refusal.why)])
-    }
-}
+use crate::{
+    authorization_request::{AuthorizationRequest, Challenge, RedirectTarget},
+    client::Client,
+    form::Form,
+    login::LoginPage,
+    oauth_error::OAuthError,
+    page::{self, ConsentUser, ShownClient},
+    pending::PageBinding,
+    redirect_uri::{RedirectUri, is_registered},
+    response::{self, Reply},
+    state::{LoginMethod, ServerState},
+};
 
 /// Shows the first page, or redirects the browser at once.
-pub(crate) async fn begin(core: &Core, visit: &PageRequest) -> Reply {
+pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply {
     // A page of another site could embed this address, for example as an image, and use up the rate limit of the user.
-    let shown_in = visit.parts.headers.get("sec-fetch-dest");
-    if shown_in.is_some_and(|it| it != "document") {
+    let shown_in = request.parts.headers.get("sec-fetch-dest");
+    if shown_in.is_some_and(|place| place != "document") {
         let status = StatusCode::FORBIDDEN;
         let why = "This page is to be opened by itself.";
-        return page::problem(core, &Refusal { status, ..Refusal::request(why) });
+        return page::problem(server, &OAuthError { status, ..OAuthError::invalid_request(why) });
     }
-    if core.authorizations.pass(visit.who()).is_err() {
+    if server.authorizations.pass(request.who()).is_err() {
         let why = "Too many applications have sent somebody here. Wait a moment.";
-        return page::problem(core, &core.records.counts.busy(Limit::Authorizations, why));
+        return page::problem(
+            server,
+            &server.records.counts.limit_reached(Limit::Authorizations, why),
+        );
     }
-    let (client, form, back) = match who(core, visit).await {
+    let (client, form, target) = match identify(server, request).await {
         Ok(known) => known,
         // The client or the redirect URI is not valid, so the browser must not be redirected.
-        Err(refusal) => return page::problem(core, &refusal),
+        Err(refusal) => return page::problem(server, &refusal),
     };
-    match read(core, visit, &form) {
+    match read(server, request, &form) {
         Ok((challenge, scopes)) => {
-            let resource = visit.resource.clone();
-            let asked = Asked { client, back, challenge, scopes, resource };
-            wait(core, visit, Arc::new(asked))
+            let resource = request.resource.clone();
+            let authorization =
+                AuthorizationRequest { client, target, challenge, scopes, resource };
+            wait(server, request, Arc::new(authorization))
         }
-        Err(refusal) => turned_back(core, &back, &refusal),
+        Err(refusal) => reject(server, &target, &refusal),
     }
 }
 
 /// Tells a client that its request is invalid. The user has not agreed to anything yet. An attacker could register a site and use a link
 /// with an invalid request to send users to that site (RFC 9700, section 4.11.2). So the user must click to follow a redirect to a site.
-fn turned_back(core: &Core, back: &Back, refusal: &Refusal) -> Reply {
-    let url = back.refusal(refusal);
-    match Redirect::parse(&back.redirect) {
-        Ok(site @ Redirect::Site { .. }) => page::turned_back(core, refusal, &url, &site.place()),
-        _ => reply::redirect(&url),
+fn reject(server: &ServerState, target: &RedirectTarget, refusal: &OAuthError) -> Reply {
+    let url = target.refusal(refusal);
+    match RedirectUri::parse(&target.redirect) {
+        Ok(site @ RedirectUri::Site { .. }) => {
+            page::rejected(server, refusal, &url, &site.destination())
+        }
+        _ => response::redirect(&url),
     }
 }
 
 /// Validates the client and the redirect URI, which must happen before the browser is redirected.
-async fn who(core: &Core, visit: &PageRequest) -> Result<(Arc<Client>, Form, Back), Refusal> {
-    let form = Form::parse(visit.parts.uri.query().unwrap_or_default())?;
-    let client = core.client(form.required("client_id")?, visit).await?;
+async fn identify(
+    server: &ServerState,
+    request: &PageRequest,
+) -> Result<(Arc<Client>, Form, RedirectTarget), OAuthError> {
+    let form = Form::parse(request.parts.uri.query().unwrap_or_default())?;
+    let client = server.client(form.required("client_id")?, request).await?;
     let redirect = match (form.one("redirect_uri")?, &*client.redirects) {
-        (Some(asked), all) if all.iter().any(|it| is_registered(it, asked)) => asked.to_owned(),
+        (Some(requested), all) if all.iter().any(|uri| is_registered(uri, requested)) => {
+            requested.to_owned()
+        }
         (Some(_), _) => {
             let why = "the redirect_uri is none that the client has registered";
-            return Err(Refusal::request(why));
+            return Err(OAuthError::invalid_request(why));
         }
         (None, [only]) => only.clone(),
-        (None, _) => return Err(Refusal::request("the parameter redirect_uri is missing")),
+        (None, _) => {
+            return Err(OAuthError::invalid_request("the parameter redirect_uri is missing"));
+        }
     };
     let state = form.one("state")?.map(str::to_owned);
-    let issuer = core.issuer(&visit.origin);
-    Ok((client, form, Back { redirect, state, issuer }))
+    let issuer = server.issuer(&request.origin);
+    Ok((client, form, RedirectTarget { redirect, state, issuer }))
 }
 
+/// Validates the rest of the request, and returns its challenge and its scopes.
 fn read(
-    core: &Core,
-    visit: &PageRequest,
+    server: &ServerState,
+    request: &PageRequest,
     form: &Form,
-) -> Result<(Challenge, Vec<String>), Refusal> {
+) -> Result<(Challenge, Vec<String>), OAuthError> {
     if form.required("response_type")? != "code" {
-        return Err(Refusal::response_type());
+        return Err(OAuthError::unsupported_response_type());
     }
-    if form.one("response_mode")?.is_some_and(|it| it != "query") {
-        return Err(Refusal::request("the parameter response_mode must be query"));
+    if form.one("response_mode")?.is_some_and(|mode| mode != "query") {
+        return Err(OAuthError::invalid_request("the parameter response_mode must be query"));
     }
-    let challenge = Challenge::asked(form)?;
-    if !form.all("resource").all(|it| core.is_target(it, visit)) {
-        return Err(Refusal::target());
+    let challenge = Challenge::of(form)?;
+    if !form.all("resource").all(|uri| server.is_target(uri, request)) {
+        return Err(OAuthError::invalid_target());
     }
-    Ok((challenge, core.wanted(form.one("scope")?)?))
+    Ok((challenge, server.requested_scopes(form.one("scope")?)?))
 }
 
-fn wait(core: &Core, visit: &PageRequest, asked: Arc<Asked>) -> Reply {
-    let held =
-        match core.records.waiting.add(asked.clone(), visit.who(), core.has_tls(&visit.origin)) {
-            Ok(held) => held,
-            Err(refusal) => return page::problem(core, &refusal),
-        };
-    match &core.way {
-        Way::Asked { page, .. } => login_page(core, &held, &page::source(&asked), page),
+/// Stores the authorization until its user decides, and shows the first page.
+fn wait(
+    server: &ServerState,
+    request: &PageRequest,
+    authorization: Arc<AuthorizationRequest>,
+) -> Reply {
+    let binding = match server.records.pending.add(
+        authorization.clone(),
+        request.who(),
+        server.has_tls(&request.origin),
+    ) {
+        Ok(binding) => binding,
+        Err(refusal) => return page::problem(server, &refusal),
+    };
+    match &server.login_method {
+        LoginMethod::Local { page, .. } => {
+            login_page(server, &binding, &ShownClient::of(&authorization), page)
+        }
         // The consent page comes before the upstream login. The provider knows only this server, not its clients, and may not ask the user
         // at all.
-        Way::Delegated(provider) => {
-            with_cookie(page::consent(core, &held, &asked, &Who::Elsewhere(provider)), &held)
-        }
+        LoginMethod::Delegated(provider) => with_cookie(
+            page::consent(server, &binding, &authorization, &ConsentUser::AtProvider(provider)),
+            &binding,
+        ),
     }
 }
 
 /// Shows the login page.
-pub(crate) fn login_page(core: &Core, held: &Held, shown: &page::Shown, page: &LoginPage) -> Reply {
-    with_cookie(page::login(core, held, shown, page), held)
+pub(crate) fn login_page(
+    server: &ServerState,
+    binding: &PageBinding,
+    shown: &ShownClient,
+    page: &LoginPage,
+) -> Reply {
+    with_cookie(page::login(server, binding, shown, page), binding)
 }
 
-pub(crate) fn with_cookie(mut reply: Reply, held: &Held) -> Reply {
-    if let Some(cookie) = held.cookie.as_deref().and_then(|it| HeaderValue::from_str(it).ok()) {
-        reply.headers_mut().insert(http::header::SET_COOKIE, cookie);
+/// Adds the cookie of a new binding to a response.
+pub(crate) fn with_cookie(mut response: Reply, binding: &PageBinding) -> Reply {
+    if let Some(cookie) =
+        binding.cookie.as_deref().and_then(|value| HeaderValue::from_str(value).ok())
+    {
+        response.headers_mut().insert(http::header::SET_COOKIE, cookie);
     }
-    reply
+    response
 }

@@ -6,18 +6,17 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime::Limit;
 use tokio::time::Instant;
 
-use super::{
-    counts::Counts,
-    pkce::Challenge,
-    provider::Given,
-    refusal::Refusal,
+use crate::{
+    authorization_request::Challenge,
+    login::User,
+    oauth_error::{OAuthError, RefusalCounts},
+    pending,
+    provider::UpstreamTokens,
     secret::{Digest, random},
-    user::User,
-    waiting,
 };
-use mcp_runtime::Limit;
 
 /// Lifetime of a code.
 const TIME: Duration = Duration::from_secs(60);
@@ -26,13 +25,14 @@ const TIME: Duration = Duration::from_secs(60);
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
 /// Upper bound of the time from the start of a login to its code: on our pages, and then at the upstream provider.
-const LONGEST: Duration = waiting::TIME.saturating_mul(3);
+const LONGEST: Duration = pending::TIME.saturating_mul(3);
 
+/// Maximum number of codes.
 const MOST: usize = 4000;
 
 /// Approved authorization that a code stands for.
 #[derive(Clone)]
-pub(crate) struct Code {
+pub(crate) struct AuthorizationCode {
     pub(crate) client: String,
     pub(crate) client_name: Option<String>,
     pub(crate) redirect: String,
@@ -43,11 +43,12 @@ pub(crate) struct Code {
     pub(crate) scopes: Vec<String>,
     pub(crate) user: User,
     /// Tokens of the upstream provider.
-    pub(crate) given: Option<Given>,
+    pub(crate) upstream: Option<UpstreamTokens>,
 }
 
-enum Entry {
-    Fresh(Box<Code>),
+/// State of a code that was issued.
+enum CodeState {
+    Fresh(Box<AuthorizationCode>),
     /// The client has sent the code, but its grant does not exist yet. Contains the user's principal.
     Used(Box<str>),
     /// The code was exchanged for this grant.
@@ -58,32 +59,33 @@ enum Entry {
 }
 
 /// Result of looking up a code that a client has sent.
-pub(crate) enum Taken {
-    Good(Box<Code>),
+pub(crate) enum TakenCode {
+    Good(Box<AuthorizationCode>),
     /// The code was sent before. Contains its grant, if there is one.
     Again(Option<Digest>),
     Unknown,
 }
 
+/// Codes that were issued, in memory.
 #[derive(Default)]
 pub(crate) struct Codes {
-    state: Mutex<State>,
-    counts: Counts,
+    state: Mutex<CodeTable>,
+    counts: RefusalCounts,
 }
 
 #[derive(Default)]
-struct State {
-    all: HashMap<Digest, (Instant, Entry)>,
+struct CodeTable {
+    all: HashMap<Digest, (Instant, CodeState)>,
     /// Users whose logins were all ended, with the time.
     ended: HashMap<String, Instant>,
 }
 
 impl Codes {
-    pub(crate) fn new(counts: Counts) -> Self {
+    pub(crate) fn new(counts: RefusalCounts) -> Self {
         Self { counts, ..Self::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CodeTable> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -91,42 +93,48 @@ impl Codes {
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers, if there is no room, or if all logins of the user were ended since.
-    pub(crate) fn add(&self, code: Code, since: Instant) -> Result<String, Refusal> {
+    pub(crate) fn add(
+        &self,
+        code: AuthorizationCode,
+        since: Instant,
+    ) -> Result<String, OAuthError> {
         let text = random::<32>()?;
         let now = Instant::now();
-        let State { all, ended } = &mut *self.state();
+        let CodeTable { all, ended } = &mut *self.state();
         if ended.get(code.user.principal()).is_some_and(|at| since <= *at) {
-            return Err(Refusal::ended());
+            return Err(OAuthError::logins_ended());
         }
-        all.retain(|_, it| now < it.0 + REMEMBERED);
+        all.retain(|_, entry| now < entry.0 + REMEMBERED);
         if all.len() >= MOST {
             // Codes that were used or have expired are not needed any more.
-            all.retain(|_, it| matches!(it.1, Entry::Fresh(_)) && now < it.0 + TIME);
+            all.retain(|_, entry| matches!(entry.1, CodeState::Fresh(_)) && now < entry.0 + TIME);
         }
         if all.len() >= MOST {
-            return Err(self.counts.busy(Limit::Codes, "there are too many authorizations"));
+            return Err(self
+                .counts
+                .limit_reached(Limit::Codes, "there are too many authorizations"));
         }
-        all.insert(Digest::of(&text), (now, Entry::Fresh(Box::new(code))));
+        all.insert(Digest::of(&text), (now, CodeState::Fresh(Box::new(code))));
         Ok(text)
     }
 
     /// Takes a code. This works once, even if the exchange fails later.
-    pub(crate) fn take(&self, code: &str) -> Taken {
+    pub(crate) fn take(&self, code: &str) -> TakenCode {
         let mut state = self.state();
         let Some((made, entry)) = state.all.get_mut(&Digest::of(code)) else {
-            return Taken::Unknown;
+            return TakenCode::Unknown;
         };
-        match std::mem::replace(entry, Entry::Over) {
-            Entry::Fresh(code) if Instant::now() < *made + TIME => {
-                *entry = Entry::Used(code.user.principal().into());
-                Taken::Good(code)
+        match std::mem::replace(entry, CodeState::Over) {
+            CodeState::Fresh(code) if Instant::now() < *made + TIME => {
+                *entry = CodeState::Used(code.user.principal().into());
+                TakenCode::Good(code)
             }
-            Entry::Fresh(_) => Taken::Unknown,
-            Entry::Gave(grant) => {
-                *entry = Entry::Gave(grant);
-                Taken::Again(Some(grant))
+            CodeState::Fresh(_) => TakenCode::Unknown,
+            CodeState::Gave(grant) => {
+                *entry = CodeState::Gave(grant);
+                TakenCode::Again(Some(grant))
             }
-            Entry::Used(_) | Entry::Over => Taken::Again(None),
+            CodeState::Used(_) | CodeState::Over => TakenCode::Again(None),
         }
     }
 
@@ -135,8 +143,8 @@ impl Codes {
     pub(crate) fn gave(&self, code: &str, grant: Digest) -> bool {
         let mut state = self.state();
         match state.all.get_mut(&Digest::of(code)) {
-            Some((_, entry @ Entry::Used(_))) => {
-                *entry = Entry::Gave(grant);
+            Some((_, entry @ CodeState::Used(_))) => {
+                *entry = CodeState::Gave(grant);
                 true
             }
             _ => false,
@@ -146,18 +154,18 @@ impl Codes {
     /// Ends the codes of a user, including codes that are being exchanged. Logins of this user that began before get no code.
     pub(crate) fn end(&self, user: &str) {
         let now = Instant::now();
-        let State { all, ended } = &mut *self.state();
+        let CodeTable { all, ended } = &mut *self.state();
         ended.retain(|_, at| now < *at + LONGEST);
         ended.insert(user.to_owned(), now);
         all.retain(|_, (_, entry)| match entry {
-            Entry::Fresh(code) => code.user.principal() != user,
-            Entry::Used(of) => {
+            CodeState::Fresh(code) => code.user.principal() != user,
+            CodeState::Used(of) => {
                 if **of == *user {
-                    *entry = Entry::Over;
+                    *entry = CodeState::Over;
                 }
                 true
             }
-            Entry::Gave(_) | Entry::Over => true,
+            CodeState::Gave(_) | CodeState::Over => true,
         });
     }
 }
@@ -167,19 +175,19 @@ mod tests {
     use super::*;
     use crate::form::Form;
 
-    fn code() -> Code {
+    fn code() -> AuthorizationCode {
         let challenge =
             "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
-        Code {
+        AuthorizationCode {
             client_name: None,
             client: "c".into(),
             redirect: "http://127.0.0.1/".into(),
             refreshes: false,
-            challenge: Challenge::asked(&Form::parse(challenge).unwrap()).unwrap(),
+            challenge: Challenge::of(&Form::parse(challenge).unwrap()).unwrap(),
             resource: "http://r".into(),
             scopes: Vec::new(),
             user: User::new("ada"),
-            given: None,
+            upstream: None,
         }
     }
 
@@ -187,16 +195,16 @@ mod tests {
     fn the_second_use_of_a_code_is_detected_and_yields_no_grant() {
         let codes = Codes::default();
         let again = |code: &str, grant: Option<Digest>| {
-            assert!(matches!(codes.take(code), Taken::Again(it) if it == grant));
+            assert!(matches!(codes.take(code), TakenCode::Again(found) if found == grant));
         };
         let grant = Digest::of("grant");
         let first = codes.add(code(), Instant::now()).unwrap();
-        assert!(matches!(codes.take(&first), Taken::Good(_)) && codes.gave(&first, grant));
+        assert!(matches!(codes.take(&first), TakenCode::Good(_)) && codes.gave(&first, grant));
         again(&first, Some(grant));
         again(&first, Some(grant));
         // The same holds for two concurrent requests.
         let both = codes.add(code(), Instant::now()).unwrap();
-        assert!(matches!(codes.take(&both), Taken::Good(_)));
+        assert!(matches!(codes.take(&both), TakenCode::Good(_)));
         again(&both, None);
         assert!(!codes.gave(&both, grant));
         again(&both, None);
@@ -205,24 +213,24 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn codes_of_authorizations_begun_before_a_logout_are_refused() {
         let codes = Codes::default();
-        let of = |user: &str| Code { user: User::new(user), ..code() };
+        let of = |user: &str| AuthorizationCode { user: User::new(user), ..code() };
         let since = Instant::now();
         let [fresh, brought, theirs] =
-            ["ada", "ada", "bob"].map(|it| codes.add(of(it), since).unwrap());
-        assert!(matches!(codes.take(&brought), Taken::Good(_)));
+            ["ada", "ada", "bob"].map(|user| codes.add(of(user), since).unwrap());
+        assert!(matches!(codes.take(&brought), TakenCode::Good(_)));
         tokio::time::advance(Duration::from_secs(1)).await;
         codes.end("ada");
-        assert!(matches!(codes.take(&fresh), Taken::Unknown));
+        assert!(matches!(codes.take(&fresh), TakenCode::Unknown));
         assert!(!codes.gave(&brought, Digest::of("grant")));
-        assert!(matches!(codes.take(&theirs), Taken::Good(_)));
+        assert!(matches!(codes.take(&theirs), TakenCode::Good(_)));
         assert!(codes.gave(&theirs, Digest::of("theirs")));
-        let refused = |since| codes.add(of("ada"), since).err().map(|it| it.error);
+        let refused = |since| codes.add(of("ada"), since).err().map(|refusal| refusal.error);
         assert_eq!(refused(since), Some("access_denied"));
         assert!(codes.add(of("bob"), since).is_ok());
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!(refused(Instant::now()), None);
         // The end of the logins is remembered for as long as a user may be deciding, and no longer.
-        tokio::time::advance(waiting::TIME * 2).await;
+        tokio::time::advance(pending::TIME * 2).await;
         assert_eq!(refused(since), Some("access_denied"));
         tokio::time::advance(LONGEST).await;
         codes.end("bob");
@@ -231,22 +239,22 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn used_and_expired_codes_make_room_for_new_codes() {
-        let (counts, tally) = Counts::of_test();
+        let (counts, tally) = RefusalCounts::of_test();
         let codes = Codes::new(counts);
         let all: Vec<_> = (0..MOST).map(|_| codes.add(code(), Instant::now()).unwrap()).collect();
         assert_eq!(codes.add(code(), Instant::now()).unwrap_err().error, "temporarily_unavailable");
         assert_eq!(tally.refused(Limit::Codes), 1);
         for code in &all[1..] {
-            assert!(matches!(codes.take(code), Taken::Good(_)));
+            assert!(matches!(codes.take(code), TakenCode::Good(_)));
         }
         // Used codes make room, and a code that is still valid keeps its place.
         let last = codes.add(code(), Instant::now()).unwrap();
-        assert!(matches!(codes.take(&all[0]), Taken::Good(_)));
+        assert!(matches!(codes.take(&all[0]), TakenCode::Good(_)));
         for _ in 0..MOST - 2 {
             codes.add(code(), Instant::now()).unwrap();
         }
         tokio::time::advance(TIME).await;
         codes.add(code(), Instant::now()).unwrap();
-        assert!(matches!(codes.take(&last), Taken::Unknown));
+        assert!(matches!(codes.take(&last), TakenCode::Unknown));
     }
 }

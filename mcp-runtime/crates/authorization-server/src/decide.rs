@@ -1,170 +1,191 @@
-//! Forms that users send from a page: the login, and the decision whether a client may act for the user.
+//! Decisions of users: the forms that they send from a page, and the return of the browser from the upstream provider.
 
 use std::time::Duration;
 
 use http::{HeaderValue, StatusCode, header};
+use mcp_runtime::{__companion::PageRequest, Limit};
 use tokio::time::{Instant, timeout};
 
-use super::{
-    authorize::{Asked, login_page, with_cookie},
-    callback,
-    codes::Code,
-    core::{Core, Way},
+use crate::{
+    authorization_request::AuthorizationRequest,
+    authorize::{login_page, with_cookie},
+    codes::AuthorizationCode,
     form::Form,
-    login::{Judge, LoginPage, LoginRequest},
-    page::{self, Who},
-    provider::{Given, Provider},
-    refusal::Refusal,
-    reply::{self, Reply},
-    token,
-    user::User,
-    waiting::{Approved, Found, Held, Known, forget},
+    login::{LoginFunction, LoginPage, LoginRequest, User},
+    oauth_error::OAuthError,
+    page::{self, ConsentUser, ShownClient},
+    pending::{Approval, FoundAuthorization, LoggedInUser, PageBinding, expired_cookie},
+    provider::{Provider, ProviderError, UpstreamTokens},
+    response::{self, Reply},
+    state::{LoginMethod, ServerState},
 };
-use mcp_runtime::{__companion::PageRequest, Limit};
 
 /// Time limit of the author's login function.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(crate) async fn answer(core: &Core, visit: &PageRequest) -> Reply {
-    let decided = decide(core, visit).await;
-    decided.unwrap_or_else(|refusal| page::problem(core, &refusal))
+/// Answers a form that a user has sent from a page.
+pub(crate) async fn answer(server: &ServerState, request: &PageRequest) -> Reply {
+    let decided = decide(server, request).await;
+    decided.unwrap_or_else(|refusal| page::problem(server, &refusal))
 }
 
-async fn decide(core: &Core, visit: &PageRequest) -> Result<Reply, Refusal> {
-    let stray = || Refusal {
+async fn decide(server: &ServerState, request: &PageRequest) -> Result<Reply, OAuthError> {
+    let stray = || OAuthError {
         status: StatusCode::FORBIDDEN,
-        ..Refusal::request("This page has expired, or it was not opened in this browser.")
+        ..OAuthError::invalid_request(
+            "This page has expired, or it was not opened in this browser.",
+        )
     };
-    check_origin(core, visit)?;
-    let form = token::form(visit)?;
+    check_origin(server, request)?;
+    let form = Form::posted(request)?;
     let (id, ticket) = (form.required("pending")?, form.required("ticket")?);
-    let has_tls = core.has_tls(&visit.origin);
-    let found = core.records.waiting.find(id, ticket, &visit.parts.headers, has_tls);
-    let found = found.filter(|it| !it.is_approved).ok_or_else(stray)?;
+    let has_tls = server.has_tls(&request.origin);
+    let found = server.records.pending.find(id, ticket, &request.parts.headers, has_tls);
+    let found = found.filter(|found| !found.is_approved).ok_or_else(stray)?;
     let action = form.one("action")?;
     if action == Some("deny") {
-        return Ok(finish(core, visit, &found, Err(Refusal::denied())));
+        return Ok(finish(server, request, &found, Err(OAuthError::access_denied())));
     }
-    match (&core.way, &found.user) {
-        (Way::Asked { login, page }, None) => log_in(core, visit, form, found, login, page).await,
+    match (&server.login_method, &found.user) {
+        (LoginMethod::Local { login, page }, None) => {
+            log_in(server, request, form, found, login, page).await
+        }
         // The form does not come from the consent page.
         _ if action != Some("allow") => Err(stray()),
-        (Way::Asked { .. }, Some(known)) => {
-            let scopes = chosen(&form, &found.asked, |it| known.user.may(it));
-            let code = scopes.and_then(|it| coded(core, &found.asked, it, known.clone(), None));
-            Ok(finish(core, visit, &found, code))
+        (LoginMethod::Local { .. }, Some(login_user)) => {
+            let scopes =
+                ticked_scopes(&form, &found.authorization, |scope| login_user.user.may(scope));
+            let code = scopes.and_then(|scopes| {
+                issue_code(server, &found.authorization, scopes, login_user.clone(), None)
+            });
+            Ok(finish(server, request, &found, code))
         }
-        (Way::Delegated(provider), _) => match chosen(&form, &found.asked, |_| true) {
-            Ok(scopes) => send_on(core, visit, &found, scopes, provider).await,
-            Err(refusal) => Ok(finish(core, visit, &found, Err(refusal))),
-        },
+        (LoginMethod::Delegated(provider), _) => {
+            match ticked_scopes(&form, &found.authorization, |_| true) {
+                Ok(scopes) => redirect_to_provider(server, request, &found, scopes, provider).await,
+                Err(refusal) => Ok(finish(server, request, &found, Err(refusal))),
+            }
+        }
     }
 }
 
 /// Redirects the browser to the upstream provider, where the user logs in.
-async fn send_on(
-    core: &Core,
-    visit: &PageRequest,
-    found: &Found,
+async fn redirect_to_provider(
+    server: &ServerState,
+    request: &PageRequest,
+    found: &FoundAuthorization,
     scopes: Vec<String>,
     provider: &Provider,
-) -> Result<Reply, Refusal> {
-    let journey = Provider::journey()?;
-    let gone = || Refusal::request("This page was used before.");
-    let approved = Approved { scopes, journey: journey.clone(), since: Instant::now() };
-    let held = core.records.waiting.approve(&found.id, approved, core.has_tls(&visit.origin))?;
-    let held = held.ok_or_else(gone)?;
-    let state = callback::state(&held.id, &held.ticket);
-    let begun = provider.begin(&journey, &callback::address(core, visit), &state).await;
+) -> Result<Reply, OAuthError> {
+    let secrets = Provider::login_secrets()?;
+    let gone = || OAuthError::invalid_request("This page was used before.");
+    let approval = Approval { scopes, secrets: secrets.clone(), since: Instant::now() };
+    let binding =
+        server.records.pending.approve(&found.id, approval, server.has_tls(&request.origin))?;
+    let binding = binding.ok_or_else(gone)?;
+    let state = provider_state(&binding.id, &binding.ticket);
+    let begun = provider.begin(&secrets, &callback_url(server, request), &state).await;
     Ok(match begun {
-        Ok(url) => with_cookie(reply::redirect(&url), &held),
-        Err(failed) => finish(core, visit, found, Err(callback::refusal(&failed))),
+        Ok(url) => with_cookie(response::redirect(&url), &binding),
+        Err(failed) => finish(server, request, found, Err(failed.into())),
     })
 }
 
 /// Rejects a form that a page of another origin has sent.
-fn check_origin(core: &Core, visit: &PageRequest) -> Result<(), Refusal> {
-    let said = visit.parts.headers.get(header::ORIGIN);
-    let own = core.origin(&visit.origin);
+fn check_origin(server: &ServerState, request: &PageRequest) -> Result<(), OAuthError> {
+    let said = request.parts.headers.get(header::ORIGIN);
+    let own = server.origin(&request.origin);
     match said {
-        Some(said) if !said.as_bytes().eq_ignore_ascii_case(own.as_bytes()) => Err(Refusal {
+        Some(said) if !said.as_bytes().eq_ignore_ascii_case(own.as_bytes()) => Err(OAuthError {
             status: StatusCode::FORBIDDEN,
-            ..Refusal::request("Another site has sent this form.")
+            ..OAuthError::invalid_request("Another site has sent this form.")
         }),
         _ => Ok(()),
     }
 }
 
 async fn log_in(
-    core: &Core,
-    visit: &PageRequest,
+    server: &ServerState,
+    request: &PageRequest,
     form: Form,
-    found: Found,
-    login: &Judge,
+    found: FoundAuthorization,
+    login: &LoginFunction,
     first: &LoginPage,
-) -> Result<Reply, Refusal> {
+) -> Result<Reply, OAuthError> {
     // The attempt counts against both limits before the login function runs, so that concurrent attempts cannot exceed them.
-    if core.logins.pass(visit.who()).is_err() || !core.records.waiting.may_try(&found.id) {
+    if server.login_attempts.pass(request.who()).is_err()
+        || !server.records.pending.may_try(&found.id)
+    {
         let why = "Too many have tried to log in. Wait a minute before you start again.";
-        return Err(core.records.counts.busy(Limit::LoginAttempts, why));
+        return Err(server.records.counts.limit_reached(Limit::LoginAttempts, why));
     }
     let ticket = form.required("ticket")?.to_owned();
-    let request =
-        LoginRequest { form, headers: visit.parts.headers.clone(), asked: found.asked.clone() };
+    let attempt = LoginRequest {
+        form,
+        headers: request.parts.headers.clone(),
+        authorization: found.authorization.clone(),
+    };
     let since = Instant::now();
-    let judged = timeout(PATIENCE, login.begin(request)).await;
-    let judged = judged.map_err(|why| Refusal::broken("logging in took too long", &why))?;
-    let page = match judged {
+    let result = timeout(PATIENCE, login.begin(attempt)).await;
+    let result =
+        result.map_err(|why| OAuthError::server_error("logging in took too long", &why))?;
+    let page = match result {
         Ok(user) => {
-            core.logins.give_back(visit.who());
-            return logged_in(core, visit, &found, Known { user, since });
+            server.login_attempts.give_back(request.who());
+            return show_consent(server, request, &found, LoggedInUser { user, since });
         }
         Err(page) => page,
     };
     if let Some(problem) = page.problem() {
-        return Err(Refusal::broken("the page cannot be shown", &problem));
+        return Err(OAuthError::server_error("the page cannot be shown", &problem));
     }
-    if !core.records.waiting.has_tries(&found.id) {
-        core.records.counts.count(Limit::LoginAttempts);
-        return Ok(finish(core, visit, &found, Err(Refusal::denied())));
+    if !server.records.pending.has_tries(&found.id) {
+        server.records.counts.count(Limit::LoginAttempts);
+        return Ok(finish(server, request, &found, Err(OAuthError::access_denied())));
     }
-    let held = Held { id: found.id, ticket, cookie: None };
-    Ok(login_page(core, &held, &page::source(&found.asked), &again(first, page)))
+    let binding = PageBinding { id: found.id, ticket, cookie: None };
+    Ok(login_page(
+        server,
+        &binding,
+        &ShownClient::of(&found.authorization),
+        &login_page_again(first, page),
+    ))
 }
 
 /// Shows the consent page to a user who has logged in.
-fn logged_in(
-    core: &Core,
-    visit: &PageRequest,
-    found: &Found,
-    known: Known,
-) -> Result<Reply, Refusal> {
-    let user = &known.user;
+fn show_consent(
+    server: &ServerState,
+    request: &PageRequest,
+    found: &FoundAuthorization,
+    login_user: LoggedInUser,
+) -> Result<Reply, OAuthError> {
+    let user = &login_user.user;
     check_user(user)?;
-    let asked = &found.asked;
-    if !asked.scopes.is_empty() && !asked.scopes.iter().any(|it| user.may(it)) {
-        return Ok(finish(core, visit, found, Err(nothing_to_grant())));
+    let authorization = &found.authorization;
+    if !authorization.scopes.is_empty() && !authorization.scopes.iter().any(|scope| user.may(scope))
+    {
+        return Ok(finish(server, request, found, Err(nothing_to_grant())));
     }
-    let gone = || Refusal::request("This page has expired.");
-    let held = core.records.waiting.log_in(&found.id, known.clone())?.ok_or_else(gone)?;
-    Ok(page::consent(core, &held, asked, &Who::User(user)))
+    let gone = || OAuthError::invalid_request("This page has expired.");
+    let binding = server.records.pending.log_in(&found.id, login_user.clone())?.ok_or_else(gone)?;
+    Ok(page::consent(server, &binding, authorization, &ConsentUser::LoggedIn(user)))
 }
 
-pub(crate) fn nothing_to_grant() -> Refusal {
-    Refusal::scope("the user may grant nothing of this")
+fn nothing_to_grant() -> OAuthError {
+    OAuthError::invalid_scope("the user may grant nothing of this")
 }
 
 /// # Errors
 /// Fails if the author's function has returned an invalid user.
-pub(crate) fn check_user(user: &User) -> Result<(), Refusal> {
+fn check_user(user: &User) -> Result<(), OAuthError> {
     match user.problem() {
-        Some(problem) => Err(Refusal::broken("nobody can be logged in now", &problem)),
+        Some(problem) => Err(OAuthError::server_error("nobody can be logged in now", &problem)),
         None => Ok(()),
     }
 }
 
 /// Returns the login page to show again. Without HTML in `page`, the HTML of the first page is used.
-fn again(first: &LoginPage, page: LoginPage) -> LoginPage {
+fn login_page_again(first: &LoginPage, page: LoginPage) -> LoginPage {
     let message = page.message.unwrap_or_else(|| "That was not right.".to_owned());
     LoginPage { html: page.html.or_else(|| first.html.clone()), message: Some(message) }
 }
@@ -173,57 +194,132 @@ fn again(first: &LoginPage, page: LoginPage) -> LoginPage {
 ///
 /// # Errors
 /// Fails if scopes were requested and none is left.
-fn chosen(form: &Form, asked: &Asked, may: impl Fn(&str) -> bool) -> Result<Vec<String>, Refusal> {
+fn ticked_scopes(
+    form: &Form,
+    authorization: &AuthorizationRequest,
+    may: impl Fn(&str) -> bool,
+) -> Result<Vec<String>, OAuthError> {
     let ticked: Vec<_> = form.all("scope").collect();
-    let scopes = asked.scopes.iter().filter(|it| may(it) && ticked.contains(&&***it));
+    let scopes =
+        authorization.scopes.iter().filter(|scope| may(scope) && ticked.contains(&&***scope));
     let scopes: Vec<_> = scopes.cloned().collect();
-    if scopes.is_empty() && !asked.scopes.is_empty() { Err(Refusal::denied()) } else { Ok(scopes) }
+    if scopes.is_empty() && !authorization.scopes.is_empty() {
+        Err(OAuthError::access_denied())
+    } else {
+        Ok(scopes)
+    }
 }
 
 /// Creates the code for what a user has allowed.
 ///
 /// # Errors
 /// Fails if there is no room for the code, or the user was logged out in the meantime.
-pub(crate) fn coded(
-    core: &Core,
-    asked: &Asked,
+fn issue_code(
+    server: &ServerState,
+    authorization: &AuthorizationRequest,
     scopes: Vec<String>,
-    Known { user, since }: Known,
-    given: Option<Given>,
-) -> Result<String, Refusal> {
-    let code = Code {
-        client: asked.client.id.clone(),
-        client_name: asked.client.name.clone(),
-        redirect: asked.back.redirect.clone(),
-        refreshes: asked.client.refreshes,
-        challenge: asked.challenge,
-        resource: asked.resource.clone(),
+    LoggedInUser { user, since }: LoggedInUser,
+    upstream: Option<UpstreamTokens>,
+) -> Result<String, OAuthError> {
+    let code = AuthorizationCode {
+        client: authorization.client.id.clone(),
+        client_name: authorization.client.name.clone(),
+        redirect: authorization.target.redirect.clone(),
+        refreshes: authorization.client.refreshes,
+        challenge: authorization.challenge,
+        resource: authorization.resource.clone(),
         scopes,
         user,
-        given,
+        upstream,
     };
-    core.records.codes.add(code, since)
+    server.records.codes.add(code, since)
 }
 
 /// Ends the authorization and redirects the browser to the client.
-pub(crate) fn finish(
-    core: &Core,
-    visit: &PageRequest,
-    found: &Found,
-    code: Result<String, Refusal>,
+fn finish(
+    server: &ServerState,
+    request: &PageRequest,
+    found: &FoundAuthorization,
+    code: Result<String, OAuthError>,
 ) -> Reply {
-    let back = &found.asked.back;
-    if !core.records.waiting.take(&found.id) {
-        return page::problem(core, &Refusal::request("This page was used before."));
+    let target = &found.authorization.target;
+    if !server.records.pending.take(&found.id) {
+        return page::problem(server, &OAuthError::invalid_request("This page was used before."));
     }
     let url = match code {
-        Ok(code) => back.code(&code),
-        Err(refusal) => back.refusal(&refusal),
+        Ok(code) => target.code(&code),
+        Err(refusal) => target.refusal(&refusal),
     };
-    let mut reply = reply::redirect(&url);
-    let cookie = forget(&found.id, core.has_tls(&visit.origin));
+    let mut response = response::redirect(&url);
+    let cookie = expired_cookie(&found.id, server.has_tls(&request.origin));
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        reply.headers_mut().insert(header::SET_COOKIE, cookie);
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
-    reply
+    response
+}
+
+/// Returns the redirect URI of this server at the provider.
+fn callback_url(server: &ServerState, request: &PageRequest) -> String {
+    format!("{}/callback", server.issuer(&request.origin))
+}
+
+/// Builds the `state` for the provider: the id of the authorization, and the ticket that proves that this server sent the browser.
+fn provider_state(id: &str, ticket: &str) -> String {
+    format!("{id}.{ticket}")
+}
+
+/// Answers a request that the upstream provider has redirected here.
+pub(crate) async fn answer_callback(
+    server: &ServerState,
+    request: &PageRequest,
+    provider: &Provider,
+) -> Reply {
+    let finished = finish_at_provider(server, request, provider).await;
+    finished.unwrap_or_else(|refusal| page::problem(server, &refusal))
+}
+
+async fn finish_at_provider(
+    server: &ServerState,
+    request: &PageRequest,
+    provider: &Provider,
+) -> Result<Reply, OAuthError> {
+    let stray = || OAuthError {
+        status: StatusCode::FORBIDDEN,
+        ..OAuthError::invalid_request(
+            "This login has expired, or it was not begun in this browser.",
+        )
+    };
+    let form = Form::parse(request.parts.uri.query().unwrap_or_default())?;
+    let (id, ticket) = form.required("state")?.split_once('.').ok_or_else(stray)?;
+    let has_tls = server.has_tls(&request.origin);
+    let found = server
+        .records
+        .pending
+        .find(id, ticket, &request.parts.headers, has_tls)
+        .ok_or_else(stray)?;
+    // A callback needs the approval that the user gave here. Taking the approval makes the callback valid only once.
+    let approval = server.records.pending.take_approval(&found.id).ok_or_else(stray)?;
+    let end = |code| Ok(finish(server, request, &found, code));
+    match provider.is_answer_of(form.one("iss")?).await {
+        Ok(true) => {}
+        Ok(false) => return end(Err(ProviderError::Refused.into())),
+        Err(failed) => return end(Err(failed.into())),
+    }
+    let (None, Some(code)) = (form.one("error")?, form.one("code")?) else {
+        return end(Err(ProviderError::Refused.into()));
+    };
+    let (now, redirect) = (server.records.clock.now(), callback_url(server, request));
+    let (user, upstream) = match provider.finish(&approval.secrets, &redirect, code, now).await {
+        Ok(login_user) => login_user,
+        Err(failed) => return end(Err(failed.into())),
+    };
+    check_user(&user)?;
+    let mut scopes = approval.scopes;
+    let is_for_some = !scopes.is_empty();
+    scopes.retain(|scope| user.may(scope));
+    if is_for_some && scopes.is_empty() {
+        return end(Err(nothing_to_grant()));
+    }
+    let login_user = LoggedInUser { user, since: approval.since };
+    end(issue_code(server, &found.authorization, scopes, login_user, Some(upstream)))
 }

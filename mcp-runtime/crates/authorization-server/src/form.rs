@@ -1,8 +1,9 @@
 //! Parameters, in a query or in a body (RFC 6749, appendix B).
 
-use mcp_runtime::__companion::{decode, encode};
+use http::header;
+use mcp_runtime::__companion::{PageRequest, decode, encode};
 
-use super::refusal::Refusal;
+use crate::oauth_error::OAuthError;
 
 /// Maximum number of parameters. No OAuth request needs more.
 const MOST: usize = 100;
@@ -12,13 +13,15 @@ const MOST: usize = 100;
 pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
+    /// Parses a query or a form.
+    ///
     /// # Errors
     /// Fails if there are too many parameters, or one cannot be decoded.
-    pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
+    pub(crate) fn parse(text: &str) -> Result<Self, OAuthError> {
         let mut pairs = Vec::new();
-        for pair in text.split('&').filter(|it| !it.is_empty()) {
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             if pairs.len() >= MOST {
-                return Err(Refusal::request("there are too many parameters"));
+                return Err(OAuthError::invalid_request("there are too many parameters"));
             }
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             pairs.push((decoded(name)?, decoded(value)?));
@@ -26,32 +29,53 @@ impl Form {
         Ok(Self(pairs))
     }
 
+    /// Parses the form in the body of a request.
+    ///
+    /// # Errors
+    /// Fails if the body is no form.
+    pub(crate) fn posted(request: &PageRequest) -> Result<Self, OAuthError> {
+        let media_type = request.parts.headers.get(header::CONTENT_TYPE);
+        let media_type = media_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let media_type = media_type.split(';').next().unwrap_or_default().trim();
+        if !media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            let why = "the body must be of the type application/x-www-form-urlencoded";
+            return Err(OAuthError::invalid_request(why));
+        }
+        let text = str::from_utf8(&request.body);
+        Self::parse(text.map_err(|_| OAuthError::invalid_request("the body is not UTF-8"))?)
+    }
+
+    /// Returns all values of a parameter.
     pub(crate) fn all<'a, 'n>(
         &'a self,
         name: &'n str,
     ) -> impl Iterator<Item = &'a str> + use<'a, 'n> {
-        let named = self.0.iter().filter(move |it| it.0 == name);
+        let named = self.0.iter().filter(move |pair| pair.0 == name);
         // A parameter without a value counts as missing.
-        named.map(|it| &*it.1).filter(|it| !it.is_empty())
+        named.map(|pair| &*pair.1).filter(|value| !value.is_empty())
     }
 
     /// Returns the value of a parameter, if it is present.
     ///
     /// # Errors
     /// Fails if the parameter is present more than once, because two readers could use different values.
-    pub(crate) fn one(&self, name: &'static str) -> Result<Option<&str>, Refusal> {
-        let mut named = self.0.iter().filter(|it| it.0 == name);
-        let first = named.next().map(|it| &*it.1).filter(|it| !it.is_empty());
+    pub(crate) fn one(&self, name: &'static str) -> Result<Option<&str>, OAuthError> {
+        let mut named = self.0.iter().filter(|pair| pair.0 == name);
+        let first = named.next().map(|pair| &*pair.1).filter(|value| !value.is_empty());
         match named.next() {
-            Some(_) => Err(Refusal::request(format!("the parameter {name} is there twice"))),
+            Some(_) => {
+                Err(OAuthError::invalid_request(format!("the parameter {name} is there twice")))
+            }
             None => Ok(first),
         }
     }
 
+    /// Returns the value of a parameter.
+    ///
     /// # Errors
     /// Fails if the parameter is missing, or present more than once.
-    pub(crate) fn required(&self, name: &'static str) -> Result<&str, Refusal> {
-        let missing = || Refusal::request(format!("the parameter {name} is missing"));
+    pub(crate) fn required(&self, name: &'static str) -> Result<&str, OAuthError> {
+        let missing = || OAuthError::invalid_request(format!("the parameter {name} is missing"));
         self.one(name)?.ok_or_else(missing)
     }
 }
@@ -60,10 +84,10 @@ impl Form {
 ///
 /// # Errors
 /// Fails if the text is not percent-encoded UTF-8.
-pub(crate) fn decoded(text: &str) -> Result<String, Refusal> {
+pub(crate) fn decoded(text: &str) -> Result<String, OAuthError> {
     let text = text.replace('+', " ");
     let decoded = decode(&text).map(std::borrow::Cow::into_owned);
-    decoded.ok_or_else(|| Refusal::request("a parameter is not percent-encoded UTF-8"))
+    decoded.ok_or_else(|| OAuthError::invalid_request("a parameter is not percent-encoded UTF-8"))
 }
 
 /// Adds a parameter to a URL.
@@ -108,7 +132,7 @@ mod tests {
             for (name, value) in &pairs {
                 push(&mut url, name, value);
             }
-            let form = Form::parse(url.split_once('?').map_or("", |it| it.1)).unwrap();
+            let form = Form::parse(url.split_once('?').map_or("", |parts| parts.1)).unwrap();
             for (name, value) in &pairs {
                 prop_assert_eq!(form.all(name).collect::<Vec<_>>(), [&**value]);
             }

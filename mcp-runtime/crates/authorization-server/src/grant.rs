@@ -1,12 +1,23 @@
-use std::sync::Arc;
+//! Grants of users to clients, and their access tokens.
 
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use mcp_runtime::Authorization;
 use serde::{Deserialize, Serialize};
 
-use super::{secret::Digest, user::User};
-use mcp_runtime::Authorization;
+use crate::{login::User, secret::Digest};
 
 /// Time for which a grant is valid without a refresh, in seconds.
 pub(crate) const IDLE: u64 = 30 * 24 * 60 * 60;
+
+/// Number of characters at the start of a refresh token that name its grant.
+const NAME: usize = 22;
 
 /// Grant of a user to a client.
 #[derive(Clone, Serialize, Deserialize)]
@@ -19,15 +30,15 @@ pub(crate) struct Grant {
     pub(crate) resource: String,
     pub(crate) since: u64,
     pub(crate) ends: u64,
-    pub(crate) refresh: Option<Refresh>,
-    pub(crate) tokens: Vec<Access>,
+    pub(crate) refresh: Option<RefreshTokens>,
+    pub(crate) tokens: Vec<AccessToken>,
     /// Tokens of the upstream provider, if one has authenticated the user.
-    pub(crate) backing: Option<Backing>,
+    pub(crate) backing: Option<SealedTokens>,
 }
 
 /// Sealed tokens of the upstream provider.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Backing {
+pub(crate) struct SealedTokens {
     pub(crate) sealed: String,
     /// Expiry of the upstream access token, in seconds since 1970. Access tokens of this server expire no later.
     pub(crate) until: u64,
@@ -40,7 +51,7 @@ pub(crate) struct Backing {
 
 /// The refresh tokens of a grant.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Refresh {
+pub(crate) struct RefreshTokens {
     pub(crate) current: Digest,
     /// Tokens that ended processes have given in answer to `previous`. The client may have received one of them, or none, so each is
     /// as good as `current`. The use of one ends all others. A process adds at most one.
@@ -50,7 +61,7 @@ pub(crate) struct Refresh {
     pub(crate) previous: Option<(Digest, u64)>,
 }
 
-impl Refresh {
+impl RefreshTokens {
     pub(crate) fn first(current: Digest) -> Self {
         Self { current, alternatives: Vec::new(), previous: None }
     }
@@ -73,7 +84,7 @@ impl Refresh {
 
 /// An access token.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Access {
+pub(crate) struct AccessToken {
     pub(crate) digest: Digest,
     pub(crate) expires: u64,
     pub(crate) scopes: Vec<String>,
@@ -111,9 +122,72 @@ impl Grant {
 
     pub(crate) fn authorization(&self, scopes: &[String], expires: u64) -> Authorization {
         let authorization = self.user.authorization(scopes, expires);
-        match self.backing.as_ref().and_then(|it| it.token.clone()) {
+        match self.backing.as_ref().and_then(|tokens| tokens.token.clone()) {
             Some(token) => authorization.with_upstream_token(token),
             None => authorization,
         }
+    }
+}
+
+/// Returns the part of a refresh token that names its grant.
+pub(crate) fn grant_name(token: &str) -> &str {
+    token.get(..NAME).unwrap_or(token)
+}
+
+/// Access tokens in 16 parts, each with its own lock. Requests seldom wait for each other, and never for the lock of the grants.
+#[derive(Default)]
+pub(crate) struct AccessTokens([Mutex<HashMap<Digest, KnownToken>>; 16]);
+
+/// Data that a request needs about its token.
+struct KnownToken {
+    authorization: Authorization,
+    grant: Digest,
+    expires: u64,
+}
+
+impl AccessTokens {
+    fn part(&self, digest: &Digest) -> MutexGuard<'_, HashMap<Digest, KnownToken>> {
+        let part = &self.0[usize::from(digest.first()) % self.0.len()];
+        part.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn insert(
+        &self,
+        digest: Digest,
+        grant: Digest,
+        authorization: Authorization,
+        expires: u64,
+    ) {
+        let mut part = self.part(&digest);
+        // A token that is issued again keeps its revocation flag, which open streams share.
+        let known = part.get(&digest).and_then(|token| token.authorization.revoked().cloned());
+        let revoked = known.unwrap_or_else(|| Arc::new(AtomicBool::new(false)));
+        let authorization = authorization.revocable(revoked);
+        part.insert(digest, KnownToken { authorization, grant, expires });
+    }
+
+    /// Revokes a token, also for the streams that were opened with it.
+    pub(crate) fn remove(&self, digest: &Digest) {
+        let known = self.part(digest).remove(digest);
+        if let Some(revoked) = known.as_ref().and_then(|token| token.authorization.revoked()) {
+            revoked.store(true, Ordering::Release);
+        }
+    }
+
+    /// Returns the grant of a token.
+    pub(crate) fn grant(&self, digest: &Digest) -> Option<Digest> {
+        self.part(digest).get(digest).map(|token| token.grant)
+    }
+
+    /// Returns the authorization of a token that has not expired.
+    pub(crate) fn verify(&self, digest: &Digest, now: u64) -> Option<Authorization> {
+        let part = self.part(digest);
+        let known = part.get(digest).filter(|token| token.expires > now)?;
+        Some(known.authorization.clone())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.0.iter().map(|part| part.lock().unwrap().len()).sum()
     }
 }

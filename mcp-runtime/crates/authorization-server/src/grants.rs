@@ -5,15 +5,14 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::{
-    access::AccessTokens,
-    counts::Counts,
-    grant::{Access, Backing, Grant, Refresh},
-    journal::{Journal, Kind},
-    refusal::Refusal,
-    secret::{Chain, Digest, random},
-};
 use mcp_runtime::{Authorization, Limit};
+
+use crate::{
+    grant::{AccessToken, AccessTokens, Grant, RefreshTokens, SealedTokens, grant_name},
+    oauth_error::{OAuthError, RefusalCounts},
+    secret::{Digest, SecretChain, random},
+    store::{Journal, RecordKind},
+};
 
 /// Lifetime of an access token, in seconds.
 const ACCESS: u64 = 60 * 60;
@@ -27,13 +26,11 @@ const TOKENS: usize = 8;
 /// Maximum number of grants of a user. The grant that would end first is evicted.
 const OF_USER: usize = 128;
 
+/// Maximum number of grants of all users together.
 const MOST: usize = 20_000;
 
-/// Number of characters at the start of a refresh token that name its grant.
-const NAME: usize = 22;
-
 /// Tokens issued to a client.
-pub(crate) struct Issued {
+pub(crate) struct IssuedTokens {
     /// Key of the grant.
     pub(crate) grant: Digest,
     pub(crate) access: String,
@@ -50,6 +47,7 @@ pub(crate) enum Standing {
     Lost,
 }
 
+/// All grants, with their access tokens.
 #[derive(Default)]
 pub(crate) struct Grants {
     table: Mutex<HashMap<Digest, Grant>>,
@@ -57,49 +55,49 @@ pub(crate) struct Grants {
     /// `table` first.
     aside: Mutex<HashMap<Digest, Grant>>,
     tokens: AccessTokens,
-    chain: Chain,
-    counts: Counts,
+    chain: SecretChain,
+    counts: RefusalCounts,
 }
 
 /// Locked table of grants.
-struct State<'a> {
+struct LockedGrants<'a> {
     grants: MutexGuard<'a, HashMap<Digest, Grant>>,
     tokens: &'a AccessTokens,
-    counts: &'a Counts,
+    counts: &'a RefusalCounts,
 }
 
 impl Grants {
-    pub(crate) fn new(counts: Counts) -> Self {
+    pub(crate) fn new(counts: RefusalCounts) -> Self {
         Self { counts, ..Self::default() }
     }
 
-    fn state(&self) -> State<'_> {
+    fn locked(&self) -> LockedGrants<'_> {
         let grants = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-        State { grants, tokens: &self.tokens, counts: &self.counts }
+        LockedGrants { grants, tokens: &self.tokens, counts: &self.counts }
     }
 
     fn aside(&self) -> MutexGuard<'_, HashMap<Digest, Grant>> {
         self.aside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores a loaded grant until `wake` checks it.
+    /// Stores a loaded grant until `activate` checks it.
     pub(crate) fn set_aside(&self, key: Digest, grant: Grant) {
         self.aside().insert(key, grant);
     }
 
     /// Activates the valid grants that were set aside, and removes the lost ones.
-    pub(crate) fn wake(
+    pub(crate) fn activate(
         &self,
         standing: impl Fn(&Digest, &mut Grant) -> Standing,
         journal: &Journal,
     ) {
-        let mut state = self.state();
+        let mut locked = self.locked();
         let mut aside = self.aside();
         for (key, mut grant) in std::mem::take(&mut *aside) {
             match standing(&key, &mut grant) {
-                Standing::Good => state.wake(key, grant),
+                Standing::Good => locked.activate(key, grant),
                 Standing::Elsewhere => drop(aside.insert(key, grant)),
-                Standing::Lost => journal.remove(Kind::Grant, &key.text()),
+                Standing::Lost => journal.remove(RecordKind::Grant, &key.text()),
             }
         }
     }
@@ -112,15 +110,15 @@ impl Grants {
         &self,
         mut grant: Grant,
         refreshes: bool,
-        back: impl FnOnce(&Digest) -> Result<Option<Backing>, Refusal>,
+        back: impl FnOnce(&Digest) -> Result<Option<SealedTokens>, OAuthError>,
         now: u64,
         journal: &Journal,
-    ) -> Result<Issued, Refusal> {
+    ) -> Result<IssuedTokens, OAuthError> {
         let name = random::<16>()?;
         let key = Digest::of(&name);
         grant.backing = back(&key)?;
-        let mut state = self.state();
-        state.make_room(grant.user.principal(), now, journal)?;
+        let mut locked = self.locked();
+        locked.make_room(grant.user.principal(), now, journal)?;
         let access = random::<32>()?;
         let refresh = match refreshes {
             true => Some(format!("{name}{}", random::<32>()?)),
@@ -128,10 +126,10 @@ impl Grants {
         };
         grant.since = now;
         grant.ends = if refreshes { grant.end_from(now) } else { now + ACCESS };
-        grant.refresh = refresh.as_ref().map(|it| Refresh::first(Digest::of(it)));
+        grant.refresh = refresh.as_ref().map(|token| RefreshTokens::first(Digest::of(token)));
         let scopes = grant.scopes.clone();
-        state.grants.insert(key, grant);
-        state.issue(key, access, scopes, refresh, now, journal)
+        locked.grants.insert(key, grant);
+        locked.issue(key, access, scopes, refresh, now, journal)
     }
 
     /// Issues new tokens for a refresh token, which can be used once. A second use means that the token was stolen, and that the client and
@@ -152,40 +150,42 @@ impl Grants {
         token: &str,
         client: &str,
         scopes: Option<Vec<String>>,
-        backing: Option<Backing>,
+        backing: Option<SealedTokens>,
         now: u64,
         journal: &Journal,
-    ) -> Result<Issued, Refusal> {
-        let gone = || Refusal::grant("the refresh token is not good, or no longer");
-        let name = name(token);
+    ) -> Result<IssuedTokens, OAuthError> {
+        let gone = || OAuthError::invalid_grant("the refresh token is not good, or no longer");
+        let name = grant_name(token);
         let (key, shown) = (Digest::of(name), Digest::of(token));
-        let mut state = self.state();
-        let grant = state.grants.get(&key).ok_or_else(gone)?;
+        let mut locked = self.locked();
+        let grant = locked.grants.get(&key).ok_or_else(gone)?;
         if grant.client != client {
             return Err(gone());
         }
         let Some(refresh) = &grant.refresh else { return Err(gone()) };
         if grant.ends <= now {
-            state.end(key, journal);
+            locked.end(key, journal);
             return Err(gone());
         }
-        if !refresh.is_current(shown) && !state.was_just_used(&key, shown, now) {
+        if !refresh.is_current(shown) && !locked.was_just_used(&key, shown, now) {
             tracing::warn!("a refresh token was used twice: its grant has been revoked");
-            state.end(key, journal);
+            locked.end(key, journal);
             return Err(gone());
         }
         let granted = &grant.scopes;
         let scopes = match scopes {
-            Some(asked) if !asked.iter().all(|it| granted.contains(it)) => {
-                return Err(Refusal::scope("the user has not granted all of this"));
+            Some(requested) if !requested.iter().all(|scope| granted.contains(scope)) => {
+                return Err(OAuthError::invalid_scope("the user has not granted all of this"));
             }
             // Each scope is stored once with the token, however often the request names it.
-            Some(asked) => granted.iter().filter(|it| asked.contains(it)).cloned().collect(),
+            Some(requested) => {
+                granted.iter().filter(|scope| requested.contains(scope)).cloned().collect()
+            }
             None => granted.clone(),
         };
         let next = format!("{name}{}", self.chain.next("refresh", token)?);
         let access = self.chain.next(&format!("access {}", scopes.join(" ")), token)?;
-        if let Some(grant) = state.grants.get_mut(&key) {
+        if let Some(grant) = locked.grants.get_mut(&key) {
             if let Some(refresh) = &mut grant.refresh {
                 refresh.used(shown, Digest::of(&next), now);
             }
@@ -194,7 +194,7 @@ impl Grants {
             }
             grant.ends = grant.end_from(now);
         }
-        state.issue(key, access, scopes, Some(next), now, journal)
+        locked.issue(key, access, scopes, Some(next), now, journal)
     }
 
     /// Returns the upstream tokens for a refresh token, if the token is valid and these scopes were granted.
@@ -204,13 +204,15 @@ impl Grants {
         client: &str,
         scopes: Option<&[String]>,
         now: u64,
-    ) -> Option<(Digest, Backing)> {
-        let (key, shown) = (Digest::of(name(token)), Digest::of(token));
-        let state = self.state();
-        let grant = state.grants.get(&key).filter(|it| it.client == client && it.ends > now)?;
-        let is_current = grant.refresh.as_ref().is_some_and(|it| it.is_current(shown));
-        let is_good = is_current || state.was_just_used(&key, shown, now);
-        let may = scopes.is_none_or(|it| it.iter().all(|it| grant.scopes.contains(it)));
+    ) -> Option<(Digest, SealedTokens)> {
+        let (key, shown) = (Digest::of(grant_name(token)), Digest::of(token));
+        let locked = self.locked();
+        let grant =
+            locked.grants.get(&key).filter(|grant| grant.client == client && grant.ends > now)?;
+        let is_current = grant.refresh.as_ref().is_some_and(|refresh| refresh.is_current(shown));
+        let is_good = is_current || locked.was_just_used(&key, shown, now);
+        let may =
+            scopes.is_none_or(|scopes| scopes.iter().all(|scope| grant.scopes.contains(scope)));
         (is_good && may).then(|| Some((key, grant.backing.clone()?))).flatten()
     }
 
@@ -221,30 +223,30 @@ impl Grants {
         client: &str,
         journal: &Journal,
     ) -> Option<(Digest, Grant)> {
-        let mut state = self.state();
+        let mut locked = self.locked();
         let digest = Digest::of(token);
         if let Some(key) = self.tokens.grant(&digest) {
-            if state.grants.get(&key).is_some_and(|it| it.client == client) {
+            if locked.grants.get(&key).is_some_and(|grant| grant.client == client) {
                 self.tokens.remove(&digest);
-                state.change(key, journal, |it| {
-                    it.tokens.retain(|it| it.digest != digest);
+                locked.change(key, journal, |grant| {
+                    grant.tokens.retain(|token| token.digest != digest);
                     // A client that revokes the token has received the answer with it. So the grace period ends, and the token is not
                     // issued again.
-                    if let Some(refresh) = &mut it.refresh {
+                    if let Some(refresh) = &mut grant.refresh {
                         refresh.previous = None;
                     }
                 });
             }
             return None;
         }
-        let key = Digest::of(name(token));
-        let is_of = |it: &Grant| it.client == client && it.refresh.is_some();
-        state.grants.get(&key).filter(|it| is_of(it))?;
-        Some((key, state.end(key, journal)?))
+        let key = Digest::of(grant_name(token));
+        let is_of = |grant: &Grant| grant.client == client && grant.refresh.is_some();
+        locked.grants.get(&key).filter(|grant| is_of(grant))?;
+        Some((key, locked.end(key, journal)?))
     }
 
     pub(crate) fn end(&self, key: Digest, journal: &Journal) {
-        self.state().end(key, journal);
+        self.locked().end(key, journal);
     }
 
     /// Calls `each` for the grants of a user that have not ended.
@@ -254,9 +256,9 @@ impl Grants {
         now: u64,
         mut each: impl FnMut(&Digest, &Grant) -> T,
     ) -> Vec<T> {
-        let (state, aside) = (self.state(), self.aside());
-        let all = state.grants.iter().chain(aside.iter());
-        let own = all.filter(|it| it.1.user.principal() == user && it.1.ends > now);
+        let (locked, aside) = (self.locked(), self.aside());
+        let all = locked.grants.iter().chain(aside.iter());
+        let own = all.filter(|entry| entry.1.user.principal() == user && entry.1.ends > now);
         own.map(|(key, grant)| each(key, grant)).collect()
     }
 
@@ -268,17 +270,18 @@ impl Grants {
         journal: &Journal,
     ) -> Vec<(Digest, Grant)> {
         let is_meant = |key: &Digest, grant: &Grant| {
-            grant.user.principal() == user && one.is_none_or(|it| it == key)
+            grant.user.principal() == user && one.is_none_or(|one| one == key)
         };
-        let mut state = self.state();
+        let mut locked = self.locked();
         let mut ended = Vec::new();
         for (key, grant) in self.aside().extract_if(|key, grant| is_meant(key, grant)) {
-            journal.remove(Kind::Grant, &key.text());
+            journal.remove(RecordKind::Grant, &key.text());
             ended.push((key, grant));
         }
-        let own = state.grants.iter().filter(|it| is_meant(it.0, it.1)).map(|it| *it.0);
+        let own =
+            locked.grants.iter().filter(|entry| is_meant(entry.0, entry.1)).map(|entry| *entry.0);
         for key in own.collect::<Vec<_>>() {
-            ended.extend(state.end(key, journal).map(|it| (key, it)));
+            ended.extend(locked.end(key, journal).map(|grant| (key, grant)));
         }
         ended
     }
@@ -289,18 +292,13 @@ impl Grants {
     }
 }
 
-/// Returns the part of a refresh token that names its grant.
-pub(crate) fn name(token: &str) -> &str {
-    token.get(..NAME).unwrap_or(token)
-}
-
-impl State<'_> {
+impl LockedGrants<'_> {
     /// Whether this refresh token is the one that was used last, at most `GRACE` seconds ago. The difference is absolute, because the clock
     /// may have been set back.
     fn was_just_used(&self, key: &Digest, shown: Digest, now: u64) -> bool {
-        let refresh = self.grants.get(key).and_then(|it| it.refresh.as_ref());
-        let previous = refresh.and_then(|it| it.previous);
-        previous.is_some_and(|(it, at)| it == shown && now.abs_diff(at) <= GRACE)
+        let refresh = self.grants.get(key).and_then(|grant| grant.refresh.as_ref());
+        let previous = refresh.and_then(|refresh| refresh.previous);
+        previous.is_some_and(|(token, at)| token == shown && now.abs_diff(at) <= GRACE)
     }
 
     fn issue(
@@ -311,36 +309,42 @@ impl State<'_> {
         refresh: Option<String>,
         now: u64,
         journal: &Journal,
-    ) -> Result<Issued, Refusal> {
+    ) -> Result<IssuedTokens, OAuthError> {
         let digest = Digest::of(&access);
         let Some(grant) = self.grants.get_mut(&key) else {
-            return Err(Refusal::grant("the user has taken it back"));
+            return Err(OAuthError::invalid_grant("the user has taken it back"));
         };
-        let until = grant.backing.as_ref().map_or(u64::MAX, |it| it.until);
+        let until = grant.backing.as_ref().map_or(u64::MAX, |tokens| tokens.until);
         let expires = until.min(now + ACCESS);
         let authorization = grant.authorization(&scopes, expires);
         self.tokens.insert(digest, key, authorization, expires);
         // The token is already present if the same answer is given again.
-        grant.tokens.retain(|it| it.digest != digest);
-        grant.tokens.push(Access { digest, expires, scopes: scopes.clone() });
+        grant.tokens.retain(|token| token.digest != digest);
+        grant.tokens.push(AccessToken { digest, expires, scopes: scopes.clone() });
         let beyond = grant.tokens.len().saturating_sub(TOKENS);
-        let mut gone: Vec<_> = grant.tokens.drain(..beyond).map(|it| it.digest).collect();
-        grant.tokens.retain(|it| {
-            let is_kept = it.expires > now;
+        let mut gone: Vec<_> = grant.tokens.drain(..beyond).map(|token| token.digest).collect();
+        grant.tokens.retain(|token| {
+            let is_kept = token.expires > now;
             if !is_kept {
-                gone.push(it.digest);
+                gone.push(token.digest);
             }
             is_kept
         });
-        journal.put(Kind::Grant, &key.text(), grant.ends, &*grant);
+        journal.put(RecordKind::Grant, &key.text(), grant.ends, &*grant);
         for digest in gone {
             self.tokens.remove(&digest);
         }
-        Ok(Issued { grant: key, access, refresh, scopes, expires_in: expires - now.min(expires) })
+        Ok(IssuedTokens {
+            grant: key,
+            access,
+            refresh,
+            scopes,
+            expires_in: expires - now.min(expires),
+        })
     }
 
     /// Activates a grant that was loaded from the store.
-    fn wake(&mut self, key: Digest, grant: Grant) {
+    fn activate(&mut self, key: Digest, grant: Grant) {
         for access in &grant.tokens {
             let authorization = grant.authorization(&access.scopes, access.expires);
             self.tokens.insert(access.digest, key, authorization, access.expires);
@@ -351,7 +355,7 @@ impl State<'_> {
     fn change(&mut self, key: Digest, journal: &Journal, change: impl FnOnce(&mut Grant)) {
         if let Some(grant) = self.grants.get_mut(&key) {
             change(grant);
-            journal.put(Kind::Grant, &key.text(), grant.ends, &*grant);
+            journal.put(RecordKind::Grant, &key.text(), grant.ends, &*grant);
         }
     }
 
@@ -360,30 +364,267 @@ impl State<'_> {
         for access in &grant.tokens {
             self.tokens.remove(&access.digest);
         }
-        journal.remove(Kind::Grant, &key.text());
+        journal.remove(RecordKind::Grant, &key.text());
         Some(grant)
     }
 
     /// Makes room for one more grant of this user.
-    fn make_room(&mut self, principal: &str, now: u64, journal: &Journal) -> Result<(), Refusal> {
-        let expired = self.grants.iter().filter(|it| it.1.ends <= now).map(|it| *it.0);
+    fn make_room(
+        &mut self,
+        principal: &str,
+        now: u64,
+        journal: &Journal,
+    ) -> Result<(), OAuthError> {
+        let expired = self.grants.iter().filter(|entry| entry.1.ends <= now).map(|entry| *entry.0);
         for key in expired.collect::<Vec<_>>() {
             self.end(key, journal);
         }
-        let own = |it: &(&Digest, &Grant)| it.1.user.principal() == principal;
+        let own = |entry: &(&Digest, &Grant)| entry.1.user.principal() == principal;
         if self.grants.iter().filter(own).count() >= OF_USER {
-            let first = self.grants.iter().filter(own).min_by_key(|it| it.1.ends);
-            if let Some(key) = first.map(|it| *it.0) {
+            let first = self.grants.iter().filter(own).min_by_key(|entry| entry.1.ends);
+            if let Some(key) = first.map(|entry| *entry.0) {
                 self.end(key, journal);
                 self.counts.count(Limit::Logins);
             }
         }
         if self.grants.len() >= MOST {
-            return Err(self.counts.busy(Limit::Logins, "there are too many grants"));
+            return Err(self.counts.limit_reached(Limit::Logins, "there are too many grants"));
         }
         Ok(())
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::{grant::IDLE, login::User};
+
+    const NOW: u64 = 1_000_000;
+
+    struct Table(Grants, Journal);
+
+    impl Table {
+        fn new() -> Self {
+            Self(Grants::default(), Journal::default())
+        }
+
+        fn begin(&self, user: &str) -> IssuedTokens {
+            let scopes = ["a", "b"].map(str::to_owned).to_vec();
+            let grant = Grant::new("c".into(), None, User::new(user), scopes, "http://r".into());
+            self.0.begin(grant, true, |_| Ok(None), NOW, &self.1).ok().unwrap()
+        }
+
+        fn refresh(&self, token: &str, now: u64) -> Option<(String, String)> {
+            let issued = self.0.refresh(token, "c", None, None, now, &self.1).ok()?;
+            Some((issued.access, issued.refresh.unwrap()))
+        }
+
+        /// Returns the table of the next process, after this one was killed.
+        fn restarted(&self) -> Self {
+            let next = Self::new();
+            for (key, grant) in self.0.locked().grants.iter() {
+                let kept = serde_json::to_string(grant).unwrap();
+                next.0.set_aside(*key, serde_json::from_str(&kept).unwrap());
+            }
+            next.0.activate(|_, _| Standing::Good, &next.1);
+            next
+        }
+
+        fn is_good(&self, access: &str, now: u64) -> bool {
+            self.0.verify(access, now).is_some()
+        }
+    }
+
+    #[test]
+    fn access_tokens_end_and_refresh_tokens_change() {
+        let table = Table::new();
+        let first = table.begin("ada");
+        let authorization = table.0.verify(&first.access, NOW).unwrap();
+        assert_eq!(authorization.principal().as_str(), "ada");
+        assert!(authorization.has_scope("a") && authorization.has_scope("b"));
+        assert!(table.is_good(&first.access, NOW + ACCESS - 1));
+        assert!(!table.is_good(&first.access, NOW + ACCESS));
+        let (access, refresh) = table.refresh(&first.refresh.unwrap(), NOW + ACCESS).unwrap();
+        assert!(table.is_good(&access, NOW + ACCESS));
+        // A grant lives for as long as its client refreshes it in time.
+        let (_, refresh) = table.refresh(&refresh, NOW + ACCESS + IDLE - 1).unwrap();
+        assert!(table.refresh(&refresh, NOW + ACCESS + IDLE - 1 + IDLE).is_none());
+    }
+
+    #[test]
+    fn a_refresh_token_that_is_used_twice_ends_the_grant() {
+        let table = Table::new();
+        let stolen = table.begin("ada").refresh.unwrap();
+        let (access, refresh) = table.refresh(&stolen, NOW).unwrap();
+        assert!(table.is_good(&access, NOW));
+        assert!(table.refresh(&stolen, NOW + GRACE + 1).is_none());
+        assert!(!table.is_good(&access, NOW) && table.refresh(&refresh, NOW).is_none());
+    }
+
+    #[test]
+    fn a_client_that_repeats_a_refresh_at_once_gets_the_same_tokens() {
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        let answer = table.refresh(&first, NOW).unwrap();
+        for _ in 0..TOKENS * 2 {
+            assert_eq!(table.refresh(&first, NOW + GRACE), Some(answer.clone()));
+        }
+        // The answer is the same after its access token was used.
+        assert!(table.is_good(&answer.0, NOW + GRACE + ACCESS - 1));
+        assert_eq!(table.refresh(&first, NOW + GRACE), Some(answer.clone()));
+        assert!(table.refresh(&first, NOW + GRACE + 1).is_none());
+        assert!(table.refresh(&answer.1, NOW).is_none());
+
+        // A different key gives a different answer.
+        let [one, other] = [Table::new(), Table::new()];
+        let token = one.begin("ada").refresh.unwrap();
+        assert_ne!(
+            one.0.chain.next("refresh", &token).ok(),
+            other.0.chain.next("refresh", &token).ok()
+        );
+
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        table.refresh(&first, NOW).unwrap();
+        // A use within the grace period does not start the period again.
+        table.refresh(&first, NOW + GRACE).unwrap();
+        assert!(table.refresh(&first, NOW + GRACE + 1).is_none());
+
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        let (_, next) = table.refresh(&first, NOW).unwrap();
+        table.refresh(&next, NOW).unwrap();
+        assert!(table.refresh(&first, NOW).is_none());
+    }
+
+    #[test]
+    fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        let lost = table.refresh(&first, NOW).unwrap();
+        let table = table.restarted();
+        let answer = table.refresh(&first, NOW + GRACE).unwrap();
+        assert_ne!(answer, lost, "the key of the process before is gone");
+        assert_eq!(table.refresh(&first, NOW + GRACE), Some(answer.clone()));
+        assert!(table.is_good(&answer.0, NOW + GRACE) && table.is_good(&lost.0, NOW + GRACE));
+        let (_, third) = table.refresh(&answer.1, NOW + GRACE).unwrap();
+        assert!(table.refresh(&third, NOW + GRACE).is_some());
+        // A clock that was set back by some seconds at the restart makes no difference.
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        table.refresh(&first, NOW).unwrap();
+        assert!(table.restarted().refresh(&first, NOW - GRACE).is_some());
+    }
+
+    #[test]
+    fn answers_to_a_refresh_from_before_and_after_a_restart_are_all_valid() {
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        let answers: Vec<_> = (0..3)
+            .scan(table, |table, at| {
+                let answer = table.refresh(&first, NOW + at).unwrap();
+                *table = table.restarted();
+                Some((answer, table.restarted()))
+            })
+            .collect();
+        let (_, table) = answers.last().unwrap();
+        for ((access, refresh), _) in &answers {
+            // The use of one answer ends the others.
+            let table = table.restarted();
+            assert!(table.is_good(access, NOW));
+            let (_, next) = table.refresh(refresh, NOW + GRACE + 1).unwrap();
+            assert!(table.refresh(&next, NOW + GRACE + 1).is_some());
+            for ((_, other), _) in answers.iter().filter(|answer| answer.0.1 != *refresh).take(1) {
+                assert!(table.refresh(other, NOW + GRACE + 1).is_none());
+            }
+            assert!(table.refresh(&next, NOW + GRACE + 1).is_none(), "the grant has ended");
+        }
+    }
+
+    #[test]
+    fn a_refresh_token_that_is_used_twice_ends_the_grant_after_a_restart() {
+        let table = Table::new();
+        let stolen = table.begin("ada").refresh.unwrap();
+        let (access, refresh) = table.refresh(&stolen, NOW).unwrap();
+        let table = table.restarted();
+        assert!(table.is_good(&access, NOW));
+        assert!(table.refresh(&stolen, NOW + GRACE + 1).is_none());
+        assert!(!table.is_good(&access, NOW) && table.refresh(&refresh, NOW).is_none());
+    }
+
+    #[test]
+    fn a_refresh_works_only_for_its_client_and_may_narrow_the_scopes() {
+        let table = Table::new();
+        let token = table.begin("ada").refresh.unwrap();
+        let refresh = |client: &str, scopes: &[&str]| {
+            let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+            table.0.refresh(&token, client, Some(scopes), None, NOW, &table.1)
+        };
+        assert_eq!(refresh("d", &["a"]).err().unwrap().error, "invalid_grant");
+        assert_eq!(refresh("c", &["a", "x"]).err().unwrap().error, "invalid_scope");
+        let less = refresh("c", &["a"]).ok().unwrap();
+        let authorization = table.0.verify(&less.access, NOW).unwrap();
+        assert_eq!(authorization.granted().collect::<Vec<_>>(), ["a"]);
+        // A refresh without scopes returns to all granted scopes.
+        let all =
+            table.0.refresh(&less.refresh.unwrap(), "c", None, None, NOW, &table.1).ok().unwrap();
+        assert_eq!(all.scopes, ["a", "b"]);
+    }
+
+    #[test]
+    fn a_scope_that_is_named_often_is_kept_once() {
+        let table = Table::new();
+        let token = table.begin("ada").refresh.unwrap();
+        let scopes = ["b", "a"].repeat(10_000).into_iter().map(str::to_owned).collect();
+        let issued = table.0.refresh(&token, "c", Some(scopes), None, NOW, &table.1).ok().unwrap();
+        assert_eq!(issued.scopes, ["a", "b"]);
+        let authorization = table.0.verify(&issued.access, NOW).unwrap();
+        assert_eq!(authorization.granted().count(), 2);
+    }
+
+    #[test]
+    fn a_revoked_access_token_is_not_issued_again_by_a_repeated_refresh() {
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        let (access, _) = table.refresh(&first, NOW).unwrap();
+        assert!(table.is_good(&access, NOW));
+        table.0.revoke(&access, "c", &table.1);
+        assert!(table.refresh(&first, NOW).is_none());
+        assert!(!table.is_good(&access, NOW));
+    }
+
+    #[test]
+    fn a_client_can_revoke_only_its_own_tokens() {
+        let table = Table::new();
+        let issued = table.begin("ada");
+        let (access, refresh) = (issued.access, issued.refresh.unwrap());
+        for foreign in [&access, &refresh] {
+            table.0.revoke(foreign, "d", &table.1);
+        }
+        table.0.revoke("unknown", "c", &table.1);
+        assert!(table.is_good(&access, NOW));
+        table.0.revoke(&access, "c", &table.1);
+        assert!(!table.is_good(&access, NOW));
+        let (access, refresh) = table.refresh(&refresh, NOW).unwrap();
+        table.0.revoke(&refresh, "c", &table.1);
+        assert!(!table.is_good(&access, NOW) && table.refresh(&refresh, NOW).is_none());
+    }
+
+    #[test]
+    fn one_user_does_not_fill_the_table() {
+        let (counts, tally) = RefusalCounts::of_test();
+        let table = Table(Grants::new(counts), Journal::default());
+        let bob = table.begin("bob");
+        let all: Vec<_> = (0..OF_USER + 3).map(|_| table.begin("ada")).collect();
+        let kept = all.iter().filter(|issued| table.is_good(&issued.access, NOW)).count();
+        assert_eq!(kept, OF_USER);
+        assert_eq!(tally.refused(Limit::Logins), 3);
+        assert!(table.is_good(&bob.access, NOW));
+        let mut refresh = bob.refresh.unwrap();
+        for _ in 0..TOKENS * 2 {
+            refresh = table.refresh(&refresh, NOW).unwrap().1;
+        }
+        assert_eq!(table.0.tokens.len(), OF_USER + TOKENS);
+        assert_eq!(table.0.locked().grants.len(), OF_USER + 1);
+    }
+}

@@ -2,8 +2,9 @@
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
-use super::{clock::time, farewell, grant::Grant, records::Records, secret::Digest};
 use mcp_runtime::{Error, Result};
+
+use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time};
 
 /// Handle to the logins at an [`AuthorizationServer`], which lists and ends what users have granted to clients.
 ///
@@ -100,10 +101,10 @@ impl Logins {
         }
         let ended = grants.end_of(user, one.as_ref(), journal);
         let now = clock.now();
-        let count = ended.iter().filter(|it| it.1.ends > now).count();
+        let count = ended.iter().filter(|entry| entry.1.ends > now).count();
         let saved = journal.save().await;
         saved.map_err(|why| Error::internal(format_args!("logins have ended: {}", why.why)))?;
-        farewell::say(provider.as_ref(), ended);
+        provider::revoke_upstream(provider.as_ref(), ended);
         Ok(count)
     }
 
@@ -141,7 +142,7 @@ impl Login {
 
     /// Returns the scopes that the user has granted.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
-        self.scopes.iter().map(|it| &**it)
+        self.scopes.iter().map(|scope| &**scope)
     }
 
     /// Returns the time at which the user let the client in.
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
     use crate::{
         User,
-        journal::{Change, Ledger, Row, StoreFuture},
+        store::{LoginStore, RecordChange, StoreFuture, StoredRecord},
     };
 
     /// Store whose writes fail while it is full.
@@ -178,13 +179,14 @@ mod tests {
         gone: std::sync::Mutex<Vec<String>>,
     }
 
-    impl Ledger for Disk {
-        fn load(&self, _: u64) -> StoreFuture<'_, Vec<Row>> {
+    impl LoginStore for Disk {
+        fn load(&self, _: u64) -> StoreFuture<'_, Vec<StoredRecord>> {
             Box::pin(async { Ok(Vec::new()) })
         }
 
-        fn write(&self, changes: Vec<Change>) -> StoreFuture<'_, ()> {
-            let gone = changes.into_iter().filter(|it| it.2.is_none()).map(|it| it.1);
+        fn write(&self, changes: Vec<RecordChange>) -> StoreFuture<'_, ()> {
+            let gone =
+                changes.into_iter().filter(|change| change.2.is_none()).map(|change| change.1);
             let written = match self.is_full.load(Ordering::Relaxed) {
                 true => Err(Error::internal("the disk is full")),
                 false => {

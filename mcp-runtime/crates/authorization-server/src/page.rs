@@ -7,9 +7,15 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderValue, Response, StatusCode, header};
 use ring::digest::{SHA256, digest};
 
-use super::{
-    authorize::Asked, core::Core, login::LoginPage, provider::Provider, redirect::Redirect,
-    refusal::Refusal, reply::Reply, user::User, waiting::Held,
+use crate::{
+    authorization_request::AuthorizationRequest,
+    login::{LoginPage, User},
+    oauth_error::OAuthError,
+    pending::PageBinding,
+    provider::Provider,
+    redirect_uri::RedirectUri,
+    response::Reply,
+    state::ServerState,
 };
 
 const STYLE: &str = "\
@@ -38,42 +44,46 @@ fn escaped(text: &str) -> String {
             | '\u{200e}'
             | '\u{200f}'
             | '\u{61c}' => {}
-            it if it.is_control() => escaped.push(' '),
-            it => escaped.push(it),
+            letter if letter.is_control() => escaped.push(' '),
+            letter => escaped.push(letter),
         }
     }
     escaped
 }
 
 /// Description of a client, as pages show it.
-pub(crate) struct Shown {
+pub(crate) struct ShownClient {
     name: String,
     /// Source of the name: the client itself or its host.
     origin: String,
     /// Destination of the browser, in words.
-    place: String,
+    destination: String,
     /// Source for `form-action` that lets the browser go to the destination.
     source: String,
     /// Warning about the destination.
     warning: Option<&'static str>,
 }
 
-pub(crate) fn source(asked: &Asked) -> Shown {
-    let redirect = Redirect::parse(&asked.back.redirect);
-    let known = redirect.map(|it| (it.place(), it.source(), it.warning()));
-    let (place, source, warning) = known.unwrap_or_default();
-    let client = &asked.client;
-    // A name without a letter or digit would leave a gap in the sentence on the page.
-    let is_name = |it: &&str| it.chars().any(char::is_alphanumeric);
-    let named = client.name.as_deref().map(str::trim).filter(is_name);
-    let origin = match client.host() {
-        Some(host) => format!("{host} says so"),
-        None => "it says so itself; nobody has checked it".to_owned(),
-    };
-    let name = named.or(client.host()).unwrap_or("An unnamed application").to_owned();
-    Shown { name, origin, place, source, warning }
+impl ShownClient {
+    /// Describes the client of an authorization.
+    pub(crate) fn of(authorization: &AuthorizationRequest) -> Self {
+        let redirect = RedirectUri::parse(&authorization.target.redirect);
+        let described = redirect.map(|uri| (uri.destination(), uri.source(), uri.warning()));
+        let (destination, source, warning) = described.unwrap_or_default();
+        let client = &authorization.client;
+        // A name without a letter or digit would leave a gap in the sentence on the page.
+        let is_name = |name: &&str| name.chars().any(char::is_alphanumeric);
+        let named = client.name.as_deref().map(str::trim).filter(is_name);
+        let origin = match client.host() {
+            Some(host) => format!("{host} says so"),
+            None => "it says so itself; nobody has checked it".to_owned(),
+        };
+        let name = named.or(client.host()).unwrap_or("An unnamed application").to_owned();
+        Self { name, origin, destination, source, warning }
+    }
 }
 
+/// Builds a response with a page.
 fn html(status: StatusCode, body: String, policy: &str) -> Reply {
     let mut reply = Response::new(body.into_bytes());
     *reply.status_mut() = status;
@@ -103,10 +113,12 @@ fn policy(style: &str, forms: &str) -> String {
     )
 }
 
+/// Builds the source for `style-src` that lets the style of these pages through.
 fn own_style() -> String {
     format!("style-src 'sha256-{}'", STANDARD.encode(digest(&SHA256, STYLE.as_bytes())))
 }
 
+/// Builds a page with this title. `content` is markup.
 fn framed(title: &str, content: &str) -> String {
     let title = escaped(title);
     format!(
@@ -115,9 +127,10 @@ fn framed(title: &str, content: &str) -> String {
     )
 }
 
-fn hidden(held: &Held) -> String {
+/// Builds the hidden fields of a form.
+fn hidden(binding: &PageBinding) -> String {
     // The id and the ticket are base64url, which needs no escaping in HTML.
-    let Held { id, ticket, .. } = held;
+    let PageBinding { id, ticket, .. } = binding;
     format!(
         "<input type=\"hidden\" name=\"pending\" value=\"{id}\"><input type=\"hidden\" name=\"ticket\" value=\"{ticket}\">"
     )
@@ -137,25 +150,30 @@ fn filled(page: &str, fill: impl Fn(&str) -> String) -> String {
 }
 
 /// Shows an error and asks the user to start again in the application.
-pub(crate) fn problem(core: &Core, refusal: &Refusal) -> Reply {
-    let way = "Go back to the application that sent you here, and start again.";
-    ended(core, refusal, way)
+pub(crate) fn problem(server: &ServerState, refusal: &OAuthError) -> Reply {
+    let advice = "Go back to the application that sent you here, and start again.";
+    error_page(server, refusal, advice)
 }
 
-/// Shows an error with a link to `url`, which reports the error to the application. `place` is the link's destination in words.
-pub(crate) fn turned_back(core: &Core, refusal: &Refusal, url: &str, place: &str) -> Reply {
-    let way = format!(
+/// Shows an error with a link to `url`, which reports the error to the application. `destination` is that of the link, in words.
+pub(crate) fn rejected(
+    server: &ServerState,
+    refusal: &OAuthError,
+    url: &str,
+    destination: &str,
+) -> Reply {
+    let advice = format!(
         "The application that sent you here asks for what it cannot get. <a href=\"{}\">Go to <b>{}</b></a> only if you have come from there.",
         escaped(url),
-        escaped(place)
+        escaped(destination)
     );
-    ended(core, refusal, &way)
+    error_page(server, refusal, &advice)
 }
 
-/// Shows an error. `way` is markup.
-fn ended(core: &Core, refusal: &Refusal, way: &str) -> Reply {
-    let title = format!("{}: this does not work", core.name());
-    let content = format!("<p class=\"message\">{}</p><p>{way}</p>", escaped(&refusal.why));
+/// Shows an error. `advice` is markup.
+fn error_page(server: &ServerState, refusal: &OAuthError, advice: &str) -> Reply {
+    let title = format!("{}: this does not work", server.name());
+    let content = format!("<p class=\"message\">{}</p><p>{advice}</p>", escaped(&refusal.why));
     let status = match refusal.status {
         StatusCode::UNAUTHORIZED => StatusCode::BAD_REQUEST,
         status => status,
@@ -164,16 +182,21 @@ fn ended(core: &Core, refusal: &Refusal, way: &str) -> Reply {
 }
 
 /// Shows the login page.
-pub(crate) fn login(core: &Core, held: &Held, shown: &Shown, page: &LoginPage) -> Reply {
+pub(crate) fn login(
+    server: &ServerState,
+    binding: &PageBinding,
+    shown: &ShownClient,
+    page: &LoginPage,
+) -> Reply {
     let forms = format!("'self' {}", shown.source);
     let message = page.message.as_deref().unwrap_or_default();
     let status = if message.is_empty() { StatusCode::OK } else { StatusCode::FORBIDDEN };
     if let Some(own) = &page.html {
         let own = filled(own, |name| match name {
-            "server" => escaped(core.name()),
+            "server" => escaped(server.name()),
             "client" => escaped(&shown.name),
             "message" => escaped(message),
-            "hidden" => hidden(held),
+            "hidden" => hidden(binding),
             _ => String::new(),
         });
         return html(status, own, &policy("style-src 'unsafe-inline'; img-src data:", &forms));
@@ -190,55 +213,60 @@ pub(crate) fn login(core: &Core, held: &Held, shown: &Shown, page: &LoginPage) -
          <button name=\"action\" value=\"login\">Log in</button>\
          <button name=\"action\" value=\"deny\" formnovalidate>Cancel</button></form>",
         escaped(&shown.name),
-        hidden(held)
+        hidden(binding)
     );
-    let title = format!("Log in to {}", core.name());
+    let title = format!("Log in to {}", server.name());
     html(status, framed(&title, &content), &policy(&own_style(), &forms))
 }
 
 /// User whom a consent page addresses.
-pub(crate) enum Who<'a> {
+pub(crate) enum ConsentUser<'a> {
     /// User who has logged in here.
-    User(&'a User),
+    LoggedIn(&'a User),
     /// User who will log in at this upstream provider.
-    Elsewhere(&'a Provider),
+    AtProvider(&'a Provider),
 }
 
 /// Shows the consent page, on which the user decides.
-pub(crate) fn consent(core: &Core, held: &Held, asked: &Asked, who: &Who<'_>) -> Reply {
-    let shown = source(asked);
+pub(crate) fn consent(
+    server: &ServerState,
+    binding: &PageBinding,
+    authorization: &AuthorizationRequest,
+    user: &ConsentUser<'_>,
+) -> Reply {
+    let shown = ShownClient::of(authorization);
     let mut scopes = String::new();
-    let may = |scope: &str| match who {
-        Who::User(user) => user.may(scope),
-        Who::Elsewhere(_) => true,
+    let may = |scope: &str| match user {
+        ConsentUser::LoggedIn(user) => user.may(scope),
+        ConsentUser::AtProvider(_) => true,
     };
-    for scope in asked.scopes.iter().filter(|it| may(it)) {
+    for scope in authorization.scopes.iter().filter(|scope| may(scope)) {
         let _ = write!(
             scopes,
             "<label><input type=\"checkbox\" name=\"scope\" value=\"{}\" checked> {}</label>",
             escaped(scope),
-            escaped(core.words(scope))
+            escaped(server.description(scope))
         );
     }
     if scopes.is_empty() {
         scopes.push_str("<p>Use this server in your name.</p>");
     }
-    let (introduction, further) = match who {
-        Who::User(user) => (
+    let (introduction, further) = match user {
+        ConsentUser::LoggedIn(user) => (
             format!("<p>You are logged in as <b>{}</b>.</p>", escaped(user.shown())),
             String::new(),
         ),
-        Who::Elsewhere(provider) => (
+        ConsentUser::AtProvider(provider) => (
             format!(
                 "<p>To go on you log in at <b>{}</b>, which is asked for: {}.</p>",
-                escaped(provider.place()),
+                escaped(provider.display_name()),
                 escaped(&provider.scopes())
             ),
             // Browsers check all redirects of a form, and a provider may redirect through hosts that are unknown here.
             format!(" https: {}", provider.source()),
         ),
     };
-    let warning = shown.warning.map(|it| format!("<p class=\"message\">{it}</p>"));
+    let warning = shown.warning.map(|warning| format!("<p class=\"message\">{warning}</p>"));
     let content = format!(
         "{introduction}\
          <dl><dt>Application</dt><dd><b>{}</b> ({})</dd><dt>You will be sent to</dt><dd>{}</dd></dl>{}\
@@ -247,11 +275,11 @@ pub(crate) fn consent(core: &Core, held: &Held, asked: &Asked, who: &Who<'_>) ->
          <button name=\"action\" value=\"deny\">Deny</button></form>",
         escaped(&shown.name),
         escaped(&shown.origin),
-        escaped(&shown.place),
+        escaped(&shown.destination),
         warning.unwrap_or_default(),
-        hidden(held),
+        hidden(binding),
     );
-    let title = format!("Let an application use {}?", core.name());
+    let title = format!("Let an application use {}?", server.name());
     let forms = format!("'self' {}{further}", shown.source);
     html(StatusCode::OK, framed(&title, &content), &policy(&own_style(), &forms))
 }

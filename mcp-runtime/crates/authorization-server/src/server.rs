@@ -1,14 +1,27 @@
-use std::{fmt, future::Future, net::IpAddr, sync::Arc};
+//! The server as its author configures it, and the routing of its requests.
 
-use super::{
-    core::{Core, Scope, Way},
-    login::{Judge, LoginPage, LoginRequest},
-    logins::Logins,
-    provider::Provider,
-    upstream::Upstream,
-    user::User,
+use std::{fmt, future::Future, net::IpAddr, pin::Pin, sync::Arc};
+
+use http::{Method, StatusCode, header};
+use mcp_runtime::{
+    __companion::{AuthorizationPages, PageRequest, ServedResource, VerifierPages, discard},
+    Authorization, Denied, TokenVerifier,
 };
-use mcp_runtime::{__companion::VerifierPages, Authorization, Denied, TokenVerifier};
+
+use crate::{
+    authorize, decide,
+    login::{LoginFunction, LoginPage, LoginRequest, User},
+    logins::Logins,
+    metadata::{Endpoint, ServerMetadata},
+    oauth_error::OAuthError,
+    page,
+    provider::Provider,
+    registration,
+    response::{self, Reply},
+    state::{LoginMethod, OfferedScope, ServerState},
+    token,
+    upstream::Upstream,
+};
 
 /// OAuth 2.1 authorization server inside the MCP server that accepts its tokens, for development and for single nodes. Pass it to
 /// [`Builder::auth`](mcp_runtime::Builder::auth).
@@ -49,7 +62,7 @@ use mcp_runtime::{__companion::VerifierPages, Authorization, Denied, TokenVerifi
 /// client unnoticed. There is no second factor except one that your function asks for. There is no page on which users see what they have
 /// granted; [`logins`](Self::logins) has what such a page or tool needs.
 pub struct AuthorizationServer {
-    core: Arc<Core>,
+    state: Arc<ServerState>,
 }
 
 impl AuthorizationServer {
@@ -68,8 +81,8 @@ impl AuthorizationServer {
         L: Future<Output = Result<User, LoginPage>> + Send + 'static,
     {
         Self {
-            core: Arc::new(Core::new(Way::Asked {
-                login: Judge::new(login),
+            state: Arc::new(ServerState::new(LoginMethod::Local {
+                login: LoginFunction::new(login),
                 page: LoginPage::form(),
             })),
         }
@@ -81,13 +94,13 @@ impl AuthorizationServer {
     /// later. A user whom the provider refuses at a refresh is logged out here.
     pub fn delegated(upstream: Upstream) -> Self {
         let provider = Arc::new(Provider::new(upstream));
-        Self { core: Arc::new(Core::new(Way::Delegated(provider))) }
+        Self { state: Arc::new(ServerState::new(LoginMethod::Delegated(provider))) }
     }
 
-    fn change(mut self, change: impl FnOnce(&mut Core)) -> Self {
-        // `core` has only one owner until the server is built.
-        if let Some(core) = Arc::get_mut(&mut self.core) {
-            change(core);
+    fn change(mut self, change: impl FnOnce(&mut ServerState)) -> Self {
+        // `state` has only one owner until the server is built.
+        if let Some(state) = Arc::get_mut(&mut self.state) {
+            change(state);
         }
         self
     }
@@ -100,15 +113,15 @@ impl AuthorizationServer {
     #[must_use]
     pub fn issuer(self, url: impl Into<String>) -> Self {
         let url = url.into();
-        self.change(|it| it.issuer = Some(url))
+        self.change(|state| state.issuer = Some(url))
     }
 
     /// Adds a scope that users can grant, with the description that they see. A client that requests no scopes gets all scopes that the
     /// user agrees to.
     #[must_use]
-    pub fn scope(self, name: impl Into<String>, words: impl Into<String>) -> Self {
-        let scope = Scope { name: name.into(), words: words.into() };
-        self.change(|it| it.scopes.push(scope))
+    pub fn scope(self, name: impl Into<String>, description: impl Into<String>) -> Self {
+        let scope = OfferedScope { name: name.into(), description: description.into() };
+        self.change(|state| state.scopes.push(scope))
     }
 
     /// Stores clients and grants in this file too, so that logins survive a restart. By default, they are only in memory. Tokens of this
@@ -131,21 +144,21 @@ impl AuthorizationServer {
     #[cfg(feature = "sqlite")]
     #[must_use]
     pub fn keep_in(self, file: Arc<mcp_runtime::SqliteStore>) -> Self {
-        self.core.records.journal.keep_in(file);
+        self.state.records.journal.keep_in(file);
         self
     }
 
     /// Returns a handle to all logins, with which the author lists and ends them, for example after a laptop was stolen or a password was
     /// changed. Call this before the server is built. The handle stays valid afterwards.
     pub fn logins(&self) -> Logins {
-        Logins(self.core.records.clone())
+        Logins(self.state.records.clone())
     }
 
     /// Sets the login page that is shown first. Default: [`LoginPage::form`].
     #[must_use]
     pub fn login_page(self, page: LoginPage) -> Self {
-        self.change(|it| {
-            if let Way::Asked { page: first, .. } = &mut it.way {
+        self.change(|state| {
+            if let LoginMethod::Local { page: first, .. } = &mut state.login_method {
                 *first = page;
             }
         })
@@ -159,35 +172,35 @@ impl AuthorizationServer {
     #[must_use]
     pub fn allow_redirect(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
-        self.change(|it| it.redirects.push(uri))
+        self.change(|state| state.private_redirects.push(uri))
     }
 }
 
 impl fmt::Debug for AuthorizationServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AuthorizationServer")
-            .field("issuer", &self.core.issuer)
+            .field("issuer", &self.state.issuer)
             .finish_non_exhaustive()
     }
 }
 
 impl TokenVerifier for AuthorizationServer {
     async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
-        let records = &self.core.records;
+        let records = &self.state.records;
         let found = records.grants.verify(token, records.clock.now());
         found.ok_or(Denied::invalid("the token is not good, or no longer"))
     }
 
     fn problem(&self) -> Option<String> {
-        self.core.problem()
+        self.state.problem()
     }
 
     fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String> {
         match address {
             Some(address) if address.is_loopback() => Ok(()),
-            _ if self.core.issuer.as_deref().is_some_and(|it| it.starts_with("https://")) => Ok(()),
+            _ if self.state.issuer.as_deref().is_some_and(|url| url.starts_with("https://")) => Ok(()),
             // The application that mounts the server knows who can reach it.
-            None if self.core.issuer.is_some() => Ok(()),
+            None if self.state.issuer.is_some() => Ok(()),
             Some(address) => Err(format!(
                 "{address} can be reached from elsewhere, and nobody knows by which name: say `.issuer(\"https://…\")` of the `AuthorizationServer`, or listen on 127.0.0.1"
             )),
@@ -198,6 +211,99 @@ impl TokenVerifier for AuthorizationServer {
     }
 
     fn authorization_pages(&self) -> Option<VerifierPages> {
-        Some(VerifierPages(self.core.clone()))
+        Some(VerifierPages(self.state.clone()))
     }
+}
+
+impl AuthorizationPages for ServerState {
+    fn is_here(&self, path: &str) -> bool {
+        Endpoint::of(path, self.path()).is_some()
+    }
+
+    fn is_for_scripts(&self, path: &str) -> bool {
+        let endpoint = Endpoint::of(path, self.path());
+        !matches!(endpoint, Some(Endpoint::Authorize | Endpoint::Callback))
+    }
+
+    fn paths(&self) -> Vec<String> {
+        Endpoint::paths(self.path())
+    }
+
+    fn issuer(&self, origin: &str) -> String {
+        self.issuer(origin)
+    }
+
+    fn own_origin(&self) -> Option<&str> {
+        self.issuer.as_deref().map(|url| self.origin(url))
+    }
+
+    fn resource(&self, path: &str) -> Option<String> {
+        let issuer = self.issuer.as_deref()?;
+        Some(format!("{issuer}{}", if path == "/" { "" } else { path }))
+    }
+
+    fn scopes(&self) -> Vec<String> {
+        self.scopes.iter().map(|scope| scope.name.clone()).collect()
+    }
+
+    fn open(
+        &self,
+        served: ServedResource,
+    ) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        self.start(served);
+        Box::pin(self.load())
+    }
+
+    fn answer(
+        self: Arc<Self>,
+        request: PageRequest,
+    ) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
+        Box::pin(async move {
+            // The request runs in its own task. If the client or browser disconnects, tokens that the upstream provider has already issued
+            // are not lost. If the author's function panics, only this response fails.
+            let (server, parts) = (self.clone(), request.parts.clone());
+            let answered = tokio::spawn(async move { route(&server, &request).await });
+            answered.await.unwrap_or_else(|why| {
+                let refusal = OAuthError::server_error("this cannot be answered", &why);
+                // The error holds the payload of the panic, whose `Drop` is the author's code.
+                discard(why);
+                match Endpoint::of(parts.uri.path(), self.path()) {
+                    Some(Endpoint::Authorize) => page::problem(&self, &refusal),
+                    _ => response::refused(&refusal, &parts.headers),
+                }
+            })
+        })
+    }
+}
+
+/// Passes a request on to the handler of its endpoint.
+async fn route(server: &ServerState, request: &PageRequest) -> Reply {
+    let parts = &request.parts;
+    let endpoint = Endpoint::of(parts.uri.path(), server.path());
+    let is_post = parts.method == Method::POST;
+    let answered = match (endpoint, is_post) {
+        (Some(Endpoint::Metadata), false) => Ok(metadata(server, request)),
+        (Some(Endpoint::Authorize), false) => Ok(authorize::begin(server, request).await),
+        (Some(Endpoint::Authorize), true) => Ok(decide::answer(server, request).await),
+        (Some(Endpoint::Token), true) => token::answer(server, request).await,
+        (Some(Endpoint::Register), true) => registration::answer(server, request).await,
+        (Some(Endpoint::Revoke), true) => token::revoke(server, request).await,
+        (Some(Endpoint::Callback), false) => match server.provider() {
+            Some(provider) => Ok(decide::answer_callback(server, request, provider).await),
+            None => return response::empty(StatusCode::NOT_FOUND),
+        },
+        (Some(Endpoint::Metadata | Endpoint::Callback), true) => {
+            return response::not_allowed("GET");
+        }
+        (_, _) => return response::not_allowed("POST"),
+    };
+    answered.unwrap_or_else(|refusal| response::refused(&refusal, &parts.headers))
+}
+
+fn metadata(server: &ServerState, request: &PageRequest) -> Reply {
+    let issuer = server.issuer(&request.origin);
+    let scopes = server.scopes.iter().map(|scope| &*scope.name);
+    let mut response = response::json(StatusCode::OK, &ServerMetadata::new(&issuer, scopes));
+    response.headers_mut().remove(header::CACHE_CONTROL);
+    response
 }

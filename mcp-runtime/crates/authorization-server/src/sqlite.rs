@@ -1,10 +1,9 @@
 //! Clients of the authorization server and the grants of users, in the same file as the tasks.
 
+use mcp_runtime::SqliteStore;
 use rusqlite::{Connection, TransactionBehavior::Immediate, params};
 
-use mcp_runtime::SqliteStore;
-
-use super::journal::{Change, Kind, Ledger, Row, StoreFuture};
+use crate::store::{LoginStore, RecordChange, RecordKind, StoreFuture, StoredRecord};
 
 /// Created on first use, so that a file with only tasks does not change.
 const TABLE: &str = "
@@ -16,35 +15,35 @@ const TABLE: &str = "
         PRIMARY KEY (kind, key)
     ) STRICT, WITHOUT ROWID;";
 
-impl Ledger for SqliteStore {
-    fn load(&self, now: u64) -> StoreFuture<'_, Vec<Row>> {
+impl LoginStore for SqliteStore {
+    fn load(&self, now: u64) -> StoreFuture<'_, Vec<StoredRecord>> {
         Box::pin(self.with_connection(move |connection| load(connection, now)))
     }
 
-    fn write(&self, changes: Vec<Change>) -> StoreFuture<'_, ()> {
+    fn write(&self, changes: Vec<RecordChange>) -> StoreFuture<'_, ()> {
         Box::pin(self.with_connection(move |connection| write(connection, &changes)))
     }
 }
 
-fn load(connection: &mut Connection, now: u64) -> rusqlite::Result<Vec<Row>> {
+fn load(connection: &mut Connection, now: u64) -> rusqlite::Result<Vec<StoredRecord>> {
     connection.execute_batch(TABLE)?;
     connection.execute("DELETE FROM authorization WHERE expires <= ?1", [integer(now)])?;
     let mut rows = connection.prepare("SELECT kind, key, expires, json FROM authorization")?;
     let rows = rows.query_map([], |row| {
         let kind: String = row.get(0)?;
         let expires = u64::try_from(row.get::<_, i64>(2)?).unwrap_or_default();
-        let row = |kind| Ok(Row { kind, key: row.get(1)?, expires, json: row.get(3)? });
+        let row = |kind| Ok(StoredRecord { kind, key: row.get(1)?, expires, json: row.get(3)? });
         // A row of an unknown kind was written by a newer version, and is skipped.
-        Kind::named(&kind).map(row).transpose()
+        RecordKind::named(&kind).map(row).transpose()
     })?;
     rows.filter_map(Result::transpose).collect()
 }
 
-fn write(connection: &mut Connection, changes: &[Change]) -> rusqlite::Result<()> {
+fn write(connection: &mut Connection, changes: &[RecordChange]) -> rusqlite::Result<()> {
     let write = connection.transaction_with_behavior(Immediate)?;
     for (kind, key, row) in changes {
         match row {
-            Some(Row { expires, json, .. }) => write.execute(
+            Some(StoredRecord { expires, json, .. }) => write.execute(
                 "INSERT INTO authorization (kind, key, expires, json) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT DO UPDATE SET expires = ?3, json = ?4",
                 params![kind.name(), key, integer(*expires), json],

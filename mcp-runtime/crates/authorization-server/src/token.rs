@@ -1,24 +1,23 @@
 //! Tokens for codes and for refresh tokens (RFC 6749, sections 4.1.3 and 6), and revocation (RFC 7009).
 
-use http::{StatusCode, header};
+use http::StatusCode;
+use mcp_runtime::__companion::PageRequest;
 use serde::Serialize;
 
-use super::{
-    codes::{Code, Taken},
-    core::Core,
-    farewell,
+use crate::{
+    codes::{AuthorizationCode, TakenCode},
     form::Form,
-    grant::{Backing, Grant},
-    grants::Issued,
-    provider::{Failed, Provider},
-    refusal::Refusal,
-    reply::{self, Reply},
+    grant::{Grant, SealedTokens},
+    grants::IssuedTokens,
+    oauth_error::OAuthError,
+    provider::{self, Provider, ProviderError},
+    response::{self, Reply},
     secret::Digest,
+    state::ServerState,
 };
-use mcp_runtime::__companion::PageRequest;
 
 #[derive(Serialize)]
-struct Tokens<'a> {
+struct TokenResponse<'a> {
     access_token: &'a str,
     token_type: &'static str,
     expires_in: u64,
@@ -28,37 +27,26 @@ struct Tokens<'a> {
     scope: String,
 }
 
-/// Parses the form in the body of a request.
-///
-/// # Errors
-/// Fails if the body is no form.
-pub(crate) fn form(visit: &PageRequest) -> Result<Form, Refusal> {
-    let kind = visit.parts.headers.get(header::CONTENT_TYPE);
-    let kind = kind.and_then(|it| it.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-        let why = "the body must be of the type application/x-www-form-urlencoded";
-        return Err(Refusal::request(why));
-    }
-    let text = str::from_utf8(&visit.body);
-    Form::parse(text.map_err(|_| Refusal::request("the body is not UTF-8"))?)
-}
-
-pub(crate) async fn answer(core: &Core, visit: &PageRequest) -> Result<Reply, Refusal> {
-    let records = &core.records;
-    let form = form(visit)?;
+/// Answers a request for tokens.
+pub(crate) async fn answer(
+    server: &ServerState,
+    request: &PageRequest,
+) -> Result<Reply, OAuthError> {
+    let records = &server.records;
+    let form = Form::posted(request)?;
     let kind = form.required("grant_type")?;
-    let client = records.clients.authenticate(&visit.parts.headers, &form, records.clock.now())?;
+    let client =
+        records.clients.authenticate(&request.parts.headers, &form, records.clock.now())?;
     let issued = match kind {
-        "authorization_code" => exchange(core, visit, &form, &client).await?,
-        "refresh_token" => refresh(core, visit, &form, &client).await?,
-        _ => return Err(Refusal::grant_type()),
+        "authorization_code" => exchange(server, request, &form, &client).await?,
+        "refresh_token" => refresh(server, request, &form, &client).await?,
+        _ => return Err(OAuthError::unsupported_grant_type()),
     };
     records.clients.touch(&client, records.clock.now(), &records.journal);
     records.journal.save().await?;
-    Ok(reply::json(
+    Ok(response::json(
         StatusCode::OK,
-        &Tokens {
+        &TokenResponse {
             access_token: &issued.access,
             token_type: "Bearer",
             expires_in: issued.expires_in,
@@ -69,45 +57,56 @@ pub(crate) async fn answer(core: &Core, visit: &PageRequest) -> Result<Reply, Re
 }
 
 async fn exchange(
-    core: &Core,
-    visit: &PageRequest,
+    server: &ServerState,
+    request: &PageRequest,
     form: &Form,
     client: &str,
-) -> Result<Issued, Refusal> {
-    let records = &core.records;
+) -> Result<IssuedTokens, OAuthError> {
+    let records = &server.records;
     let text = form.required("code")?;
     let verifier = form.required("code_verifier")?;
     let redirect = form.one("redirect_uri")?;
     let code = match records.codes.take(text) {
-        Taken::Good(code) => code,
-        Taken::Again(grant) => {
+        TakenCode::Good(code) => code,
+        TakenCode::Again(grant) => {
             tracing::warn!("an authorization code was used twice: what it gave has been revoked");
             if let Some(grant) = grant {
                 records.grants.end(grant, &records.journal);
                 records.journal.save().await?;
             }
-            return Err(Refusal::grant("the code was used before"));
+            return Err(OAuthError::invalid_grant("the code was used before"));
         }
-        Taken::Unknown => return Err(Refusal::grant("the code is not good, or no longer")),
+        TakenCode::Unknown => {
+            return Err(OAuthError::invalid_grant("the code is not good, or no longer"));
+        }
     };
-    let Code { client: owner, client_name, redirect: asked, refreshes, challenge, .. } = *code;
-    let Code { resource, scopes, user, given, .. } = *code;
+    let AuthorizationCode {
+        client: owner,
+        client_name,
+        redirect: requested,
+        refreshes,
+        challenge,
+        ..
+    } = *code;
+    let AuthorizationCode { resource, scopes, user, upstream, .. } = *code;
     if owner != client {
-        return Err(Refusal::grant("the code is another client's"));
+        return Err(OAuthError::invalid_grant("the code is another client's"));
     }
     // Clients that follow OAuth 2.1 send no `redirect_uri` here.
-    if redirect.is_some_and(|it| it != asked) {
-        return Err(Refusal::grant("the redirect URI is another than that of the authorization"));
+    if redirect.is_some_and(|uri| uri != requested) {
+        return Err(OAuthError::invalid_grant(
+            "the redirect URI is another than that of the authorization",
+        ));
     }
     if !challenge.is_met_by(verifier) {
-        return Err(Refusal::grant("the code verifier does not fit the challenge"));
+        return Err(OAuthError::invalid_grant("the code verifier does not fit the challenge"));
     }
-    if !form.all("resource").all(|it| core.is_target(it, visit)) {
-        return Err(Refusal::target());
+    if !form.all("resource").all(|uri| server.is_target(uri, request)) {
+        return Err(OAuthError::invalid_target());
     }
     let grant = Grant::new(owner, client_name, user, scopes, resource);
-    let back = |key: &Digest| match (core.provider(), &given) {
-        (Some(provider), Some(given)) => provider.seal(given, key).map(Some),
+    let back = |key: &Digest| match (server.provider(), &upstream) {
+        (Some(provider), Some(upstream)) => provider.seal(upstream, key).map(Some),
         _ => Ok(None),
     };
     let issued =
@@ -117,33 +116,33 @@ async fn exchange(
     }
     records.grants.end(issued.grant, &records.journal);
     records.journal.save().await?;
-    Err(Refusal::grant("the code was used before, or its user has been logged out"))
+    Err(OAuthError::invalid_grant("the code was used before, or its user has been logged out"))
 }
 
 async fn refresh(
-    core: &Core,
-    visit: &PageRequest,
+    server: &ServerState,
+    request: &PageRequest,
     form: &Form,
     client: &str,
-) -> Result<Issued, Refusal> {
-    let records = &core.records;
+) -> Result<IssuedTokens, OAuthError> {
+    let records = &server.records;
     let token = form.required("refresh_token")?;
     let scopes = form.one("scope")?;
-    let scopes =
-        scopes.map(|it| it.split(' ').filter(|it| !it.is_empty() && *it != "offline_access"));
+    let scopes = scopes
+        .map(|text| text.split(' ').filter(|name| !name.is_empty() && *name != "offline_access"));
     // A request without scopes, or with `offline_access` alone, asks for all granted scopes.
-    let scopes = scopes.map(|it| it.map(str::to_owned).collect::<Vec<_>>());
-    let scopes = scopes.filter(|it| !it.is_empty());
-    if !form.all("resource").all(|it| core.is_target(it, visit)) {
-        return Err(Refusal::target());
+    let scopes = scopes.map(|names| names.map(str::to_owned).collect::<Vec<_>>());
+    let scopes = scopes.filter(|names| !names.is_empty());
+    if !form.all("resource").all(|uri| server.is_target(uri, request)) {
+        return Err(OAuthError::invalid_target());
     }
-    // The turn is held until the tokens of this server are refreshed too.
-    let _turn = match core.provider() {
-        Some(provider) => Some(provider.turn(token).await),
+    // The lock is held until the tokens of this server are refreshed too.
+    let _lock = match server.provider() {
+        Some(provider) => Some(provider.lock_refresh(token).await),
         None => None,
     };
-    let backing = match core.provider() {
-        Some(provider) => renew(core, provider, token, client, scopes.as_deref()).await?,
+    let backing = match server.provider() {
+        Some(provider) => renew(server, provider, token, client, scopes.as_deref()).await?,
         None => None,
     };
     let now = records.clock.now();
@@ -157,33 +156,40 @@ async fn refresh(
 
 /// Refreshes the upstream tokens of a grant before its own tokens. If the provider refuses, the grant ends.
 async fn renew(
-    core: &Core,
+    server: &ServerState,
     provider: &Provider,
     token: &str,
     client: &str,
     scopes: Option<&[String]>,
-) -> Result<Option<Backing>, Refusal> {
-    let records = &core.records;
+) -> Result<Option<SealedTokens>, OAuthError> {
+    let records = &server.records;
     let found = records.grants.backing(token, client, scopes, records.clock.now());
-    let Some((key, backing)) = found.filter(|it| it.1.refreshes) else { return Ok(None) };
+    let Some((key, backing)) = found.filter(|found| found.1.refreshes) else { return Ok(None) };
     match provider.refresh(&backing, &key, records.clock.now()).await {
-        Ok(given) => provider.seal(&given, &key).map(Some),
-        Err(Failed::Away) => Err(Refusal::away()),
-        Err(Failed::Refused) => {
+        Ok(upstream) => provider.seal(&upstream, &key).map(Some),
+        Err(ProviderError::Unavailable) => Err(OAuthError::provider_unavailable()),
+        Err(ProviderError::Refused) => {
             records.grants.end(key, &records.journal);
             records.journal.save().await?;
-            Err(Refusal::grant("the provider that knows the user no longer lets them in"))
+            Err(OAuthError::invalid_grant(
+                "the provider that knows the user no longer lets them in",
+            ))
         }
     }
 }
 
-pub(crate) async fn revoke(core: &Core, visit: &PageRequest) -> Result<Reply, Refusal> {
-    let records = &core.records;
-    let form = form(visit)?;
-    let client = records.clients.authenticate(&visit.parts.headers, &form, records.clock.now())?;
+/// Answers a request to revoke a token.
+pub(crate) async fn revoke(
+    server: &ServerState,
+    request: &PageRequest,
+) -> Result<Reply, OAuthError> {
+    let records = &server.records;
+    let form = Form::posted(request)?;
+    let client =
+        records.clients.authenticate(&request.parts.headers, &form, records.clock.now())?;
     let ended = records.grants.revoke(form.required("token")?, &client, &records.journal);
     records.journal.save().await?;
-    farewell::say(records.provider.as_ref(), ended.into_iter().collect());
+    provider::revoke_upstream(records.provider.as_ref(), ended.into_iter().collect());
     // An unknown token gets the same response, because there is nothing left to do (RFC 7009, section 2.2).
-    Ok(reply::empty(StatusCode::OK))
+    Ok(response::empty(StatusCode::OK))
 }

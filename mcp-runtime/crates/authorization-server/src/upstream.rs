@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::de::DeserializeOwned;
 
-use super::user::User;
+use crate::login::User;
 
 /// OpenID provider that authenticates users in place of a login page of this server. Pass it to [`AuthorizationServer::delegated`].
 ///
@@ -32,13 +32,13 @@ pub struct Upstream {
     pub(crate) id: String,
     pub(crate) secret: Option<String>,
     pub(crate) scopes: Vec<String>,
-    pub(crate) user: Box<Known>,
+    pub(crate) user: Box<UserFunction>,
     pub(crate) key: Option<[u8; 32]>,
     pub(crate) hands_over: bool,
 }
 
 /// Function that maps an identity at the provider to a user of this server.
-type Known = dyn Fn(&UpstreamUser) -> Option<User> + Send + Sync;
+type UserFunction = dyn Fn(&UpstreamUser) -> Option<User> + Send + Sync;
 
 /// UpstreamUser of a user at the provider: the claims of a verified ID token.
 pub struct UpstreamUser {

@@ -1,15 +1,17 @@
-//! Changes on their way to the store that outlasts the process.
+//! Storage of clients and grants: the records that a store keeps, and the changes on their way to it.
 
 use std::{
     collections::BTreeMap,
     future::Future,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError, RwLock},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use serde::Serialize;
+use tokio::time::Instant;
 
-use super::refusal::Refusal;
+use crate::oauth_error::OAuthError;
 
 /// Future of a store.
 pub(crate) type StoreFuture<'a, T> =
@@ -17,12 +19,12 @@ pub(crate) type StoreFuture<'a, T> =
 
 /// Kind of a stored record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum RecordKind {
     Client,
     Grant,
 }
 
-impl Kind {
+impl RecordKind {
     const ALL: [Self; 2] = [Self::Client, Self::Grant];
 
     #[cfg_attr(
@@ -41,15 +43,15 @@ impl Kind {
         allow(dead_code, reason = "only files have names for them")
     )]
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
 /// Stored record, as JSON. It contains nothing that gives access.
 #[derive(Clone)]
 #[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "only files forget by themselves"))]
-pub(crate) struct Row {
-    pub(crate) kind: Kind,
+pub(crate) struct StoredRecord {
+    pub(crate) kind: RecordKind,
     pub(crate) key: String,
     /// Expiry, in seconds since 1970.
     pub(crate) expires: u64,
@@ -57,40 +59,40 @@ pub(crate) struct Row {
 }
 
 /// Change of a record: its new row, or `None` if it was removed.
-pub(crate) type Change = (Kind, String, Option<Row>);
+pub(crate) type RecordChange = (RecordKind, String, Option<StoredRecord>);
 
 /// Store in which clients and grants outlast the process.
-pub(crate) trait Ledger: Send + Sync + 'static {
+pub(crate) trait LoginStore: Send + Sync + 'static {
     /// Loads the records that have not expired at `now`.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
-    fn load(&self, now: u64) -> StoreFuture<'_, Vec<Row>>;
+    fn load(&self, now: u64) -> StoreFuture<'_, Vec<StoredRecord>>;
 
     /// Writes all changes or none. They outlast the process when the future completes with `Ok`.
     ///
     /// # Errors
     /// Fails if the changes cannot be written.
-    fn write(&self, changes: Vec<Change>) -> StoreFuture<'_, ()>;
+    fn write(&self, changes: Vec<RecordChange>) -> StoreFuture<'_, ()>;
 }
 
-type Dirty = BTreeMap<(Kind, String), Option<Row>>;
+type UnsavedChanges = BTreeMap<(RecordKind, String), Option<StoredRecord>>;
 
 /// Changes that are not stored yet. Only the last change of each record is kept.
 #[derive(Default)]
 pub(crate) struct Journal {
-    ledger: RwLock<Option<Arc<dyn Ledger>>>,
-    dirty: Mutex<Dirty>,
+    ledger: RwLock<Option<Arc<dyn LoginStore>>>,
+    dirty: Mutex<UnsavedChanges>,
     writing: tokio::sync::Mutex<()>,
 }
 
 impl Journal {
     #[cfg(any(feature = "sqlite", test))]
-    pub(crate) fn keep_in(&self, ledger: Arc<dyn Ledger>) {
+    pub(crate) fn keep_in(&self, ledger: Arc<dyn LoginStore>) {
         *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = Some(ledger);
     }
 
-    fn ledger(&self) -> Option<Arc<dyn Ledger>> {
+    fn ledger(&self) -> Option<Arc<dyn LoginStore>> {
         self.ledger.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -99,26 +101,26 @@ impl Journal {
         self.ledger().is_some()
     }
 
-    pub(crate) fn put(&self, kind: Kind, key: &str, expires: u64, value: &impl Serialize) {
+    pub(crate) fn put(&self, kind: RecordKind, key: &str, expires: u64, value: &impl Serialize) {
         if !self.outlasts() {
             return;
         }
         match serde_json::to_string(value) {
             Ok(json) => {
-                let row = Row { kind, key: key.to_owned(), expires, json };
+                let row = StoredRecord { kind, key: key.to_owned(), expires, json };
                 self.dirty().insert((kind, key.to_owned()), Some(row));
             }
             Err(why) => tracing::error!("the authorization server cannot keep a {kind:?}: {why}"),
         }
     }
 
-    pub(crate) fn remove(&self, kind: Kind, key: &str) {
+    pub(crate) fn remove(&self, kind: RecordKind, key: &str) {
         if self.outlasts() {
             self.dirty().insert((kind, key.to_owned()), None);
         }
     }
 
-    fn dirty(&self) -> std::sync::MutexGuard<'_, Dirty> {
+    fn dirty(&self) -> std::sync::MutexGuard<'_, UnsavedChanges> {
         self.dirty.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -126,7 +128,7 @@ impl Journal {
     ///
     /// # Errors
     /// Fails if the store cannot be read.
-    pub(crate) async fn load(&self, now: u64) -> Result<Vec<Row>, String> {
+    pub(crate) async fn load(&self, now: u64) -> Result<Vec<StoredRecord>, String> {
         match self.ledger() {
             Some(ledger) => ledger.load(now).await.map_err(|why| why.to_string()),
             None => Ok(Vec::new()),
@@ -137,7 +139,7 @@ impl Journal {
     ///
     /// # Errors
     /// Fails if the write fails. The next call tries the same changes again.
-    pub(crate) async fn save(self: &Arc<Self>) -> Result<(), Refusal> {
+    pub(crate) async fn save(self: &Arc<Self>) -> Result<(), OAuthError> {
         let Some(ledger) = self.ledger() else { return Ok(()) };
         let own = self.clone();
         let saved = tokio::spawn(async move {
@@ -158,8 +160,35 @@ impl Journal {
         });
         match saved.await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(why)) => Err(Refusal::broken("what was decided cannot be kept", &why)),
-            Err(why) => Err(Refusal::broken("what was decided cannot be kept", &why)),
+            Ok(Err(why)) => Err(OAuthError::server_error("what was decided cannot be kept", &why)),
+            Err(why) => Err(OAuthError::server_error("what was decided cannot be kept", &why)),
         }
     }
+}
+
+/// Clock that returns seconds since 1970, because stored times outlast the process. Setting the system clock back extends no lifetime while
+/// the process runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    started: Duration,
+    since: Instant,
+}
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        Self { started: system(), since: Instant::now() }
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        (self.started + self.since.elapsed()).max(system()).as_secs()
+    }
+}
+
+fn system() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Converts seconds since 1970 to a `SystemTime`.
+pub(crate) fn time(seconds: u64) -> SystemTime {
+    UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(UNIX_EPOCH)
 }

@@ -22,7 +22,7 @@ const TAKEN: [&str; 11] = [
 
 /// A redirect URI that may be registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Redirect<'a> {
+pub(crate) enum RedirectUri<'a> {
     /// URL of a site. The host includes the port.
     Site { origin: &'a str, host: &'a str },
     /// URL of a program on the user's own machine, which listens on any free port.
@@ -31,14 +31,16 @@ pub(crate) enum Redirect<'a> {
     Private { scheme: &'a str },
 }
 
-impl<'a> Redirect<'a> {
+impl<'a> RedirectUri<'a> {
+    /// Parses a redirect URI.
+    ///
     /// # Errors
     /// Returns why no browser may be sent to this URI.
     pub(crate) fn parse(text: &'a str) -> Result<Self, &'static str> {
         if text.len() > MOST {
             return Err("a redirect URI is longer than 2,048 bytes");
         }
-        if !text.bytes().all(|it| it.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&it)) {
+        if !text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte)) {
             return Err("a redirect URI has letters that no URL has");
         }
         if text.contains('#') {
@@ -88,7 +90,7 @@ impl<'a> Redirect<'a> {
     }
 
     /// Returns the destination in words.
-    pub(crate) fn place(&self) -> String {
+    pub(crate) fn destination(&self) -> String {
         match self {
             Self::Site { host, .. } => (*host).to_owned(),
             Self::Loopback { host, .. } => format!("a program on this computer ({host})"),
@@ -98,23 +100,23 @@ impl<'a> Redirect<'a> {
 }
 
 /// Whether a requested redirect URI is this registered one. Only the port of a program on the user's own machine may differ.
-pub(crate) fn is_registered(registered: &str, asked: &str) -> bool {
-    let at = |it| match Redirect::parse(it) {
-        Ok(Redirect::Loopback { host, rest, .. }) => Some((host, rest)),
+pub(crate) fn is_registered(registered: &str, requested: &str) -> bool {
+    let at = |uri| match RedirectUri::parse(uri) {
+        Ok(RedirectUri::Loopback { host, rest, .. }) => Some((host, rest)),
         _ => None,
     };
-    registered == asked || at(registered).is_some_and(|it| at(asked) == Some(it))
+    registered == requested || at(registered).is_some_and(|place| at(requested) == Some(place))
 }
 
-fn private<'a>(scheme: &'a str, rest: &str) -> Result<Redirect<'a>, &'static str> {
-    let is_scheme = scheme.starts_with(|it: char| it.is_ascii_lowercase())
-        && scheme
-            .bytes()
-            .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || b"+-.".contains(&it));
+fn private<'a>(scheme: &'a str, rest: &str) -> Result<RedirectUri<'a>, &'static str> {
+    let is_scheme = scheme.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && scheme.bytes().all(|byte| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte)
+        });
     if !is_scheme || TAKEN.contains(&scheme) || rest.is_empty() {
         return Err("a redirect URI must be https, or http on the user's own machine");
     }
-    Ok(Redirect::Private { scheme })
+    Ok(RedirectUri::Private { scheme })
 }
 
 /// Returns the host of `host`, `host:port` or `[address]:port`.
@@ -124,12 +126,13 @@ fn host(authority: &str) -> Option<&str> {
         None => authority.find(':').unwrap_or(authority.len()),
     };
     let (host, port) = authority.split_at(end);
-    let is_port = |it: &str| it.parse::<u16>().is_ok() && it.bytes().all(|it| it.is_ascii_digit());
-    let is_name = |it: &str| {
-        !it.is_empty()
-            && it
-                .bytes()
-                .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || b".-_".contains(&it))
+    let is_port =
+        |port: &str| port.parse::<u16>().is_ok() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.bytes().all(|byte| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-_".contains(&byte)
+            })
     };
     let is_host = match host.strip_prefix('[') {
         Some(rest) => rest.strip_suffix(']')?.parse::<Ipv6Addr>().is_ok(),
@@ -140,7 +143,7 @@ fn host(authority: &str) -> Option<&str> {
 
 fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
+    host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -162,7 +165,7 @@ mod tests {
             "cursor://anysphere.cursor-retrieval/oauth/user-x/callback",
             "com.example.app:/cb",
         ] {
-            assert!(Redirect::parse(good).is_ok(), "{good}");
+            assert!(RedirectUri::parse(good).is_ok(), "{good}");
         }
         for bad in [
             "",
@@ -201,9 +204,9 @@ mod tests {
             "cursor:",
             ":/",
         ] {
-            assert!(Redirect::parse(bad).is_err(), "{bad}");
+            assert!(RedirectUri::parse(bad).is_err(), "{bad}");
         }
-        assert!(Redirect::parse(&format!("https://a.example/{}", "a".repeat(MOST))).is_err());
+        assert!(RedirectUri::parse(&format!("https://a.example/{}", "a".repeat(MOST))).is_err());
     }
 
     #[test]
@@ -252,9 +255,9 @@ mod tests {
         #[test]
         fn redirect_uris_match_exactly_or_except_for_the_port_of_a_loopback_uri(registered in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}", asked in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}") {
             // Same rule in other terms: URLs of programs on this machine are compared without their ports.
-            let plain = |it: &str| {
-                let is_own = Redirect::parse(it).is_ok_and(|it| matches!(it, Redirect::Loopback { .. }));
-                let (scheme, rest) = it.split_once("://").unwrap();
+            let plain = |text: &str| {
+                let is_own = RedirectUri::parse(text).is_ok_and(|uri| matches!(uri, RedirectUri::Loopback { .. }));
+                let (scheme, rest) = text.split_once("://").unwrap();
                 let (authority, path) = rest.split_once('/').unwrap();
                 let host = authority.split(':').next().unwrap();
                 is_own.then(|| format!("{scheme}://{host}/{path}"))
@@ -266,7 +269,7 @@ mod tests {
         #[test]
         fn an_accepted_redirect_uri_is_a_valid_header_value(text in ".{0,60}", prefixed in any::<bool>()) {
             let text = if prefixed { format!("https://a.example/{text}") } else { text };
-            if Redirect::parse(&text).is_ok() {
+            if RedirectUri::parse(&text).is_ok() {
                 prop_assert!(http::HeaderValue::from_str(&text).is_ok());
             }
             let _ = is_registered(&text, &text);

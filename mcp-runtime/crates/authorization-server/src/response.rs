@@ -3,7 +3,7 @@
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
 
-use super::refusal::Refusal;
+use crate::oauth_error::OAuthError;
 
 pub(crate) type Reply = Response<Vec<u8>>;
 
@@ -26,13 +26,13 @@ pub(crate) fn empty(status: StatusCode) -> Reply {
 }
 
 /// Builds an error response in JSON (RFC 6749, section 5.2).
-pub(crate) fn refused(refusal: &Refusal, request: &HeaderMap) -> Reply {
+pub(crate) fn refused(refusal: &OAuthError, request: &HeaderMap) -> Reply {
     #[derive(Serialize)]
     struct Document<'a> {
         error: &'a str,
         error_description: &'a str,
     }
-    let Refusal { error, why, status } = refusal;
+    let OAuthError { error, why, status } = refusal;
     let mut reply = json(*status, &Document { error, error_description: why });
     let headers = reply.headers_mut();
     if *status == StatusCode::UNAUTHORIZED && request.contains_key(header::AUTHORIZATION) {
