@@ -152,7 +152,7 @@ mod tests {
             for refusal in [AuthRefusal::Invalid(why.clone().into()), AuthRefusal::Insufficient { why, scopes: scope.clone() }] {
                 let challenge = refusal.challenge(Some(&scope), &scope).unwrap();
                 prop_assert!(http::HeaderValue::from_str(&challenge).is_ok(), "{}", challenge);
-                prop_assert!(challenge.bytes().all(|it| matches!(it, b' '..=b'~')));
+                prop_assert!(challenge.bytes().all(|byte| matches!(byte, b' '..=b'~')));
             }
         }
     }

@@ -29,12 +29,12 @@ impl ItemGuard {
     /// Returns the guard that the attribute of an item declares.
     pub(crate) fn of(def: &ItemDef) -> Self {
         let scopes = def.scopes.iter().copied().map(Cow::Borrowed).collect();
-        Self { scopes, policy: def.policy.map(|it| -> PolicyFn { Arc::new(it) }) }
+        Self { scopes, policy: def.policy.map(|policy| -> PolicyFn { Arc::new(policy) }) }
     }
 
     /// Returns what is wrong with the first scope that cannot be used, if there is such a scope.
     pub(crate) fn problem(&self) -> Option<String> {
-        self.scopes.iter().find_map(|it| scope::problem(it))
+        self.scopes.iter().find_map(|scope| scope::problem(scope))
     }
 
     /// Returns `None` for an empty guard, which lets every caller pass.
@@ -113,7 +113,7 @@ impl Rules {
     }
 
     fn required(&self) -> impl Iterator<Item = &str> {
-        self.protected.iter().flat_map(|it| it.required())
+        self.protected.iter().flat_map(|protected| protected.required())
     }
 
     /// Checks whether a caller may use an item.
@@ -127,7 +127,7 @@ impl Rules {
         access: &Access<'_>,
     ) -> Result<(), AccessError> {
         let Some(guard) = guard else { return Ok(()) };
-        let needed = || self.required().chain(guard.scopes.iter().map(|it| &**it));
+        let needed = || self.required().chain(guard.scopes.iter().map(|scope| &**scope));
         let (kind, item) = (access.kind(), access.item());
         let Some(caller) = caller else {
             let scopes = scope::together(needed(), []);
@@ -140,7 +140,7 @@ impl Rules {
             );
             return Err(AuthRefusal::Unknown { why, scopes }.into());
         };
-        let lacking: Vec<&str> = needed().filter(|it| !caller.has_scope(it)).collect();
+        let lacking: Vec<&str> = needed().filter(|scope| !caller.has_scope(scope)).collect();
         if !lacking.is_empty() {
             let scopes = scope::together(needed(), caller.granted());
             let lacking = scope::together(lacking, []);
@@ -157,12 +157,12 @@ impl Rules {
         caller: Option<&Authorization>,
         access: &Access<'_>,
     ) -> bool {
-        if !self.protected.as_ref().is_some_and(|it| it.lists_beyond_scopes()) {
+        if !self.protected.as_ref().is_some_and(|protected| protected.lists_beyond_scopes()) {
             return self.check(guard, caller, access).is_ok();
         }
         let Some(guard) = guard else { return true };
         let asks = self.guard_all() || guard.policy.is_some();
-        !asks || caller.is_some_and(|it| self.ask(guard, it, access).is_ok())
+        !asks || caller.is_some_and(|caller| self.ask(guard, caller, access).is_ok())
     }
 
     /// Asks the policies of the server and of the item.
@@ -172,7 +172,7 @@ impl Rules {
         caller: &Authorization,
         access: &Access<'_>,
     ) -> Result<(), AccessError> {
-        let says_yes = |it: &PolicyFn| it(caller, access);
+        let says_yes = |policy: &PolicyFn| policy(caller, access);
         let (kind, item) = (access.kind(), access.item());
         let all = || self.policies.iter().chain(&guard.policy).all(says_yes);
         let Ok(may) = unwind::catch(all) else {
@@ -205,13 +205,13 @@ mod tests {
         let forbidden = || -> AccessError { AuthRefusal::Forbidden("no".into()).into() };
         let check = |one: AccessError, other: AccessError, expected: Option<(u16, &str)>| {
             let refusal = one.and(other).refusal;
-            let found = refusal.as_ref().map(|it| {
-                let scopes = match it {
+            let found = refusal.as_ref().map(|refusal| {
+                let scopes = match refusal {
                     AuthRefusal::Insufficient { scopes, .. }
                     | AuthRefusal::Unknown { scopes, .. } => &**scopes,
                     _ => "",
                 };
-                (it.status().as_u16(), scopes)
+                (refusal.status().as_u16(), scopes)
             });
             assert_eq!(found, expected);
         };

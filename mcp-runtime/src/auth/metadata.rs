@@ -36,7 +36,7 @@ pub(super) fn parts(url: &str) -> Option<(&str, &str)> {
 
 /// Returns the scheme and host of a URL.
 pub(super) fn origin(url: &str) -> &str {
-    parts(url).map_or(url, |it| it.0)
+    parts(url).map_or(url, |parts| parts.0)
 }
 
 /// Returns the URL of the metadata document of a resource (RFC 9728, section 3.1).

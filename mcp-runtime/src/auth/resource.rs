@@ -68,7 +68,7 @@ impl ProtectedResource {
         Self {
             resource: verifier.resource(),
             servers: verifier.authorization_servers(),
-            pages: verifier.authorization_pages().map(|it| it.0),
+            pages: verifier.authorization_pages().map(|pages| pages.0),
             verifier: Arc::new(verifier),
             scopes: Vec::new(),
             required: Vec::new(),
@@ -222,7 +222,7 @@ impl ProtectedResource {
     /// Whether a path is one of the metadata document, for a server with this endpoint.
     pub(crate) fn is_metadata(&self, path: &str, endpoint: &str) -> bool {
         let Some(rest) = path.strip_prefix(WELL_KNOWN) else { return false };
-        let own = self.resource.as_deref().and_then(metadata::parts).map_or("", |it| it.1);
+        let own = self.resource.as_deref().and_then(metadata::parts).map_or("", |parts| parts.1);
         rest.is_empty() || rest == endpoint || rest == own
     }
 
@@ -230,11 +230,11 @@ impl ProtectedResource {
     /// to the application, which may have several resources.
     #[cfg(feature = "axum")]
     pub(crate) fn metadata_paths(&self, endpoint: &str) -> Vec<String> {
-        let own = self.resource.as_deref().and_then(metadata::parts).map(|it| it.1);
+        let own = self.resource.as_deref().and_then(metadata::parts).map(|parts| parts.1);
         let endpoint = if endpoint == "/" { "" } else { endpoint };
         let mut paths = vec![format!("{WELL_KNOWN}{endpoint}")];
-        let own = own.filter(|it| *it != endpoint && !it.is_empty());
-        paths.extend(own.map(|it| format!("{WELL_KNOWN}{it}")));
+        let own = own.filter(|path| *path != endpoint && !path.is_empty());
+        paths.extend(own.map(|path| format!("{WELL_KNOWN}{path}")));
         paths
     }
 
@@ -282,7 +282,7 @@ impl ProtectedResource {
 
     fn supported(&self) -> Vec<String> {
         let mut all = Vec::new();
-        let granted = self.pages.as_ref().map(|it| it.scopes()).unwrap_or_default();
+        let granted = self.pages.as_ref().map(|pages| pages.scopes()).unwrap_or_default();
         for scope in self.required.iter().chain(&self.scopes).chain(&granted) {
             if !all.contains(scope) {
                 all.push(scope.clone());
@@ -298,7 +298,7 @@ impl ProtectedResource {
         derived: impl FnOnce() -> String,
     ) -> Option<String> {
         let metadata = self.has_servers().then(|| self.url(derived));
-        let metadata = metadata.and_then(|it| metadata::address(&it));
+        let metadata = metadata.and_then(|url| metadata::address(&url));
         refusal.challenge(metadata.as_deref(), &self.required.join(" "))
     }
 
@@ -344,11 +344,11 @@ impl ProtectedResource {
             // An empty name stands for all callers without a name.
             return Err(AuthRefusal::Invalid("the token does not say whose it is".into()));
         }
-        if authorization.expiry().is_some_and(|it| it <= SystemTime::now()) {
+        if authorization.expiry().is_some_and(|expiry| expiry <= SystemTime::now()) {
             return Err(AuthRefusal::Invalid("the token has expired".into()));
         }
         let authorization = self.completed(authorization);
-        if !self.required().all(|it| authorization.has_scope(it)) {
+        if !self.required().all(|scope| authorization.has_scope(scope)) {
             let why = format!("the token must grant `{}`", self.required.join(" "));
             let scopes = scope::together(self.required(), authorization.granted());
             return Err(AuthRefusal::Insufficient { why, scopes });
@@ -368,11 +368,11 @@ impl ProtectedResource {
     /// Returns a problem if every request needs a scope that the authorization server cannot grant.
     fn nobody_grants(&self) -> Option<String> {
         let granted = self.pages.as_ref()?.scopes();
-        let is_granted = |it: &&str| {
-            granted.iter().any(|granted| granted == it)
-                || self.hierarchy.scopes().any(|other| other == *it)
+        let is_granted = |scope: &&str| {
+            granted.iter().any(|granted| granted == scope)
+                || self.hierarchy.scopes().any(|other| other == *scope)
         };
-        let missing = self.required().find(|it| !is_granted(it))?;
+        let missing = self.required().find(|scope| !is_granted(scope))?;
         Some(format!(
             "every request needs `{missing}`, which nobody can be granted: say `.scope(\"{missing}\", \"…\")` of the `AuthorizationServer`"
         ))
@@ -406,21 +406,21 @@ impl ProtectedResource {
     ) -> PageRequest {
         let origin = metadata::origin(&derived).to_owned();
         let resource = self.url(|| derived).into_owned();
-        let pair = pair.map(|it| self.url(|| it).into_owned());
+        let pair = pair.map(|url| self.url(|| url).into_owned());
         PageRequest { parts: parts.clone(), body, resource, pair, origin, address }
     }
 
     /// Returns the URL of the resource below the configured issuer. If no issuer is configured, returns `derived`, which the request names.
     fn at_issuer(&self, derived: String) -> String {
-        let path = metadata::parts(&derived).map_or("", |it| it.1);
-        self.pages.as_ref().and_then(|it| it.resource(path)).unwrap_or(derived)
+        let path = metadata::parts(&derived).map_or("", |parts| parts.1);
+        self.pages.as_ref().and_then(|pages| pages.resource(path)).unwrap_or(derived)
     }
 }
 
 fn is_url(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    rest.is_some_and(|it| !it.is_empty() && !it.starts_with('/'))
-        && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&it))
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))
 }
 
 /// Returns what is wrong with the URL of a resource, if anything is.
@@ -445,8 +445,8 @@ mod tests {
 
     #[test]
     fn a_protected_resource_with_invalid_metadata_has_problems() {
-        let check = |it: ProtectedResource, says: &[&str]| {
-            let problems = it.problems();
+        let check = |resource: ProtectedResource, says: &[&str]| {
+            let problems = resource.problems();
             assert_eq!(problems.len(), says.len(), "{problems:?}");
             for (problem, says) in problems.iter().zip(says) {
                 assert!(problem.contains(says), "{problem}");

@@ -15,7 +15,7 @@ pub fn problem(scope: &str) -> Option<String> {
 
 /// Whether a text is a scope: `1*( %x21 / %x23-5B / %x5D-7E )`.
 fn is_scope(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"\\".contains(&it))
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
 }
 
 /// Returns the scopes that a client should ask for: those that are needed, and those that it has and would lose (rule AUTH-09).

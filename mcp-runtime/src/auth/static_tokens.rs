@@ -61,7 +61,7 @@ impl From<String> for Authorization {
 
 impl fmt::Debug for StaticTokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.known.iter().map(|it| &it.1)).finish()
+        f.debug_list().entries(self.known.iter().map(|known| &known.1)).finish()
     }
 }
 

@@ -101,7 +101,7 @@ where
 fn interleaved(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let prefers_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
     let (preferred, others): (Vec<_>, Vec<_>) =
-        addresses.into_iter().partition(|it| it.is_ipv6() == prefers_v6);
+        addresses.into_iter().partition(|address| address.is_ipv6() == prefers_v6);
     let (mut preferred, mut others) = (preferred.into_iter(), others.into_iter());
     let mut ordered = Vec::new();
     loop {
@@ -137,7 +137,7 @@ mod tests {
         let log = tried.clone();
         let connect = move |address: SocketAddr| {
             log.lock().unwrap().push(address.ip().to_string());
-            let host = table.iter().find(|it| it.0 == address).unwrap().1;
+            let host = table.iter().find(|entry| entry.0 == address).unwrap().1;
             async move {
                 match host {
                     Host::BlackHole => std::future::pending().await,
@@ -151,7 +151,7 @@ mod tests {
             }
         };
         let from = Instant::now();
-        let addresses = hosts.iter().map(|it| address(it.0)).collect();
+        let addresses = hosts.iter().map(|host| address(host.0)).collect();
         let connected = race(addresses, connect).await;
         let tried = tried.lock().unwrap().clone();
         (connected, from.elapsed(), tried)
@@ -204,8 +204,8 @@ mod tests {
         let (connected, took, tried) = check(&[("192.0.2.1", Host::BlackHole)]).await;
         assert_eq!((connected.unwrap_err().contains("within 2 s"), took), (true, ATTEMPT));
         assert_eq!(tried.len(), 1);
-        let many: Vec<_> = (1..=20).map(|it| format!("192.0.2.{it}")).collect();
-        let hosts: Vec<_> = many.iter().map(|it| (&**it, Host::Refuses)).collect();
+        let many: Vec<_> = (1..=20).map(|number| format!("192.0.2.{number}")).collect();
+        let hosts: Vec<_> = many.iter().map(|address| (&**address, Host::Refuses)).collect();
         let (connected, _, tried) = check(&hosts).await;
         assert!(connected.unwrap_err().contains("192.0.2.8:443 does not answer"));
         assert_eq!(tried.len(), MOST);

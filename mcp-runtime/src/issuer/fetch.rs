@@ -141,7 +141,7 @@ impl<R: Resolve> Web<R> {
     ) -> Result<Vec<SocketAddr>, String> {
         let found = self.resolve(target).await?;
         let allowed: Vec<_> =
-            found.into_iter().filter(|it| reachable.may_be_at(target, it.ip())).collect();
+            found.into_iter().filter(|address| reachable.may_be_at(target, address.ip())).collect();
         if allowed.is_empty() {
             return Err(format!("{} is in a private network", target.host));
         }
@@ -322,7 +322,8 @@ mod tests {
 
     impl Resolve for Names {
         async fn resolve(&self, host: &str, _: u16) -> io::Result<Vec<SocketAddr>> {
-            let found: Vec<_> = self.0.iter().filter(|it| it.0 == host).map(|it| it.1).collect();
+            let found: Vec<_> =
+                self.0.iter().filter(|name| name.0 == host).map(|name| name.1).collect();
             if found.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(found) }
         }
     }

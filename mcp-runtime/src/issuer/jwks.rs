@@ -63,7 +63,7 @@ impl Algorithm {
     }
 
     pub(super) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 
     fn rsa(self) -> Option<&'static RsaParameters> {
@@ -168,10 +168,10 @@ impl KeySet {
     /// # Errors
     /// Fails if the document is no key set, or has no key that could verify anything.
     pub(super) fn parse(document: &[u8]) -> Result<Self, String> {
-        let document: KeySetDocument<'_> = serde_json::from_slice(document)
-            .map_err(|_| "it is no JSON Web Key Set".to_owned())?;
+        let document: KeySetDocument<'_> =
+            serde_json::from_slice(document).map_err(|_| "it is no JSON Web Key Set".to_owned())?;
         // A key that cannot be used does not affect the others.
-        let read = |it: &&RawValue| PublishedKey::of(serde_json::from_str(it.get()).ok()?);
+        let read = |key: &&RawValue| PublishedKey::of(serde_json::from_str(key.get()).ok()?);
         let known: Vec<_> = document.keys.iter().filter_map(read).take(MOST).collect();
         if known.is_empty() {
             return Err("it has no key that verifies signatures".to_owned());
@@ -185,25 +185,28 @@ impl KeySet {
         id: Option<&'a str>,
         algorithm: Algorithm,
     ) -> impl Iterator<Item = &'a PublicKey> {
-        let fits = move |it: &&PublishedKey| {
-            (id.is_none() || it.id.as_deref() == id)
-                && it.algorithm.is_none_or(|it| it == algorithm)
-                && algorithm.fits(&it.key)
+        let fits = move |known: &&PublishedKey| {
+            (id.is_none() || known.id.as_deref() == id)
+                && known.algorithm.is_none_or(|own| own == algorithm)
+                && algorithm.fits(&known.key)
         };
         // A token without a key id is checked with several keys, so their number is bounded.
-        self.0.iter().filter(fits).map(|it| &it.key).take(4)
+        self.0.iter().filter(fits).map(|known| &known.key).take(4)
     }
 }
 
 impl PublishedKey {
     fn of(jwk: Jwk) -> Option<Self> {
-        let is_for_us = jwk.purpose.as_deref().is_none_or(|it| it == "sig")
-            && jwk.key_ops.as_ref().is_none_or(|it| it.iter().any(|it| it == "verify"));
+        let is_for_us = jwk.purpose.as_deref().is_none_or(|purpose| purpose == "sig")
+            && jwk
+                .key_ops
+                .as_ref()
+                .is_none_or(|operations| operations.iter().any(|operation| operation == "verify"));
         let algorithm = match &jwk.alg {
             Some(name) => Some(Algorithm::named(name)?),
             None => None,
         };
-        let bytes = |it: &Option<String>| URL_SAFE_NO_PAD.decode(it.as_deref()?).ok();
+        let bytes = |text: &Option<String>| URL_SAFE_NO_PAD.decode(text.as_deref()?).ok();
         let point = |length: usize| {
             let (x, y) = (bytes(&jwk.x)?, bytes(&jwk.y)?);
             (x.len() == length && y.len() == length).then(|| [&[4], &*x, &*y].concat())
@@ -215,7 +218,7 @@ impl PublishedKey {
             ("EC", Some("P-256")) => PublicKey::P256(point(32)?),
             ("EC", Some("P-384")) => PublicKey::P384(point(48)?),
             ("OKP", Some("Ed25519")) => {
-                PublicKey::Ed25519(bytes(&jwk.x).filter(|it| it.len() == 32)?)
+                PublicKey::Ed25519(bytes(&jwk.x).filter(|point| point.len() == 32)?)
             }
             _ => return None,
         };
@@ -225,7 +228,7 @@ impl PublishedKey {
 
 /// Removes leading zeros, which some issuers write.
 fn digits(mut number: Vec<u8>) -> Vec<u8> {
-    let zeros = number.iter().take_while(|it| **it == 0).count();
+    let zeros = number.iter().take_while(|byte| **byte == 0).count();
     number.drain(..zeros);
     number
 }

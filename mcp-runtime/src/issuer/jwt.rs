@@ -168,7 +168,8 @@ impl<F: Fetch> Verifier<F> {
             && let Some(authorization) = self.cache.find(fingerprint, version)
         {
             // The expiry is checked here too, because a verifier of the author may wrap this one and leave the expiry out.
-            let has_ended = authorization.expiry().is_some_and(|it| it <= SystemTime::now());
+            let has_ended =
+                authorization.expiry().is_some_and(|expiry| expiry <= SystemTime::now());
             return if has_ended {
                 Err(Denied::invalid("the token has expired"))
             } else {
@@ -262,7 +263,7 @@ impl TokenCache {
         if let Some(good) = part.0[0].get(fingerprint) {
             return (good.keys == keys).then(|| good.authorization.clone());
         }
-        let good = part.0[1].remove(fingerprint).filter(|it| it.keys == keys)?;
+        let good = part.0[1].remove(fingerprint).filter(|good| good.keys == keys)?;
         part.insert(*fingerprint, good.clone());
         Some(good.authorization)
     }
@@ -279,12 +280,12 @@ mod tests {
     #[test]
     fn the_cache_of_verified_tokens_is_bounded_and_ends_with_the_keys() {
         let cache = TokenCache::new();
-        let fingerprint = |it: u32| cache.fingerprint(&format!("token{it}")).unwrap();
+        let fingerprint = |number: u32| cache.fingerprint(&format!("token{number}")).unwrap();
         let all: Vec<_> = (0..20_000).map(fingerprint).collect();
         for it in &all {
             cache.remember(*it, 1, Authorization::new("ada"));
         }
-        let kept = all.iter().filter(|it| cache.find(it, 1).is_some()).count();
+        let kept = all.iter().filter(|fingerprint| cache.find(fingerprint, 1).is_some()).count();
         assert!((MOST * 8..=MOST * 16).contains(&kept), "{kept}");
         let last = all.last().unwrap();
         assert!(cache.find(last, 2).is_none() && cache.find(last, 1).is_some());

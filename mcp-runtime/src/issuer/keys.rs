@@ -65,8 +65,8 @@ impl<F: Fetch> Keys<F> {
     /// Returns the version of the keys if they are fresh, so that they can be used without a fetch.
     pub(super) fn fresh(&self) -> Option<u64> {
         let state = self.0.state();
-        let is_fresh = state.got.is_some_and(|it| it.elapsed() < FRESH);
-        state.set.as_ref().filter(|_| is_fresh).map(|it| it.version)
+        let is_fresh = state.got.is_some_and(|at| at.elapsed() < FRESH);
+        state.set.as_ref().filter(|_| is_fresh).map(|keys| keys.version)
     }
 
     /// Returns the keys, after a fetch if one is needed. Even then the wanted key may be missing.
@@ -82,16 +82,16 @@ impl<F: Fetch> Keys<F> {
         for has_waited in [false, true] {
             let mut asked = {
                 let mut state = self.0.state();
-                let age = state.got.map_or(Duration::MAX, |it| it.elapsed());
+                let age = state.got.map_or(Duration::MAX, |at| at.elapsed());
                 let kept = state.set.clone().filter(|_| age < KEPT);
                 let known =
-                    kept.clone().filter(|it| it.set.candidates(id, algorithm).next().is_some());
+                    kept.clone().filter(|keys| keys.set.candidates(id, algorithm).next().is_some());
                 if let (Some(known), true) = (&known, age < FRESH) {
                     return Ok(known.clone());
                 }
                 let may_ask = !has_waited
                     && !state.is_asking
-                    && state.tried.is_none_or(|it| it.elapsed() >= PAUSE);
+                    && state.tried.is_none_or(|at| at.elapsed() >= PAUSE);
                 if may_ask {
                     state.is_asking = true;
                     state.tried = Some(Instant::now());
@@ -148,8 +148,8 @@ impl<F: Fetch> KeyFetch<F> {
             Ok(set) => {
                 let mut state = shared.state();
                 (state.got, state.has_failed) = (Some(Instant::now()), false);
-                let version = state.set.as_ref().map_or(0, |it| it.version);
-                if state.set.as_ref().is_none_or(|it| *it.set != set) {
+                let version = state.set.as_ref().map_or(0, |keys| keys.version);
+                if state.set.as_ref().is_none_or(|keys| *keys.set != set) {
                     state.set = Some(Versioned { version: version + 1, set: Arc::new(set) });
                 }
             }
@@ -168,7 +168,7 @@ impl<F> Drop for KeyFetch<F> {
     }
 }
 
-/// IssuerMetadata of an issuer, as far as its keys need it.
+/// Metadata of an issuer, as far as its keys need it.
 #[derive(Deserialize)]
 struct IssuerMetadata {
     issuer: String,
@@ -178,7 +178,7 @@ struct IssuerMetadata {
 /// Returns the URLs at which the metadata of an issuer may be, in the order in which they are tried.
 fn addresses(issuer: &str) -> Vec<String> {
     let end = issuer.find("://").map_or(0, |it| it + "://".len());
-    let end = issuer[end..].find('/').map_or(issuer.len(), |it| end + it);
+    let end = issuer[end..].find('/').map_or(issuer.len(), |at| end + at);
     let (origin, path) = issuer.split_at(end);
     let path = path.trim_end_matches('/');
     let mut addresses = vec![

@@ -50,7 +50,7 @@ impl<'a> Unverified<'a> {
         if header.crit.is_some() {
             return Err("the token has a critical header that nobody here understands");
         }
-        if header.typ.as_deref().is_some_and(|it| !is_access_token(it)) {
+        if header.typ.as_deref().is_some_and(|typ| !is_access_token(typ)) {
             return Err("the token is of another type than an access token");
         }
         let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| SHAPE)?;
@@ -72,7 +72,7 @@ impl<'a> Unverified<'a> {
 /// Whether a token of this type is an access token. A token of another type may have the same claims for another purpose (RFC 8725, section
 /// 3.11).
 fn is_access_token(typ: &str) -> bool {
-    ["JWT", "at+jwt", "application/at+jwt"].iter().any(|it| it.eq_ignore_ascii_case(typ))
+    ["JWT", "at+jwt", "application/at+jwt"].iter().any(|name| name.eq_ignore_ascii_case(typ))
 }
 
 #[derive(Deserialize)]
@@ -124,7 +124,7 @@ impl TokenClaims {
             return Err("the token is of another issuer");
         }
         let audience = self.aud.as_ref().ok_or("the token does not say whom it is for")?;
-        if !audience.iter().any(|it| audiences.iter().any(|own| own == it)) {
+        if !audience.iter().any(|name| audiences.iter().any(|own| own == name)) {
             return Err("the token is for another audience");
         }
         let expiry = self.exp.ok_or("the token does not say when it ends")?;
@@ -139,11 +139,11 @@ impl TokenClaims {
                 return Err("the token is not valid yet");
             }
         }
-        let subject = self.sub.as_deref().filter(|it| !it.is_empty());
+        let subject = self.sub.as_deref().filter(|subject| !subject.is_empty());
         let subject = subject.ok_or("the token does not say whose it is")?;
         let said = [&self.scope, &self.scp].into_iter().flatten();
-        let scopes = said.flat_map(OneOrMore::iter).flat_map(|it| it.split(' '));
-        let scopes = scopes.filter(|it| !it.is_empty());
+        let scopes = said.flat_map(OneOrMore::iter).flat_map(|scopes| scopes.split(' '));
+        let scopes = scopes.filter(|scope| !scope.is_empty());
         Ok(Authorization::new(subject).scopes(scopes).expires(ends))
     }
 }

@@ -396,7 +396,7 @@ fn delete(
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<KeptTask> {
-    let number = |it: i64| u64::try_from(it).unwrap_or_default();
+    let number = |number: i64| u64::try_from(number).unwrap_or_default();
     Ok(KeptTask {
         id: row.get(0)?,
         owner: row.get(1)?,

@@ -447,7 +447,7 @@ mod tests {
         };
         assert!(add("used".into(), 0) && add("first".into(), 1));
         clients.touch("used", 1, &journal);
-        assert!((0..MOST).all(|it| add(it.to_string(), 2)));
+        assert!((0..MOST).all(|number| add(number.to_string(), 2)));
         assert_eq!((clients.all().len(), tally.refused(Limit::RegisteredClients)), (MOST, 2));
         assert!(clients.find("used", 2).is_some() && clients.find("first", 2).is_none());
         // Unused clients expire in the end.
