@@ -11,13 +11,13 @@ use crate::{
 };
 
 /// A [`Policy`] of any type.
-pub(crate) type PolicyFn = Arc<dyn Fn(&Authorization, &Access<'_>) -> bool + Send + Sync>;
+pub(crate) type SharedPolicy = Arc<dyn Fn(&Authorization, &Access<'_>) -> bool + Send + Sync>;
 
 /// Scopes and policy of one item. An item without them has no guard, unless the server has policies.
 #[derive(Clone, Default)]
 pub(crate) struct ItemGuard {
     pub(crate) scopes: Vec<Cow<'static, str>>,
-    pub(crate) policy: Option<PolicyFn>,
+    pub(crate) policy: Option<SharedPolicy>,
 }
 
 impl ItemGuard {
@@ -29,7 +29,7 @@ impl ItemGuard {
     /// Returns the guard that the attribute of an item declares.
     pub(crate) fn of(def: &ItemDef) -> Self {
         let scopes = def.scopes.iter().copied().map(Cow::Borrowed).collect();
-        Self { scopes, policy: def.policy.map(|policy| -> PolicyFn { Arc::new(policy) }) }
+        Self { scopes, policy: def.policy.map(|policy| -> SharedPolicy { Arc::new(policy) }) }
     }
 
     /// Returns what is wrong with the first scope that cannot be used, if there is such a scope.
@@ -47,7 +47,7 @@ impl ItemGuard {
 /// Policies and scopes of the server, for all items.
 #[derive(Clone, Default)]
 pub(crate) struct Rules {
-    pub(crate) policies: Vec<PolicyFn>,
+    pub(crate) policies: Vec<SharedPolicy>,
     pub(crate) protected: Option<Arc<ProtectedResource>>,
 }
 
@@ -172,7 +172,7 @@ impl Rules {
         caller: &Authorization,
         access: &Access<'_>,
     ) -> Result<(), AccessError> {
-        let says_yes = |policy: &PolicyFn| policy(caller, access);
+        let says_yes = |policy: &SharedPolicy| policy(caller, access);
         let (kind, item) = (access.kind(), access.item());
         let all = || self.policies.iter().chain(&guard.policy).all(says_yes);
         let Ok(may) = unwind::catch(all) else {

@@ -13,7 +13,7 @@ mod static_tokens;
 mod verifier;
 
 pub(crate) use challenge::AuthRefusal;
-pub(crate) use guard::{AccessError, ItemGuard, PolicyFn, Rules};
+pub(crate) use guard::{AccessError, ItemGuard, Rules, SharedPolicy};
 pub(crate) use metadata::WELL_KNOWN;
 pub use pages::{AuthorizationPages, PageRequest, ServedResource, VerifierPages};
 pub use resource::ProtectedResource;

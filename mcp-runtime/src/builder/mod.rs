@@ -47,7 +47,7 @@ pub use size::Size;
 
 use self::{round_state::StateSettings, task_store::ChosenStore};
 #[cfg(feature = "auth")]
-use crate::auth::PolicyFn;
+use crate::auth::SharedPolicy;
 use crate::{
     call::context::{Context, States},
     call::extract::Shared,
@@ -90,7 +90,7 @@ pub struct Builder {
     #[cfg(feature = "http")]
     pub(crate) http: HttpSettings,
     #[cfg(feature = "auth")]
-    policies: Vec<(PolicyFn, Place)>,
+    policies: Vec<(SharedPolicy, Place)>,
     /// Whether a `setup` takes the [`Handle`].
     changes: bool,
     problems: Vec<String>,
