@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use super::{challenge::AuthRefusal, resource::ProtectedResource, scope};
+use super::{
+    challenge::{AuthRefusal, combined_scopes, scope_problem},
+    resource::ProtectedResource,
+};
 use crate::{
     call::context::{Access, Authorization, Policy},
     error::{Error, Kind},
@@ -34,7 +37,7 @@ impl ItemGuard {
 
     /// Returns what is wrong with the first scope that cannot be used, if there is such a scope.
     pub(crate) fn problem(&self) -> Option<String> {
-        self.scopes.iter().find_map(|scope| scope::problem(scope))
+        self.scopes.iter().find_map(|scope| scope_problem(scope))
     }
 
     /// Returns `None` for an empty guard, which lets every caller pass.
@@ -86,7 +89,7 @@ impl AccessError {
                 ),
             ) => {
                 *scopes =
-                    scope::together(scopes.split_whitespace().chain(more.split_whitespace()), [])
+                    combined_scopes(scopes.split_whitespace().chain(more.split_whitespace()), [])
             }
             // A token would not help against `other`, so the client is told of `other`.
             (Some(AuthRefusal::Insufficient { .. } | AuthRefusal::Unknown { .. }), refusal) => {
@@ -130,7 +133,7 @@ impl Rules {
         let needed = || self.required().chain(guard.scopes.iter().map(|scope| &**scope));
         let (kind, item) = (access.kind(), access.item());
         let Some(caller) = caller else {
-            let scopes = scope::together(needed(), []);
+            let scopes = combined_scopes(needed(), []);
             let grants = match &*scopes {
                 "" => String::new(),
                 scopes => format!(" that grants `{scopes}`"),
@@ -142,8 +145,8 @@ impl Rules {
         };
         let lacking: Vec<&str> = needed().filter(|scope| !caller.has_scope(scope)).collect();
         if !lacking.is_empty() {
-            let scopes = scope::together(needed(), caller.granted());
-            let lacking = scope::together(lacking, []);
+            let scopes = combined_scopes(needed(), caller.granted());
+            let lacking = combined_scopes(lacking, []);
             let why = format!("the {kind} `{item}` needs a token that grants `{lacking}` too");
             return Err(AuthRefusal::Insufficient { why, scopes }.into());
         }

@@ -5,19 +5,17 @@
 mod bearer;
 mod challenge;
 mod guard;
-mod metadata;
 mod pages;
 mod resource;
-mod scope;
 mod static_tokens;
 mod verifier;
 
 pub(crate) use challenge::AuthRefusal;
+pub use challenge::scope_problem;
 pub(crate) use guard::{AccessError, ItemGuard, Rules, SharedPolicy};
-pub(crate) use metadata::WELL_KNOWN;
 pub use pages::{AuthorizationPages, PageRequest, ServedResource, VerifierPages};
 pub use resource::ProtectedResource;
-pub use scope::problem as scope_problem;
+pub(crate) use resource::WELL_KNOWN;
 pub use static_tokens::StaticTokens;
 pub(crate) use verifier::Verifying;
 pub use verifier::{Denied, TokenVerifier};

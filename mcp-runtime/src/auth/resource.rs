@@ -1,20 +1,24 @@
+//! Protected resource (RFC 9728): its settings, its metadata, which clients read before they have a token, and the check of a token.
+
 use std::{borrow::Cow, fmt, net::IpAddr, sync::Arc, time::SystemTime};
 
 use bytes::Bytes;
 use http::{header, request::Parts};
+use serde::Serialize;
 
 use super::{
     bearer::presented,
-    challenge::AuthRefusal,
-    metadata::{self, ResourceMetadata, WELL_KNOWN},
+    challenge::{AuthRefusal, combined_scopes, scope_problem},
     pages::{AuthorizationPages, PageRequest, ServedResource},
-    scope,
     verifier::{Denied, TokenVerifier, Verify, Verifying},
 };
 use crate::{
     call::context::{Authorization, Hierarchy, Principal},
     limits::Tally,
 };
+
+/// Part of the metadata URL between the host and the path of the resource.
+pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// Server whose callers need an access token: [`Builder::auth`](crate::Builder::auth).
 ///
@@ -192,7 +196,7 @@ impl ProtectedResource {
             }
         }
         let own = self.scopes.iter().chain(&self.required).map(String::as_str);
-        problems.extend(own.chain(self.hierarchy.scopes()).filter_map(scope::problem));
+        problems.extend(own.chain(self.hierarchy.scopes()).filter_map(scope_problem));
         problems.extend(self.nobody_grants());
         problems
     }
@@ -222,7 +226,7 @@ impl ProtectedResource {
     /// Whether a path is one of the metadata document, for a server with this endpoint.
     pub(crate) fn is_metadata(&self, path: &str, endpoint: &str) -> bool {
         let Some(rest) = path.strip_prefix(WELL_KNOWN) else { return false };
-        let own = self.resource.as_deref().and_then(metadata::parts).map_or("", |parts| parts.1);
+        let own = self.resource.as_deref().and_then(url_parts).map_or("", |parts| parts.1);
         rest.is_empty() || rest == endpoint || rest == own
     }
 
@@ -230,7 +234,7 @@ impl ProtectedResource {
     /// to the application, which may have several resources.
     #[cfg(feature = "axum")]
     pub(crate) fn metadata_paths(&self, endpoint: &str) -> Vec<String> {
-        let own = self.resource.as_deref().and_then(metadata::parts).map(|parts| parts.1);
+        let own = self.resource.as_deref().and_then(url_parts).map(|parts| parts.1);
         let endpoint = if endpoint == "/" { "" } else { endpoint };
         let mut paths = vec![format!("{WELL_KNOWN}{endpoint}")];
         let own = own.filter(|path| *path != endpoint && !path.is_empty());
@@ -258,7 +262,7 @@ impl ProtectedResource {
     /// Returns the issuers of tokens. `derived` is the resource as the request names it.
     fn all_servers(&self, derived: impl FnOnce() -> String) -> Cow<'_, [String]> {
         if let Some(pages) = &self.pages {
-            let own = pages.issuer(metadata::origin(&derived()));
+            let own = pages.issuer(origin(&derived()));
             return [std::slice::from_ref(&own), &self.servers].concat().into();
         }
         Cow::Borrowed(&self.servers)
@@ -298,7 +302,7 @@ impl ProtectedResource {
         derived: impl FnOnce() -> String,
     ) -> Option<String> {
         let metadata = self.has_servers().then(|| self.url(derived));
-        let metadata = metadata.and_then(|url| metadata::address(&url));
+        let metadata = metadata.and_then(|url| metadata_url(&url));
         refusal.challenge(metadata.as_deref(), &self.required.join(" "))
     }
 
@@ -350,7 +354,7 @@ impl ProtectedResource {
         let authorization = self.completed(authorization);
         if !self.required().all(|scope| authorization.has_scope(scope)) {
             let why = format!("the token must grant `{}`", self.required.join(" "));
-            let scopes = scope::together(self.required(), authorization.granted());
+            let scopes = combined_scopes(self.required(), authorization.granted());
             return Err(AuthRefusal::Insufficient { why, scopes });
         }
         parts.extensions.insert::<Principal>(authorization.principal().clone());
@@ -404,7 +408,7 @@ impl ProtectedResource {
         body: Bytes,
         address: Option<IpAddr>,
     ) -> PageRequest {
-        let origin = metadata::origin(&derived).to_owned();
+        let origin = origin(&derived).to_owned();
         let resource = self.url(|| derived).into_owned();
         let pair = pair.map(|url| self.url(|| url).into_owned());
         PageRequest { parts: parts.clone(), body, resource, pair, origin, address }
@@ -412,9 +416,49 @@ impl ProtectedResource {
 
     /// Returns the URL of the resource below the configured issuer. If no issuer is configured, returns `derived`, which the request names.
     fn at_issuer(&self, derived: String) -> String {
-        let path = metadata::parts(&derived).map_or("", |parts| parts.1);
+        let path = url_parts(&derived).map_or("", |parts| parts.1);
         self.pages.as_ref().and_then(|pages| pages.resource(path)).unwrap_or(derived)
     }
+}
+
+/// Metadata document (RFC 9728, section 2).
+#[derive(Serialize)]
+struct ResourceMetadata<'a> {
+    resource: &'a str,
+    authorization_servers: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    scopes_supported: &'a [String],
+    bearer_methods_supported: [&'static str; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_documentation: Option<&'a str>,
+}
+
+impl ResourceMetadata<'_> {
+    fn json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+/// Splits a URL into its origin and its path. The path is empty for the root.
+fn url_parts(url: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let end = rest.find('/').unwrap_or(rest.len());
+    let path = &rest[end..];
+    let origin = &url[..scheme.len() + "://".len() + end];
+    Some((origin, if path == "/" { "" } else { path }))
+}
+
+/// Returns the scheme and host of a URL.
+fn origin(url: &str) -> &str {
+    url_parts(url).map_or(url, |parts| parts.0)
+}
+
+/// Returns the URL of the metadata document of a resource (RFC 9728, section 3.1).
+fn metadata_url(resource: &str) -> Option<String> {
+    let (origin, path) = url_parts(resource)?;
+    Some(format!("{origin}{WELL_KNOWN}{path}"))
 }
 
 fn is_url(text: &str) -> bool {
@@ -490,5 +534,18 @@ mod tests {
                 "{path}"
             );
         }
+    }
+
+    #[test]
+    fn a_document_lies_between_host_and_path() {
+        for (resource, expected) in [
+            ("https://a.example", "https://a.example/.well-known/oauth-protected-resource"),
+            ("https://a.example/", "https://a.example/.well-known/oauth-protected-resource"),
+            ("https://a.example/mcp", "https://a.example/.well-known/oauth-protected-resource/mcp"),
+            ("http://[::1]:8000/a/b", "http://[::1]:8000/.well-known/oauth-protected-resource/a/b"),
+        ] {
+            assert_eq!(metadata_url(resource).as_deref(), Some(expected));
+        }
+        assert_eq!(metadata_url("a.example"), None);
     }
 }

@@ -47,10 +47,12 @@ impl RedirectTarget {
         url
     }
 
+    /// Builds the URL that gives the client its code.
     pub(crate) fn code(&self, code: &str) -> String {
         self.url(&[("code", code)])
     }
 
+    /// Builds the URL that tells the client of an error.
     pub(crate) fn refusal(&self, refusal: &OAuthError) -> String {
         self.url(&[("error", refusal.error), ("error_description", &refusal.why)])
     }
@@ -61,6 +63,8 @@ impl RedirectTarget {
 pub(crate) struct Challenge(Digest);
 
 impl Challenge {
+    /// Returns the challenge of an authorization request.
+    ///
     /// # Errors
     /// Fails if the challenge is missing or is no SHA-256 digest, or its method is not S256.
     pub(crate) fn of(form: &Form) -> Result<Self, OAuthError> {
@@ -77,6 +81,7 @@ impl Challenge {
         })
     }
 
+    /// Whether this is the challenge of a verifier.
     pub(crate) fn is_met_by(&self, verifier: &str) -> bool {
         let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         (43..=128).contains(&verifier.len())

@@ -5,10 +5,12 @@ use serde::Serialize;
 
 use crate::oauth_error::OAuthError;
 
+/// Response of this server.
 pub(crate) type Reply = Response<Vec<u8>>;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
+/// Builds a response with a JSON document.
 pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Reply {
     let mut reply = Response::new(serde_json::to_vec(document).unwrap_or_default());
     *reply.status_mut() = status;
@@ -18,6 +20,7 @@ pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Reply {
     reply
 }
 
+/// Builds a response without a body.
 pub(crate) fn empty(status: StatusCode) -> Reply {
     let mut reply = Response::new(Vec::new());
     *reply.status_mut() = status;
@@ -44,6 +47,7 @@ pub(crate) fn refused(refusal: &OAuthError, request: &HeaderMap) -> Reply {
     reply
 }
 
+/// Builds the response to a request with another method than the allowed one.
 pub(crate) fn not_allowed(allowed: &'static str) -> Reply {
     let mut reply = empty(StatusCode::METHOD_NOT_ALLOWED);
     reply.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));

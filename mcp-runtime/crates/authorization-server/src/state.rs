@@ -168,6 +168,7 @@ impl ServerState {
         }
     }
 
+    /// Returns the upstream provider, if one authenticates the users.
     pub(crate) fn provider(&self) -> Option<&Provider> {
         match &self.login_method {
             LoginMethod::Local { .. } => None,

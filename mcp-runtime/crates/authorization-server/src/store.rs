@@ -101,6 +101,7 @@ impl Journal {
         self.ledger().is_some()
     }
 
+    /// Records that a record is new or has changed. `save` stores the change.
     pub(crate) fn put(&self, kind: RecordKind, key: &str, expires: u64, value: &impl Serialize) {
         if !self.outlasts() {
             return;
@@ -114,6 +115,7 @@ impl Journal {
         }
     }
 
+    /// Records that a record was removed. `save` stores the change.
     pub(crate) fn remove(&self, kind: RecordKind, key: &str) {
         if self.outlasts() {
             self.dirty().insert((kind, key.to_owned()), None);
@@ -179,6 +181,7 @@ impl Clock {
         Self { started: system(), since: Instant::now() }
     }
 
+    /// Returns the time, in seconds since 1970.
     pub(crate) fn now(&self) -> u64 {
         (self.started + self.since.elapsed()).max(system()).as_secs()
     }
