@@ -55,6 +55,8 @@ const SELECT_HEADS: &str =
 
 /// Task store in a SQLite file (feature `sqlite`), with a maximum number and a maximum size of tasks.
 ///
+/// With its feature `sqlite`, the crate `mcp-runtime-authorization-server` keeps logins in the same file.
+///
 /// When a task is stored, expired tasks are deleted. If there is still no room, the oldest finished tasks of the same owner are deleted
 /// too. If that does not help, the new task is refused.
 ///
