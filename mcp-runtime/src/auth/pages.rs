@@ -9,6 +9,11 @@ use crate::limits::{Tally, Who};
 
 /// HTTP pages of an authorization server in the same process, at paths beside the endpoint. The transport passes requests for these paths
 /// on without asking for a token.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no pages of an authorization server",
+    label = "does not implement `AuthorizationPages`",
+    note = "only the crate `mcp-runtime-authorization-server` implements it: pass its `AuthorizationServer` to `.auth(…)`"
+)]
 pub trait AuthorizationPages: Send + Sync {
     /// Whether a page has this path.
     fn is_here(&self, path: &str) -> bool;
@@ -68,7 +73,7 @@ pub struct PageRequest {
     /// URL of the endpoint that tokens are issued for.
     pub resource: String,
     /// URL of the HTTP+SSE endpoint, if clients may ask for tokens for that URL too.
-    pub pair: Option<String>,
+    pub legacy_sse_url: Option<String>,
     /// Scheme and host of the server, as the request names them.
     pub origin: String,
     /// Address of the client, if it is known.
@@ -78,7 +83,7 @@ pub struct PageRequest {
 impl PageRequest {
     /// Returns the caller that limits count the request for.
     #[must_use]
-    pub fn who(&self) -> Who<'static> {
+    pub fn caller(&self) -> Who<'static> {
         self.address.map_or(Who::Anybody, Who::at)
     }
 }

@@ -197,7 +197,7 @@ impl ProtectedResource {
         }
         let own = self.scopes.iter().chain(&self.required).map(String::as_str);
         problems.extend(own.chain(self.hierarchy.scopes()).filter_map(scope_problem));
-        problems.extend(self.nobody_grants());
+        problems.extend(self.ungranted_scope());
         problems
     }
 
@@ -370,7 +370,7 @@ impl ProtectedResource {
     }
 
     /// Returns a problem if every request needs a scope that the authorization server cannot grant.
-    fn nobody_grants(&self) -> Option<String> {
+    fn ungranted_scope(&self) -> Option<String> {
         let granted = self.pages.as_ref()?.scopes();
         let is_granted = |scope: &&str| {
             granted.iter().any(|granted| granted == scope)
@@ -399,19 +399,19 @@ impl ProtectedResource {
         pages.open(ServedResource { name, resource, bound, tally }).await
     }
 
-    /// Returns a request to a page. `derived` is the resource as the request names it, `pair` the URL of the HTTP+SSE endpoint.
+    /// Returns a request to a page. `derived` is the resource as the request names it, `legacy_sse_url` the URL of the HTTP+SSE endpoint.
     pub(crate) fn page_request(
         &self,
         derived: String,
-        pair: Option<String>,
+        legacy_sse_url: Option<String>,
         parts: &Arc<Parts>,
         body: Bytes,
         address: Option<IpAddr>,
     ) -> PageRequest {
         let origin = origin(&derived).to_owned();
         let resource = self.url(|| derived).into_owned();
-        let pair = pair.map(|url| self.url(|| url).into_owned());
-        PageRequest { parts: parts.clone(), body, resource, pair, origin, address }
+        let legacy_sse_url = legacy_sse_url.map(|url| self.url(|| url).into_owned());
+        PageRequest { parts: parts.clone(), body, resource, legacy_sse_url, origin, address }
     }
 
     /// Returns the URL of the resource below the configured issuer. If no issuer is configured, returns `derived`, which the request names.

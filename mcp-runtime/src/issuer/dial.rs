@@ -18,6 +18,11 @@ const ATTEMPT: Duration = Duration::from_secs(2);
 const MOST: usize = 8;
 
 /// Finds the addresses of a host.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot find the addresses of a host",
+    label = "does not implement `Resolve`",
+    note = "`SystemResolver` asks the operating system"
+)]
 pub trait Resolve: Send + Sync + 'static {
     /// Returns the addresses of a host, in the order in which they are to be tried.
     ///

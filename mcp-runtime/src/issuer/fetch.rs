@@ -38,6 +38,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const MOST: usize = 512 << 10;
 
 /// HTTP client for issuer metadata and key sets.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot fetch documents",
+    label = "does not implement `Fetch`",
+    note = "`Web` fetches them over HTTPS"
+)]
 pub trait Fetch: Send + Sync + 'static {
     /// Fetches the document at a URL.
     ///

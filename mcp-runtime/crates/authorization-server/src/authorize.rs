@@ -27,7 +27,7 @@ pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply 
         let why = "This page is to be opened by itself.";
         return page::problem(server, &OAuthError { status, ..OAuthError::invalid_request(why) });
     }
-    if server.authorizations.pass(request.who()).is_err() {
+    if server.authorizations.pass(request.caller()).is_err() {
         let why = "Too many applications have sent somebody here. Wait a moment.";
         return page::problem(
             server,
@@ -114,7 +114,7 @@ fn wait(
 ) -> Reply {
     let binding = match server.records.pending.add(
         authorization.clone(),
-        request.who(),
+        request.caller(),
         server.has_tls(&request.origin),
     ) {
         Ok(binding) => binding,

@@ -335,7 +335,7 @@ impl ClientDocuments {
             let why = "too many applications are being looked up: try again later";
             self.counts.limit_reached(Limit::ClientDocuments, why)
         };
-        if self.fetches.pass(request.who()).is_err() {
+        if self.fetches.pass(request.caller()).is_err() {
             return Err(busy());
         }
         let _running = self.running.try_acquire().map_err(|_| busy())?;

@@ -113,7 +113,7 @@ async fn log_in(
     first: &LoginPage,
 ) -> Result<Reply, OAuthError> {
     // The attempt counts against both limits before the login function runs, so that concurrent attempts cannot exceed them.
-    if server.login_attempts.pass(request.who()).is_err()
+    if server.login_attempts.pass(request.caller()).is_err()
         || !server.records.pending.may_try(&found.id)
     {
         let why = "Too many have tried to log in. Wait a minute before you start again.";
@@ -131,7 +131,7 @@ async fn log_in(
         result.map_err(|why| OAuthError::server_error("logging in took too long", &why))?;
     let page = match result {
         Ok(user) => {
-            server.login_attempts.give_back(request.who());
+            server.login_attempts.give_back(request.caller());
             return show_consent(server, request, &found, LoggedInUser { user, since });
         }
         Err(page) => page,

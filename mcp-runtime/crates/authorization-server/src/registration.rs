@@ -36,7 +36,7 @@ pub(crate) async fn answer(
     server: &ServerState,
     request: &PageRequest,
 ) -> Result<Reply, OAuthError> {
-    if server.registrations.pass(request.who()).is_err() {
+    if server.registrations.pass(request.caller()).is_err() {
         let why = "too many clients have registered: try again later";
         return Err(server.records.counts.limit_reached(Limit::Registrations, why));
     }

@@ -207,7 +207,7 @@ impl ServerState {
     /// Whether `asked` names this server (RFC 8707, section 2), by the URL of its endpoint or of its HTTP+SSE pair. Grants are stored under
     /// the URL of the endpoint.
     pub(crate) fn is_target(&self, asked: &str, request: &PageRequest) -> bool {
-        let own = [Some(&request.resource), request.pair.as_ref()];
+        let own = [Some(&request.resource), request.legacy_sse_url.as_ref()];
         own.into_iter().flatten().any(|own| is_same_resource(asked, own))
     }
 
