@@ -12,6 +12,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use mcp_runtime_wire::{self as wire, Id, Raw};
+
 use crate::{
     builder::Server,
     call::context::Caller,
@@ -20,10 +22,9 @@ use crate::{
     error::{Error, ServeError},
     item::template,
     limits::Limits,
-    model::{Answer, ClientInfo, Done, ListKind},
+    model::{ClientInfo, Done, ListKind, OperationResult},
     protocol::{Revision, Scope, Service, answer},
     transport::lines::{Line, Lines},
-    wire::{self, Id, Raw},
 };
 
 /// Buffer of a connection that carries lines.
@@ -132,7 +133,7 @@ impl Rooms {
 
 /// Outcome of a call, before it is encoded for a revision.
 #[derive(Debug)]
-pub struct Answered(Answer);
+pub struct Answered(OperationResult);
 
 impl Answered {
     /// Whether the call succeeded. A tool result that reports a failure does not count as success.

@@ -120,7 +120,6 @@ pub mod testing;
 mod transport;
 mod unavailable;
 mod unwind;
-mod wire;
 
 // If a feature is off, or a name is in another crate, the compiler shows the line of the `cfg` beside the name that it cannot find.
 #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth

@@ -22,7 +22,7 @@ pub use tally::{Limit, Tally};
 #[cfg(feature = "auth")]
 pub use turnstile::Turnstile;
 
-use crate::wire;
+use mcp_runtime_wire as wire;
 
 /// Size in bytes above which a message counts for the limits of all clients. For smaller messages the shared counter would cost too much.
 pub(crate) const LARGE: usize = 64 << 10;
@@ -242,8 +242,8 @@ impl Limits {
         zeros.into_iter().filter(|it| it.1).map(|it| it.0)
     }
 
-    pub(crate) fn of_wire(&self) -> wire::Limits {
-        wire::Limits { depth: self.depth, batch: self.batch }
+    pub(crate) fn of_wire(&self) -> wire::ParseLimits {
+        wire::ParseLimits { depth: self.depth, batch: self.batch }
     }
 }
 

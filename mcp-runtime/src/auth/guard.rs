@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     call::context::{Access, Authorization, Policy},
-    error::{Error, Kind},
-    item::ItemDef,
+    error::{Error, ErrorKind},
+    registry::ItemDef,
     unwind,
 };
 
@@ -63,7 +63,7 @@ pub(crate) struct AccessError {
 
 impl From<AuthRefusal> for AccessError {
     fn from(refusal: AuthRefusal) -> Self {
-        let error = Error::of(Kind::InvalidRequest, refusal.why());
+        let error = Error::of(ErrorKind::InvalidRequest, refusal.why());
         Self { refusal: Some(refusal), error }
     }
 }

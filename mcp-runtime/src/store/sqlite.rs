@@ -18,7 +18,7 @@ use tokio::{sync::Mutex, task::spawn_blocking};
 use super::advice;
 use crate::{
     error::{Error, Result},
-    model::Instant,
+    model::Timestamp,
     task::{Keeping, KeptTask, TaskStore, no_room},
 };
 
@@ -264,7 +264,7 @@ impl TaskFile {
         let write = self.connection.transaction_with_behavior(Immediate)?;
         let mut kept = self.kept;
         kept.remove(delete(&write, "id = ?1", [&task.id])?);
-        kept.remove(delete(&write, "expires <= ?1", [integer(Instant::now().0)])?);
+        kept.remove(delete(&write, "expires <= ?1", [integer(Timestamp::now().0)])?);
         let bytes = task.size() as u64;
         while !kept.has_room(bytes, most) {
             let oldest = "id = (SELECT id FROM task WHERE owner = ?1 AND finished = 1
