@@ -12,10 +12,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use mcp_runtime::{
-    Auth, AuthorizationServer, Exit, LoginPage, LoginRequest, ProtectedResource, SqliteTasks, User,
-    prelude::*,
-};
+use mcp_runtime::{Auth, Exit, ProtectedResource, SqliteStore, prelude::*};
+use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 const SCHEMA: &str = "
@@ -177,7 +175,7 @@ fn main() -> Exit {
     let (file, url) = (env::var("NOTES_DB").ok(), env::var("NOTES_URL").ok());
     let mut authorization = authorization();
     if let Some(file) = &file {
-        authorization = authorization.keep_in(Arc::new(SqliteTasks::new(format!("{file}-logins"))));
+        authorization = authorization.keep_in(Arc::new(SqliteStore::new(format!("{file}-logins"))));
     }
     if let Some(url) = url {
         authorization = authorization.issuer(url);

@@ -72,10 +72,9 @@
 //! | `client-log` (default) | `client_log()`, which sends the `tracing` events of a call to a client that asked for them |
 //! | `http` | one HTTP endpoint for every protocol revision: `--http`, `serve_http`, `bind_http`, `into_service` |
 //! | `axum` | `into_router`, for axum applications |
-//! | `auth` | access tokens for HTTP requests: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth` |
-//! | `auth-server` | an OAuth authorization server as a part of your server: `AuthorizationServer` |
+//! | `auth` | access tokens for HTTP requests: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth`; the crate `mcp-runtime-authorization-server` gives them out |
 //! | `state-key` | `.state_key(…)`: under protocol revision 2026-07-28 the rounds of a call may go to several instances, and survive a restart |
-//! | `sqlite` | `SqliteTasks`: a file of tasks that survive a restart; builds SQLite from its C source |
+//! | `sqlite` | `SqliteStore`: a file of tasks and logins that survive a restart; builds SQLite from its C source |
 //! | `inventory` | registration through constructors instead of the linker (always the case on wasm) |
 
 // On the documentation site, which builds with a nightly compiler, each item shows the feature that it needs.
@@ -89,8 +88,6 @@ struct Readme;
 mod ask;
 #[cfg(feature = "auth")]
 mod auth;
-#[cfg(feature = "auth-server")]
-mod authorization_server;
 #[cfg(feature = "bench")]
 #[doc(hidden)]
 pub mod bench;
@@ -125,14 +122,9 @@ mod unwind;
 // Helpers that the comparison of contracts needs, too. They live in its crate, which knows nothing of this one.
 use mcp_runtime_contract::{collect, percent, suggest};
 
-// If a feature is off, the compiler shows the line of its `cfg` beside the name that it cannot find.
+// If a feature is off, or a name is in another crate, the compiler shows the line of the `cfg` beside the name that it cannot find.
 #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
 pub use auth::{Denied, ProtectedResource, StaticTokens, TokenVerifier};
-#[cfg(feature = "auth-server")] // cargo add mcp-runtime --features auth-server
-pub use authorization_server::{
-    AuthorizationServer, Identity as UpstreamIdentity, Login, LoginPage, LoginRequest, Logins,
-    Upstream, User,
-};
 pub use builder::{Builder, Items};
 #[doc(hidden)]
 pub use builder::{Made, Opening, Setup, Size};
@@ -163,6 +155,10 @@ pub use http::HeaderMap;
 pub use issuer::{Algorithm, Jwt};
 pub use limits::{ItemStats, Limit, Limits, Stats};
 pub use mcp_macros::{items, server};
+#[cfg(false)] // cargo add mcp-runtime-authorization-server
+pub use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
+#[cfg(false)] // cargo add mcp-runtime-authorization-server
+pub use mcp_runtime_authorization_server::{Login, Logins, Upstream, UpstreamUser};
 pub use model::{
     Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image,
     IncludeContext, Level, Message, Meta, Operation, OtherContent, Outcome, Rate, ResourceContents,
@@ -174,7 +170,7 @@ pub use observe::{ClientLog, client_log};
 pub use schema::SchemaProfile;
 pub use server::{Identity, Server};
 #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
-pub use store::SqliteTasks;
+pub use store::SqliteStore;
 pub use task::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
 #[cfg(feature = "http")] // cargo add mcp-runtime --features http
 pub use transport::http::{HttpBody, HttpServer, HttpService};
@@ -220,6 +216,19 @@ mod traits {
 #[cfg(all(feature = "stdio", any(unix, windows)))]
 pub mod __stdio {
     pub use crate::transport::stdio::{StdioGuard, StdioInput, StdioOutput, restore};
+}
+
+/// Names that the crate `mcp-runtime-authorization-server` uses. They are not for use by hand, and may change in any release.
+#[cfg(feature = "auth")]
+#[doc(hidden)]
+pub mod __companion {
+    pub use crate::{
+        auth::{AuthorizationPages, PageRequest, ServedResource, VerifierPages, scope_problem},
+        issuer::{Fetch, Web, discover},
+        limits::{CallerKey, RateLimiter, RefusalCounters},
+        percent::{decode, encode},
+        unwind::discard,
+    };
 }
 
 /// Names that generated code uses. They are not for use by hand, and may change in any release.

@@ -9,13 +9,13 @@ mod stats;
 
 use std::time::Duration;
 
-pub(crate) use caller::CallerKey;
+pub use caller::CallerKey;
 pub(crate) use gate::{ItemGate, Permit, RateConfig};
-#[cfg(feature = "auth-server")]
-pub(crate) use rate_limiter::RateLimiter;
+#[cfg(feature = "auth")]
+pub use rate_limiter::RateLimiter;
 pub(crate) use reservation::{ByteBudget, Reservation, TakenBytes};
 pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
-pub(crate) use stats::RefusalCounters;
+pub use stats::RefusalCounters;
 pub use stats::{ItemStats, Limit, Stats};
 
 use mcp_runtime_wire as wire;

@@ -6,10 +6,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use mcp_runtime::{
-    Auth, AuthorizationServer, Builder, Limit, LoginPage, LoginRequest, ProtectedResource, User,
-    prelude::*,
-};
+use mcp_runtime::{Auth, Builder, Limit, ProtectedResource, prelude::*};
+use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use mcp_runtime::{Auth, AuthorizationServer, Builder, SqliteTasks, Upstream, User, prelude::*};
+use mcp_runtime::{Auth, Builder, SqliteStore, prelude::*};
+use mcp_runtime_authorization_server::{AuthorizationServer, Upstream, UpstreamUser, User};
 use serde_json::json;
 use support::clock::{Frozen, jump};
 
@@ -24,7 +25,7 @@ fn whoami(caller: Auth) -> String {
 }
 
 pub(crate) fn upstream(provider: &Provider) -> Upstream {
-    let user = |identity: &mcp_runtime::UpstreamIdentity| {
+    let user = |identity: &UpstreamUser| {
         let email = identity.claim::<String>("email")?;
         Some(User::new(email).name(identity.claim::<String>("name")?))
     };
@@ -347,7 +348,7 @@ fn delegated_tokens_survive_a_restart_with_the_same_seal_key() {
                 None => upstream,
             };
             let own = AuthorizationServer::delegated(upstream)
-                .keep_in(Arc::new(SqliteTasks::new(folder.join("one.db"))));
+                .keep_in(Arc::new(SqliteStore::new(folder.join("one.db"))));
             Served::start(mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own))
                 .await
         };
@@ -387,7 +388,7 @@ fn grants_from_one_provider_are_invalid_with_another_provider() {
         std::fs::create_dir_all(&folder).unwrap();
         let start = async |provider: &Provider| {
             let own = AuthorizationServer::delegated(upstream(provider).seal_key([1; 32]))
-                .keep_in(Arc::new(SqliteTasks::new(folder.join("one.db"))));
+                .keep_in(Arc::new(SqliteStore::new(folder.join("one.db"))));
             Served::start(mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own))
                 .await
         };

@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use axum::Router;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mcp_runtime::{AuthorizationServer, ProtectedResource, SqliteTasks};
+use mcp_runtime::{ProtectedResource, SqliteStore};
+use mcp_runtime_authorization_server::AuthorizationServer;
 use serde_json::json;
 use support::clock::jump;
 
@@ -399,7 +400,7 @@ fn logins_survive_a_restart() {
         let folder = std::env::temp_dir().join(format!("mcp-logins-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let start = async || {
-            let file = Arc::new(SqliteTasks::new(folder.join("one.db")));
+            let file = Arc::new(SqliteStore::new(folder.join("one.db")));
             let own = authorization_server().keep_in(file.clone());
             Served::start(server(own).task_store(file)).await
         };
@@ -441,7 +442,7 @@ fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
         let folder = std::env::temp_dir().join(format!("mcp-refresh-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let start = async || {
-            let file = Arc::new(SqliteTasks::new(folder.join("one.db")));
+            let file = Arc::new(SqliteStore::new(folder.join("one.db")));
             Served::start(server(authorization_server().keep_in(file))).await
         };
         let served = start().await;

@@ -16,7 +16,7 @@ use std::{
 };
 
 use gate::Gate;
-use mcp_runtime::{Builder, Exit, Limits, SqliteTasks, prelude::*};
+use mcp_runtime::{Builder, Exit, Limits, SqliteStore, prelude::*};
 use tokio::time::sleep;
 
 /// Gives the text back.
@@ -261,7 +261,7 @@ fn main() -> Exit {
     let mut server = with_keys(mcp_runtime::server!(), &said("FIXTURE_STATE_KEYS"));
     let tasks = said("FIXTURE_TASKS");
     if !tasks.is_empty() {
-        server = server.task_store(SqliteTasks::new(tasks));
+        server = server.task_store(SqliteStore::new(tasks));
     }
     server
         .limits(limits(&said("FIXTURE_LIMITS")))

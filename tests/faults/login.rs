@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_runtime::{AuthorizationServer, LoginPage, LoginRequest, User};
+use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
 use tokio::sync::Semaphore;
 
 use crate::{

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use mcp_runtime::{AuthorizationServer, Limits, Login, LoginRequest, Logins, SqliteTasks, User};
+use mcp_runtime::{Limits, SqliteStore};
+use mcp_runtime_authorization_server::{AuthorizationServer, Login, LoginRequest, Logins, User};
 use support::clock::moment_after;
 use tokio::sync::Semaphore;
 
@@ -186,7 +187,7 @@ fn an_ended_login_stays_ended_after_a_restart() {
         let folder = std::env::temp_dir().join(format!("mcp-ended-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let kept = || {
-            let file = Arc::new(SqliteTasks::new(folder.join("one.db")));
+            let file = Arc::new(SqliteStore::new(folder.join("one.db")));
             // The handle is taken before `keep_in`, and uses the file all the same.
             let own = authorization_server();
             let logins = own.logins();

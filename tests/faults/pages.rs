@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_runtime::{AuthorizationServer, LoginPage, LoginRequest, User};
+use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
 use serde_json::{Value, json};
 use support::clock::jump;
 

@@ -23,7 +23,7 @@ const TWICE: [&str; 6] = [
     "lifetime/spread_argument_that_borrows",
 ];
 
-const FEATURES: &str = "features = [\"auth-server\", \"axum\", \"sqlite\", \"state-key\"]";
+const FEATURES: &str = "features = [\"auth\", \"axum\", \"sqlite\", \"state-key\"]";
 const DEPENDENCIES: &str =
     "serde = \"1\"\nschemars = \"1\"\ntracing = { version = \"0.1\", default-features = false }";
 

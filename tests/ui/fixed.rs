@@ -69,10 +69,11 @@ fn twins_compile() {
         library.push_str(&format!("#[path = {:?}]\nmod twin{number};\n", tests.join(twin)));
     }
     let runtime = tests.join("../mcp-runtime");
+    let authorization_server = runtime.join("crates/authorization-server");
     // Any crate can be the one that a twin names in `with`.
     let manifest = format!(
         "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
-         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"auth-server\", \"axum\", \"sqlite\", \"state-key\"] }}\nserde = \"1\"\ntracing = {{ version = \"0.1\", default-features = false }}\n\
+         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"auth\", \"axum\", \"sqlite\", \"state-key\"] }}\nmcp-runtime-authorization-server = {{ path = {authorization_server:?} }}\nserde = \"1\"\ntracing = {{ version = \"0.1\", default-features = false }}\n\
          my_tools = {{ package = \"serde_json\", version = \"1\" }}\n",
     );
     fs::create_dir_all(&folder).expect("the folder for tests can be written");
@@ -145,14 +146,19 @@ fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
 fn said(message: &str) -> String {
     let mut said = String::new();
     let mut lines = message.lines().map(str::trim_start).peekable();
+    // The lines of an item that is configured out say where else it is.
+    let mut is_configured_out = false;
     while let Some(line) = lines.next() {
+        if ["error", "warning", "note:", "help:"].iter().any(|it| line.starts_with(it)) {
+            is_configured_out = line.ends_with("found an item that was configured out");
+        }
         if line.starts_with("-->") {
             continue;
         }
         let quoted = line.trim_start_matches(|it: char| it.is_ascii_digit()).trim_start();
         let marks = lines.peek().and_then(|it| it.strip_prefix('|')).unwrap_or_default();
         let inserted = marks.contains('+') && marks.trim_matches([' ', '+']).is_empty();
-        let own = if quoted.starts_with('|') && !inserted {
+        let own = if quoted.starts_with('|') && !inserted && !is_configured_out {
             quoted.rsplit_once("^ ").or_else(|| quoted.rsplit_once("- ")).map_or("", |it| it.1)
         } else {
             line

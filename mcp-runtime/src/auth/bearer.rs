@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::{HeaderMap, HeaderValue, header};
 
-use super::Refusal;
+use super::challenge::AuthRefusal;
 use crate::percent;
 
 /// Maximum length of a token, in bytes.
@@ -12,19 +12,19 @@ const MOST: usize = 16 << 10;
 
 /// Access token of a request. The `Debug` output leaves the token out, so that it does not end up in logs.
 #[derive(Clone)]
-pub(crate) struct Token {
+pub(crate) struct BearerToken {
     header: HeaderValue,
     from: usize,
 }
 
-impl Token {
+impl BearerToken {
     pub(crate) fn as_str(&self) -> &str {
         // `presented` has checked that the header is ASCII.
-        self.header.to_str().ok().and_then(|it| it.get(self.from..)).unwrap_or_default()
+        self.header.to_str().ok().and_then(|header| header.get(self.from..)).unwrap_or_default()
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for BearerToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")
     }
@@ -37,40 +37,40 @@ impl fmt::Debug for Token {
 pub(crate) fn presented(
     headers: &HeaderMap,
     query: Option<&str>,
-) -> Result<Option<Token>, Refusal> {
+) -> Result<Option<BearerToken>, AuthRefusal> {
     if query.is_some_and(names_a_token) {
-        return Err(Refusal::Malformed(
+        return Err(AuthRefusal::Malformed(
             "a token in the query can be read in logs: send it as `Authorization: Bearer`",
         ));
     }
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let Some(header) = all.next() else { return Ok(None) };
     if all.next().is_some() {
-        return Err(Refusal::Malformed("the header `Authorization` is there twice"));
+        return Err(AuthRefusal::Malformed("the header `Authorization` is there twice"));
     }
     let Some(from) = after_scheme(header.as_bytes()) else { return Ok(None) };
     if header.len() - from > MOST {
-        return Err(Refusal::Invalid("the token is longer than 16 KiB".into()));
+        return Err(AuthRefusal::Invalid("the token is longer than 16 KiB".into()));
     }
     if !is_b64token(&header.as_bytes()[from..]) {
-        return Err(Refusal::Malformed("after `Bearer` comes a token and nothing else"));
+        return Err(AuthRefusal::Malformed("after `Bearer` comes a token and nothing else"));
     }
-    Ok(Some(Token { header: header.clone(), from }))
+    Ok(Some(BearerToken { header: header.clone(), from }))
 }
 
 /// Returns the position at which the token begins; `None` for another scheme than `Bearer`.
 fn after_scheme(value: &[u8]) -> Option<usize> {
     const SCHEME: &[u8] = b"bearer";
     let (scheme, rest) = value.split_at_checked(SCHEME.len())?;
-    let blanks = rest.iter().take_while(|it| **it == b' ').count();
+    let blanks = rest.iter().take_while(|byte| **byte == b' ').count();
     let is_ours = scheme.eq_ignore_ascii_case(SCHEME) && (blanks > 0 || rest.is_empty());
     is_ours.then_some(SCHEME.len() + blanks)
 }
 
 /// Whether a text is a `b64token` (RFC 6750, section 2.1): `1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`.
 pub(super) fn is_b64token(text: &[u8]) -> bool {
-    let end = text.iter().rposition(|it| *it != b'=').map_or(0, |it| it + 1);
-    end > 0 && text[..end].iter().all(|it| IS_B64[usize::from(*it)])
+    let end = text.iter().rposition(|byte| *byte != b'=').map_or(0, |at| at + 1);
+    end > 0 && text[..end].iter().all(|byte| IS_B64[usize::from(*byte)])
 }
 
 /// Letters of a `b64token` without its padding. A table is used for speed, because a token has some hundred letters.
@@ -89,7 +89,7 @@ static IS_B64: [bool; 256] = {
 fn names_a_token(query: &str) -> bool {
     query.split('&').any(|pair| {
         let name = pair.split('=').next().unwrap_or_default();
-        percent::decode(name).is_some_and(|it| it.eq_ignore_ascii_case("access_token"))
+        percent::decode(name).is_some_and(|name| name.eq_ignore_ascii_case("access_token"))
     })
 }
 
@@ -105,12 +105,14 @@ mod tests {
             headers.append(header::AUTHORIZATION, HeaderValue::from_str(value).unwrap());
         }
         let found = presented(&headers, query);
-        found.map(|it| it.map(|it| it.as_str().to_owned())).map_err(|it| it.status().as_u16())
+        found
+            .map(|token| token.map(|token| token.as_str().to_owned()))
+            .map_err(|refusal| refusal.status().as_u16())
     }
 
     #[test]
     fn a_token_comes_in_one_way_only() {
-        let token = |it: &str| Ok(Some(it.to_owned()));
+        let token = |text: &str| Ok(Some(text.to_owned()));
         assert_eq!(given(&["Bearer abc"], None), token("abc"));
         assert_eq!(given(&["bEARER   a.b-c_d~e+f/g=="], None), token("a.b-c_d~e+f/g=="));
         assert_eq!(given(&["Bearer abc"], Some("access=1&token=2&")), token("abc"));
@@ -137,7 +139,7 @@ mod tests {
             assert_eq!(given(&[], Some(query)), Err(400), "{query}");
         }
         assert_eq!(
-            given(&[&format!("Bearer {}", "a".repeat(MOST))], None).map(|it| it.is_some()),
+            given(&[&format!("Bearer {}", "a".repeat(MOST))], None).map(|token| token.is_some()),
             Ok(true)
         );
         assert_eq!(given(&[&format!("Bearer {}", "a".repeat(MOST + 1))], None), Err(401));

@@ -1,12 +1,16 @@
-//! Refusals of requests, and the challenges that tell clients what to do (RFC 6750, section 3; RFC 9728, section 5.1).
+//! Refusals of requests, and the challenges that tell clients what to do (RFC 6750, section 3; RFC 9728, section 5.1), with the scopes in
+//! them (RFC 6749, section 3.3).
 
 use std::{borrow::Cow, fmt::Write as _};
 
 use http::StatusCode;
 
+/// Maximum bytes of a caller's granted scopes that a challenge repeats, because the head of a response is limited in size.
+const MOST: usize = 4 << 10;
+
 /// Reason why a request is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum AuthRefusal {
     /// The request has no token.
     Missing,
     /// The request has no token, and the item that it uses needs a token. `scopes` are those that the token should grant.
@@ -23,7 +27,7 @@ pub(crate) enum Refusal {
     Unavailable(Cow<'static, str>),
 }
 
-impl Refusal {
+impl AuthRefusal {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::Missing | Self::Unknown { .. } | Self::Invalid(_) => StatusCode::UNAUTHORIZED,
@@ -95,6 +99,42 @@ fn quote(text: &str, into: &mut String) {
     into.push('"');
 }
 
+/// Returns why an author cannot ask for this scope; `None` if the scope is valid.
+pub fn scope_problem(scope: &str) -> Option<String> {
+    if scope == "offline_access" {
+        let why = "whether a client stays signed in is between it and the issuer";
+        return Some(format!("leave out the scope `offline_access`: {why}"));
+    }
+    let why = "letters of ASCII without blanks, `\"` and `\\`";
+    (!is_scope(scope)).then(|| format!("`{scope}` is no scope: {why}"))
+}
+
+/// Whether a text is a scope: `1*( %x21 / %x23-5B / %x5D-7E )`.
+fn is_scope(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
+}
+
+/// Returns the scopes that a client should ask for: those that are needed, and those that it has and would lose (rule AUTH-09).
+pub(super) fn combined_scopes<'a>(
+    needed: impl IntoIterator<Item = &'a str>,
+    granted: impl IntoIterator<Item = &'a str>,
+) -> String {
+    let mut all: Vec<&str> = Vec::new();
+    for scope in needed {
+        if !all.contains(&scope) {
+            all.push(scope);
+        }
+    }
+    let mut room = MOST;
+    for scope in granted {
+        if scope.len() <= room && scope_problem(scope).is_none() && !all.contains(&scope) {
+            room -= scope.len();
+            all.push(scope);
+        }
+    }
+    all.join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -105,23 +145,47 @@ mod tests {
     fn challenges_say_what_to_do() {
         let metadata = Some("https://a.example/.well-known/oauth-protected-resource/mcp");
         assert_eq!(
-            Refusal::Missing.challenge(metadata, "a b").unwrap(),
+            AuthRefusal::Missing.challenge(metadata, "a b").unwrap(),
             "Bearer resource_metadata=\"https://a.example/.well-known/oauth-protected-resource/mcp\", scope=\"a b\""
         );
         assert_eq!(
-            Refusal::Invalid("it has \"expired\"".into()).challenge(None, "").unwrap(),
+            AuthRefusal::Invalid("it has \"expired\"".into()).challenge(None, "").unwrap(),
             "Bearer error=\"invalid_token\", error_description=\"it has 'expired'\""
         );
-        let more = Refusal::Insufficient { why: "it must grant `c`".into(), scopes: "a c".into() };
+        let more =
+            AuthRefusal::Insufficient { why: "it must grant `c`".into(), scopes: "a c".into() };
         assert_eq!(
             more.challenge(None, "a").unwrap(),
             "Bearer error=\"insufficient_scope\", error_description=\"it must grant `c`\", scope=\"a c\""
         );
-        let unknown = Refusal::Unknown { why: "a token".into(), scopes: "c".into() };
+        let unknown = AuthRefusal::Unknown { why: "a token".into(), scopes: "c".into() };
         assert_eq!(unknown.challenge(None, "a").unwrap(), "Bearer scope=\"c\"");
-        assert_eq!(Refusal::Forbidden("no".into()).challenge(metadata, "a"), None);
-        assert_eq!(Refusal::Missing.challenge(None, "").unwrap(), "Bearer realm=\"mcp\"");
-        assert_eq!(Refusal::Unavailable("later".into()).challenge(metadata, "a"), None);
+        assert_eq!(AuthRefusal::Forbidden("no".into()).challenge(metadata, "a"), None);
+        assert_eq!(AuthRefusal::Missing.challenge(None, "").unwrap(), "Bearer realm=\"mcp\"");
+        assert_eq!(AuthRefusal::Unavailable("later".into()).challenge(metadata, "a"), None);
+    }
+
+    #[test]
+    fn a_scope_is_one_word_of_ascii() {
+        for good in ["a", "notes:read", "https://a.example/notes.read", "a'b[]!~"] {
+            assert_eq!(scope_problem(good), None, "{good}");
+        }
+        for bad in ["", " ", "a b", "a\"", "\\", "\u{e4}", "a\n", "\u{7f}", "offline_access"] {
+            assert!(scope_problem(bad).is_some(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_client_is_told_what_it_needs_and_what_it_has() {
+        let check = |needed: &[&str], granted: &[&str], expected: &str| {
+            let said = combined_scopes(needed.iter().copied(), granted.iter().copied());
+            assert_eq!(said, expected, "{needed:?} {granted:?}");
+        };
+        check(&["a", "b", "a"], &[], "a b");
+        check(&["b"], &["a", "b", "c", "c"], "b a c");
+        check(&["b"], &["offline_access", "\u{e4}", "a\"b", ""], "b");
+        let long = "x".repeat(3 << 10);
+        check(&[&long], &[&long, "y", &"z".repeat(4 << 10), "a"], &format!("{long} y a"));
     }
 
     /// Reads a quoted-string; `None` if it is malformed.
@@ -148,10 +212,10 @@ mod tests {
 
         #[test]
         fn a_challenge_with_arbitrary_texts_is_a_valid_header_value(why in ".{0,60}", scope in ".{0,60}") {
-            for refusal in [Refusal::Invalid(why.clone().into()), Refusal::Insufficient { why, scopes: scope.clone() }] {
+            for refusal in [AuthRefusal::Invalid(why.clone().into()), AuthRefusal::Insufficient { why, scopes: scope.clone() }] {
                 let challenge = refusal.challenge(Some(&scope), &scope).unwrap();
                 prop_assert!(http::HeaderValue::from_str(&challenge).is_ok(), "{}", challenge);
-                prop_assert!(challenge.bytes().all(|it| matches!(it, b' '..=b'~')));
+                prop_assert!(challenge.bytes().all(|byte| matches!(byte, b' '..=b'~')));
             }
         }
     }

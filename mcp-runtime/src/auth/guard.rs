@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use super::{ProtectedResource, Refusal, scope};
+use super::{
+    challenge::{AuthRefusal, combined_scopes, scope_problem},
+    resource::ProtectedResource,
+};
 use crate::{
     call::context::{Access, Authorization, Policy},
     error::{Error, ErrorKind},
@@ -11,16 +14,16 @@ use crate::{
 };
 
 /// A [`Policy`] of any type.
-pub(crate) type Decide = Arc<dyn Fn(&Authorization, &Access<'_>) -> bool + Send + Sync>;
+pub(crate) type SharedPolicy = Arc<dyn Fn(&Authorization, &Access<'_>) -> bool + Send + Sync>;
 
 /// Scopes and policy of one item. An item without them has no guard, unless the server has policies.
 #[derive(Clone, Default)]
-pub(crate) struct Guard {
+pub(crate) struct ItemGuard {
     pub(crate) scopes: Vec<Cow<'static, str>>,
-    pub(crate) policy: Option<Decide>,
+    pub(crate) policy: Option<SharedPolicy>,
 }
 
-impl Guard {
+impl ItemGuard {
     pub(crate) fn deciding(mut self, policy: impl Policy) -> Self {
         self.policy = Some(Arc::new(policy));
         self
@@ -29,12 +32,12 @@ impl Guard {
     /// Returns the guard that the attribute of an item declares.
     pub(crate) fn of(def: &ItemDef) -> Self {
         let scopes = def.scopes.iter().copied().map(Cow::Borrowed).collect();
-        Self { scopes, policy: def.policy.map(|it| -> Decide { Arc::new(it) }) }
+        Self { scopes, policy: def.policy.map(|policy| -> SharedPolicy { Arc::new(policy) }) }
     }
 
     /// Returns what is wrong with the first scope that cannot be used, if there is such a scope.
     pub(crate) fn problem(&self) -> Option<String> {
-        self.scopes.iter().find_map(|it| scope::problem(it))
+        self.scopes.iter().find_map(|scope| scope_problem(scope))
     }
 
     /// Returns `None` for an empty guard, which lets every caller pass.
@@ -47,47 +50,49 @@ impl Guard {
 /// Policies and scopes of the server, for all items.
 #[derive(Clone, Default)]
 pub(crate) struct Rules {
-    pub(crate) policies: Vec<Decide>,
+    pub(crate) policies: Vec<SharedPolicy>,
     pub(crate) protected: Option<Arc<ProtectedResource>>,
 }
 
 /// Reason why a caller may not use an item. `refusal` is `None` if the caller's authorization is not the cause, for example if a policy
 /// panicked.
-pub(crate) struct No {
-    pub(crate) refusal: Option<Refusal>,
+pub(crate) struct AccessError {
+    pub(crate) refusal: Option<AuthRefusal>,
     pub(crate) error: Error,
 }
 
-impl From<Refusal> for No {
-    fn from(refusal: Refusal) -> Self {
+impl From<AuthRefusal> for AccessError {
+    fn from(refusal: AuthRefusal) -> Self {
         let error = Error::of(ErrorKind::InvalidRequest, refusal.why());
         Self { refusal: Some(refusal), error }
     }
 }
 
-impl From<Error> for No {
+impl From<Error> for AccessError {
     fn from(error: Error) -> Self {
         Self { refusal: None, error }
     }
 }
 
-impl No {
+impl AccessError {
     /// Combines two refusals of one request. The client is told the scopes of both, because a token with those of one would be rejected for
     /// the other.
     pub(crate) fn and(mut self, other: Self) -> Self {
         match (&mut self.refusal, other.refusal) {
             (
-                Some(Refusal::Insufficient { scopes, .. } | Refusal::Unknown { scopes, .. }),
                 Some(
-                    Refusal::Insufficient { scopes: more, .. }
-                    | Refusal::Unknown { scopes: more, .. },
+                    AuthRefusal::Insufficient { scopes, .. } | AuthRefusal::Unknown { scopes, .. },
+                ),
+                Some(
+                    AuthRefusal::Insufficient { scopes: more, .. }
+                    | AuthRefusal::Unknown { scopes: more, .. },
                 ),
             ) => {
                 *scopes =
-                    scope::together(scopes.split_whitespace().chain(more.split_whitespace()), [])
+                    combined_scopes(scopes.split_whitespace().chain(more.split_whitespace()), [])
             }
             // A token would not help against `other`, so the client is told of `other`.
-            (Some(Refusal::Insufficient { .. } | Refusal::Unknown { .. }), refusal) => {
+            (Some(AuthRefusal::Insufficient { .. } | AuthRefusal::Unknown { .. }), refusal) => {
                 return Self { refusal, error: other.error };
             }
             _ => {}
@@ -111,7 +116,7 @@ impl Rules {
     }
 
     fn required(&self) -> impl Iterator<Item = &str> {
-        self.protected.iter().flat_map(|it| it.required())
+        self.protected.iter().flat_map(|protected| protected.required())
     }
 
     /// Checks whether a caller may use an item.
@@ -120,15 +125,15 @@ impl Rules {
     /// Fails if the caller lacks a scope, a policy rejects the caller, or the policies could not decide.
     pub(crate) fn check(
         &self,
-        guard: Option<&Guard>,
+        guard: Option<&ItemGuard>,
         caller: Option<&Authorization>,
         access: &Access<'_>,
-    ) -> Result<(), No> {
+    ) -> Result<(), AccessError> {
         let Some(guard) = guard else { return Ok(()) };
-        let needed = || self.required().chain(guard.scopes.iter().map(|it| &**it));
+        let needed = || self.required().chain(guard.scopes.iter().map(|scope| &**scope));
         let (kind, item) = (access.kind(), access.item());
         let Some(caller) = caller else {
-            let scopes = scope::together(needed(), []);
+            let scopes = combined_scopes(needed(), []);
             let grants = match &*scopes {
                 "" => String::new(),
                 scopes => format!(" that grants `{scopes}`"),
@@ -136,14 +141,14 @@ impl Rules {
             let why = format!(
                 "the {kind} `{item}` wants an access token{grants}: `Authorization: Bearer …`"
             );
-            return Err(Refusal::Unknown { why, scopes }.into());
+            return Err(AuthRefusal::Unknown { why, scopes }.into());
         };
-        let lacking: Vec<&str> = needed().filter(|it| !caller.has_scope(it)).collect();
+        let lacking: Vec<&str> = needed().filter(|scope| !caller.has_scope(scope)).collect();
         if !lacking.is_empty() {
-            let scopes = scope::together(needed(), caller.granted());
-            let lacking = scope::together(lacking, []);
+            let scopes = combined_scopes(needed(), caller.granted());
+            let lacking = combined_scopes(lacking, []);
             let why = format!("the {kind} `{item}` needs a token that grants `{lacking}` too");
-            return Err(Refusal::Insufficient { why, scopes }.into());
+            return Err(AuthRefusal::Insufficient { why, scopes }.into());
         }
         self.ask(guard, caller, access)
     }
@@ -151,21 +156,26 @@ impl Rules {
     /// Whether the lists for a caller contain an item.
     pub(crate) fn shows(
         &self,
-        guard: Option<&Guard>,
+        guard: Option<&ItemGuard>,
         caller: Option<&Authorization>,
         access: &Access<'_>,
     ) -> bool {
-        if !self.protected.as_ref().is_some_and(|it| it.lists_beyond_scopes()) {
+        if !self.protected.as_ref().is_some_and(|protected| protected.lists_beyond_scopes()) {
             return self.check(guard, caller, access).is_ok();
         }
         let Some(guard) = guard else { return true };
         let asks = self.guard_all() || guard.policy.is_some();
-        !asks || caller.is_some_and(|it| self.ask(guard, it, access).is_ok())
+        !asks || caller.is_some_and(|caller| self.ask(guard, caller, access).is_ok())
     }
 
     /// Asks the policies of the server and of the item.
-    fn ask(&self, guard: &Guard, caller: &Authorization, access: &Access<'_>) -> Result<(), No> {
-        let says_yes = |it: &Decide| it(caller, access);
+    fn ask(
+        &self,
+        guard: &ItemGuard,
+        caller: &Authorization,
+        access: &Access<'_>,
+    ) -> Result<(), AccessError> {
+        let says_yes = |policy: &SharedPolicy| policy(caller, access);
         let (kind, item) = (access.kind(), access.item());
         let all = || self.policies.iter().chain(&guard.policy).all(says_yes);
         let Ok(may) = unwind::catch(all) else {
@@ -179,7 +189,7 @@ impl Rules {
         }
         if !may {
             let why = format!("this caller may not use the {kind} `{item}` like this");
-            return Err(Refusal::Forbidden(why).into());
+            return Err(AuthRefusal::Forbidden(why).into());
         }
         Ok(())
     }
@@ -191,26 +201,26 @@ mod tests {
 
     #[test]
     fn two_refusals_of_a_request_ask_for_the_scopes_of_both_at_once() {
-        let step_up = |scopes: &str| -> No {
-            Refusal::Insufficient { why: format!("needs {scopes}"), scopes: scopes.into() }.into()
+        let step_up = |scopes: &str| -> AccessError {
+            AuthRefusal::Insufficient { why: format!("needs {scopes}"), scopes: scopes.into() }
+                .into()
         };
-        let forbidden = || -> No { Refusal::Forbidden("no".into()).into() };
-        let check = |one: No, other: No, expected: Option<(u16, &str)>| {
+        let forbidden = || -> AccessError { AuthRefusal::Forbidden("no".into()).into() };
+        let check = |one: AccessError, other: AccessError, expected: Option<(u16, &str)>| {
             let refusal = one.and(other).refusal;
-            let found = refusal.as_ref().map(|it| {
-                let scopes = match it {
-                    Refusal::Insufficient { scopes, .. } | Refusal::Unknown { scopes, .. } => {
-                        &**scopes
-                    }
+            let found = refusal.as_ref().map(|refusal| {
+                let scopes = match refusal {
+                    AuthRefusal::Insufficient { scopes, .. }
+                    | AuthRefusal::Unknown { scopes, .. } => &**scopes,
                     _ => "",
                 };
-                (it.status().as_u16(), scopes)
+                (refusal.status().as_u16(), scopes)
             });
             assert_eq!(found, expected);
         };
         check(step_up("a b"), step_up("c a"), Some((403, "a b c")));
-        let unknown = |scopes: &str| -> No {
-            Refusal::Unknown { why: String::new(), scopes: scopes.into() }.into()
+        let unknown = |scopes: &str| -> AccessError {
+            AuthRefusal::Unknown { why: String::new(), scopes: scopes.into() }.into()
         };
         check(unknown("a"), unknown("b"), Some((401, "a b")));
         check(unknown(""), unknown("b"), Some((401, "b")));

@@ -5,23 +5,17 @@
 mod bearer;
 mod challenge;
 mod guard;
-mod metadata;
-#[cfg(feature = "auth-server")]
 mod pages;
 mod resource;
-mod scope;
 mod static_tokens;
 mod verifier;
 
-pub(crate) use bearer::{Token, presented};
-pub(crate) use challenge::Refusal;
-pub(crate) use guard::{Decide, Guard, No, Rules};
-pub(crate) use metadata::{Metadata, WELL_KNOWN};
-#[cfg(feature = "auth-server")]
-pub(crate) use pages::{Beside, Pages, Place, Visit};
+pub(crate) use challenge::AuthRefusal;
+pub use challenge::scope_problem;
+pub(crate) use guard::{AccessError, ItemGuard, Rules, SharedPolicy};
+pub use pages::{AuthorizationPages, PageRequest, ServedResource, VerifierPages};
 pub use resource::ProtectedResource;
-#[cfg(feature = "auth-server")]
-pub(crate) use scope::problem as scope_problem;
+pub(crate) use resource::WELL_KNOWN;
 pub use static_tokens::StaticTokens;
+pub(crate) use verifier::Verifying;
 pub use verifier::{Denied, TokenVerifier};
-pub(crate) use verifier::{Verify, Verifying};

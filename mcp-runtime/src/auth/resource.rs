@@ -1,14 +1,24 @@
+//! Protected resource (RFC 9728): its settings, its metadata, which clients read before they have a token, and the check of a token.
+
 use std::{borrow::Cow, fmt, net::IpAddr, sync::Arc, time::SystemTime};
 
+use bytes::Bytes;
 use http::{header, request::Parts};
+use serde::Serialize;
 
-#[cfg(feature = "auth-server")]
-use super::pages::{self, Pages};
 use super::{
-    Denied, Metadata, Refusal, TokenVerifier, Verify, Verifying, WELL_KNOWN, metadata, presented,
-    scope,
+    bearer::presented,
+    challenge::{AuthRefusal, combined_scopes, scope_problem},
+    pages::{AuthorizationPages, PageRequest, ServedResource},
+    verifier::{Denied, TokenVerifier, Verify, Verifying},
 };
-use crate::call::context::{Authorization, Hierarchy, Principal};
+use crate::{
+    call::context::{Authorization, Hierarchy, Principal},
+    limits::RefusalCounters,
+};
+
+/// Part of the metadata URL between the host and the path of the resource.
+pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// Server whose callers need an access token: [`Builder::auth`](crate::Builder::auth).
 ///
@@ -25,11 +35,11 @@ use crate::call::context::{Authorization, Hierarchy, Principal};
 /// ```
 pub struct ProtectedResource {
     verifier: Arc<dyn Verify>,
-    pub(super) resource: Option<String>,
+    resource: Option<String>,
     servers: Vec<String>,
     scopes: Vec<String>,
     required: Vec<String>,
-    pub(super) hierarchy: Hierarchy,
+    hierarchy: Hierarchy,
     /// Copy of `hierarchy` that all callers share; `None` if it is empty.
     shared: Option<Arc<Hierarchy>>,
     lists_beyond_scopes: bool,
@@ -38,8 +48,7 @@ pub struct ProtectedResource {
     is_optional: bool,
     keeps_token: bool,
     /// Pages of the authorization server, if it runs in this process.
-    #[cfg(feature = "auth-server")]
-    pub(super) pages: Option<Arc<dyn Pages>>,
+    pages: Option<Arc<dyn AuthorizationPages>>,
 }
 
 impl<V: TokenVerifier> From<V> for ProtectedResource {
@@ -63,8 +72,7 @@ impl ProtectedResource {
         Self {
             resource: verifier.resource(),
             servers: verifier.authorization_servers(),
-            #[cfg(feature = "auth-server")]
-            pages: verifier.beside().map(|it| it.0),
+            pages: verifier.authorization_pages().map(|pages| pages.0),
             verifier: Arc::new(verifier),
             scopes: Vec::new(),
             required: Vec::new(),
@@ -188,9 +196,8 @@ impl ProtectedResource {
             }
         }
         let own = self.scopes.iter().chain(&self.required).map(String::as_str);
-        problems.extend(own.chain(self.hierarchy.scopes()).filter_map(scope::problem));
-        #[cfg(feature = "auth-server")]
-        problems.extend(self.nobody_grants());
+        problems.extend(own.chain(self.hierarchy.scopes()).filter_map(scope_problem));
+        problems.extend(self.ungranted_scope());
         problems
     }
 
@@ -219,7 +226,7 @@ impl ProtectedResource {
     /// Whether a path is one of the metadata document, for a server with this endpoint.
     pub(crate) fn is_metadata(&self, path: &str, endpoint: &str) -> bool {
         let Some(rest) = path.strip_prefix(WELL_KNOWN) else { return false };
-        let own = self.resource.as_deref().and_then(metadata::parts).map_or("", |it| it.1);
+        let own = self.resource.as_deref().and_then(url_parts).map_or("", |parts| parts.1);
         rest.is_empty() || rest == endpoint || rest == own
     }
 
@@ -227,47 +234,37 @@ impl ProtectedResource {
     /// to the application, which may have several resources.
     #[cfg(feature = "axum")]
     pub(crate) fn metadata_paths(&self, endpoint: &str) -> Vec<String> {
-        let own = self.resource.as_deref().and_then(metadata::parts).map(|it| it.1);
+        let own = self.resource.as_deref().and_then(url_parts).map(|parts| parts.1);
         let endpoint = if endpoint == "/" { "" } else { endpoint };
         let mut paths = vec![format!("{WELL_KNOWN}{endpoint}")];
-        let own = own.filter(|it| *it != endpoint && !it.is_empty());
-        paths.extend(own.map(|it| format!("{WELL_KNOWN}{it}")));
+        let own = own.filter(|path| *path != endpoint && !path.is_empty());
+        paths.extend(own.map(|path| format!("{WELL_KNOWN}{path}")));
         paths
     }
 
     /// Whether clients may also name the URL of the HTTP+SSE endpoint as the resource of their tokens. An external authorization server
     /// would make that URL the audience of its tokens, so the issuer has to be the server's own.
     pub(crate) fn is_pair_resource(&self) -> bool {
-        #[cfg(feature = "auth-server")]
-        return self.resource.is_none() && self.pages.is_some();
-        #[cfg(not(feature = "auth-server"))]
-        return false;
+        self.resource.is_none() && self.pages.is_some()
     }
 
     /// Returns the URL of the resource: the configured one, or the one that the request names.
-    pub(super) fn url(&self, derived: impl FnOnce() -> String) -> Cow<'_, str> {
-        #[cfg(feature = "auth-server")]
+    fn url(&self, derived: impl FnOnce() -> String) -> Cow<'_, str> {
         let derived = || self.at_issuer(derived());
         self.resource.as_deref().map_or_else(|| derived().into(), Cow::Borrowed)
     }
 
     /// Whether an issuer of tokens is known.
     fn has_servers(&self) -> bool {
-        #[cfg(feature = "auth-server")]
-        if self.pages.is_some() {
-            return true;
-        }
-        !self.servers.is_empty()
+        self.pages.is_some() || !self.servers.is_empty()
     }
 
     /// Returns the issuers of tokens. `derived` is the resource as the request names it.
     fn all_servers(&self, derived: impl FnOnce() -> String) -> Cow<'_, [String]> {
-        #[cfg(feature = "auth-server")]
         if let Some(pages) = &self.pages {
-            let own = pages.issuer(pages::origin(&derived()));
+            let own = pages.issuer(origin(&derived()));
             return [std::slice::from_ref(&own), &self.servers].concat().into();
         }
-        let _ = derived;
         Cow::Borrowed(&self.servers)
     }
 
@@ -276,7 +273,7 @@ impl ProtectedResource {
         if !self.has_servers() {
             return None;
         }
-        let metadata = Metadata {
+        let metadata = ResourceMetadata {
             resource: &self.url(&derived),
             authorization_servers: &self.all_servers(&derived),
             scopes_supported: &self.supported(),
@@ -289,10 +286,7 @@ impl ProtectedResource {
 
     fn supported(&self) -> Vec<String> {
         let mut all = Vec::new();
-        #[cfg(feature = "auth-server")]
-        let granted = self.pages.as_ref().map(|it| it.scopes()).unwrap_or_default();
-        #[cfg(not(feature = "auth-server"))]
-        let granted = Vec::new();
+        let granted = self.pages.as_ref().map(|pages| pages.scopes()).unwrap_or_default();
         for scope in self.required.iter().chain(&self.scopes).chain(&granted) {
             if !all.contains(scope) {
                 all.push(scope.clone());
@@ -304,11 +298,11 @@ impl ProtectedResource {
     /// Returns the value of `WWW-Authenticate` for this refusal.
     pub(crate) fn challenge(
         &self,
-        refusal: &Refusal,
+        refusal: &AuthRefusal,
         derived: impl FnOnce() -> String,
     ) -> Option<String> {
         let metadata = self.has_servers().then(|| self.url(derived));
-        let metadata = metadata.and_then(|it| metadata::address(&it));
+        let metadata = metadata.and_then(|url| metadata_url(&url));
         refusal.challenge(metadata.as_deref(), &self.required.join(" "))
     }
 
@@ -317,7 +311,7 @@ impl ProtectedResource {
     ///
     /// # Errors
     /// Fails if the request has no token, or has it in a form that is not allowed.
-    pub(crate) fn begin(&self, parts: &mut Parts) -> Result<Option<Verifying>, Refusal> {
+    pub(crate) fn begin(&self, parts: &mut Parts) -> Result<Option<Verifying>, AuthRefusal> {
         let token = presented(&parts.headers, parts.uri.query())?;
         let is_anonymous = token.is_none() && !parts.headers.contains_key(header::AUTHORIZATION);
         match token {
@@ -332,7 +326,7 @@ impl ProtectedResource {
                 Ok(Some(self.verifier.clone().verify(token)))
             }
             None if self.is_optional && is_anonymous => Ok(None),
-            None => Err(Refusal::Missing),
+            None => Err(AuthRefusal::Missing),
         }
     }
 
@@ -344,24 +338,24 @@ impl ProtectedResource {
         &self,
         verified: Result<Authorization, Denied>,
         parts: &mut Parts,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AuthRefusal> {
         let authorization =
             verified.map_err(|Denied { why, is_unavailable }| match is_unavailable {
-                true => Refusal::Unavailable(why),
-                false => Refusal::Invalid(why),
+                true => AuthRefusal::Unavailable(why),
+                false => AuthRefusal::Invalid(why),
             })?;
         if authorization.principal().as_str().is_empty() {
             // An empty name stands for all callers without a name.
-            return Err(Refusal::Invalid("the token does not say whose it is".into()));
+            return Err(AuthRefusal::Invalid("the token does not say whose it is".into()));
         }
-        if authorization.expiry().is_some_and(|it| it <= SystemTime::now()) {
-            return Err(Refusal::Invalid("the token has expired".into()));
+        if authorization.expiry().is_some_and(|expiry| expiry <= SystemTime::now()) {
+            return Err(AuthRefusal::Invalid("the token has expired".into()));
         }
         let authorization = self.completed(authorization);
-        if !self.required().all(|it| authorization.has_scope(it)) {
+        if !self.required().all(|scope| authorization.has_scope(scope)) {
             let why = format!("the token must grant `{}`", self.required.join(" "));
-            let scopes = scope::together(self.required(), authorization.granted());
-            return Err(Refusal::Insufficient { why, scopes });
+            let scopes = combined_scopes(self.required(), authorization.granted());
+            return Err(AuthRefusal::Insufficient { why, scopes });
         }
         parts.extensions.insert::<Principal>(authorization.principal().clone());
         parts.extensions.insert(authorization);
@@ -369,10 +363,108 @@ impl ProtectedResource {
     }
 }
 
+/// Methods for the pages of the authorization server.
+impl ProtectedResource {
+    pub(crate) fn pages(&self) -> Option<&Arc<dyn AuthorizationPages>> {
+        self.pages.as_ref()
+    }
+
+    /// Returns a problem if every request needs a scope that the authorization server cannot grant.
+    fn ungranted_scope(&self) -> Option<String> {
+        let granted = self.pages.as_ref()?.scopes();
+        let is_granted = |scope: &&str| {
+            granted.iter().any(|granted| granted == scope)
+                || self.hierarchy.scopes().any(|other| other == *scope)
+        };
+        let missing = self.required().find(|scope| !is_granted(scope))?;
+        Some(format!(
+            "every request needs `{missing}`, which nobody can be granted: say `.scope(\"{missing}\", \"…\")` of the `AuthorizationServer`"
+        ))
+    }
+
+    /// Prepares the authorization server, if there is one.
+    ///
+    /// # Errors
+    /// Fails if the authorization server cannot be used. The error says why.
+    pub(crate) async fn open(
+        &self,
+        name: &str,
+        path: &str,
+        bound: Option<IpAddr>,
+        tally: &Arc<RefusalCounters>,
+    ) -> Result<(), String> {
+        let Some(pages) = &self.pages else { return Ok(()) };
+        let resource = self.resource.clone().or_else(|| pages.resource(path));
+        let (name, tally) = (name.to_owned(), tally.clone());
+        pages.open(ServedResource { name, resource, bound, tally }).await
+    }
+
+    /// Returns a request to a page. `derived` is the resource as the request names it, `legacy_sse_url` the URL of the HTTP+SSE endpoint.
+    pub(crate) fn page_request(
+        &self,
+        derived: String,
+        legacy_sse_url: Option<String>,
+        parts: &Arc<Parts>,
+        body: Bytes,
+        address: Option<IpAddr>,
+    ) -> PageRequest {
+        let origin = origin(&derived).to_owned();
+        let resource = self.url(|| derived).into_owned();
+        let legacy_sse_url = legacy_sse_url.map(|url| self.url(|| url).into_owned());
+        PageRequest { parts: parts.clone(), body, resource, legacy_sse_url, origin, address }
+    }
+
+    /// Returns the URL of the resource below the configured issuer. If no issuer is configured, returns `derived`, which the request names.
+    fn at_issuer(&self, derived: String) -> String {
+        let path = url_parts(&derived).map_or("", |parts| parts.1);
+        self.pages.as_ref().and_then(|pages| pages.resource(path)).unwrap_or(derived)
+    }
+}
+
+/// Metadata document (RFC 9728, section 2).
+#[derive(Serialize)]
+struct ResourceMetadata<'a> {
+    resource: &'a str,
+    authorization_servers: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    scopes_supported: &'a [String],
+    bearer_methods_supported: [&'static str; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_documentation: Option<&'a str>,
+}
+
+impl ResourceMetadata<'_> {
+    fn json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+/// Splits a URL into its origin and its path. The path is empty for the root.
+fn url_parts(url: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let end = rest.find('/').unwrap_or(rest.len());
+    let path = &rest[end..];
+    let origin = &url[..scheme.len() + "://".len() + end];
+    Some((origin, if path == "/" { "" } else { path }))
+}
+
+/// Returns the scheme and host of a URL.
+fn origin(url: &str) -> &str {
+    url_parts(url).map_or(url, |parts| parts.0)
+}
+
+/// Returns the URL of the metadata document of a resource (RFC 9728, section 3.1).
+fn metadata_url(resource: &str) -> Option<String> {
+    let (origin, path) = url_parts(resource)?;
+    Some(format!("{origin}{WELL_KNOWN}{path}"))
+}
+
 fn is_url(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    rest.is_some_and(|it| !it.is_empty() && !it.starts_with('/'))
-        && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&it))
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))
 }
 
 /// Returns what is wrong with the URL of a resource, if anything is.
@@ -397,8 +489,8 @@ mod tests {
 
     #[test]
     fn a_protected_resource_with_invalid_metadata_has_problems() {
-        let check = |it: ProtectedResource, says: &[&str]| {
-            let problems = it.problems();
+        let check = |resource: ProtectedResource, says: &[&str]| {
+            let problems = resource.problems();
             assert_eq!(problems.len(), says.len(), "{problems:?}");
             for (problem, says) in problems.iter().zip(says) {
                 assert!(problem.contains(says), "{problem}");
@@ -442,5 +534,18 @@ mod tests {
                 "{path}"
             );
         }
+    }
+
+    #[test]
+    fn a_document_lies_between_host_and_path() {
+        for (resource, expected) in [
+            ("https://a.example", "https://a.example/.well-known/oauth-protected-resource"),
+            ("https://a.example/", "https://a.example/.well-known/oauth-protected-resource"),
+            ("https://a.example/mcp", "https://a.example/.well-known/oauth-protected-resource/mcp"),
+            ("http://[::1]:8000/a/b", "http://[::1]:8000/.well-known/oauth-protected-resource/a/b"),
+        ] {
+            assert_eq!(metadata_url(resource).as_deref(), Some(expected));
+        }
+        assert_eq!(metadata_url("a.example"), None);
     }
 }

@@ -3,7 +3,10 @@ use std::{fmt, net::IpAddr};
 use ring::digest::{SHA256, digest};
 use subtle::ConstantTimeEq as _;
 
-use super::{Denied, TokenVerifier, bearer::is_b64token};
+use super::{
+    bearer::is_b64token,
+    verifier::{Denied, TokenVerifier},
+};
 use crate::call::context::Authorization;
 
 /// Access tokens that are written into the program, for development. A server that verifies tokens with them starts on the loopback
@@ -58,7 +61,7 @@ impl From<String> for Authorization {
 
 impl fmt::Debug for StaticTokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.known.iter().map(|it| &it.1)).finish()
+        f.debug_list().entries(self.known.iter().map(|known| &known.1)).finish()
     }
 }
 

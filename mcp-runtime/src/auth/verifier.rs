@@ -1,6 +1,6 @@
 use std::{borrow::Cow, fmt, future::Future, net::IpAddr, pin::Pin, sync::Arc};
 
-use super::Token;
+use super::{bearer::BearerToken, pages::VerifierPages};
 use crate::call::context::Authorization;
 
 /// Verifies access tokens and identifies their callers: [`Builder::auth`](crate::Builder::auth).
@@ -69,10 +69,9 @@ pub trait TokenVerifier: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Returns the HTTP pages of the verifier. Only the authorization server of this crate has some.
-    #[cfg(feature = "auth-server")]
+    /// Returns the HTTP pages of the verifier. Only the crate `mcp-runtime-authorization-server` has some.
     #[doc(hidden)]
-    fn beside(&self) -> Option<super::pages::Beside> {
+    fn authorization_pages(&self) -> Option<VerifierPages> {
         None
     }
 }
@@ -108,13 +107,13 @@ pub(crate) type Verifying = Pin<Box<dyn Future<Output = Result<Authorization, De
 
 /// A [`TokenVerifier`] of any type.
 pub(crate) trait Verify: Send + Sync {
-    fn verify(self: Arc<Self>, token: Token) -> Verifying;
+    fn verify(self: Arc<Self>, token: BearerToken) -> Verifying;
     fn problem(&self) -> Option<String>;
     fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String>;
 }
 
 impl<V: TokenVerifier> Verify for V {
-    fn verify(self: Arc<Self>, token: Token) -> Verifying {
+    fn verify(self: Arc<Self>, token: BearerToken) -> Verifying {
         Box::pin(async move { TokenVerifier::verify(&*self, token.as_str()).await })
     }
 

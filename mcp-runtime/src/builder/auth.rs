@@ -34,7 +34,7 @@ impl Builder {
         for problem in resource.problems() {
             self.refuse("auth", problem);
         }
-        #[cfg(feature = "auth-server")]
+        #[cfg(feature = "auth")]
         if let Some(origin) = resource.pages().and_then(|pages| pages.own_origin()) {
             // Clients, and the pages of the authorization server, reach this server under the name of the issuer.
             let host = origin.split_once("://").map_or(origin, |(_, host)| host);

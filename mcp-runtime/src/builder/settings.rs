@@ -10,7 +10,7 @@ use std::{
 
 use super::arguments::{CallSite, Items, Made, Opening, Setup, Size};
 #[cfg(feature = "auth")]
-use crate::auth::Decide;
+use crate::auth::SharedPolicy;
 #[cfg(feature = "http")]
 use crate::server::HttpSettings;
 use crate::{
@@ -53,7 +53,7 @@ pub struct Builder {
     #[cfg(feature = "http")]
     pub(crate) http: HttpSettings,
     #[cfg(feature = "auth")]
-    pub(super) policies: Vec<(Decide, CallSite)>,
+    pub(super) policies: Vec<(SharedPolicy, CallSite)>,
     /// Whether a `setup` takes the [`Handle`](crate::Handle), and so may add items.
     pub(super) setups_may_add_items: bool,
     pub(super) problems: Vec<String>,
@@ -447,7 +447,7 @@ impl Builder {
     /// Sets the store that keeps tasks. Default: in memory.
     ///
     /// With a store that outlasts the process, a finished task is still there after a restart. A task that was running ends with an error
-    /// that says why, or runs again if its tool is `idempotent`. `SqliteTasks` (feature `sqlite`) is such a store.
+    /// that says why, or runs again if its tool is `idempotent`. `SqliteStore` (feature `sqlite`) is such a store.
     ///
     /// A task that runs again runs for the caller who began it, if the tool's `scopes` and policies still accept that caller. It has the
     /// scopes that the token granted then, and claims that were JSON, such as those of `Jwt`. The store keeps both as long as the task

@@ -13,7 +13,7 @@ use super::{
     schemas,
 };
 #[cfg(feature = "auth")]
-use crate::auth::Guard;
+use crate::auth::ItemGuard;
 use crate::{
     call::context::Context,
     call::extract::{ArgumentNames, Arguments, Call, Running},
@@ -157,7 +157,7 @@ pub struct Tool {
     timeout: Option<Duration>,
     rates: RateConfig,
     #[cfg(feature = "auth")]
-    guard: Guard,
+    guard: ItemGuard,
     input: Option<SchemaMaker>,
     output: Option<OutputSchemaSource>,
     handler: Option<DynHandler>,
@@ -178,7 +178,7 @@ impl Tool {
             timeout: None,
             rates: RateConfig::default(),
             #[cfg(feature = "auth")]
-            guard: Guard::default(),
+            guard: ItemGuard::default(),
             input: None,
             output: None,
             handler: None,
@@ -278,7 +278,7 @@ pub struct Resource {
     timeout: Option<Duration>,
     rates: RateConfig,
     #[cfg(feature = "auth")]
-    guard: Guard,
+    guard: ItemGuard,
     mime_type: Option<EntryText>,
     handler: Option<DynHandler>,
 }
@@ -296,7 +296,7 @@ impl Resource {
             timeout: None,
             rates: RateConfig::default(),
             #[cfg(feature = "auth")]
-            guard: Guard::default(),
+            guard: ItemGuard::default(),
             mime_type: None,
             handler: None,
         }
@@ -372,7 +372,7 @@ pub struct Prompt {
     timeout: Option<Duration>,
     rates: RateConfig,
     #[cfg(feature = "auth")]
-    guard: Guard,
+    guard: ItemGuard,
     arguments: Vec<PromptArgument>,
     handler: Option<PromptHandler>,
 }
@@ -389,7 +389,7 @@ impl Prompt {
             timeout: None,
             rates: RateConfig::default(),
             #[cfg(feature = "auth")]
-            guard: Guard::default(),
+            guard: ItemGuard::default(),
             arguments: Vec::new(),
             handler: None,
         }

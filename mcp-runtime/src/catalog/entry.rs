@@ -11,7 +11,7 @@ use mcp_runtime_wire::Raw;
 
 use super::schemas::{self, ToolOutputSchema, ToolSchema};
 #[cfg(feature = "auth")]
-use crate::auth::Guard;
+use crate::auth::ItemGuard;
 use crate::{
     call::extract::{ArgumentField, ArgumentNames, ArgumentSource, Call, ItemParams, Running},
     call::reply::OutputSchemaSource,
@@ -51,7 +51,7 @@ pub(crate) struct Entry {
     pub(crate) gate: Option<Arc<ItemGate>>,
     /// Conditions for callers; `None` if every caller may use the item.
     #[cfg(feature = "auth")]
-    pub(crate) guard: Option<Box<Guard>>,
+    pub(crate) guard: Option<Box<ItemGuard>>,
     pub(crate) audience: &'static [Role],
     pub(crate) priority: Option<f64>,
     /// Keys, and values as JSON text.
@@ -299,7 +299,7 @@ impl Entry {
             rates: RateConfig { rate: def.rate, concurrency: def.concurrency },
             gate: None,
             #[cfg(feature = "auth")]
-            guard: Guard::of(def).closed(),
+            guard: ItemGuard::of(def).closed(),
             audience: def.audience,
             priority: def.priority,
             meta: def.meta.iter().map(|(key, json)| ((*key).into(), (*json).into())).collect(),

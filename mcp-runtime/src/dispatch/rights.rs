@@ -11,7 +11,7 @@ use mcp_runtime_wire::Raw;
 use super::request::{Request, matching_template};
 #[cfg(feature = "auth")]
 use crate::{
-    auth::{No, Rules},
+    auth::{AccessError, Rules},
     call::context::{Access, AccessArguments, Authorization},
     percent,
 };
@@ -113,7 +113,7 @@ impl ItemRights {
         target: Option<&Arc<Entry>>,
         carrier: &Carrier,
         request: &Request<'_>,
-    ) -> Result<(), No> {
+    ) -> Result<(), AccessError> {
         if !carrier.is_judged() {
             return Ok(());
         }
@@ -151,7 +151,7 @@ impl ItemRights {
         snapshot: &Snapshot,
         carrier: &Carrier,
         uri: &str,
-    ) -> Result<(), No> {
+    ) -> Result<(), AccessError> {
         if !carrier.is_judged() {
             return Ok(());
         }
@@ -171,13 +171,18 @@ impl ItemRights {
         }
     }
 
-    fn check_uri(&self, entry: &Entry, carrier: &Carrier, uri: &str) -> Result<(), No> {
+    fn check_uri(&self, entry: &Entry, carrier: &Carrier, uri: &str) -> Result<(), AccessError> {
         let template = entry.resource().and_then(|resource| resource.template.as_ref());
         let given = template.map_or(AccessArguments::None, AccessArguments::Variables);
         self.check(entry, carrier, using(entry, Some(uri), given))
     }
 
-    fn check(&self, entry: &Entry, carrier: &Carrier, access: Access<'_>) -> Result<(), No> {
+    fn check(
+        &self,
+        entry: &Entry,
+        carrier: &Carrier,
+        access: Access<'_>,
+    ) -> Result<(), AccessError> {
         self.rules.check(entry.guard.as_deref(), caller(carrier), &access)
     }
 }

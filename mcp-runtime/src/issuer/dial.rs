@@ -18,7 +18,14 @@ const ATTEMPT: Duration = Duration::from_secs(2);
 const MOST: usize = 8;
 
 /// Finds the addresses of a host.
-pub(crate) trait Resolve: Send + Sync + 'static {
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot find the addresses of a host",
+    label = "does not implement `Resolve`",
+    note = "`SystemResolver` asks the operating system"
+)]
+pub trait Resolve: Send + Sync + 'static {
+    /// Returns the addresses of a host, in the order in which they are to be tried.
+    ///
     /// # Errors
     /// Fails if the host is not known, or the resolver does not answer.
     fn resolve(
@@ -29,7 +36,7 @@ pub(crate) trait Resolve: Send + Sync + 'static {
 }
 
 /// Resolver of the operating system.
-pub(crate) struct SystemResolver;
+pub struct SystemResolver;
 
 impl Resolve for SystemResolver {
     async fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
@@ -99,7 +106,7 @@ where
 fn interleaved(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let prefers_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
     let (preferred, others): (Vec<_>, Vec<_>) =
-        addresses.into_iter().partition(|it| it.is_ipv6() == prefers_v6);
+        addresses.into_iter().partition(|address| address.is_ipv6() == prefers_v6);
     let (mut preferred, mut others) = (preferred.into_iter(), others.into_iter());
     let mut ordered = Vec::new();
     loop {
@@ -135,7 +142,7 @@ mod tests {
         let log = tried.clone();
         let connect = move |address: SocketAddr| {
             log.lock().unwrap().push(address.ip().to_string());
-            let host = table.iter().find(|it| it.0 == address).unwrap().1;
+            let host = table.iter().find(|entry| entry.0 == address).unwrap().1;
             async move {
                 match host {
                     Host::BlackHole => std::future::pending().await,
@@ -149,7 +156,7 @@ mod tests {
             }
         };
         let from = Instant::now();
-        let addresses = hosts.iter().map(|it| address(it.0)).collect();
+        let addresses = hosts.iter().map(|host| address(host.0)).collect();
         let connected = race(addresses, connect).await;
         let tried = tried.lock().unwrap().clone();
         (connected, from.elapsed(), tried)
@@ -202,8 +209,8 @@ mod tests {
         let (connected, took, tried) = check(&[("192.0.2.1", Host::BlackHole)]).await;
         assert_eq!((connected.unwrap_err().contains("within 2 s"), took), (true, ATTEMPT));
         assert_eq!(tried.len(), 1);
-        let many: Vec<_> = (1..=20).map(|it| format!("192.0.2.{it}")).collect();
-        let hosts: Vec<_> = many.iter().map(|it| (&**it, Host::Refuses)).collect();
+        let many: Vec<_> = (1..=20).map(|number| format!("192.0.2.{number}")).collect();
+        let hosts: Vec<_> = many.iter().map(|address| (&**address, Host::Refuses)).collect();
         let (connected, _, tried) = check(&hosts).await;
         assert!(connected.unwrap_err().contains("192.0.2.8:443 does not answer"));
         assert_eq!(tried.len(), MOST);

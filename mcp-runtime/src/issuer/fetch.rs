@@ -38,7 +38,12 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const MOST: usize = 512 << 10;
 
 /// HTTP client for issuer metadata and key sets.
-pub(crate) trait Fetch: Send + Sync + 'static {
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot fetch documents",
+    label = "does not implement `Fetch`",
+    note = "`Web` fetches them over HTTPS"
+)]
+pub trait Fetch: Send + Sync + 'static {
     /// Fetches the document at a URL.
     ///
     /// # Errors
@@ -47,7 +52,7 @@ pub(crate) trait Fetch: Send + Sync + 'static {
 }
 
 /// HTTPS client for issuer metadata, key sets and client metadata.
-pub(crate) struct Web<R = SystemResolver> {
+pub struct Web<R = SystemResolver> {
     reachable: Result<Reachable, String>,
     resolver: R,
     proxies: ProxySettings,
@@ -60,7 +65,8 @@ trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
 
 impl Web {
-    pub(crate) fn from_issuer(issuer: &str) -> Self {
+    /// Creates a client for the documents of an issuer.
+    pub fn from_issuer(issuer: &str) -> Self {
         Self::of(Reachable::from_issuer(issuer))
     }
 
@@ -75,8 +81,7 @@ impl Web {
 
     /// Creates a client for URLs that strangers have named. It never connects to private networks, and to this machine only if
     /// `on_loopback` is set.
-    #[cfg(feature = "auth-server")]
-    pub(crate) fn of_strangers(on_loopback: bool) -> Self {
+    pub fn of_strangers(on_loopback: bool) -> Self {
         Self::of(Ok(Reachable::to_strangers(on_loopback)))
     }
 
@@ -91,7 +96,7 @@ impl<R: Resolve> Web<R> {
     }
 
     /// Returns what is wrong with the URL of the issuer, if anything is.
-    pub(crate) fn problem(&self) -> Option<&str> {
+    pub fn problem(&self) -> Option<&str> {
         self.reachable.as_ref().err().map(String::as_str)
     }
 
@@ -99,7 +104,7 @@ impl<R: Resolve> Web<R> {
     ///
     /// # Errors
     /// Fails if the URL must not be fetched, even if its host has a public address.
-    pub(crate) fn check(&self, url: &str) -> Result<(), String> {
+    pub fn check(&self, url: &str) -> Result<(), String> {
         let reachable = self.reachable.as_ref().map_err(Clone::clone)?;
         reachable.check(&Target::parse(url)?)
     }
@@ -141,7 +146,7 @@ impl<R: Resolve> Web<R> {
     ) -> Result<Vec<SocketAddr>, String> {
         let found = self.resolve(target).await?;
         let allowed: Vec<_> =
-            found.into_iter().filter(|it| reachable.may_be_at(target, it.ip())).collect();
+            found.into_iter().filter(|address| reachable.may_be_at(target, address.ip())).collect();
         if allowed.is_empty() {
             return Err(format!("{} is in a private network", target.host));
         }
@@ -220,8 +225,7 @@ impl<R: Resolve> Web<R> {
     ///
     /// # Errors
     /// There is no response. The error says why.
-    #[cfg(feature = "auth-server")]
-    pub(crate) async fn post(
+    pub async fn post(
         &self,
         url: &str,
         form: String,
@@ -323,7 +327,8 @@ mod tests {
 
     impl Resolve for Names {
         async fn resolve(&self, host: &str, _: u16) -> io::Result<Vec<SocketAddr>> {
-            let found: Vec<_> = self.0.iter().filter(|it| it.0 == host).map(|it| it.1).collect();
+            let found: Vec<_> =
+                self.0.iter().filter(|name| name.0 == host).map(|name| name.1).collect();
             if found.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(found) }
         }
     }

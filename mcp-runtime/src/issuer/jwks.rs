@@ -1,28 +1,148 @@
-//! The keys that an issuer publishes (RFC 7517).
+//! The keys that an issuer publishes (RFC 7517), and the algorithms of their signatures (RFC 7518).
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::signature::{
+    self, EdDSAParameters, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-use super::algorithm::{Algorithm, Key};
 
 /// Maximum number of keys of one issuer, old and new ones together. No issuer needs more.
 const MOST: usize = 100;
 
+/// Algorithm that a token is signed with (RFC 7518, section 3.1, and RFC 8037). All of them use a public key: a server that verifies tokens
+/// with a shared key could forge them too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// RSA with SHA-256, in the padding of PKCS #1 v1.5.
+    Rs256,
+    /// RSA with SHA-384, in the padding of PKCS #1 v1.5.
+    Rs384,
+    /// RSA with SHA-512, in the padding of PKCS #1 v1.5.
+    Rs512,
+    /// RSA with SHA-256, in the padding PSS.
+    Ps256,
+    /// RSA with SHA-384, in the padding PSS.
+    Ps384,
+    /// RSA with SHA-512, in the padding PSS.
+    Ps512,
+    /// ECDSA over P-256 with SHA-256.
+    Es256,
+    /// ECDSA over P-384 with SHA-384.
+    Es384,
+    /// Ed25519.
+    EdDsa,
+}
+
+impl Algorithm {
+    pub(super) const ALL: [Self; 9] = [
+        Self::Rs256,
+        Self::Rs384,
+        Self::Rs512,
+        Self::Ps256,
+        Self::Ps384,
+        Self::Ps512,
+        Self::Es256,
+        Self::Es384,
+        Self::EdDsa,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rs256 => "RS256",
+            Self::Rs384 => "RS384",
+            Self::Rs512 => "RS512",
+            Self::Ps256 => "PS256",
+            Self::Ps384 => "PS384",
+            Self::Ps512 => "PS512",
+            Self::Es256 => "ES256",
+            Self::Es384 => "ES384",
+            Self::EdDsa => "EdDSA",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
+    }
+
+    fn rsa(self) -> Option<&'static RsaParameters> {
+        Some(match self {
+            Self::Rs256 => &signature::RSA_PKCS1_2048_8192_SHA256,
+            Self::Rs384 => &signature::RSA_PKCS1_2048_8192_SHA384,
+            Self::Rs512 => &signature::RSA_PKCS1_2048_8192_SHA512,
+            Self::Ps256 => &signature::RSA_PSS_2048_8192_SHA256,
+            Self::Ps384 => &signature::RSA_PSS_2048_8192_SHA384,
+            Self::Ps512 => &signature::RSA_PSS_2048_8192_SHA512,
+            Self::Es256 | Self::Es384 | Self::EdDsa => return None,
+        })
+    }
+
+    /// Whether a key of this type can have made a signature of this algorithm.
+    pub(super) fn fits(self, key: &PublicKey) -> bool {
+        match key {
+            PublicKey::Rsa { .. } => self.rsa().is_some(),
+            PublicKey::P256(_) => self == Self::Es256,
+            PublicKey::P384(_) => self == Self::Es384,
+            PublicKey::Ed25519(_) => self == Self::EdDsa,
+        }
+    }
+
+    /// Whether this key has signed this message.
+    pub(super) fn verify(self, key: &PublicKey, message: &[u8], signature: &[u8]) -> bool {
+        const ED25519: &EdDSAParameters = &signature::ED25519;
+        if !self.fits(key) {
+            return false;
+        }
+        let verified = match (key, self.rsa()) {
+            (PublicKey::Rsa { modulus: n, exponent: e }, Some(parameters)) => {
+                RsaPublicKeyComponents { n, e }.verify(parameters, message, signature)
+            }
+            (PublicKey::Rsa { .. }, None) => return false,
+            (PublicKey::P256(point), _) => {
+                UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point)
+                    .verify(message, signature)
+            }
+            (PublicKey::P384(point), _) => {
+                UnparsedPublicKey::new(&signature::ECDSA_P384_SHA384_FIXED, point)
+                    .verify(message, signature)
+            }
+            (PublicKey::Ed25519(point), _) => {
+                UnparsedPublicKey::new(ED25519, point).verify(message, signature)
+            }
+        };
+        verified.is_ok()
+    }
+}
+
+/// Public key of an issuer.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum PublicKey {
+    /// Big-endian numbers without leading zeros.
+    Rsa {
+        modulus: Vec<u8>,
+        exponent: Vec<u8>,
+    },
+    /// Uncompressed point: 4, x, y.
+    P256(Vec<u8>),
+    P384(Vec<u8>),
+    Ed25519(Vec<u8>),
+}
+
 /// Keys that verify signatures. Keys for other purposes, of unsupported types, malformed keys and all symmetric keys are left out.
 #[derive(PartialEq, Eq)]
-pub(super) struct KeySet(Vec<Known>);
+pub(super) struct KeySet(Vec<PublishedKey>);
 
 #[derive(PartialEq, Eq)]
-struct Known {
+struct PublishedKey {
     id: Option<String>,
     /// Algorithm that the key is for, if it is for one only.
     algorithm: Option<Algorithm>,
-    key: Key,
+    key: PublicKey,
 }
 
 #[derive(Deserialize)]
-struct Document<'a> {
+struct KeySetDocument<'a> {
     #[serde(borrow)]
     keys: Vec<&'a RawValue>,
 }
@@ -48,10 +168,10 @@ impl KeySet {
     /// # Errors
     /// Fails if the document is no key set, or has no key that could verify anything.
     pub(super) fn parse(document: &[u8]) -> Result<Self, String> {
-        let document: Document<'_> =
+        let document: KeySetDocument<'_> =
             serde_json::from_slice(document).map_err(|_| "it is no JSON Web Key Set".to_owned())?;
         // A key that cannot be used does not affect the others.
-        let read = |it: &&RawValue| Known::of(serde_json::from_str(it.get()).ok()?);
+        let read = |key: &&RawValue| PublishedKey::of(serde_json::from_str(key.get()).ok()?);
         let known: Vec<_> = document.keys.iter().filter_map(read).take(MOST).collect();
         if known.is_empty() {
             return Err("it has no key that verifies signatures".to_owned());
@@ -64,37 +184,42 @@ impl KeySet {
         &'a self,
         id: Option<&'a str>,
         algorithm: Algorithm,
-    ) -> impl Iterator<Item = &'a Key> {
-        let fits = move |it: &&Known| {
-            (id.is_none() || it.id.as_deref() == id)
-                && it.algorithm.is_none_or(|it| it == algorithm)
-                && algorithm.fits(&it.key)
+    ) -> impl Iterator<Item = &'a PublicKey> {
+        let fits = move |known: &&PublishedKey| {
+            (id.is_none() || known.id.as_deref() == id)
+                && known.algorithm.is_none_or(|own| own == algorithm)
+                && algorithm.fits(&known.key)
         };
         // A token without a key id is checked with several keys, so their number is bounded.
-        self.0.iter().filter(fits).map(|it| &it.key).take(4)
+        self.0.iter().filter(fits).map(|known| &known.key).take(4)
     }
 }
 
-impl Known {
+impl PublishedKey {
     fn of(jwk: Jwk) -> Option<Self> {
-        let is_for_us = jwk.purpose.as_deref().is_none_or(|it| it == "sig")
-            && jwk.key_ops.as_ref().is_none_or(|it| it.iter().any(|it| it == "verify"));
+        let is_for_us = jwk.purpose.as_deref().is_none_or(|purpose| purpose == "sig")
+            && jwk
+                .key_ops
+                .as_ref()
+                .is_none_or(|operations| operations.iter().any(|operation| operation == "verify"));
         let algorithm = match &jwk.alg {
             Some(name) => Some(Algorithm::named(name)?),
             None => None,
         };
-        let bytes = |it: &Option<String>| URL_SAFE_NO_PAD.decode(it.as_deref()?).ok();
+        let bytes = |text: &Option<String>| URL_SAFE_NO_PAD.decode(text.as_deref()?).ok();
         let point = |length: usize| {
             let (x, y) = (bytes(&jwk.x)?, bytes(&jwk.y)?);
             (x.len() == length && y.len() == length).then(|| [&[4], &*x, &*y].concat())
         };
         let key = match (&*jwk.kty, jwk.crv.as_deref()) {
             ("RSA", _) => {
-                Key::Rsa { modulus: digits(bytes(&jwk.n)?), exponent: digits(bytes(&jwk.e)?) }
+                PublicKey::Rsa { modulus: digits(bytes(&jwk.n)?), exponent: digits(bytes(&jwk.e)?) }
             }
-            ("EC", Some("P-256")) => Key::P256(point(32)?),
-            ("EC", Some("P-384")) => Key::P384(point(48)?),
-            ("OKP", Some("Ed25519")) => Key::Ed25519(bytes(&jwk.x).filter(|it| it.len() == 32)?),
+            ("EC", Some("P-256")) => PublicKey::P256(point(32)?),
+            ("EC", Some("P-384")) => PublicKey::P384(point(48)?),
+            ("OKP", Some("Ed25519")) => {
+                PublicKey::Ed25519(bytes(&jwk.x).filter(|point| point.len() == 32)?)
+            }
             _ => return None,
         };
         is_for_us.then_some(Self { id: jwk.kid, algorithm, key })
@@ -103,7 +228,7 @@ impl Known {
 
 /// Removes leading zeros, which some issuers write.
 fn digits(mut number: Vec<u8>) -> Vec<u8> {
-    let zeros = number.iter().take_while(|it| **it == 0).count();
+    let zeros = number.iter().take_while(|byte| **byte == 0).count();
     number.drain(..zeros);
     number
 }

@@ -1,17 +1,34 @@
-use std::{fmt, time::SystemTime};
+//! Verifier of the tokens that an issuer has signed. It caches verified tokens, because checking a signature costs several times as much as
+//! the rest of a call.
+
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+    time::SystemTime,
+};
+
+use ring::{
+    aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
+    rand::{SecureRandom as _, SystemRandom},
+};
+use rustc_hash::FxHashMap;
 
 use super::{
-    Algorithm,
-    claims::Claims,
     fetch::{Fetch, Web},
+    jwks::Algorithm,
     keys::Keys,
-    seen::Seen,
-    token::Unverified,
+    token::{TokenClaims, Unverified},
 };
 use crate::{
     auth::{Denied, TokenVerifier},
     call::context::Authorization,
 };
+
+/// Maximum number of tokens in each half of a part. A token stays at least until as many others have come.
+const MOST: usize = 256;
+
+/// Maximum length of a cached token, in bytes. Longer tokens are verified each time, so that the cache stays small.
+const LONGEST_CACHED: usize = 4 << 10;
 
 /// Verifies access tokens that an issuer has signed (JWT, RFC 9068): [`Builder::auth`](crate::Builder::auth).
 ///
@@ -126,7 +143,7 @@ pub(super) struct Verifier<F> {
     audiences: Vec<String>,
     algorithms: Vec<Algorithm>,
     keys: Keys<F>,
-    seen: Seen,
+    cache: TokenCache,
 }
 
 impl<F: Fetch> Verifier<F> {
@@ -141,17 +158,18 @@ impl<F: Fetch> Verifier<F> {
             algorithms: Algorithm::ALL.to_vec(),
             keys: Keys::new(fetch, issuer.clone(), jwks_uri),
             issuer,
-            seen: Seen::new(),
+            cache: TokenCache::new(),
         }
     }
 
     pub(super) async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
-        let fingerprint = self.seen.fingerprint(token);
+        let fingerprint = self.cache.fingerprint(token);
         if let (Some(fingerprint), Some(version)) = (&fingerprint, self.keys.fresh())
-            && let Some(authorization) = self.seen.find(fingerprint, version)
+            && let Some(authorization) = self.cache.find(fingerprint, version)
         {
             // The expiry is checked here too, because a verifier of the author may wrap this one and leave the expiry out.
-            let has_ended = authorization.expiry().is_some_and(|it| it <= SystemTime::now());
+            let has_ended =
+                authorization.expiry().is_some_and(|expiry| expiry <= SystemTime::now());
             return if has_ended {
                 Err(Denied::invalid("the token has expired"))
             } else {
@@ -174,12 +192,118 @@ impl<F: Fetch> Verifier<F> {
             return Err(Denied::invalid("the token is not signed with a key of the issuer"));
         }
         let payload = unverified.payload().map_err(Denied::invalid)?;
-        let claims = Claims::parse(&payload).map_err(Denied::invalid)?;
+        let claims = TokenClaims::parse(&payload).map_err(Denied::invalid)?;
         let authorization = claims.judge(&self.issuer, &self.audiences, SystemTime::now());
         let authorization = authorization.map_err(Denied::invalid)?.claims_json(payload);
         if let Some(fingerprint) = fingerprint {
-            self.seen.remember(fingerprint, keys.version, authorization.clone());
+            self.cache.remember(fingerprint, keys.version, authorization.clone());
         }
         Ok(authorization)
+    }
+}
+
+type Fingerprint = [u8; 16];
+
+/// Verified tokens, by their fingerprints, so that the tokens themselves are not stored. The cache has several parts, so that threads
+/// seldom wait for each other.
+struct TokenCache {
+    /// `None` if the system provides no random numbers. Nothing is cached then.
+    key: Option<LessSafeKey>,
+    parts: [Mutex<CachePart>; 8],
+}
+
+/// Newer and older tokens. When the newer half is full, it replaces the older half.
+#[derive(Default)]
+struct CachePart([FxHashMap<Fingerprint, CachedToken>; 2]);
+
+#[derive(Clone)]
+struct CachedToken {
+    authorization: Authorization,
+    /// Version of the keys that the token was verified with. The entry is valid for this version only.
+    keys: u64,
+}
+
+impl CachePart {
+    fn insert(&mut self, fingerprint: Fingerprint, good: CachedToken) {
+        if self.0[0].len() >= MOST {
+            self.0[1] = std::mem::take(&mut self.0[0]);
+        }
+        self.0[0].insert(fingerprint, good);
+    }
+}
+
+impl TokenCache {
+    fn new() -> Self {
+        let mut key = [0; 32];
+        let is_random = SystemRandom::new().fill(&mut key).is_ok();
+        let key = UnboundKey::new(&CHACHA20_POLY1305, &key).ok().filter(|_| is_random);
+        Self { key: key.map(LessSafeKey::new), parts: Default::default() }
+    }
+
+    /// Returns the fingerprint by which a token is cached; `None` if the token is not cached.
+    ///
+    /// The fingerprint is Poly1305 under a random key that is never shown, which costs a quarter of SHA-256. As long as no fingerprint gets
+    /// out, two tokens have the same one with a chance of less than 2^-90, even if an attacker chooses them. None gets out, and nothing is
+    /// encrypted, so the nonce need not change.
+    fn fingerprint(&self, token: &str) -> Option<Fingerprint> {
+        let key = self.key.as_ref().filter(|_| token.len() <= LONGEST_CACHED)?;
+        let nonce = Nonce::assume_unique_for_key([0; NONCE_LEN]);
+        let tag = key.seal_in_place_separate_tag(nonce, Aad::from(token), &mut []);
+        tag.ok()?.as_ref().try_into().ok()
+    }
+
+    fn part(&self, fingerprint: &Fingerprint) -> std::sync::MutexGuard<'_, CachePart> {
+        let part = &self.parts[usize::from(fingerprint[0]) % self.parts.len()];
+        part.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the authorization of a token that was verified with this version of the keys. The token may have expired since then.
+    fn find(&self, fingerprint: &Fingerprint, keys: u64) -> Option<Authorization> {
+        let mut part = self.part(fingerprint);
+        if let Some(good) = part.0[0].get(fingerprint) {
+            return (good.keys == keys).then(|| good.authorization.clone());
+        }
+        let good = part.0[1].remove(fingerprint).filter(|good| good.keys == keys)?;
+        part.insert(*fingerprint, good.clone());
+        Some(good.authorization)
+    }
+
+    fn remember(&self, fingerprint: Fingerprint, keys: u64, authorization: Authorization) {
+        self.part(&fingerprint).insert(fingerprint, CachedToken { authorization, keys });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cache_of_verified_tokens_is_bounded_and_ends_with_the_keys() {
+        let cache = TokenCache::new();
+        let fingerprint = |number: u32| cache.fingerprint(&format!("token{number}")).unwrap();
+        let all: Vec<_> = (0..20_000).map(fingerprint).collect();
+        for it in &all {
+            cache.remember(*it, 1, Authorization::new("ada"));
+        }
+        let kept = all.iter().filter(|fingerprint| cache.find(fingerprint, 1).is_some()).count();
+        assert!((MOST * 8..=MOST * 16).contains(&kept), "{kept}");
+        let last = all.last().unwrap();
+        assert!(cache.find(last, 2).is_none() && cache.find(last, 1).is_some());
+        assert!(cache.fingerprint(&"a".repeat(LONGEST_CACHED + 1)).is_none());
+    }
+
+    #[test]
+    fn a_fingerprint_depends_on_the_whole_token_and_on_the_process() {
+        let (cache, other) = (TokenCache::new(), TokenCache::new());
+        let token = "a".repeat(LONGEST_CACHED);
+        let own = cache.fingerprint(&token);
+        assert!(own.is_some() && own == cache.fingerprint(&token));
+        assert_ne!(own, other.fingerprint(&token), "each process has a key of its own");
+        for at in [0, 1, 15, 16, 2_000, LONGEST_CACHED - 1] {
+            let mut changed = token.clone();
+            changed.replace_range(at..=at, "b");
+            assert_ne!(own, cache.fingerprint(&changed), "{at}");
+        }
+        assert_ne!(own, cache.fingerprint(&token[1..]));
     }
 }

@@ -1,13 +1,17 @@
-//! Cache of an issuer's keys.
+//! Finds the keys of an issuer through its metadata (RFC 8414, and OpenID Connect Discovery 1.0), and caches them.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
+use serde::Deserialize;
 use tokio::{sync::watch, time::Instant};
 
-use super::{algorithm::Algorithm, discovery, fetch::Fetch, jwks::KeySet};
+use super::{
+    fetch::Fetch,
+    jwks::{Algorithm, KeySet},
+};
 
 /// Age from which the keys are fetched again.
 const FRESH: Duration = Duration::from_secs(10 * 60);
@@ -23,20 +27,20 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Keys of one issuer. A known key is found without waiting. For an unknown key the issuer is asked: once for all callers that wait, and
 /// not again within `PAUSE`.
-pub(super) struct Keys<F>(Arc<Shared<F>>);
+pub(super) struct Keys<F>(Arc<KeySource<F>>);
 
-struct Shared<F> {
+struct KeySource<F> {
     fetch: Arc<F>,
     issuer: String,
     /// URL of the keys, if the author has set it.
     jwks_uri: Option<String>,
-    state: Mutex<State>,
+    state: Mutex<KeyState>,
     /// Notified after each fetch.
     asked: watch::Sender<()>,
 }
 
 #[derive(Default)]
-struct State {
+struct KeyState {
     set: Option<Versioned>,
     got: Option<Instant>,
     tried: Option<Instant>,
@@ -55,14 +59,14 @@ pub(super) struct Versioned {
 impl<F: Fetch> Keys<F> {
     pub(super) fn new(fetch: F, issuer: String, jwks_uri: Option<String>) -> Self {
         let (state, asked) = (Mutex::default(), watch::Sender::new(()));
-        Self(Arc::new(Shared { fetch: Arc::new(fetch), issuer, jwks_uri, state, asked }))
+        Self(Arc::new(KeySource { fetch: Arc::new(fetch), issuer, jwks_uri, state, asked }))
     }
 
     /// Returns the version of the keys if they are fresh, so that they can be used without a fetch.
     pub(super) fn fresh(&self) -> Option<u64> {
         let state = self.0.state();
-        let is_fresh = state.got.is_some_and(|it| it.elapsed() < FRESH);
-        state.set.as_ref().filter(|_| is_fresh).map(|it| it.version)
+        let is_fresh = state.got.is_some_and(|at| at.elapsed() < FRESH);
+        state.set.as_ref().filter(|_| is_fresh).map(|keys| keys.version)
     }
 
     /// Returns the keys, after a fetch if one is needed. Even then the wanted key may be missing.
@@ -78,16 +82,16 @@ impl<F: Fetch> Keys<F> {
         for has_waited in [false, true] {
             let mut asked = {
                 let mut state = self.0.state();
-                let age = state.got.map_or(Duration::MAX, |it| it.elapsed());
+                let age = state.got.map_or(Duration::MAX, |at| at.elapsed());
                 let kept = state.set.clone().filter(|_| age < KEPT);
                 let known =
-                    kept.clone().filter(|it| it.set.candidates(id, algorithm).next().is_some());
+                    kept.clone().filter(|keys| keys.set.candidates(id, algorithm).next().is_some());
                 if let (Some(known), true) = (&known, age < FRESH) {
                     return Ok(known.clone());
                 }
                 let may_ask = !has_waited
                     && !state.is_asking
-                    && state.tried.is_none_or(|it| it.elapsed() >= PAUSE);
+                    && state.tried.is_none_or(|at| at.elapsed() >= PAUSE);
                 if may_ask {
                     state.is_asking = true;
                     state.tried = Some(Instant::now());
@@ -97,7 +101,7 @@ impl<F: Fetch> Keys<F> {
                 drop(state);
                 if may_ask {
                     // The fetch is a task of its own, because the caller that waits for it may be cancelled.
-                    tokio::spawn(Asking(self.0.clone()).ask());
+                    tokio::spawn(KeyFetch(self.0.clone()).ask());
                 }
                 match (known, kept) {
                     // Old keys are good enough while new ones are fetched.
@@ -116,22 +120,22 @@ impl<F: Fetch> Keys<F> {
 
 const UNREACHABLE: &str = "the issuer's keys cannot be had now";
 
-impl<F> Shared<F> {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl<F> KeySource<F> {
+    fn state(&self) -> MutexGuard<'_, KeyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A fetch in progress. When it ends, or is cancelled, the next one may begin.
-struct Asking<F>(Arc<Shared<F>>);
+struct KeyFetch<F>(Arc<KeySource<F>>);
 
-impl<F: Fetch> Asking<F> {
+impl<F: Fetch> KeyFetch<F> {
     async fn ask(self) {
         let shared = &self.0;
         let found = async {
             let address = match &shared.jwks_uri {
                 Some(address) => address.clone(),
-                None => discovery::jwks_uri(&*shared.fetch, &shared.issuer).await?,
+                None => jwks_uri(&*shared.fetch, &shared.issuer).await?,
             };
             let found = match shared.fetch.get(&address).await {
                 Ok(document) => KeySet::parse(&document),
@@ -144,8 +148,8 @@ impl<F: Fetch> Asking<F> {
             Ok(set) => {
                 let mut state = shared.state();
                 (state.got, state.has_failed) = (Some(Instant::now()), false);
-                let version = state.set.as_ref().map_or(0, |it| it.version);
-                if state.set.as_ref().is_none_or(|it| *it.set != set) {
+                let version = state.set.as_ref().map_or(0, |keys| keys.version);
+                if state.set.as_ref().is_none_or(|keys| *keys.set != set) {
                     state.set = Some(Versioned { version: version + 1, set: Arc::new(set) });
                 }
             }
@@ -157,9 +161,116 @@ impl<F: Fetch> Asking<F> {
     }
 }
 
-impl<F> Drop for Asking<F> {
+impl<F> Drop for KeyFetch<F> {
     fn drop(&mut self) {
         self.0.state().is_asking = false;
         self.0.asked.send_replace(());
+    }
+}
+
+/// Metadata of an issuer, as far as its keys need it.
+#[derive(Deserialize)]
+struct IssuerMetadata {
+    issuer: String,
+    jwks_uri: Option<String>,
+}
+
+/// Returns the URLs at which the metadata of an issuer may be, in the order in which they are tried.
+fn addresses(issuer: &str) -> Vec<String> {
+    let end = issuer.find("://").map_or(0, |it| it + "://".len());
+    let end = issuer[end..].find('/').map_or(issuer.len(), |at| end + at);
+    let (origin, path) = issuer.split_at(end);
+    let path = path.trim_end_matches('/');
+    let mut addresses = vec![
+        format!("{origin}/.well-known/oauth-authorization-server{path}"),
+        format!("{origin}/.well-known/openid-configuration{path}"),
+    ];
+    if !path.is_empty() {
+        addresses.push(format!("{origin}{path}/.well-known/openid-configuration"));
+    }
+    addresses
+}
+
+/// Returns the URL of the issuer's keys.
+///
+/// # Errors
+/// Fails if the issuer has no metadata that names it.
+async fn jwks_uri<F: Fetch>(fetch: &F, issuer: &str) -> Result<String, String> {
+    discover(fetch, issuer, |document| read_metadata(document, issuer)).await
+}
+
+/// Reads the first valid metadata document of an issuer.
+///
+/// # Errors
+/// There is no valid document. The error names the problem of each URL.
+pub async fn discover<F: Fetch, T>(
+    fetch: &F,
+    issuer: &str,
+    read: impl Fn(&[u8]) -> Result<T, String>,
+) -> Result<T, String> {
+    let mut problems = Vec::new();
+    for address in addresses(issuer) {
+        let found = match fetch.get(&address).await {
+            Ok(document) => read(&document),
+            Err(problem) => Err(problem),
+        };
+        match found {
+            Ok(found) => return Ok(found),
+            Err(problem) => problems.push(format!("{address}: {problem}")),
+        }
+    }
+    Err(problems.join("; "))
+}
+
+fn read_metadata(document: &[u8], issuer: &str) -> Result<String, String> {
+    let metadata: IssuerMetadata = serde_json::from_slice(document)
+        .map_err(|_| "it is no metadata of an issuer".to_owned())?;
+    // The metadata of another issuer must not name keys for this one (RFC 8414, section 3.3).
+    if metadata.issuer != issuer {
+        return Err("it is the metadata of another issuer".to_owned());
+    }
+    metadata.jwks_uri.ok_or_else(|| "it names no `jwks_uri`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_looked_for_where_it_may_be() {
+        assert_eq!(
+            addresses("https://a.example"),
+            [
+                "https://a.example/.well-known/oauth-authorization-server",
+                "https://a.example/.well-known/openid-configuration"
+            ]
+        );
+        assert_eq!(addresses("https://a.example/"), addresses("https://a.example"));
+        assert_eq!(
+            addresses("https://a.example:1/t/v2"),
+            [
+                "https://a.example:1/.well-known/oauth-authorization-server/t/v2",
+                "https://a.example:1/.well-known/openid-configuration/t/v2",
+                "https://a.example:1/t/v2/.well-known/openid-configuration"
+            ]
+        );
+    }
+
+    #[test]
+    fn metadata_that_names_another_issuer_is_refused() {
+        let read = |text: &str| read_metadata(text.as_bytes(), "https://a.example");
+        assert_eq!(
+            read(r#"{"issuer":"https://a.example","jwks_uri":"https://k.example/k","x":[1]}"#),
+            Ok("https://k.example/k".to_owned())
+        );
+        for other in [
+            r#"{"issuer":"https://a.example/","jwks_uri":"https://k.example/k"}"#,
+            r#"{"issuer":"https://b.example","jwks_uri":"https://k.example/k"}"#,
+            r#"{"jwks_uri":"https://k.example/k"}"#,
+            r#"{"issuer":"https://a.example"}"#,
+            "<html>",
+        ] {
+            assert!(read(other).is_err(), "{other}");
+        }
     }
 }

@@ -49,8 +49,8 @@ impl ProxySettings {
             // The error leaves out the value, which may contain a password.
             HttpProxy::parse(value.trim()).map_err(|why| format!("the variable `{name}` {why}"))
         });
-        let direct = first(&NO_PROXY).map(|it| it.1).unwrap_or_default();
-        let direct = direct.split([',', ' ']).filter(|it| !it.is_empty());
+        let direct = first(&NO_PROXY).map(|variable| variable.1).unwrap_or_default();
+        let direct = direct.split([',', ' ']).filter(|entry| !entry.is_empty());
         Self { proxy, direct: direct.map(str::to_ascii_lowercase).collect() }
     }
 
@@ -63,7 +63,7 @@ impl ProxySettings {
         let Some(proxy) = &self.proxy else { return Ok(None) };
         if !target.has_tls
             || target.is_loopback()
-            || self.direct.iter().any(|it| is_direct(it, target))
+            || self.direct.iter().any(|entry| is_direct(entry, target))
         {
             return Ok(None);
         }
@@ -90,8 +90,8 @@ fn is_direct(entry: &str, target: &Target) -> bool {
     };
     let name = name.strip_prefix('*').unwrap_or(name);
     let name = name.strip_prefix('.').unwrap_or(name);
-    let is_below = || target.host.strip_suffix(name).is_some_and(|it| it.ends_with('.'));
-    port.is_none_or(|it| it.parse() == Ok(target.port)) && (target.host == name || is_below())
+    let is_below = || target.host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
+    port.is_none_or(|port| port.parse() == Ok(target.port)) && (target.host == name || is_below())
 }
 
 fn is_in(address: IpAddr, network: &str, bits: &str) -> bool {
@@ -183,7 +183,7 @@ mod tests {
 
     fn settings(variables: &[(&str, &str)]) -> ProxySettings {
         ProxySettings::read(|name| {
-            let value = variables.iter().find(|it| it.0 == name)?.1;
+            let value = variables.iter().find(|variable| variable.0 == name)?.1;
             Some(value.to_owned())
         })
     }
@@ -192,7 +192,7 @@ mod tests {
     fn found(variables: &[(&str, &str)], url: &str) -> Option<String> {
         let (settings, target) = (settings(variables), Target::parse(url).unwrap());
         let proxy = settings.find(&target).unwrap();
-        proxy.map(|it| format!("{}:{}", it.target.host, it.target.port))
+        proxy.map(|proxy| format!("{}:{}", proxy.target.host, proxy.target.port))
     }
 
     #[test]

@@ -33,17 +33,17 @@ impl Target {
     pub(super) fn parse(url: &str) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|_| format!("`{url}` is no URL"))?;
         let has_tls = match uri.scheme() {
-            Some(it) if *it == Scheme::HTTPS => true,
-            Some(it) if *it == Scheme::HTTP => false,
+            Some(scheme) if *scheme == Scheme::HTTPS => true,
+            Some(scheme) if *scheme == Scheme::HTTP => false,
             _ => return Err(format!("`{url}` is no https URL")),
         };
-        let authority = uri.authority().filter(|it| !it.as_str().contains('@'));
+        let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'));
         let authority = authority.ok_or_else(|| format!("`{url}` has no plain host"))?;
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
             return Err(format!("`{url}` has no host"));
         }
-        let path = uri.path_and_query().map_or("/", |it| it.as_str());
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
         Ok(Self {
             host: host.to_ascii_lowercase(),
             port: authority.port_u16().unwrap_or(if has_tls { 443 } else { 80 }),
@@ -87,7 +87,6 @@ impl Reachable {
 
     /// Creates the rules for URLs that strangers have named: no host may have a private address, and a loopback one only if `is_loopback`
     /// is set.
-    #[cfg(feature = "auth-server")]
     pub(super) fn to_strangers(is_loopback: bool) -> Self {
         Self { named: Vec::new(), is_loopback }
     }
@@ -189,7 +188,7 @@ mod tests {
 
     #[test]
     fn documents_lead_to_public_addresses_only() {
-        let reachable = |it| Reachable::from_issuer(it).unwrap();
+        let reachable = |issuer| Reachable::from_issuer(issuer).unwrap();
         let check = |issuer: &Reachable, url: &str, address: &str, expected: bool| {
             let target = Target::parse(url).unwrap();
             let found = issuer.check(&target).is_ok()

@@ -12,8 +12,11 @@ use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use tokio::time::{advance, sleep};
 
 use super::{
-    algorithm::Algorithm, claims::Claims, fetch::Fetch, jwks::KeySet, jwt::Verifier, keys::PAUSE,
-    token::Unverified,
+    fetch::Fetch,
+    jwks::{Algorithm, KeySet},
+    jwt::Verifier,
+    keys::PAUSE,
+    token::{TokenClaims, Unverified},
 };
 use crate::{auth::Denied, call::context::Authorization};
 
@@ -43,12 +46,12 @@ fn set(keys: &[&str]) -> KeySet {
 fn is_signed(token: &str, keys: &KeySet) -> bool {
     let Ok(token) = Unverified::parse(token) else { return false };
     let mut candidates = keys.candidates(token.key.as_deref(), token.algorithm);
-    candidates.any(|it| token.algorithm.verify(it, token.message, &token.signature))
+    candidates.any(|key| token.algorithm.verify(key, token.message, &token.signature))
 }
 
 #[test]
 fn the_examples_of_the_standards_are_verified() {
-    let all = set(&EXAMPLES.map(|it| it.1));
+    let all = set(&EXAMPLES.map(|example| example.1));
     for (at, (token, key)) in EXAMPLES.iter().enumerate() {
         assert!(is_signed(token, &set(&[key])) && is_signed(token, &all), "{token}");
         for (other, (_, foreign)) in EXAMPLES.iter().enumerate() {
@@ -72,7 +75,7 @@ fn the_examples_of_the_standards_are_verified() {
 
 #[test]
 fn a_signature_is_of_the_algorithm_that_is_said() {
-    let all = set(&EXAMPLES.map(|it| it.1));
+    let all = set(&EXAMPLES.map(|example| example.1));
     for (token, _) in EXAMPLES {
         let (header, rest) = token.split_once('.').unwrap();
         let own = URL_SAFE_NO_PAD.decode(header).unwrap();
@@ -165,7 +168,7 @@ fn a_token_is_accepted_only_with_valid_claims() {
     let own = [AUDIENCE.to_owned(), "api://mine".to_owned()];
     let judge = |claims: &str| {
         let claims = claims.replace("ISS", ISSUER).replace("AUD", AUDIENCE);
-        Claims::parse(&claims)?.judge(ISSUER, &own, now)
+        TokenClaims::parse(&claims)?.judge(ISSUER, &own, now)
     };
     for good in [
         r#"{"iss":"ISS","aud":"AUD","exp":1000001,"sub":"ada"}"#,
@@ -215,7 +218,7 @@ fn a_token_for_several_audiences_is_accepted_if_ours_is_among_them() {
     let judge = |audience: &str| {
         let claims = format!(r#"{{"iss":"{ISSUER}","aud":{audience},"exp":1000001,"sub":"ada"}}"#);
         let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
-        Claims::parse(&claims).unwrap().judge(ISSUER, &own, now).is_ok()
+        TokenClaims::parse(&claims).unwrap().judge(ISSUER, &own, now).is_ok()
     };
     for (audience, expected) in [
         (format!(r#""{AUDIENCE}""#), true),
@@ -248,9 +251,9 @@ fn pair(number: u8) -> Ed25519KeyPair {
 }
 
 fn published(numbers: &[u8]) -> Result<String, String> {
-    let key = |it: &u8| {
-        let x = URL_SAFE_NO_PAD.encode(pair(*it).public_key().as_ref());
-        format!(r#"{{"kty":"OKP","crv":"Ed25519","kid":"k{it}","x":"{x}"}}"#)
+    let key = |number: &u8| {
+        let x = URL_SAFE_NO_PAD.encode(pair(*number).public_key().as_ref());
+        format!(r#"{{"kty":"OKP","crv":"Ed25519","kid":"k{number}","x":"{x}"}}"#)
     };
     Ok(format!("{{\"keys\":[{}]}}", numbers.iter().map(key).collect::<Vec<_>>().join(",")))
 }
@@ -309,9 +312,9 @@ fn a_flood_of_unknown_keys_is_no_flood_of_questions() {
         for round in 0..3 {
             advance(PAUSE).await;
             let flood: Vec<_> = (0..300)
-                .map(|it| {
+                .map(|number| {
                     let (verifier, token) =
-                        (verifier.clone(), signed(9, &format!("x{round}.{it}")));
+                        (verifier.clone(), signed(9, &format!("x{round}.{number}")));
                     tokio::spawn(async move { verifier.verify(&token).await })
                 })
                 .collect();
@@ -333,8 +336,8 @@ fn concurrent_first_verifications_share_one_request_to_the_issuer() {
     run(async {
         let (fake, verifier) = issuer(published(&[1, 2]));
         let all: Vec<_> = (0..50)
-            .map(|it| {
-                let number = 1 + it % 2;
+            .map(|at| {
+                let number = 1 + at % 2;
                 let (verifier, token) = (verifier.clone(), signed(number, &format!("k{number}")));
                 tokio::spawn(async move { verifier.verify(&token).await })
             })
@@ -422,7 +425,7 @@ fn an_algorithm_has_one_name() {
         let named: Vec<_> =
             ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
                 .into_iter()
-                .filter(|it| Algorithm::named(it) == Some(algorithm))
+                .filter(|name| Algorithm::named(name) == Some(algorithm))
                 .collect();
         assert_eq!(named.len(), 1, "{algorithm:?}");
     }
@@ -442,13 +445,13 @@ mod properties {
             signature in prop::collection::vec(any::<u8>(), 0..80),
             raw in ".{0,80}",
         ) {
-            let all = set(&EXAMPLES.map(|it| it.1));
+            let all = set(&EXAMPLES.map(|example| example.1));
             let parts = [header.as_bytes(), claims.as_bytes(), &signature];
-            let token = parts.map(|it| URL_SAFE_NO_PAD.encode(it)).join(".");
+            let token = parts.map(|part| URL_SAFE_NO_PAD.encode(part)).join(".");
             for text in [&token, &raw, &header, &format!("{raw}.{token}"), &format!("..{raw}")] {
                 prop_assert!(!is_signed(text, &all));
             }
-            if let Ok(claims) = Claims::parse(&claims) {
+            if let Ok(claims) = TokenClaims::parse(&claims) {
                 let audiences = [AUDIENCE.to_owned()];
                 prop_assert!(claims.judge(ISSUER, &audiences, UNIX_EPOCH).is_err());
             }

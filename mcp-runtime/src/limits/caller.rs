@@ -6,10 +6,12 @@ use crate::call::context::Carrier;
 
 /// Caller, as far as it is known: the key by which limits count.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
-pub(crate) enum CallerKey<'a> {
+pub enum CallerKey<'a> {
+    /// Principal by its name.
     Principal(&'a str),
     /// Session, or connection of one client, by its number.
     Peer(u64),
+    /// Address, or network of an address, without a known principal.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has addresses"))]
     Address(IpAddr),
     /// HTTP client without a principal, in an application that does not provide its address.
@@ -35,7 +37,7 @@ impl<'a> CallerKey<'a> {
 
     /// Returns the caller at this address. All IPv6 addresses of a /64 network are one caller, because one client usually has them all.
     #[cfg(feature = "http")]
-    pub(crate) fn of_address(address: IpAddr) -> Self {
+    pub fn of_address(address: IpAddr) -> Self {
         let address = match address.to_canonical() {
             IpAddr::V6(address) => {
                 let [a, b, c, d, ..] = address.segments();

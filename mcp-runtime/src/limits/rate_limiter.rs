@@ -13,7 +13,7 @@ use super::caller::CallerKey;
 use crate::model::Rate;
 
 /// Admits each caller as often as a rate allows.
-pub(crate) struct RateLimiter {
+pub struct RateLimiter {
     rate: Rate,
     cell_rate: CellRate,
     callers: CallerTable,
@@ -22,7 +22,8 @@ pub(crate) struct RateLimiter {
 }
 
 impl RateLimiter {
-    pub(crate) fn new(rate: Rate) -> Self {
+    /// Creates a limiter that no caller has used yet.
+    pub fn new(rate: Rate) -> Self {
         Self {
             rate,
             cell_rate: CellRate::new(rate),
@@ -39,7 +40,7 @@ impl RateLimiter {
     ///
     /// # Errors
     /// Fails if the caller has to wait, and the attempt does not count. The error is the time to wait.
-    pub(crate) fn pass(&self, who: CallerKey<'_>) -> Result<(), Duration> {
+    pub fn pass(&self, who: CallerKey<'_>) -> Result<(), Duration> {
         let now = self.now();
         let key = self.callers.key(who);
         let mut shard = self.callers.shard(key);
@@ -49,8 +50,8 @@ impl RateLimiter {
     }
 
     /// Takes back an attempt that was counted.
-    #[cfg(feature = "auth-server")]
-    pub(crate) fn give_back(&self, who: CallerKey<'_>) {
+    #[cfg(feature = "auth")]
+    pub fn give_back(&self, who: CallerKey<'_>) {
         let key = self.callers.key(who);
         let mut shard = self.callers.shard(key);
         let due = shard.due(key, self.now());
@@ -167,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    #[cfg(feature = "auth-server")]
+    #[cfg(feature = "auth")]
     #[tokio::test(start_paused = true)]
     async fn a_pass_that_is_given_back_may_be_taken_again() {
         let limiter = RateLimiter::new(Rate::per_minute(6).burst(3));

@@ -111,7 +111,7 @@ impl fmt::Display for Limit {
 }
 
 /// Refusal counters of a server.
-pub(crate) struct RefusalCounters {
+pub struct RefusalCounters {
     counts: [RefusalCounter; Limit::ALL.len()],
     since: OnceLock<Instant>,
 }
@@ -143,7 +143,7 @@ impl RefusalCounters {
 
     /// Counts and logs a refusal of an item. `of` names the item.
     #[cold]
-    pub(crate) fn refuse_of(&self, limit: Limit, of: impl fmt::Display) {
+    pub fn refuse_of(&self, limit: Limit, of: impl fmt::Display) {
         let count = &self.counts[limit as usize];
         let refused = count.refused.fetch_add(1, Ordering::Relaxed) + 1;
         let name = limit.name();
@@ -163,7 +163,8 @@ impl RefusalCounters {
         count.warned.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_due).is_ok()
     }
 
-    pub(crate) fn refused(&self, limit: Limit) -> u64 {
+    /// Returns the number of refusals of a limit.
+    pub fn refused(&self, limit: Limit) -> u64 {
         self.counts[limit as usize].refused.load(Ordering::Relaxed)
     }
 }

@@ -47,13 +47,14 @@ where
 pub struct ClientLog(());
 
 /// Crates whose events are not for clients: mcp-runtime and its dependencies that log, in alphabetical order for the binary search.
-static FRAMEWORK: [&str; 12] = [
+static FRAMEWORK: [&str; 13] = [
     "axum",
     "axum_core",
     "h2",
     "hyper",
     "hyper_util",
     "mcp_runtime",
+    "mcp_runtime_authorization_server",
     "mio",
     "rustls",
     "tokio",

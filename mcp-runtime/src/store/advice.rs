@@ -136,7 +136,7 @@ fn is_denied(why: &io::Error) -> bool {
 }
 
 fn directory(path: &Path) -> PathBuf {
-    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new(".")).to_owned()
 }
 

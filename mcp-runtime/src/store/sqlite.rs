@@ -1,20 +1,61 @@
-use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+//! Store in a SQLite file: its tables, and how the file is opened and locked.
 
+use std::{
+    fmt,
+    fs::OpenOptions,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension as _, Params, Row, Transaction,
+    TransactionBehavior::Immediate, params,
+};
 use tokio::{sync::Mutex, task::spawn_blocking};
 
-use super::{
-    advice,
-    file::{Amount, TaskFile},
-};
+use super::advice;
 use crate::{
     error::{Error, Result},
+    model::Timestamp,
     task::{BoxFuture, TaskRecord, TaskStore, no_room},
 };
 
 /// Time to wait for another server to release the file. A server that ends gives its calls five seconds to finish.
 const WAIT: Duration = Duration::from_secs(6);
 
+/// Identifies the files of this crate, in the header of the file.
+const APPLICATION: i32 = i32::from_be_bytes(*b"mcpt");
+
+/// Version of the format below. A file in another format is left alone.
+const FORMAT: i32 = 1;
+
+/// `end` is the last column, so that the columns before it can be read without it.
+const TABLES: &str = "
+    CREATE TABLE task (
+        id TEXT NOT NULL PRIMARY KEY,
+        owner TEXT NOT NULL,
+        created INTEGER NOT NULL,
+        expires INTEGER,
+        finished INTEGER NOT NULL,
+        bytes INTEGER NOT NULL,
+        json TEXT NOT NULL,
+        \"end\" TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX task_place ON task (owner, created, id);
+    CREATE INDEX task_expires ON task (expires) WHERE expires IS NOT NULL;
+    CREATE INDEX task_unfinished ON task (id) WHERE finished = 0;";
+
+const SELECT: &str = "SELECT id, owner, created, expires, finished, json, \"end\" FROM task WHERE ";
+
+/// The same columns, with an empty `end` for callers that do not need it.
+const SELECT_HEADS: &str =
+    "SELECT id, owner, created, expires, finished, json, '' FROM task WHERE ";
+
 /// Task store in a SQLite file (feature `sqlite`), with a maximum number and a maximum size of tasks.
+///
+/// With its feature `sqlite`, the crate `mcp-runtime-authorization-server` keeps logins in the same file.
 ///
 /// When a task is stored, expired tasks are deleted. If there is still no room, the oldest finished tasks of the same owner are deleted
 /// too. If that does not help, the new task is refused.
@@ -34,22 +75,22 @@ const WAIT: Duration = Duration::from_secs(6);
 #[cfg_attr(feature = "stdio", doc = "```no_run")]
 // Without the feature there is no `run`, so there is nothing to compile.
 #[cfg_attr(not(feature = "stdio"), doc = "```ignore")]
-/// use mcp_runtime::{Exit, SqliteTasks};
+/// use mcp_runtime::{Exit, SqliteStore};
 ///
 /// fn main() -> Exit {
-///     let store = SqliteTasks::new("tasks.db").most(10_000).bytes(1 << 30);
+///     let store = SqliteStore::new("tasks.db").most(10_000).bytes(1 << 30);
 ///     mcp_runtime::server!().task_store(store).run()
 /// }
 /// ```
-pub struct SqliteTasks {
+pub struct SqliteStore {
     path: PathBuf,
     wait: Duration,
     /// `None` until the file is first needed.
     file: Arc<Mutex<Option<TaskFile>>>,
-    most: Amount,
+    most: StoredSize,
 }
 
-impl SqliteTasks {
+impl SqliteStore {
     /// Creates a store in the file at `path`, for at most 65,536 tasks of 1 GiB together.
     ///
     /// The server does not start if the file cannot be read and written, or is no SQLite database. Nor does it start with a database of
@@ -62,7 +103,7 @@ impl SqliteTasks {
     }
 
     pub(super) fn waiting(path: impl Into<PathBuf>, wait: Duration) -> Self {
-        let most = Amount { tasks: 65_536, bytes: 1 << 30 };
+        let most = StoredSize { tasks: 65_536, bytes: 1 << 30 };
         Self { path: path.into(), wait, file: Arc::default(), most }
     }
 
@@ -82,7 +123,7 @@ impl SqliteTasks {
 
     /// Runs `work` on the file, on a thread that may block. Calls run in the order in which they come, since the lock is fair. Work that
     /// has begun is finished even if its caller is cancelled.
-    pub(super) async fn with<T: Send + 'static>(
+    async fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut TaskFile) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
@@ -110,7 +151,18 @@ impl SqliteTasks {
     }
 }
 
-impl TaskStore for SqliteTasks {
+impl SqliteStore {
+    /// Runs `work` on the database, for records that another crate of this project keeps in tables of its own.
+    #[doc(hidden)]
+    pub async fn with_connection<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.with(move |file| work(&mut file.connection)).await
+    }
+}
+
+impl TaskStore for SqliteStore {
     fn open(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.with(|_| Ok(())))
     }
@@ -147,8 +199,218 @@ impl TaskStore for SqliteTasks {
     }
 }
 
-impl fmt::Debug for SqliteTasks {
+impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteTasks").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("SqliteStore").field("path", &self.path).finish_non_exhaustive()
     }
+}
+
+/// Open file, which no other process can open.
+struct TaskFile {
+    connection: Connection,
+    /// Counted once, because no other process writes to the file.
+    kept: StoredSize,
+}
+
+/// Number of tasks, and their size in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct StoredSize {
+    tasks: u64,
+    bytes: u64,
+}
+
+impl StoredSize {
+    fn add(&mut self, bytes: u64) {
+        self.tasks += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    fn remove(&mut self, other: Self) {
+        self.tasks = self.tasks.saturating_sub(other.tasks);
+        self.bytes = self.bytes.saturating_sub(other.bytes);
+    }
+
+    fn has_room(self, bytes: u64, most: Self) -> bool {
+        self.tasks < most.tasks && self.bytes.saturating_add(bytes) <= most.bytes
+    }
+}
+
+impl TaskFile {
+    /// Opens the file, or creates it. If another process has the file open, waits up to `wait` for that process to end.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be used. The error names the cause and the fix, without the path of the file.
+    fn open(path: &Path, wait: Duration) -> Result<Self, String> {
+        if path == Path::new(":memory:") {
+            return Err("that is no file: `MemoryTasks` keeps them in memory".to_owned());
+        }
+        // SQLite takes an absolute path for the name of a file, and never for anything else.
+        let path = std::path::absolute(path).map_err(|why| advice::for_path(path, &why))?;
+        make(&path).map_err(|why| advice::for_path(&path, &why))?;
+        if let Some(other) = advice::for_kind(&path) {
+            return Err(other.to_owned());
+        }
+        let refused = |why: rusqlite::Error| advice::for_opening(&path, &why);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(&path, flags).map_err(refused)?;
+        prepare(&mut connection, wait).map_err(refused)??;
+        let kept = count(&connection).map_err(refused)?;
+        Ok(Self { connection, kept })
+    }
+
+    /// Stores a task, and deletes expired tasks. Returns whether there was room for the task within `most`. If there was none, nothing has
+    /// changed.
+    fn put(&mut self, task: &TaskRecord, most: StoredSize) -> rusqlite::Result<bool> {
+        let write = self.connection.transaction_with_behavior(Immediate)?;
+        let mut kept = self.kept;
+        kept.remove(delete(&write, "id = ?1", [&task.id])?);
+        kept.remove(delete(&write, "expires <= ?1", [integer(Timestamp::now().0)])?);
+        let bytes = task.size() as u64;
+        while !kept.has_room(bytes, most) {
+            let oldest = "id = (SELECT id FROM task WHERE owner = ?1 AND finished = 1
+                                ORDER BY created, id LIMIT 1)";
+            let forgotten = delete(&write, oldest, [&task.owner])?;
+            if forgotten.tasks == 0 {
+                return Ok(false);
+            }
+            kept.remove(forgotten);
+        }
+        write.execute(
+            "INSERT INTO task (id, owner, created, expires, finished, bytes, json, \"end\")
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
+                task.id,
+                task.owner,
+                integer(task.created),
+                task.expires.map(integer),
+                task.finished,
+                integer(bytes),
+                task.json,
+                task.end
+            ],
+        )?;
+        kept.add(bytes);
+        write.commit()?;
+        self.kept = kept;
+        Ok(true)
+    }
+
+    fn get(&self, id: &str) -> rusqlite::Result<Option<TaskRecord>> {
+        let sql = format!("{SELECT} id = ?1");
+        self.connection.query_row(&sql, [id], read).optional()
+    }
+
+    /// Returns the tasks of one owner after a place, or from the first task on.
+    fn list(
+        &self,
+        owner: &str,
+        after: Option<(u64, &str)>,
+        most: usize,
+    ) -> rusqlite::Result<Vec<TaskRecord>> {
+        let (created, id) = after.map_or((-1, ""), |(created, id)| (integer(created), id));
+        let rest = "owner = ?1 AND (created, id) > (?2, ?3) ORDER BY created, id LIMIT ?4";
+        self.select(SELECT_HEADS, rest, params![owner, created, id, integer(most as u64)])
+    }
+
+    fn unfinished(&self) -> rusqlite::Result<Vec<TaskRecord>> {
+        self.select(SELECT, "finished = 0 ORDER BY created, id", [])
+    }
+
+    fn select(
+        &self,
+        select: &str,
+        rest: &str,
+        params: impl Params,
+    ) -> rusqlite::Result<Vec<TaskRecord>> {
+        let mut statement = self.connection.prepare(&format!("{select} {rest}"))?;
+        statement.query_map(params, read)?.collect()
+    }
+}
+
+/// Creates the file if there is none. On Unix only its owner may access it, and SQLite gives the files beside it the same permissions.
+fn make(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(why) if why.kind() != io::ErrorKind::AlreadyExists => Err(why),
+        _ => Ok(()),
+    }
+}
+
+/// Locks the file for this process, and creates the tables of a new file. A file of something else is not written to.
+fn prepare(connection: &mut Connection, wait: Duration) -> rusqlite::Result<Result<(), String>> {
+    connection.busy_timeout(wait)?;
+    // The lock that the first transaction takes is held until the file is closed, or the process ends in any way.
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    let start = connection.transaction_with_behavior(Immediate)?;
+    let number = |sql: &str| start.query_row(sql, [], |row| row.get::<_, i32>(0));
+    let application = number("PRAGMA application_id")?;
+    let format = number("PRAGMA user_version")?;
+    let is_new = application == 0
+        && format == 0
+        && number("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)")? == 1;
+    if is_new {
+        start.execute_batch(TABLES)?;
+        start.pragma_update(None, "application_id", APPLICATION)?;
+        start.pragma_update(None, "user_version", FORMAT)?;
+        start.commit()?;
+    } else if application != APPLICATION {
+        let text = "it is a database of something else: name another file, or a new one";
+        return Ok(Err(text.to_owned()));
+    } else if format != FORMAT {
+        return Ok(Err(format!(
+            "it was written by another version of mcp-runtime, in format {format}, and this one knows {FORMAT} only: \
+             use that version, or name another file"
+        )));
+    } else {
+        start.finish()?;
+    }
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // A stored task is on the disk, if the disk reports its writes truthfully. macOS needs `fullfsync` for that as well.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "fullfsync", true)?;
+    // A large result does not leave a large journal.
+    connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
+    Ok(Ok(()))
+}
+
+fn count(connection: &Connection) -> rusqlite::Result<StoredSize> {
+    connection.query_row("SELECT count(*), total(bytes) FROM task", [], |row| {
+        let (tasks, bytes): (i64, f64) = (row.get(0)?, row.get(1)?);
+        Ok(StoredSize { tasks: tasks.unsigned_abs(), bytes: bytes as u64 })
+    })
+}
+
+/// Deletes rows, and returns the number of their tasks and bytes.
+fn delete(
+    write: &Transaction<'_>,
+    rows: &str,
+    params: impl Params,
+) -> rusqlite::Result<StoredSize> {
+    let mut statement = write.prepare(&format!("DELETE FROM task WHERE {rows} RETURNING bytes"))?;
+    let mut deleted = StoredSize::default();
+    for bytes in statement.query_map(params, |row| row.get::<_, i64>(0))? {
+        deleted.add(bytes?.unsigned_abs());
+    }
+    Ok(deleted)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<TaskRecord> {
+    let number = |number: i64| u64::try_from(number).unwrap_or_default();
+    Ok(TaskRecord {
+        id: row.get(0)?,
+        owner: row.get(1)?,
+        created: number(row.get(2)?),
+        expires: row.get::<_, Option<i64>>(3)?.map(number),
+        finished: row.get(4)?,
+        json: row.get(5)?,
+        end: row.get(6)?,
+    })
+}
+
+/// Converts to a signed integer of SQLite. A number that is too large becomes the largest one.
+fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }

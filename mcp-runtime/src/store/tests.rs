@@ -8,7 +8,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::SqliteTasks;
+use super::SqliteStore;
 use crate::task::{TaskRecord, TaskStore as _};
 
 /// Folder that is deleted when the test ends.
@@ -39,17 +39,17 @@ impl Drop for Folder {
     }
 }
 
-async fn open(path: &Path) -> Result<SqliteTasks, String> {
+async fn open(path: &Path) -> Result<SqliteStore, String> {
     open_within(path, Duration::from_secs(60)).await
 }
 
 /// Opens the file without waiting for another server to release it.
-async fn open_at_once(path: &Path) -> Result<SqliteTasks, String> {
+async fn open_at_once(path: &Path) -> Result<SqliteStore, String> {
     open_within(path, Duration::from_millis(20)).await
 }
 
-async fn open_within(path: &Path, wait: Duration) -> Result<SqliteTasks, String> {
-    let store = SqliteTasks::waiting(path, wait);
+async fn open_within(path: &Path, wait: Duration) -> Result<SqliteStore, String> {
+    let store = SqliteStore::waiting(path, wait);
     store.open().await.map_err(|why| why.message().to_owned())?;
     Ok(store)
 }
@@ -122,7 +122,8 @@ async fn an_error_while_the_file_is_in_use_leaves_it_locked() {
     let folder = Folder::new();
     let store = open(&folder.file()).await.unwrap();
     let broken = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR);
-    let failed = store.with(move |_| Err::<(), _>(rusqlite::Error::SqliteFailure(broken, None)));
+    let failed =
+        store.with_connection(move |_| Err::<(), _>(rusqlite::Error::SqliteFailure(broken, None)));
     let why = failed.await.unwrap_err();
     assert!(why.message().contains("tasks.db"), "{why:?}");
     let mut other = process::Command::new(env::current_exe().unwrap());

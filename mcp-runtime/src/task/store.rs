@@ -14,7 +14,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>
 ///
 /// The server puts a task into the store when the task begins, before the client gets its id. It puts the task again when it ends, before
 /// any client can see the end. Progress in between stays in the process. The store decides which tasks are left after a restart:
-/// [`MemoryTasks`](crate::MemoryTasks) loses all, `SqliteTasks` (feature `sqlite`) none.
+/// [`MemoryTasks`](crate::MemoryTasks) loses all, `SqliteStore` (feature `sqlite`) none.
 ///
 /// ```
 /// use std::{collections::BTreeMap, sync::Mutex};
@@ -56,7 +56,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot keep tasks",
     label = "does not implement `TaskStore`",
-    note = "`MemoryTasks::new()` keeps them in memory, `SqliteTasks` (feature `sqlite`) in a file; a store of your own is a type with `impl TaskStore`"
+    note = "`MemoryTasks::new()` keeps them in memory, `SqliteStore` (feature `sqlite`) in a file; a store of your own is a type with `impl TaskStore`"
 )]
 pub trait TaskStore: Send + Sync + 'static {
     /// Makes the store ready. The server calls it once when it starts, before any other method. By default it does nothing.

@@ -38,7 +38,7 @@ mod sqlite {
         sync::atomic::{AtomicUsize, Ordering},
     };
 
-    use mcp_runtime::SqliteTasks;
+    use mcp_runtime::SqliteStore;
 
     use super::*;
 
@@ -58,7 +58,7 @@ mod sqlite {
     impl Folder {
         pub(super) fn store(&self, most: usize, bytes: usize) -> Box<dyn TaskStore> {
             let path = self.0.join(format!("{}.db", self.1.fetch_add(1, Ordering::Relaxed)));
-            Box::new(SqliteTasks::new(path).most(most).bytes(bytes))
+            Box::new(SqliteStore::new(path).most(most).bytes(bytes))
         }
     }
 

@@ -43,7 +43,6 @@ pub struct Authorization {
     /// Whether the token was revoked. `None` for a token that cannot be revoked.
     revoked: Option<Arc<AtomicBool>>,
     /// Access token of the upstream provider.
-    #[cfg(feature = "auth-server")]
     upstream: Option<Arc<str>>,
 }
 
@@ -70,7 +69,6 @@ impl Authorization {
             claims: CallerClaims::None,
             expires: None,
             revoked: None,
-            #[cfg(feature = "auth-server")]
             upstream: None,
         }
     }
@@ -133,25 +131,29 @@ impl Authorization {
     }
 
     /// Returns the flag that tells whether the token was revoked. `None` for a token that cannot be revoked.
-    pub(crate) fn revoked(&self) -> Option<&Arc<AtomicBool>> {
+    #[doc(hidden)]
+    pub fn revoked(&self) -> Option<&Arc<AtomicBool>> {
         self.revoked.as_ref()
     }
 
-    #[cfg(feature = "auth-server")]
-    pub(crate) fn revocable(mut self, revoked: Arc<AtomicBool>) -> Self {
+    /// Sets the flag that tells whether the token was revoked.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn revocable(mut self, revoked: Arc<AtomicBool>) -> Self {
         self.revoked = Some(revoked);
         self
     }
 
-    #[cfg(feature = "auth-server")]
-    pub(crate) fn upstream(mut self, token: Arc<str>) -> Self {
+    /// Sets the access token of the upstream provider.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_upstream_token(mut self, token: Arc<str>) -> Self {
         self.upstream = Some(token);
         self
     }
 
     /// Returns the access token of the upstream provider, for requests to that provider in the caller's name. Only servers with
     /// `Upstream::hand_over` have it.
-    #[cfg(feature = "auth-server")]
     pub fn upstream_token(&self) -> Option<&str> {
         self.upstream.as_deref()
     }

@@ -156,7 +156,6 @@ mod tests {
         assert_eq!(lifetime.left(), None);
     }
 
-    #[cfg(feature = "auth-server")]
     #[test]
     fn the_last_token_that_is_not_revoked_determines_the_expiry() {
         let lifetime = StreamLifetime::default();

@@ -102,7 +102,7 @@ fn admit(
         tracing::debug!("refused: {why}");
         Box::new(reply::refuse(StatusCode::FORBIDDEN, why))
     })?;
-    #[cfg(feature = "auth-server")]
+    #[cfg(feature = "auth")]
     if let HttpRoute::AuthPage(false) = route {
         *origin = None;
     }
@@ -155,9 +155,9 @@ fn answer_without_body(
             return Err(session_requests::delete(endpoint, head, principal).into());
         }
         (HttpRoute::Endpoint, _) => return Err(reply::not_allowed("GET, POST, DELETE").into()),
-        #[cfg(feature = "auth-server")]
+        #[cfg(feature = "auth")]
         (HttpRoute::AuthPage(_), &(Method::GET | Method::POST)) => {}
-        #[cfg(feature = "auth-server")]
+        #[cfg(feature = "auth")]
         (HttpRoute::AuthPage(_), _) => return Err(reply::not_allowed("GET, POST").into()),
         (HttpRoute::SseStream, &Method::GET) => {
             return Err(legacy_sse::open(state, head, parts).into());
@@ -181,7 +181,7 @@ fn handle(
     if matches!(route, HttpRoute::SsePost) {
         return legacy_sse::post(endpoint, Carrier::of_request(parts, address), parts, read).into();
     }
-    #[cfg(feature = "auth-server")]
+    #[cfg(feature = "auth")]
     if let HttpRoute::AuthPage(_) = route {
         return token_gate::auth_page(endpoint, parts, read, address);
     }
@@ -275,9 +275,9 @@ impl<B: RequestBody> RequestFuture<B> {
             if let Err(response) = answered {
                 return Poll::Ready(refuse(&mut self.body, state, &self.parts, response));
             }
-            #[cfg(feature = "auth-server")]
+            #[cfg(feature = "auth")]
             let most = token_gate::most_bytes(self.route, limits);
-            #[cfg(not(feature = "auth-server"))]
+            #[cfg(not(feature = "auth"))]
             let most = limits.message;
             if let Err(unread) = self.body.check(most) {
                 let response = unread.reply(endpoint).into();

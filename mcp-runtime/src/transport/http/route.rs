@@ -23,7 +23,7 @@ pub(super) enum HttpRoute {
     #[cfg(feature = "auth")]
     Metadata,
     /// Address of the authorization server. True if scripts of other pages may read its answers.
-    #[cfg(feature = "auth-server")]
+    #[cfg(feature = "auth")]
     AuthPage(bool),
     /// No address of this server.
     Unknown,
@@ -73,7 +73,7 @@ fn of_protected(settings: &HttpSettings, path: &str) -> Option<HttpRoute> {
     if protected.is_metadata(path, &settings.path) || is_sse_metadata(settings, protected, path) {
         return Some(HttpRoute::Metadata);
     }
-    #[cfg(feature = "auth-server")]
+    #[cfg(feature = "auth")]
     if let Some(pages) = protected.pages().filter(|pages| pages.is_here(path)) {
         return Some(HttpRoute::AuthPage(pages.is_for_scripts(path)));
     }
@@ -105,7 +105,7 @@ pub(super) fn paths(settings: &HttpSettings) -> Vec<String> {
         if settings.legacy_sse && protected.is_pair_resource() {
             paths.push(format!("{WELL_KNOWN}{}", settings.sibling(SSE_STREAM)));
         }
-        #[cfg(feature = "auth-server")]
+        #[cfg(feature = "auth")]
         paths.extend(protected.pages().map(|pages| pages.paths()).unwrap_or_default());
     }
     paths

@@ -89,7 +89,7 @@ impl HttpService {
         if let (Some(why), Some(_)) = (&server.unverified, bound) {
             return Err(ServeError::Auth(why.clone()));
         }
-        #[cfg(feature = "auth-server")]
+        #[cfg(feature = "auth")]
         if let Some(protected) = &settings.protected {
             let name = server.identity.title.as_ref().unwrap_or(&server.identity.name);
             let tally = &server.catalog.tally;

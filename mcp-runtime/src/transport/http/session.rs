@@ -361,6 +361,7 @@ mod tests {
         call::context::{Carrier, Context},
         catalog::Tool,
         protocol::{Arrival, Era, Received, ReplyTo},
+        server::{HttpSettings, Identity},
     };
 
     /// Measures a session after typical use, because a server needs this memory for each client that has not left.

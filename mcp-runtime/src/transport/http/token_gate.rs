@@ -15,10 +15,10 @@ use super::{
     reply,
     route::{HttpRoute, SSE_STREAM, is_sse_metadata},
 };
-#[cfg(feature = "auth-server")]
+#[cfg(feature = "auth")]
 use super::{reply::HttpAnswer, request_body::RequestBytes};
 use crate::{
-    auth::{Denied, ProtectedResource, Refusal, Verifying},
+    auth::{AuthRefusal, Denied, ProtectedResource, Verifying},
     call::context::{Authorization, Carrier},
     unwind::{self, Panicked},
 };
@@ -54,7 +54,7 @@ impl TokenGate {
         parts: &mut Arc<Parts>,
     ) -> Poll<Result<(), Box<Response<HttpBody>>>> {
         // A client that asks for a token has none yet.
-        #[cfg(feature = "auth-server")]
+        #[cfg(feature = "auth")]
         if let HttpRoute::AuthPage(_) = route {
             *self = Self::Open;
         }
@@ -88,7 +88,7 @@ impl TokenGate {
 }
 
 fn refused(
-    refusal: &Refusal,
+    refusal: &AuthRefusal,
     route: HttpRoute,
     endpoint: &Endpoint,
     protected: &ProtectedResource,
@@ -121,7 +121,7 @@ pub(super) fn has_ended(parts: &Parts) -> Option<Response<HttpBody>> {
     if expiry > SystemTime::now() {
         return None;
     }
-    let refusal = Refusal::Invalid("the authorization of the caller has ended".into());
+    let refusal = AuthRefusal::Invalid("the authorization of the caller has ended".into());
     let why = refusal.why();
     tracing::debug!("refused: {why}");
     Some(challenging(reply::refuse(refusal.status(), why), refusal.challenge(None, "")))
@@ -129,7 +129,7 @@ pub(super) fn has_ended(parts: &Parts) -> Option<Response<HttpBody>> {
 
 /// Returns the response to a message that its sender may not send: the peer's error, and a challenge that says how to get the right.
 pub(super) fn not_allowed(
-    refusal: &Refusal,
+    refusal: &AuthRefusal,
     endpoint: &Endpoint,
     carrier: &Carrier,
     message: Vec<u8>,
@@ -182,11 +182,11 @@ fn url_at(path: &str, parts: &Parts) -> String {
 }
 
 /// Maximum size of a body for the authorization server, in bytes. The bodies are forms and client metadata.
-#[cfg(feature = "auth-server")]
+#[cfg(feature = "auth")]
 const MOST_BYTES: usize = 64 << 10;
 
 /// Returns the maximum size of a body, in bytes.
-#[cfg(feature = "auth-server")]
+#[cfg(feature = "auth")]
 pub(super) fn most_bytes(route: HttpRoute, limits: &crate::limits::Limits) -> usize {
     match route {
         HttpRoute::AuthPage(_) => MOST_BYTES.min(limits.message),
@@ -195,7 +195,7 @@ pub(super) fn most_bytes(route: HttpRoute, limits: &crate::limits::Limits) -> us
 }
 
 /// Returns the answer of the authorization server.
-#[cfg(feature = "auth-server")]
+#[cfg(feature = "auth")]
 pub(super) fn auth_page(
     endpoint: &Endpoint,
     parts: &Arc<Parts>,
@@ -209,8 +209,13 @@ pub(super) fn auth_page(
         return reply::refuse(StatusCode::NOT_FOUND, "there is nothing here").into();
     };
     let sse = sse_url(endpoint, protected, parts);
-    let visit =
-        protected.visit(endpoint_url(endpoint, parts), sse, parts, read.bytes.clone(), address);
+    let visit = protected.page_request(
+        endpoint_url(endpoint, parts),
+        sse,
+        parts,
+        read.bytes.clone(),
+        address,
+    );
     let answer = pages.clone().answer(visit);
     HttpAnswer::later(async move { answer.await.map(|page| HttpBody::whole(page.into())).into() })
 }

@@ -1,0 +1,154 @@
+//! The beginning of an authorization (RFC 6749, section 4.1.1).
+
+use std::sync::Arc;
+
+use http::{HeaderValue, StatusCode};
+use mcp_runtime::{__companion::PageRequest, Limit};
+
+use crate::{
+    authorization_request::{AuthorizationRequest, Challenge, RedirectTarget},
+    client::Client,
+    form::Form,
+    login::LoginPage,
+    oauth_error::OAuthError,
+    page::{self, ConsentUser, ShownClient},
+    pending::PageBinding,
+    redirect_uri::{RedirectUri, is_registered},
+    response::{self, Reply},
+    state::{LoginMethod, ServerState},
+};
+
+/// Shows the first page, or redirects the browser at once.
+pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply {
+    // A page of another site could embed this address, for example as an image, and use up the rate limit of the user.
+    let shown_in = request.parts.headers.get("sec-fetch-dest");
+    if shown_in.is_some_and(|place| place != "document") {
+        let status = StatusCode::FORBIDDEN;
+        let why = "This page is to be opened by itself.";
+        return page::problem(server, &OAuthError { status, ..OAuthError::invalid_request(why) });
+    }
+    if server.authorizations.pass(request.caller()).is_err() {
+        let why = "Too many applications have sent somebody here. Wait a moment.";
+        return page::problem(
+            server,
+            &server.records.counts.limit_reached(Limit::Authorizations, why),
+        );
+    }
+    let (client, form, target) = match identify(server, request).await {
+        Ok(known) => known,
+        // The client or the redirect URI is not valid, so the browser must not be redirected.
+        Err(refusal) => return page::problem(server, &refusal),
+    };
+    match read(server, request, &form) {
+        Ok((challenge, scopes)) => {
+            let resource = request.resource.clone();
+            let authorization =
+                AuthorizationRequest { client, target, challenge, scopes, resource };
+            wait(server, request, Arc::new(authorization))
+        }
+        Err(refusal) => reject(server, &target, &refusal),
+    }
+}
+
+/// Tells a client that its request is invalid. The user has not agreed to anything yet. An attacker could register a site and use a link
+/// with an invalid request to send users to that site (RFC 9700, section 4.11.2). So the user must click to follow a redirect to a site.
+fn reject(server: &ServerState, target: &RedirectTarget, refusal: &OAuthError) -> Reply {
+    let url = target.refusal(refusal);
+    match RedirectUri::parse(&target.redirect) {
+        Ok(site @ RedirectUri::Site { .. }) => {
+            page::rejected(server, refusal, &url, &site.destination())
+        }
+        _ => response::redirect(&url),
+    }
+}
+
+/// Validates the client and the redirect URI, which must happen before the browser is redirected.
+async fn identify(
+    server: &ServerState,
+    request: &PageRequest,
+) -> Result<(Arc<Client>, Form, RedirectTarget), OAuthError> {
+    let form = Form::parse(request.parts.uri.query().unwrap_or_default())?;
+    let client = server.client(form.required("client_id")?, request).await?;
+    let redirect = match (form.one("redirect_uri")?, &*client.redirects) {
+        (Some(requested), all) if all.iter().any(|uri| is_registered(uri, requested)) => {
+            requested.to_owned()
+        }
+        (Some(_), _) => {
+            let why = "the redirect_uri is none that the client has registered";
+            return Err(OAuthError::invalid_request(why));
+        }
+        (None, [only]) => only.clone(),
+        (None, _) => {
+            return Err(OAuthError::invalid_request("the parameter redirect_uri is missing"));
+        }
+    };
+    let state = form.one("state")?.map(str::to_owned);
+    let issuer = server.issuer(&request.origin);
+    Ok((client, form, RedirectTarget { redirect, state, issuer }))
+}
+
+/// Validates the rest of the request, and returns its challenge and its scopes.
+fn read(
+    server: &ServerState,
+    request: &PageRequest,
+    form: &Form,
+) -> Result<(Challenge, Vec<String>), OAuthError> {
+    if form.required("response_type")? != "code" {
+        return Err(OAuthError::unsupported_response_type());
+    }
+    if form.one("response_mode")?.is_some_and(|mode| mode != "query") {
+        return Err(OAuthError::invalid_request("the parameter response_mode must be query"));
+    }
+    let challenge = Challenge::of(form)?;
+    if !form.all("resource").all(|uri| server.is_target(uri, request)) {
+        return Err(OAuthError::invalid_target());
+    }
+    Ok((challenge, server.requested_scopes(form.one("scope")?)?))
+}
+
+/// Stores the authorization until its user decides, and shows the first page.
+fn wait(
+    server: &ServerState,
+    request: &PageRequest,
+    authorization: Arc<AuthorizationRequest>,
+) -> Reply {
+    let binding = match server.records.pending.add(
+        authorization.clone(),
+        request.caller(),
+        server.has_tls(&request.origin),
+    ) {
+        Ok(binding) => binding,
+        Err(refusal) => return page::problem(server, &refusal),
+    };
+    match &server.login_method {
+        LoginMethod::Local { page, .. } => {
+            login_page(server, &binding, &ShownClient::of(&authorization), page)
+        }
+        // The consent page comes before the upstream login. The provider knows only this server, not its clients, and may not ask the user
+        // at all.
+        LoginMethod::Delegated(provider) => with_cookie(
+            page::consent(server, &binding, &authorization, &ConsentUser::AtProvider(provider)),
+            &binding,
+        ),
+    }
+}
+
+/// Shows the login page.
+pub(crate) fn login_page(
+    server: &ServerState,
+    binding: &PageBinding,
+    shown: &ShownClient,
+    page: &LoginPage,
+) -> Reply {
+    with_cookie(page::login(server, binding, shown, page), binding)
+}
+
+/// Adds the cookie of a new binding to a response.
+pub(crate) fn with_cookie(mut response: Reply, binding: &PageBinding) -> Reply {
+    if let Some(cookie) =
+        binding.cookie.as_deref().and_then(|value| HeaderValue::from_str(value).ok())
+    {
+        response.headers_mut().insert(http::header::SET_COOKIE, cookie);
+    }
+    response
+}

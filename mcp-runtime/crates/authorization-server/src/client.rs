@@ -1,0 +1,480 @@
+//! OAuth clients, which act for users (RFC 6749, section 2). They have registered themselves (RFC 7591), or are known by the URL of their
+//! metadata (draft-ietf-oauth-client-id-metadata-document).
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use http::{HeaderMap, header};
+use mcp_runtime::{
+    __companion::{Fetch as _, PageRequest, RateLimiter, Web},
+    Limit, Rate,
+};
+use serde::{Deserialize, Serialize};
+use tokio::{sync::Semaphore, time::Instant};
+
+use crate::{
+    form::{self, Form},
+    oauth_error::{OAuthError, RefusalCounts},
+    redirect_uri::RedirectUri,
+    secret::Digest,
+    store::{Journal, RecordKind},
+};
+
+/// Maximum number of registered clients.
+const MOST: usize = 10_000;
+
+/// Lifetime of a client that has not been used yet, in seconds.
+pub(crate) const UNUSED: u64 = 7 * 24 * 60 * 60;
+
+/// Lifetime of a client after its last use, in seconds.
+const USED: u64 = 90 * 24 * 60 * 60;
+
+const DAY: u64 = 24 * 60 * 60;
+
+/// Maximum number of redirect URIs of a client.
+const REDIRECTS: usize = 20;
+
+/// Maximum size of all redirect URIs of a client, in bytes, because they are stored for each client.
+const REDIRECT_BYTES: usize = 4 << 10;
+
+/// Maximum size of a client's name or URL, in bytes.
+const LONGEST_TEXT: usize = 500;
+
+/// Time for which a document is cached.
+const FRESH: Duration = Duration::from_secs(10 * 60);
+
+/// Maximum number of cached documents.
+const MOST_DOCUMENTS: usize = 500;
+
+/// Maximum size of a document, in bytes.
+const LONGEST_DOCUMENT: usize = 64 << 10;
+
+/// Maximum number of concurrent fetches.
+const AT_ONCE: usize = 8;
+
+/// A client, registered or known by the URL of its metadata.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Client {
+    pub(crate) id: String,
+    pub(crate) name: Option<String>,
+    pub(crate) uri: Option<String>,
+    pub(crate) redirects: Vec<String>,
+    /// Digest of the client's secret. A public client has none.
+    pub(crate) secret: Option<Digest>,
+    /// Whether the client gets refresh tokens.
+    pub(crate) refreshes: bool,
+    pub(crate) expires: u64,
+}
+
+/// Clients that have registered themselves.
+#[derive(Default)]
+pub(crate) struct Clients {
+    all: Mutex<HashMap<String, Arc<Client>>>,
+    counts: RefusalCounts,
+}
+
+impl Clients {
+    pub(crate) fn new(counts: RefusalCounts) -> Self {
+        Self { counts, ..Self::default() }
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Arc<Client>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a client that was loaded from the store.
+    pub(crate) fn restore(&self, client: Client) {
+        self.all().insert(client.id.clone(), Arc::new(client));
+    }
+
+    /// Adds a client, and evicts an unused one if there is no room.
+    ///
+    /// # Errors
+    /// Fails if the table is full of clients that are in use.
+    pub(crate) fn add(
+        &self,
+        client: Client,
+        now: u64,
+        journal: &Journal,
+    ) -> Result<(), OAuthError> {
+        let mut all = self.all();
+        if all.len() >= MOST {
+            all.retain(|id, client| {
+                let is_kept = client.expires > now;
+                if !is_kept {
+                    journal.remove(RecordKind::Client, id);
+                }
+                is_kept
+            });
+        }
+        if all.len() >= MOST {
+            // A flood of registrations evicts unused clients, not clients in use.
+            let unused = all.values().filter(|client| client.expires <= now + UNUSED);
+            let oldest = unused.min_by_key(|client| client.expires).map(|client| client.id.clone());
+            let limit = Limit::RegisteredClients;
+            let busy = || self.counts.limit_reached(limit, "there are too many clients");
+            let oldest = oldest.ok_or_else(busy)?;
+            self.counts.count(limit);
+            all.remove(&oldest);
+            journal.remove(RecordKind::Client, &oldest);
+        }
+        journal.put(RecordKind::Client, &client.id, client.expires, &client);
+        all.insert(client.id.clone(), Arc::new(client));
+        Ok(())
+    }
+
+    /// Returns the registered client with this id.
+    pub(crate) fn find(&self, id: &str, now: u64) -> Option<Arc<Client>> {
+        self.all().get(id).filter(|client| client.expires > now).cloned()
+    }
+
+    /// Extends the lifetime of a client that was used, at most once a day.
+    pub(crate) fn touch(&self, id: &str, now: u64, journal: &Journal) {
+        let mut all = self.all();
+        let Some(client) = all.get_mut(id).filter(|client| client.expires < now + USED - DAY)
+        else {
+            return;
+        };
+        let client = Arc::make_mut(client);
+        client.expires = now + USED;
+        journal.put(RecordKind::Client, &client.id, client.expires, &*client);
+    }
+
+    /// Authenticates the client that sends a request, and returns its id. A client without a secret is identified by its id alone.
+    ///
+    /// # Errors
+    /// Fails if the client is unknown, or its credentials are missing or wrong.
+    pub(crate) fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        form: &Form,
+        now: u64,
+    ) -> Result<String, OAuthError> {
+        let ClientCredentials { id, secret } = ClientCredentials::read(headers, form)?;
+        // A client that is identified by its metadata URL has no secret. Codes and grants are compared with its id.
+        if is_metadata_url(&id) && secret.is_none() {
+            return Ok(id);
+        }
+        let client = self.find(&id, now);
+        let client =
+            client.ok_or_else(|| OAuthError::invalid_client("nobody here knows this client"))?;
+        match (&client.secret, &secret) {
+            (None, None) => Ok(id),
+            (Some(known), Some(shown)) if known.is_of(shown) => Ok(id),
+            _ => Err(OAuthError::invalid_client("the secret of the client is missing or wrong")),
+        }
+    }
+}
+
+/// Client credentials of a request (RFC 6749, section 2.3).
+struct ClientCredentials {
+    id: String,
+    secret: Option<String>,
+}
+
+impl ClientCredentials {
+    fn read(headers: &HeaderMap, form: &Form) -> Result<Self, OAuthError> {
+        let (id, secret) = (form.one("client_id")?, form.one("client_secret")?);
+        let Some(header) = headers.get(header::AUTHORIZATION) else {
+            let id = id
+                .ok_or_else(|| OAuthError::invalid_request("the parameter client_id is missing"))?;
+            return Ok(Self { id: id.to_owned(), secret: secret.map(str::to_owned) });
+        };
+        let shown = basic(header.to_str().unwrap_or_default());
+        let shown = shown
+            .ok_or_else(|| OAuthError::invalid_client("the header Authorization cannot be read"))?;
+        if secret.is_some() || id.is_some_and(|id| id != shown.id) {
+            return Err(OAuthError::invalid_request("the client shows who it is in two ways"));
+        }
+        Ok(shown)
+    }
+}
+
+fn basic(header: &str) -> Option<ClientCredentials> {
+    let (scheme, credentials) = header.split_once(' ')?;
+    let credentials = String::from_utf8(STANDARD.decode(credentials.trim()).ok()?).ok()?;
+    let (id, secret) = credentials.split_once(':')?;
+    let decoded = |text| form::decoded(text).ok();
+    scheme.eq_ignore_ascii_case("basic").then_some(())?;
+    Some(ClientCredentials {
+        id: decoded(id)?,
+        secret: decoded(secret).filter(|secret| !secret.is_empty()),
+    })
+}
+
+impl Client {
+    /// Returns the host of the metadata URL, if the id is one.
+    pub(crate) fn host(&self) -> Option<&str> {
+        let rest = self.id.split_once("://")?.1;
+        rest.split('/').next()
+    }
+}
+
+/// Metadata of a client. Other fields are ignored.
+#[derive(Deserialize)]
+pub(crate) struct ClientMetadata {
+    /// Set in the document of a client that is identified by its metadata URL.
+    pub(crate) client_id: Option<String>,
+    #[serde(default)]
+    pub(crate) redirect_uris: Vec<String>,
+    pub(crate) client_name: Option<String>,
+    pub(crate) client_uri: Option<String>,
+    pub(crate) grant_types: Option<Vec<String>>,
+    response_types: Option<Vec<String>>,
+    pub(crate) token_endpoint_auth_method: Option<String>,
+}
+
+impl ClientMetadata {
+    /// Checks the metadata of a client that registers itself or is identified by its metadata URL. `private_redirects` are the redirect URIs
+    /// with private schemes that the author allows.
+    ///
+    /// # Errors
+    /// Returns what is wrong with the metadata.
+    pub(crate) fn check(&self, private_redirects: &[String]) -> Result<(), OAuthError> {
+        if self.redirect_uris.is_empty() {
+            return Err(OAuthError::invalid_redirect_uri(
+                "redirect_uris names no address to send the browser to",
+            ));
+        }
+        if self.redirect_uris.len() > REDIRECTS {
+            return Err(OAuthError::invalid_redirect_uri(
+                "redirect_uris names more than 20 addresses",
+            ));
+        }
+        if self.redirect_uris.iter().map(String::len).sum::<usize>() > REDIRECT_BYTES {
+            return Err(OAuthError::invalid_redirect_uri(
+                "redirect_uris are longer than 4,096 bytes together",
+            ));
+        }
+        for uri in &self.redirect_uris {
+            match RedirectUri::parse(uri).map_err(OAuthError::invalid_redirect_uri)? {
+                RedirectUri::Private { .. } if !private_redirects.contains(uri) => {
+                    let why = "a redirect URI must be https, or http on the user's own machine";
+                    return Err(OAuthError::invalid_redirect_uri(why));
+                }
+                _ => {}
+            }
+        }
+        let has = |list: &Option<Vec<String>>, name: &str| {
+            list.as_ref().is_none_or(|list| list.iter().any(|other| other == name))
+        };
+        if !has(&self.grant_types, "authorization_code") || !has(&self.response_types, "code") {
+            let why = "this server gives tokens for authorization codes: grant_types must name authorization_code, response_types code";
+            return Err(OAuthError::invalid_client_metadata(why));
+        }
+        let texts = [&self.client_name, &self.client_uri].into_iter().flatten();
+        if texts.into_iter().any(|text| text.len() > LONGEST_TEXT) {
+            return Err(OAuthError::invalid_client_metadata(
+                "client_name or client_uri is longer than 500 bytes",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether the client gets refresh tokens. By default, it uses codes alone (RFC 7591, section 2).
+    pub(crate) fn refreshes(&self) -> bool {
+        let types = self.grant_types.as_deref().unwrap_or_default();
+        types.iter().any(|name| name == "refresh_token")
+    }
+}
+
+/// Whether the id of a client is the URL of its metadata (draft-ietf-oauth-client-id-metadata-document).
+pub(crate) fn is_metadata_url(id: &str) -> bool {
+    id.starts_with("https://") || id.starts_with("http://")
+}
+
+/// Metadata documents that clients have published, with a cache.
+pub(crate) struct ClientDocuments {
+    web: Web,
+    /// Web client that may also reach loopback addresses. Set if the server listens on loopback.
+    own: OnceLock<Web>,
+    known: Mutex<HashMap<String, (Instant, Arc<Client>)>>,
+    running: Semaphore,
+    /// Rate limit of fetches per caller. Without the limit a caller could make the server fetch any number of URLs.
+    fetches: RateLimiter,
+    counts: RefusalCounts,
+}
+
+impl ClientDocuments {
+    pub(crate) fn new(counts: RefusalCounts) -> Self {
+        Self {
+            web: Web::of_strangers(false),
+            own: OnceLock::new(),
+            known: Mutex::default(),
+            running: Semaphore::new(AT_ONCE),
+            fetches: RateLimiter::new(Rate::per_minute(20).burst(30)),
+            counts,
+        }
+    }
+
+    /// Allows documents on loopback addresses, because the server listens on loopback.
+    pub(crate) fn listen_on_loopback(&self) {
+        let _ = self.own.set(Web::of_strangers(true));
+    }
+
+    /// Returns the client whose metadata is at this URL. `has_tls` tells whether browsers reach this server through TLS.
+    ///
+    /// # Errors
+    /// Fails if the URL or its document is invalid, the document cannot be fetched, or a limit is reached.
+    pub(crate) async fn find(
+        &self,
+        url: &str,
+        private_redirects: &[String],
+        has_tls: bool,
+        request: &PageRequest,
+    ) -> Result<Arc<Client>, OAuthError> {
+        check_id(url)?;
+        if let Some(known) = self.known(url) {
+            return Ok(known);
+        }
+        let busy = || {
+            let why = "too many applications are being looked up: try again later";
+            self.counts.limit_reached(Limit::ClientDocuments, why)
+        };
+        if self.fetches.pass(request.caller()).is_err() {
+            return Err(busy());
+        }
+        let _running = self.running.try_acquire().map_err(|_| busy())?;
+        let unknown = || {
+            OAuthError::invalid_client(
+                "the application that sent you has no metadata at the URL that is its id",
+            )
+        };
+        // An origin with `https` is a public name, so the request may come from a stranger through a proxy. Loopback addresses stay
+        // unreachable then.
+        let own = self.own.get().filter(|_| !has_tls);
+        let asked = own.unwrap_or(&self.web).get(url).await;
+        let document = asked.map_err(|why| {
+            // The client must not learn what this server can reach, so only the log has the reason.
+            tracing::debug!("the metadata of a client cannot be had: {why}");
+            unknown()
+        })?;
+        let client = Arc::new(read_document(url, &document, private_redirects)?);
+        self.keep(url, client.clone());
+        Ok(client)
+    }
+
+    fn known(&self, url: &str) -> Option<Arc<Client>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(url).filter(|entry| entry.0.elapsed() < FRESH).map(|entry| entry.1.clone())
+    }
+
+    fn keep(&self, url: &str, client: Arc<Client>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_DOCUMENTS {
+            known.retain(|_, entry| entry.0.elapsed() < FRESH);
+        }
+        if known.len() >= MOST_DOCUMENTS {
+            known.clear();
+        }
+        known.insert(url.to_owned(), (Instant::now(), client));
+    }
+}
+
+/// Checks that an id is a URL with a path, in its only accepted spelling.
+fn check_id(url: &str) -> Result<(), OAuthError> {
+    let is_location = matches!(
+        RedirectUri::parse(url),
+        Ok(RedirectUri::Site { .. } | RedirectUri::Loopback { .. })
+    );
+    let path = url.split_once("://").and_then(|parts| parts.1.split_once('/')).map(|parts| parts.1);
+    let path = path.map(|path| path.split('?').next().unwrap_or_default()).unwrap_or_default();
+    let has_dots = path.split('/').any(|segment| matches!(segment, "." | ".."));
+    if is_location && !path.is_empty() && !has_dots {
+        Ok(())
+    } else {
+        Err(OAuthError::invalid_client(
+            "the id of the application that sent you is no URL of metadata",
+        ))
+    }
+}
+
+/// Reads the metadata of a client that is known by its URL.
+fn read_document(
+    url: &str,
+    document: &[u8],
+    private_redirects: &[String],
+) -> Result<Client, OAuthError> {
+    let wrong = |_| {
+        OAuthError::invalid_client("the metadata of the application that sent you cannot be read")
+    };
+    if document.len() > LONGEST_DOCUMENT {
+        return Err(OAuthError::invalid_client(
+            "the metadata of the application that sent you is too long",
+        ));
+    }
+    let metadata: ClientMetadata = serde_json::from_slice(document).map_err(wrong)?;
+    // A document must not describe a client with another id than its own URL.
+    if metadata.client_id.as_deref() != Some(url) {
+        let why = "the metadata of the application that sent you is of another id than its URL";
+        return Err(OAuthError::invalid_client(why));
+    }
+    // Public metadata cannot contain a secret.
+    if metadata.token_endpoint_auth_method.as_deref().is_some_and(|method| method != "none") {
+        let why =
+            "an application that is known by its URL must use token_endpoint_auth_method none here";
+        return Err(OAuthError::invalid_client(why));
+    }
+    metadata.check(private_redirects)?;
+    Ok(Client {
+        id: url.to_owned(),
+        refreshes: metadata.refreshes(),
+        name: metadata.client_name,
+        uri: metadata.client_uri,
+        redirects: metadata.redirect_uris,
+        secret: None,
+        expires: u64::MAX,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endless_registrations_displace_no_client_that_is_used() {
+        let (counts, tally) = RefusalCounts::of_test();
+        let (clients, journal) = (Clients::new(counts), Journal::default());
+        let add = |id: String, now: u64| {
+            let (name, uri, secret) = (None, None, None);
+            let (redirects, refreshes, expires) = (Vec::new(), false, now + UNUSED);
+            let client = Client { id, name, uri, redirects, secret, refreshes, expires };
+            clients.add(client, now, &journal).is_ok()
+        };
+        assert!(add("used".into(), 0) && add("first".into(), 1));
+        clients.touch("used", 1, &journal);
+        assert!((0..MOST).all(|number| add(number.to_string(), 2)));
+        assert_eq!((clients.all().len(), tally.refused(Limit::RegisteredClients)), (MOST, 2));
+        assert!(clients.find("used", 2).is_some() && clients.find("first", 2).is_none());
+        // Unused clients expire in the end.
+        assert!(add("late".into(), 3 + UNUSED));
+        assert_eq!(clients.all().len(), 2);
+        assert_eq!(tally.refused(Limit::RegisteredClients), 2);
+    }
+
+    #[test]
+    fn ids_are_written_in_one_way() {
+        for good in
+            ["https://a.example/c.json", "https://a.example:8443/a/b?x=1", "http://127.0.0.1:1/c"]
+        {
+            assert!(check_id(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "https://a.example",
+            "https://a.example/",
+            "https://a.example?x",
+            "https://a.example/a/../b",
+            "https://a.example/./b",
+            "https://user@a.example/b",
+            "https://a.example/b#c",
+            "http://a.example/b",
+            "https:///b",
+        ] {
+            assert!(check_id(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Authorization codes, which a client receives through the browser and exchanges for tokens (RFC 6749, section 4.1.2).
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use mcp_runtime::Limit;
+use tokio::time::Instant;
+
+use crate::{
+    authorization_request::Challenge,
+    login::User,
+    oauth_error::{OAuthError, RefusalCounts},
+    pending,
+    provider::UpstreamTokens,
+    secret::{Digest, random},
+};
+
+/// Lifetime of a code.
+const TIME: Duration = Duration::from_secs(60);
+
+/// Time for which a code is remembered after it was issued, to detect that it is used twice.
+const REMEMBERED: Duration = Duration::from_secs(10 * 60);
+
+/// Upper bound of the time from the start of a login to its code: on our pages, and then at the upstream provider.
+const LONGEST: Duration = pending::TIME.saturating_mul(3);
+
+/// Maximum number of codes.
+const MOST: usize = 4000;
+
+/// Approved authorization that a code stands for.
+#[derive(Clone)]
+pub(crate) struct AuthorizationCode {
+    pub(crate) client: String,
+    pub(crate) client_name: Option<String>,
+    pub(crate) redirect: String,
+    /// Whether the client gets refresh tokens.
+    pub(crate) refreshes: bool,
+    pub(crate) challenge: Challenge,
+    pub(crate) resource: String,
+    pub(crate) scopes: Vec<String>,
+    pub(crate) user: User,
+    /// Tokens of the upstream provider.
+    pub(crate) upstream: Option<UpstreamTokens>,
+}
+
+/// State of a code that was issued.
+enum CodeState {
+    Fresh(Box<AuthorizationCode>),
+    /// The client has sent the code, but its grant does not exist yet. Contains the user's principal.
+    Used(Box<str>),
+    /// The code was exchanged for this grant.
+    Gave(Digest),
+    /// The code must not lead to a grant any more. It was sent again before its grant existed, it had expired when it was sent, or its user
+    /// was logged out.
+    Over,
+}
+
+/// Result of looking up a code that a client has sent.
+pub(crate) enum TakenCode {
+    Good(Box<AuthorizationCode>),
+    /// The code was sent before. Contains its grant, if there is one.
+    Again(Option<Digest>),
+    Unknown,
+}
+
+/// Codes that were issued, in memory.
+#[derive(Default)]
+pub(crate) struct Codes {
+    state: Mutex<CodeTable>,
+    counts: RefusalCounts,
+}
+
+#[derive(Default)]
+struct CodeTable {
+    all: HashMap<Digest, (Instant, CodeState)>,
+    /// Users whose logins were all ended, with the time.
+    ended: HashMap<String, Instant>,
+}
+
+impl Codes {
+    pub(crate) fn new(counts: RefusalCounts) -> Self {
+        Self { counts, ..Self::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, CodeTable> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a code. `since` is the time at which the user's login began.
+    ///
+    /// # Errors
+    /// Fails if the operating system provides no random numbers, if there is no room, or if all logins of the user were ended since.
+    pub(crate) fn add(
+        &self,
+        code: AuthorizationCode,
+        since: Instant,
+    ) -> Result<String, OAuthError> {
+        let text = random::<32>()?;
+        let now = Instant::now();
+        let CodeTable { all, ended } = &mut *self.state();
+        if ended.get(code.user.principal()).is_some_and(|at| since <= *at) {
+            return Err(OAuthError::logins_ended());
+        }
+        all.retain(|_, entry| now < entry.0 + REMEMBERED);
+        if all.len() >= MOST {
+            // Codes that were used or have expired are not needed any more.
+            all.retain(|_, entry| matches!(entry.1, CodeState::Fresh(_)) && now < entry.0 + TIME);
+        }
+        if all.len() >= MOST {
+            return Err(self
+                .counts
+                .limit_reached(Limit::Codes, "there are too many authorizations"));
+        }
+        all.insert(Digest::of(&text), (now, CodeState::Fresh(Box::new(code))));
+        Ok(text)
+    }
+
+    /// Takes a code. This works once, even if the exchange fails later.
+    pub(crate) fn take(&self, code: &str) -> TakenCode {
+        let mut state = self.state();
+        let Some((made, entry)) = state.all.get_mut(&Digest::of(code)) else {
+            return TakenCode::Unknown;
+        };
+        match std::mem::replace(entry, CodeState::Over) {
+            CodeState::Fresh(code) if Instant::now() < *made + TIME => {
+                *entry = CodeState::Used(code.user.principal().into());
+                TakenCode::Good(code)
+            }
+            CodeState::Fresh(_) => TakenCode::Unknown,
+            CodeState::Gave(grant) => {
+                *entry = CodeState::Gave(grant);
+                TakenCode::Again(Some(grant))
+            }
+            CodeState::Used(_) | CodeState::Over => TakenCode::Again(None),
+        }
+    }
+
+    /// Records the grant of a code. Returns `false` if the code must not lead to a grant any more.
+    #[must_use]
+    pub(crate) fn gave(&self, code: &str, grant: Digest) -> bool {
+        let mut state = self.state();
+        match state.all.get_mut(&Digest::of(code)) {
+            Some((_, entry @ CodeState::Used(_))) => {
+                *entry = CodeState::Gave(grant);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Ends the codes of a user, including codes that are being exchanged. Logins of this user that began before get no code.
+    pub(crate) fn end(&self, user: &str) {
+        let now = Instant::now();
+        let CodeTable { all, ended } = &mut *self.state();
+        ended.retain(|_, at| now < *at + LONGEST);
+        ended.insert(user.to_owned(), now);
+        all.retain(|_, (_, entry)| match entry {
+            CodeState::Fresh(code) => code.user.principal() != user,
+            CodeState::Used(of) => {
+                if **of == *user {
+                    *entry = CodeState::Over;
+                }
+                true
+            }
+            CodeState::Gave(_) | CodeState::Over => true,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::Form;
+
+    fn code() -> AuthorizationCode {
+        let challenge =
+            "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
+        AuthorizationCode {
+            client_name: None,
+            client: "c".into(),
+            redirect: "http://127.0.0.1/".into(),
+            refreshes: false,
+            challenge: Challenge::of(&Form::parse(challenge).unwrap()).unwrap(),
+            resource: "http://r".into(),
+            scopes: Vec::new(),
+            user: User::new("ada"),
+            upstream: None,
+        }
+    }
+
+    #[test]
+    fn the_second_use_of_a_code_is_detected_and_yields_no_grant() {
+        let codes = Codes::default();
+        let again = |code: &str, grant: Option<Digest>| {
+            assert!(matches!(codes.take(code), TakenCode::Again(found) if found == grant));
+        };
+        let grant = Digest::of("grant");
+        let first = codes.add(code(), Instant::now()).unwrap();
+        assert!(matches!(codes.take(&first), TakenCode::Good(_)) && codes.gave(&first, grant));
+        again(&first, Some(grant));
+        again(&first, Some(grant));
+        // The same holds for two concurrent requests.
+        let both = codes.add(code(), Instant::now()).unwrap();
+        assert!(matches!(codes.take(&both), TakenCode::Good(_)));
+        again(&both, None);
+        assert!(!codes.gave(&both, grant));
+        again(&both, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn codes_of_authorizations_begun_before_a_logout_are_refused() {
+        let codes = Codes::default();
+        let of = |user: &str| AuthorizationCode { user: User::new(user), ..code() };
+        let since = Instant::now();
+        let [fresh, brought, theirs] =
+            ["ada", "ada", "bob"].map(|user| codes.add(of(user), since).unwrap());
+        assert!(matches!(codes.take(&brought), TakenCode::Good(_)));
+        tokio::time::advance(Duration::from_secs(1)).await;
+        codes.end("ada");
+        assert!(matches!(codes.take(&fresh), TakenCode::Unknown));
+        assert!(!codes.gave(&brought, Digest::of("grant")));
+        assert!(matches!(codes.take(&theirs), TakenCode::Good(_)));
+        assert!(codes.gave(&theirs, Digest::of("theirs")));
+        let refused = |since| codes.add(of("ada"), since).err().map(|refusal| refusal.error);
+        assert_eq!(refused(since), Some("access_denied"));
+        assert!(codes.add(of("bob"), since).is_ok());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(refused(Instant::now()), None);
+        // The end of the logins is remembered for as long as a user may be deciding, and no longer.
+        tokio::time::advance(pending::TIME * 2).await;
+        assert_eq!(refused(since), Some("access_denied"));
+        tokio::time::advance(LONGEST).await;
+        codes.end("bob");
+        assert_eq!(codes.state().ended.len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn used_and_expired_codes_make_room_for_new_codes() {
+        let (counts, tally) = RefusalCounts::of_test();
+        let codes = Codes::new(counts);
+        let all: Vec<_> = (0..MOST).map(|_| codes.add(code(), Instant::now()).unwrap()).collect();
+        assert_eq!(codes.add(code(), Instant::now()).unwrap_err().error, "temporarily_unavailable");
+        assert_eq!(tally.refused(Limit::Codes), 1);
+        for code in &all[1..] {
+            assert!(matches!(codes.take(code), TakenCode::Good(_)));
+        }
+        // Used codes make room, and a code that is still valid keeps its place.
+        let last = codes.add(code(), Instant::now()).unwrap();
+        assert!(matches!(codes.take(&all[0]), TakenCode::Good(_)));
+        for _ in 0..MOST - 2 {
+            codes.add(code(), Instant::now()).unwrap();
+        }
+        tokio::time::advance(TIME).await;
+        codes.add(code(), Instant::now()).unwrap();
+        assert!(matches!(codes.take(&last), TakenCode::Unknown));
+    }
+}

@@ -1,0 +1,325 @@
+//! Decisions of users: the forms that they send from a page, and the return of the browser from the upstream provider.
+
+use std::time::Duration;
+
+use http::{HeaderValue, StatusCode, header};
+use mcp_runtime::{__companion::PageRequest, Limit};
+use tokio::time::{Instant, timeout};
+
+use crate::{
+    authorization_request::AuthorizationRequest,
+    authorize::{login_page, with_cookie},
+    codes::AuthorizationCode,
+    form::Form,
+    login::{LoginFunction, LoginPage, LoginRequest, User},
+    oauth_error::OAuthError,
+    page::{self, ConsentUser, ShownClient},
+    pending::{Approval, FoundAuthorization, LoggedInUser, PageBinding, expired_cookie},
+    provider::{Provider, ProviderError, UpstreamTokens},
+    response::{self, Reply},
+    state::{LoginMethod, ServerState},
+};
+
+/// Time limit of the author's login function.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Answers a form that a user has sent from a page.
+pub(crate) async fn answer(server: &ServerState, request: &PageRequest) -> Reply {
+    let decided = decide(server, request).await;
+    decided.unwrap_or_else(|refusal| page::problem(server, &refusal))
+}
+
+async fn decide(server: &ServerState, request: &PageRequest) -> Result<Reply, OAuthError> {
+    let stray = || OAuthError {
+        status: StatusCode::FORBIDDEN,
+        ..OAuthError::invalid_request(
+            "This page has expired, or it was not opened in this browser.",
+        )
+    };
+    check_origin(server, request)?;
+    let form = Form::posted(request)?;
+    let (id, ticket) = (form.required("pending")?, form.required("ticket")?);
+    let has_tls = server.has_tls(&request.origin);
+    let found = server.records.pending.find(id, ticket, &request.parts.headers, has_tls);
+    let found = found.filter(|found| !found.is_approved).ok_or_else(stray)?;
+    let action = form.one("action")?;
+    if action == Some("deny") {
+        return Ok(finish(server, request, &found, Err(OAuthError::access_denied())));
+    }
+    match (&server.login_method, &found.user) {
+        (LoginMethod::Local { login, page }, None) => {
+            log_in(server, request, form, found, login, page).await
+        }
+        // The form does not come from the consent page.
+        _ if action != Some("allow") => Err(stray()),
+        (LoginMethod::Local { .. }, Some(login_user)) => {
+            let scopes =
+                ticked_scopes(&form, &found.authorization, |scope| login_user.user.may(scope));
+            let code = scopes.and_then(|scopes| {
+                issue_code(server, &found.authorization, scopes, login_user.clone(), None)
+            });
+            Ok(finish(server, request, &found, code))
+        }
+        (LoginMethod::Delegated(provider), _) => {
+            match ticked_scopes(&form, &found.authorization, |_| true) {
+                Ok(scopes) => redirect_to_provider(server, request, &found, scopes, provider).await,
+                Err(refusal) => Ok(finish(server, request, &found, Err(refusal))),
+            }
+        }
+    }
+}
+
+/// Redirects the browser to the upstream provider, where the user logs in.
+async fn redirect_to_provider(
+    server: &ServerState,
+    request: &PageRequest,
+    found: &FoundAuthorization,
+    scopes: Vec<String>,
+    provider: &Provider,
+) -> Result<Reply, OAuthError> {
+    let secrets = Provider::login_secrets()?;
+    let gone = || OAuthError::invalid_request("This page was used before.");
+    let approval = Approval { scopes, secrets: secrets.clone(), since: Instant::now() };
+    let binding =
+        server.records.pending.approve(&found.id, approval, server.has_tls(&request.origin))?;
+    let binding = binding.ok_or_else(gone)?;
+    let state = provider_state(&binding.id, &binding.ticket);
+    let begun = provider.begin(&secrets, &callback_url(server, request), &state).await;
+    Ok(match begun {
+        Ok(url) => with_cookie(response::redirect(&url), &binding),
+        Err(failed) => finish(server, request, found, Err(failed.into())),
+    })
+}
+
+/// Rejects a form that a page of another origin has sent.
+fn check_origin(server: &ServerState, request: &PageRequest) -> Result<(), OAuthError> {
+    let said = request.parts.headers.get(header::ORIGIN);
+    let own = server.origin(&request.origin);
+    match said {
+        Some(said) if !said.as_bytes().eq_ignore_ascii_case(own.as_bytes()) => Err(OAuthError {
+            status: StatusCode::FORBIDDEN,
+            ..OAuthError::invalid_request("Another site has sent this form.")
+        }),
+        _ => Ok(()),
+    }
+}
+
+async fn log_in(
+    server: &ServerState,
+    request: &PageRequest,
+    form: Form,
+    found: FoundAuthorization,
+    login: &LoginFunction,
+    first: &LoginPage,
+) -> Result<Reply, OAuthError> {
+    // The attempt counts against both limits before the login function runs, so that concurrent attempts cannot exceed them.
+    if server.login_attempts.pass(request.caller()).is_err()
+        || !server.records.pending.may_try(&found.id)
+    {
+        let why = "Too many have tried to log in. Wait a minute before you start again.";
+        return Err(server.records.counts.limit_reached(Limit::LoginAttempts, why));
+    }
+    let ticket = form.required("ticket")?.to_owned();
+    let attempt = LoginRequest {
+        form,
+        headers: request.parts.headers.clone(),
+        authorization: found.authorization.clone(),
+    };
+    let since = Instant::now();
+    let result = timeout(PATIENCE, login.begin(attempt)).await;
+    let result =
+        result.map_err(|why| OAuthError::server_error("logging in took too long", &why))?;
+    let page = match result {
+        Ok(user) => {
+            server.login_attempts.give_back(request.caller());
+            return show_consent(server, request, &found, LoggedInUser { user, since });
+        }
+        Err(page) => page,
+    };
+    if let Some(problem) = page.problem() {
+        return Err(OAuthError::server_error("the page cannot be shown", &problem));
+    }
+    if !server.records.pending.has_tries(&found.id) {
+        server.records.counts.count(Limit::LoginAttempts);
+        return Ok(finish(server, request, &found, Err(OAuthError::access_denied())));
+    }
+    let binding = PageBinding { id: found.id, ticket, cookie: None };
+    Ok(login_page(
+        server,
+        &binding,
+        &ShownClient::of(&found.authorization),
+        &login_page_again(first, page),
+    ))
+}
+
+/// Shows the consent page to a user who has logged in.
+fn show_consent(
+    server: &ServerState,
+    request: &PageRequest,
+    found: &FoundAuthorization,
+    login_user: LoggedInUser,
+) -> Result<Reply, OAuthError> {
+    let user = &login_user.user;
+    check_user(user)?;
+    let authorization = &found.authorization;
+    if !authorization.scopes.is_empty() && !authorization.scopes.iter().any(|scope| user.may(scope))
+    {
+        return Ok(finish(server, request, found, Err(nothing_to_grant())));
+    }
+    let gone = || OAuthError::invalid_request("This page has expired.");
+    let binding = server.records.pending.log_in(&found.id, login_user.clone())?.ok_or_else(gone)?;
+    Ok(page::consent(server, &binding, authorization, &ConsentUser::LoggedIn(user)))
+}
+
+fn nothing_to_grant() -> OAuthError {
+    OAuthError::invalid_scope("the user may grant nothing of this")
+}
+
+/// # Errors
+/// Fails if the author's function has returned an invalid user.
+fn check_user(user: &User) -> Result<(), OAuthError> {
+    match user.problem() {
+        Some(problem) => Err(OAuthError::server_error("nobody can be logged in now", &problem)),
+        None => Ok(()),
+    }
+}
+
+/// Returns the login page to show again. Without HTML in `page`, the HTML of the first page is used.
+fn login_page_again(first: &LoginPage, page: LoginPage) -> LoginPage {
+    let message = page.message.unwrap_or_else(|| "That was not right.".to_owned());
+    LoginPage { html: page.html.or_else(|| first.html.clone()), message: Some(message) }
+}
+
+/// Returns the scopes that the user has ticked, limited to those that were requested and may be granted.
+///
+/// # Errors
+/// Fails if scopes were requested and none is left.
+fn ticked_scopes(
+    form: &Form,
+    authorization: &AuthorizationRequest,
+    may: impl Fn(&str) -> bool,
+) -> Result<Vec<String>, OAuthError> {
+    let ticked: Vec<_> = form.all("scope").collect();
+    let scopes =
+        authorization.scopes.iter().filter(|scope| may(scope) && ticked.contains(&&***scope));
+    let scopes: Vec<_> = scopes.cloned().collect();
+    if scopes.is_empty() && !authorization.scopes.is_empty() {
+        Err(OAuthError::access_denied())
+    } else {
+        Ok(scopes)
+    }
+}
+
+/// Creates the code for what a user has allowed.
+///
+/// # Errors
+/// Fails if there is no room for the code, or the user was logged out in the meantime.
+fn issue_code(
+    server: &ServerState,
+    authorization: &AuthorizationRequest,
+    scopes: Vec<String>,
+    LoggedInUser { user, since }: LoggedInUser,
+    upstream: Option<UpstreamTokens>,
+) -> Result<String, OAuthError> {
+    let code = AuthorizationCode {
+        client: authorization.client.id.clone(),
+        client_name: authorization.client.name.clone(),
+        redirect: authorization.target.redirect.clone(),
+        refreshes: authorization.client.refreshes,
+        challenge: authorization.challenge,
+        resource: authorization.resource.clone(),
+        scopes,
+        user,
+        upstream,
+    };
+    server.records.codes.add(code, since)
+}
+
+/// Ends the authorization and redirects the browser to the client.
+fn finish(
+    server: &ServerState,
+    request: &PageRequest,
+    found: &FoundAuthorization,
+    code: Result<String, OAuthError>,
+) -> Reply {
+    let target = &found.authorization.target;
+    if !server.records.pending.take(&found.id) {
+        return page::problem(server, &OAuthError::invalid_request("This page was used before."));
+    }
+    let url = match code {
+        Ok(code) => target.code(&code),
+        Err(refusal) => target.refusal(&refusal),
+    };
+    let mut response = response::redirect(&url);
+    let cookie = expired_cookie(&found.id, server.has_tls(&request.origin));
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// Returns the redirect URI of this server at the provider.
+fn callback_url(server: &ServerState, request: &PageRequest) -> String {
+    format!("{}/callback", server.issuer(&request.origin))
+}
+
+/// Builds the `state` for the provider: the id of the authorization, and the ticket that proves that this server sent the browser.
+fn provider_state(id: &str, ticket: &str) -> String {
+    format!("{id}.{ticket}")
+}
+
+/// Answers a request that the upstream provider has redirected here.
+pub(crate) async fn answer_callback(
+    server: &ServerState,
+    request: &PageRequest,
+    provider: &Provider,
+) -> Reply {
+    let finished = finish_at_provider(server, request, provider).await;
+    finished.unwrap_or_else(|refusal| page::problem(server, &refusal))
+}
+
+async fn finish_at_provider(
+    server: &ServerState,
+    request: &PageRequest,
+    provider: &Provider,
+) -> Result<Reply, OAuthError> {
+    let stray = || OAuthError {
+        status: StatusCode::FORBIDDEN,
+        ..OAuthError::invalid_request(
+            "This login has expired, or it was not begun in this browser.",
+        )
+    };
+    let form = Form::parse(request.parts.uri.query().unwrap_or_default())?;
+    let (id, ticket) = form.required("state")?.split_once('.').ok_or_else(stray)?;
+    let has_tls = server.has_tls(&request.origin);
+    let found = server
+        .records
+        .pending
+        .find(id, ticket, &request.parts.headers, has_tls)
+        .ok_or_else(stray)?;
+    // A callback needs the approval that the user gave here. Taking the approval makes the callback valid only once.
+    let approval = server.records.pending.take_approval(&found.id).ok_or_else(stray)?;
+    let end = |code| Ok(finish(server, request, &found, code));
+    match provider.is_answer_of(form.one("iss")?).await {
+        Ok(true) => {}
+        Ok(false) => return end(Err(ProviderError::Refused.into())),
+        Err(failed) => return end(Err(failed.into())),
+    }
+    let (None, Some(code)) = (form.one("error")?, form.one("code")?) else {
+        return end(Err(ProviderError::Refused.into()));
+    };
+    let (now, redirect) = (server.records.clock.now(), callback_url(server, request));
+    let (user, upstream) = match provider.finish(&approval.secrets, &redirect, code, now).await {
+        Ok(login_user) => login_user,
+        Err(failed) => return end(Err(failed.into())),
+    };
+    check_user(&user)?;
+    let mut scopes = approval.scopes;
+    let is_for_some = !scopes.is_empty();
+    scopes.retain(|scope| user.may(scope));
+    if is_for_some && scopes.is_empty() {
+        return end(Err(nothing_to_grant()));
+    }
+    let login_user = LoggedInUser { user, since: approval.since };
+    end(issue_code(server, &found.authorization, scopes, login_user, Some(upstream)))
+}

@@ -1,0 +1,193 @@
+//! Grants of users to clients, and their access tokens.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use mcp_runtime::Authorization;
+use serde::{Deserialize, Serialize};
+
+use crate::{login::User, secret::Digest};
+
+/// Time for which a grant is valid without a refresh, in seconds.
+pub(crate) const IDLE: u64 = 30 * 24 * 60 * 60;
+
+/// Number of characters at the start of a refresh token that name its grant.
+const NAME: usize = 22;
+
+/// Grant of a user to a client.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Grant {
+    pub(crate) client: String,
+    /// Name that the client gave itself when the user was asked.
+    pub(crate) client_name: Option<String>,
+    pub(crate) user: User,
+    pub(crate) scopes: Vec<String>,
+    pub(crate) resource: String,
+    pub(crate) since: u64,
+    pub(crate) ends: u64,
+    pub(crate) refresh: Option<RefreshTokens>,
+    pub(crate) tokens: Vec<AccessToken>,
+    /// Tokens of the upstream provider, if one has authenticated the user.
+    pub(crate) backing: Option<SealedTokens>,
+}
+
+/// Sealed tokens of the upstream provider.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct SealedTokens {
+    pub(crate) sealed: String,
+    /// Expiry of the upstream access token, in seconds since 1970. Access tokens of this server expire no later.
+    pub(crate) until: u64,
+    /// Whether the provider has given a refresh token.
+    pub(crate) refreshes: bool,
+    /// Upstream access token for handlers, if `Upstream::hand_over` was called.
+    #[serde(skip)]
+    pub(crate) token: Option<Arc<str>>,
+}
+
+/// The refresh tokens of a grant.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct RefreshTokens {
+    pub(crate) current: Digest,
+    /// Tokens that ended processes have given in answer to `previous`. The client may have received one of them, or none, so each is
+    /// as good as `current`. The use of one ends all others. A process adds at most one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) alternatives: Vec<Digest>,
+    /// Token that was used last, and the time of its first use.
+    pub(crate) previous: Option<(Digest, u64)>,
+}
+
+impl RefreshTokens {
+    pub(crate) fn first(current: Digest) -> Self {
+        Self { current, alternatives: Vec::new(), previous: None }
+    }
+
+    /// Whether this token may be used now.
+    pub(crate) fn is_current(&self, shown: Digest) -> bool {
+        self.current == shown || self.alternatives.contains(&shown)
+    }
+
+    /// Records that `shown` was used now and answered with `next`.
+    pub(crate) fn used(&mut self, shown: Digest, next: Digest, now: u64) {
+        if self.is_current(shown) {
+            *self = Self { previous: Some((shown, now)), ..Self::first(next) };
+        } else if !self.is_current(next) {
+            // `current` is the answer of an ended process to the same token. This process has another key, and so another answer.
+            self.alternatives.push(std::mem::replace(&mut self.current, next));
+        }
+    }
+}
+
+/// An access token.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct AccessToken {
+    pub(crate) digest: Digest,
+    pub(crate) expires: u64,
+    pub(crate) scopes: Vec<String>,
+}
+
+impl Grant {
+    pub(crate) fn new(
+        client: String,
+        client_name: Option<String>,
+        user: User,
+        scopes: Vec<String>,
+        resource: String,
+    ) -> Self {
+        Self {
+            client,
+            client_name,
+            user,
+            scopes,
+            resource,
+            since: 0,
+            ends: 0,
+            refresh: None,
+            tokens: Vec::new(),
+            backing: None,
+        }
+    }
+
+    /// Returns the time at which the grant ends without a refresh, in seconds since 1970.
+    pub(crate) fn end_from(&self, now: u64) -> u64 {
+        match &self.backing {
+            Some(backing) if !backing.refreshes => backing.until,
+            _ => now + IDLE,
+        }
+    }
+
+    pub(crate) fn authorization(&self, scopes: &[String], expires: u64) -> Authorization {
+        let authorization = self.user.authorization(scopes, expires);
+        match self.backing.as_ref().and_then(|tokens| tokens.token.clone()) {
+            Some(token) => authorization.with_upstream_token(token),
+            None => authorization,
+        }
+    }
+}
+
+/// Returns the part of a refresh token that names its grant.
+pub(crate) fn grant_name(token: &str) -> &str {
+    token.get(..NAME).unwrap_or(token)
+}
+
+/// Access tokens in 16 parts, each with its own lock. Requests seldom wait for each other, and never for the lock of the grants.
+#[derive(Default)]
+pub(crate) struct AccessTokens([Mutex<HashMap<Digest, KnownToken>>; 16]);
+
+/// Data that a request needs about its token.
+struct KnownToken {
+    authorization: Authorization,
+    grant: Digest,
+    expires: u64,
+}
+
+impl AccessTokens {
+    fn part(&self, digest: &Digest) -> MutexGuard<'_, HashMap<Digest, KnownToken>> {
+        let part = &self.0[usize::from(digest.first()) % self.0.len()];
+        part.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn insert(
+        &self,
+        digest: Digest,
+        grant: Digest,
+        authorization: Authorization,
+        expires: u64,
+    ) {
+        let mut part = self.part(&digest);
+        // A token that is issued again keeps its revocation flag, which open streams share.
+        let known = part.get(&digest).and_then(|token| token.authorization.revoked().cloned());
+        let revoked = known.unwrap_or_else(|| Arc::new(AtomicBool::new(false)));
+        let authorization = authorization.revocable(revoked);
+        part.insert(digest, KnownToken { authorization, grant, expires });
+    }
+
+    /// Revokes a token, also for the streams that were opened with it.
+    pub(crate) fn remove(&self, digest: &Digest) {
+        let known = self.part(digest).remove(digest);
+        if let Some(revoked) = known.as_ref().and_then(|token| token.authorization.revoked()) {
+            revoked.store(true, Ordering::Release);
+        }
+    }
+
+    /// Returns the grant of a token.
+    pub(crate) fn grant(&self, digest: &Digest) -> Option<Digest> {
+        self.part(digest).get(digest).map(|token| token.grant)
+    }
+
+    /// Returns the authorization of a token that has not expired.
+    pub(crate) fn verify(&self, digest: &Digest, now: u64) -> Option<Authorization> {
+        let part = self.part(digest);
+        let known = part.get(digest).filter(|token| token.expires > now)?;
+        Some(known.authorization.clone())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.0.iter().map(|part| part.lock().unwrap().len()).sum()
+    }
+}

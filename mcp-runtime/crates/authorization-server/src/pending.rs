@@ -1,0 +1,310 @@
+//! Authorizations that wait for the user's decision, each bound to the browser that began it.
+
+use std::{
+    cmp::Reverse,
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use http::{HeaderMap, header};
+use mcp_runtime::{__companion::CallerKey, Limit};
+use tokio::time::Instant;
+
+use crate::{
+    authorization_request::AuthorizationRequest,
+    login::User,
+    oauth_error::{OAuthError, RefusalCounts},
+    provider::LoginSecrets,
+    secret::{Digest, random},
+};
+
+/// Time for which an authorization waits. It starts again when the browser goes to the upstream provider.
+pub(crate) const TIME: Duration = Duration::from_secs(10 * 60);
+
+/// Maximum number of pending authorizations.
+const MOST: usize = 1000;
+
+/// Maximum number of login attempts for an authorization.
+const TRIES: u32 = 5;
+
+/// Name of the cookies, without the id of the authorization.
+const COOKIE: &str = "mcp-authorization-";
+
+/// Authorization whose user has not decided yet.
+struct PendingAuthorization {
+    authorization: Arc<AuthorizationRequest>,
+    /// Digest of the secret that the browser sends by itself. `ticket` is the digest of the secret that only the page knows.
+    cookie: Digest,
+    ticket: Digest,
+    user: Option<LoggedInUser>,
+    /// Approval of the user, given before the browser went to the upstream provider.
+    approval: Option<Approval>,
+    tries: u32,
+    until: Instant,
+    /// Address from which the authorization was begun, if it is known.
+    from: CallerKey<'static>,
+}
+
+/// User who has logged in, and the start of the login.
+#[derive(Clone)]
+pub(crate) struct LoggedInUser {
+    pub(crate) user: User,
+    pub(crate) since: Instant,
+}
+
+/// Values with which a page and its browser identify their authorization.
+pub(crate) struct PageBinding {
+    pub(crate) id: String,
+    pub(crate) ticket: String,
+    /// Value of `Set-Cookie`, if the cookie is new.
+    pub(crate) cookie: Option<String>,
+}
+
+/// The pending authorization of a request.
+pub(crate) struct FoundAuthorization {
+    pub(crate) id: String,
+    pub(crate) authorization: Arc<AuthorizationRequest>,
+    pub(crate) user: Option<LoggedInUser>,
+    /// The user has already approved, so no further form is accepted.
+    pub(crate) is_approved: bool,
+}
+
+/// Approval that is used when the browser comes back from the upstream provider.
+pub(crate) struct Approval {
+    pub(crate) scopes: Vec<String>,
+    pub(crate) secrets: LoginSecrets,
+    /// Time at which the browser went to the provider.
+    pub(crate) since: Instant,
+}
+
+/// Authorizations whose users have not decided yet, in memory.
+#[derive(Default)]
+pub(crate) struct PendingAuthorizations {
+    all: Mutex<HashMap<String, PendingAuthorization>>,
+    counts: RefusalCounts,
+}
+
+impl PendingAuthorizations {
+    pub(crate) fn new(counts: RefusalCounts) -> Self {
+        Self { counts, ..Self::default() }
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<String, PendingAuthorization>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an authorization. If there is no room, another one is evicted.
+    ///
+    /// # Errors
+    /// Fails if the operating system provides no random numbers.
+    pub(crate) fn add(
+        &self,
+        authorization: Arc<AuthorizationRequest>,
+        from: CallerKey<'static>,
+        has_tls: bool,
+    ) -> Result<PageBinding, OAuthError> {
+        let (id, cookie, ticket) = (random::<16>()?, random::<32>()?, random::<32>()?);
+        let pending = PendingAuthorization {
+            authorization,
+            cookie: Digest::of(&cookie),
+            ticket: Digest::of(&ticket),
+            user: None,
+            approval: None,
+            tries: 0,
+            until: Instant::now() + TIME,
+            from,
+        };
+        let mut all = self.all();
+        if all.len() >= MOST {
+            let now = Instant::now();
+            all.retain(|_, pending| pending.until > now);
+        }
+        if all.len() >= MOST {
+            // Evicts an authorization of the address that has the most, so that a flood evicts its own. Authorizations with a logged-in
+            // user go last.
+            let mut begun: HashMap<_, usize> = HashMap::new();
+            all.values().for_each(|pending| *begun.entry(pending.from).or_default() += 1);
+            let rank = |pending: &PendingAuthorization| {
+                (Reverse(begun[&pending.from]), pending.user.is_some(), pending.until)
+            };
+            let first = all.iter().min_by_key(|entry| rank(entry.1)).map(|entry| entry.0.clone());
+            first.map(|id| all.remove(&id));
+            self.counts.count(Limit::Authorizations);
+        }
+        all.insert(id.clone(), pending);
+        let cookie = set_cookie(&id, &cookie, TIME.as_secs(), has_tls);
+        Ok(PageBinding { id, ticket, cookie: Some(cookie) })
+    }
+
+    /// Returns the authorization of a form or callback. The request must contain the ticket of the page and the cookie of the browser.
+    pub(crate) fn find(
+        &self,
+        id: &str,
+        ticket: &str,
+        headers: &HeaderMap,
+        has_tls: bool,
+    ) -> Option<FoundAuthorization> {
+        let mut all = self.all();
+        let pending = all.get(id)?;
+        if pending.until <= Instant::now() {
+            all.remove(id);
+            return None;
+        }
+        let name = cookie_name(id, has_tls);
+        let is_own = cookies(headers, &name).any(|cookie| pending.cookie.is_of(cookie));
+        (is_own && pending.ticket.is_of(ticket)).then(|| FoundAuthorization {
+            id: id.to_owned(),
+            authorization: pending.authorization.clone(),
+            user: pending.user.clone(),
+            is_approved: pending.approval.is_some(),
+        })
+    }
+
+    /// Records the user's approval before the upstream login. The browser gets a new cookie and a new ticket. So only a browser whose user
+    /// has approved can come back.
+    ///
+    /// # Errors
+    /// Fails if the operating system provides no random numbers.
+    pub(crate) fn approve(
+        &self,
+        id: &str,
+        approval: Approval,
+        has_tls: bool,
+    ) -> Result<Option<PageBinding>, OAuthError> {
+        let (cookie, ticket) = (random::<32>()?, random::<32>()?);
+        let mut all = self.all();
+        let Some(pending) = all.get_mut(id).filter(|pending| pending.approval.is_none()) else {
+            return Ok(None);
+        };
+        pending.approval = Some(approval);
+        pending.cookie = Digest::of(&cookie);
+        pending.ticket = Digest::of(&ticket);
+        pending.until = Instant::now() + TIME;
+        let cookie = set_cookie(id, &cookie, TIME.as_secs(), has_tls);
+        Ok(Some(PageBinding { id: id.to_owned(), ticket, cookie: Some(cookie) }))
+    }
+
+    /// Takes the approval. A second call returns `None`.
+    pub(crate) fn take_approval(&self, id: &str) -> Option<Approval> {
+        self.all().get_mut(id)?.approval.take()
+    }
+
+    /// Counts a login attempt, and returns whether it is allowed. An attempt beyond the limit ends the authorization.
+    pub(crate) fn may_try(&self, id: &str) -> bool {
+        let mut all = self.all();
+        let Some(pending) = all.get_mut(id) else { return false };
+        pending.tries += 1;
+        let may = pending.tries <= TRIES;
+        if !may {
+            all.remove(id);
+        }
+        may
+    }
+
+    /// Whether another login attempt is allowed.
+    pub(crate) fn has_tries(&self, id: &str) -> bool {
+        self.all().get(id).is_some_and(|pending| pending.tries < TRIES)
+    }
+
+    /// Records the user who has logged in. The ticket of the login page becomes invalid.
+    ///
+    /// # Errors
+    /// Fails if the operating system provides no random numbers.
+    pub(crate) fn log_in(
+        &self,
+        id: &str,
+        login_user: LoggedInUser,
+    ) -> Result<Option<PageBinding>, OAuthError> {
+        let ticket = random::<32>()?;
+        let mut all = self.all();
+        let Some(pending) = all.get_mut(id).filter(|pending| pending.user.is_none()) else {
+            return Ok(None);
+        };
+        pending.user = Some(login_user);
+        pending.ticket = Digest::of(&ticket);
+        Ok(Some(PageBinding { id: id.to_owned(), ticket, cookie: None }))
+    }
+
+    /// Ends an authorization. Of several concurrent calls, only the first returns `true`.
+    pub(crate) fn take(&self, id: &str) -> bool {
+        self.all().remove(id).is_some()
+    }
+}
+
+/// Returns the name of the cookie. With the prefix `__Host-`, no other host of the domain can have set the cookie.
+fn cookie_name(id: &str, has_tls: bool) -> String {
+    format!("{}{COOKIE}{id}", if has_tls { "__Host-" } else { "" })
+}
+
+fn set_cookie(id: &str, value: &str, seconds: u64, has_tls: bool) -> String {
+    let (name, secure) = (cookie_name(id, has_tls), if has_tls { "; Secure" } else { "" });
+    format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}")
+}
+
+/// Returns the value of `Set-Cookie` that deletes the cookie of an authorization.
+pub(crate) fn expired_cookie(id: &str, has_tls: bool) -> String {
+    set_cookie(id, "", 0, has_tls)
+}
+
+fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs =
+        all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(move |pair| pair.0 == name).map(|pair| pair.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::*;
+    use crate::{
+        authorization_request::{Challenge, RedirectTarget},
+        client::Client,
+        form::Form,
+    };
+
+    fn authorization() -> Arc<AuthorizationRequest> {
+        let challenge =
+            "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
+        let client = Client {
+            id: "c".into(),
+            name: None,
+            uri: None,
+            redirects: Vec::new(),
+            secret: None,
+            refreshes: false,
+            expires: u64::MAX,
+        };
+        Arc::new(AuthorizationRequest {
+            client: Arc::new(client),
+            target: RedirectTarget::to("http://127.0.0.1/"),
+            challenge: Challenge::of(&Form::parse(challenge).unwrap()).unwrap(),
+            scopes: Vec::new(),
+            resource: "http://r".into(),
+        })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_of_authorizations_displaces_no_other_callers_authorization() {
+        let (counts, tally) = RefusalCounts::of_test();
+        let (table, authorization) = (PendingAuthorizations::new(counts), authorization());
+        let add = |address: IpAddr| {
+            table.add(authorization.clone(), CallerKey::of_address(address), false).unwrap().id
+        };
+        let own = add([10, 0, 0, 1].into());
+        let login_user = || LoggedInUser { user: User::new("mallory"), since: Instant::now() };
+        // A few hundred networks each begin as many authorizations as their rate limit allows.
+        for number in 0..(MOST * 3).try_into().unwrap() {
+            tokio::time::advance(Duration::from_millis(1)).await;
+            let id = add([0x2001, 0xdb8, 0, number % 300, number, 0, 0, 1].into());
+            // Authorizations with a logged-in user do not displace other addresses either.
+            table.log_in(&id, login_user()).unwrap();
+        }
+        assert_eq!(table.all().len(), MOST);
+        assert_eq!(tally.refused(Limit::Authorizations), 2 * MOST as u64 + 1);
+        assert!(table.has_tries(&own));
+        assert!(table.has_tries(&add([10, 0, 0, 2].into())) && table.has_tries(&own));
+    }
+}

@@ -1,0 +1,516 @@
+//! Upstream provider that authenticates users (OpenID Connect Core 1.0, section 3.1).
+
+use std::{sync::Arc, time::Duration};
+
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
+use http::{HeaderValue, StatusCode};
+use mcp_runtime::{
+    __companion::{Web, discover, encode},
+    Jwt, TokenVerifier as _,
+};
+use serde::{Deserialize, Serialize};
+use tokio::{
+    sync::{Mutex, Semaphore},
+    time::Instant,
+};
+
+use crate::{
+    form,
+    grant::{Grant, SealedTokens, grant_name},
+    login::User,
+    oauth_error::OAuthError,
+    redirect_uri::RedirectUri,
+    secret::{Digest, TokenSealer, random},
+    upstream::{Upstream, UpstreamUser},
+};
+
+/// Maximum size of a token response, in bytes. A part of it is stored for each grant.
+const MOST: usize = 64 << 10;
+
+/// Maximum number of concurrent tasks that notify the provider of ended grants.
+const REVOCATIONS: usize = 4;
+
+/// Assumed lifetime of an access token without `expires_in`, in seconds.
+const USUAL: u64 = 60 * 60;
+
+/// Maximum age of cached metadata of the provider.
+const FRESH: Duration = Duration::from_secs(60 * 60);
+
+/// Secrets of one login: the verifier, sent with the code, and the nonce, expected in the ID token.
+#[derive(Clone)]
+pub(crate) struct LoginSecrets {
+    verifier: String,
+    nonce: String,
+}
+
+/// Token response of the provider.
+#[derive(Deserialize)]
+struct UpstreamTokenResponse {
+    access_token: String,
+    refresh_token: Option<String>,
+    id_token: Option<String>,
+    expires_in: Option<u64>,
+}
+
+/// Stored part of a token response.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct UpstreamTokens {
+    access: String,
+    refresh: Option<String>,
+    /// Expiry of the access token, in seconds since 1970.
+    until: u64,
+}
+
+/// Claims of an ID token, as far as a login needs them.
+#[derive(Deserialize)]
+struct IdTokenClaims {
+    sub: String,
+    nonce: Option<String>,
+    azp: Option<String>,
+}
+
+/// Upstream provider of a running server.
+pub(crate) struct Provider {
+    settings: Upstream,
+    web: Web,
+    jwt: Jwt,
+    sealer: TokenSealer,
+    metadata: MetadataCache,
+    /// Locks that allow one refresh of a grant at a time. The provider may treat a second one as theft, as this server does.
+    refresh_locks: [Mutex<()>; 32],
+    revocations: Semaphore,
+}
+
+/// Reason why the provider gives no tokens, for a login or for a refresh.
+pub(crate) enum ProviderError {
+    /// The provider has refused, or its answer was not accepted.
+    Refused,
+    /// The provider cannot be reached, or cannot answer now.
+    Unavailable,
+}
+
+impl From<ProviderError> for OAuthError {
+    fn from(error: ProviderError) -> Self {
+        match error {
+            ProviderError::Refused => Self::access_denied(),
+            ProviderError::Unavailable => Self::provider_unavailable(),
+        }
+    }
+}
+
+impl Provider {
+    pub(crate) fn new(settings: Upstream) -> Self {
+        let web = Web::from_issuer(&settings.issuer);
+        let jwt = Jwt::new(&*settings.issuer, &*settings.id);
+        let sealer = TokenSealer::new(settings.key);
+        let revocations = Semaphore::new(REVOCATIONS);
+        let (metadata, refresh_locks) = Default::default();
+        Self { settings, web, jwt, sealer, metadata, refresh_locks, revocations }
+    }
+
+    /// Returns the issuer without its scheme, as pages show it.
+    pub(crate) fn display_name(&self) -> &str {
+        let url = &self.settings.issuer;
+        url.split_once("://").map_or(&**url, |parts| parts.1)
+    }
+
+    /// Returns the scopes that this server requests from the provider.
+    pub(crate) fn scopes(&self) -> String {
+        self.settings.scopes.join(" ")
+    }
+
+    /// Returns the provider's source for the `Content-Security-Policy` of a page that leads there.
+    pub(crate) fn source(&self) -> String {
+        RedirectUri::parse(&self.settings.issuer).map(|uri| uri.source()).unwrap_or_default()
+    }
+
+    /// Returns what is wrong with the settings, if anything is.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let is_empty = self.settings.id.is_empty();
+        let nameless = || "the `client_id` of the `Upstream` is empty".to_owned();
+        self.web.problem().map(str::to_owned).or_else(|| is_empty.then(nameless))
+    }
+
+    async fn metadata(&self) -> Result<Arc<ProviderMetadata>, ProviderError> {
+        self.metadata.get(&self.web, &self.settings.issuer).await
+    }
+
+    /// Creates the secrets of one login.
+    ///
+    /// # Errors
+    /// Fails if the operating system provides no random numbers.
+    pub(crate) fn login_secrets() -> Result<LoginSecrets, OAuthError> {
+        Ok(LoginSecrets { verifier: random::<32>()?, nonce: random::<16>()? })
+    }
+
+    /// Returns the URL at which the user logs in. The provider then sends the browser to `redirect`, with `state`.
+    pub(crate) async fn begin(
+        &self,
+        secrets: &LoginSecrets,
+        redirect: &str,
+        state: &str,
+    ) -> Result<String, ProviderError> {
+        let metadata = self.metadata().await?;
+        let mut url = metadata.authorization_endpoint.clone();
+        for (name, value) in [
+            ("response_type", "code"),
+            ("client_id", &self.settings.id),
+            ("redirect_uri", redirect),
+            ("scope", &self.settings.scopes.join(" ")),
+            ("state", state),
+            ("nonce", &secrets.nonce),
+            ("code_challenge", &Digest::of(&secrets.verifier).text()),
+            ("code_challenge_method", "S256"),
+        ] {
+            form::push(&mut url, name, value);
+        }
+        Ok(url)
+    }
+
+    /// Whether a response with this `iss` can come from the provider (RFC 9207).
+    pub(crate) async fn is_answer_of(&self, issuer: Option<&str>) -> Result<bool, ProviderError> {
+        let metadata = self.metadata().await?;
+        Ok(match issuer {
+            Some(issuer) => issuer == self.settings.issuer,
+            None => !metadata.authorization_response_iss_parameter_supported,
+        })
+    }
+
+    /// Exchanges a code for tokens, and returns the user and the tokens.
+    pub(crate) async fn finish(
+        &self,
+        secrets: &LoginSecrets,
+        redirect: &str,
+        code: &str,
+        now: u64,
+    ) -> Result<(User, UpstreamTokens), ProviderError> {
+        let fields = [
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", redirect),
+            ("code_verifier", &*secrets.verifier),
+        ];
+        let tokens = self.ask(&fields).await?;
+        let identity = self.identify(&tokens, &secrets.nonce).await?;
+        let user = (self.settings.user)(&identity).ok_or(ProviderError::Refused)?;
+        Ok((user, UpstreamTokens::of(tokens, None, now)))
+    }
+
+    async fn identify(
+        &self,
+        tokens: &UpstreamTokenResponse,
+        nonce: &str,
+    ) -> Result<UpstreamUser, ProviderError> {
+        let refused = |why: &str| {
+            tracing::warn!("the ID token of {} is not accepted: {why}", self.settings.issuer);
+            ProviderError::Refused
+        };
+        let token = tokens.id_token.as_deref().ok_or_else(|| refused("there is none"))?;
+        self.jwt.verify(token).await.map_err(|why| refused(&why.to_string()))?;
+        // The token has been verified, so its claims can be trusted.
+        let payload = token.split('.').nth(1).and_then(|part| URL_SAFE_NO_PAD.decode(part).ok());
+        let claims = payload.and_then(|bytes| String::from_utf8(bytes).ok());
+        let claims = claims.ok_or_else(|| refused("it cannot be read"))?;
+        let read: IdTokenClaims =
+            serde_json::from_str(&claims).map_err(|_| refused("it cannot be read"))?;
+        if read.nonce.as_deref() != Some(nonce) {
+            return Err(refused("it is of another login"));
+        }
+        if read.azp.is_some_and(|party| party != self.settings.id) {
+            return Err(refused("it is for another client"));
+        }
+        Ok(UpstreamUser { subject: read.sub, claims })
+    }
+
+    /// Sends a form with the client credentials of this server.
+    async fn send(
+        &self,
+        url: &str,
+        methods: &[String],
+        fields: &[(&str, &str)],
+    ) -> Result<(StatusCode, Vec<u8>), String> {
+        let Upstream { id, secret, .. } = &self.settings;
+        let (body, basic) = with_credentials(id, secret.as_deref(), methods, fields)?;
+        self.web.post(url, body, basic).await
+    }
+
+    async fn ask(&self, fields: &[(&str, &str)]) -> Result<UpstreamTokenResponse, ProviderError> {
+        let metadata = self.metadata().await?;
+        let methods = &metadata.token_endpoint_auth_methods_supported;
+        let answered = self.send(&metadata.token_endpoint, methods, fields).await;
+        let issuer = &self.settings.issuer;
+        match answered {
+            Ok((StatusCode::OK, document)) if document.len() > MOST => {
+                tracing::warn!("the provider {issuer} gives more than {MOST} bytes at once");
+                Err(ProviderError::Unavailable)
+            }
+            Ok((StatusCode::OK, document)) => {
+                // The error of serde would quote what it cannot read, so it is not logged.
+                serde_json::from_slice(&document).map_err(|_| {
+                    tracing::warn!("the provider {issuer} gives no tokens that can be read");
+                    ProviderError::Unavailable
+                })
+            }
+            // Only `invalid_grant` is final. Other errors concern this server or a proxy in between, and may be temporary.
+            Ok((status, document)) if status.is_client_error() && is_over(&document) => {
+                tracing::warn!("the provider {issuer} gives no tokens: {status}");
+                Err(ProviderError::Refused)
+            }
+            Ok((status, _)) => {
+                tracing::warn!("the provider {issuer} gives no tokens now: {status}");
+                Err(ProviderError::Unavailable)
+            }
+            Err(problem) => {
+                tracing::warn!("the provider {issuer} cannot be asked: {problem}");
+                Err(ProviderError::Unavailable)
+            }
+        }
+    }
+
+    /// Waits until no other request refreshes the same grant.
+    pub(crate) async fn lock_refresh(&self, token: &str) -> tokio::sync::MutexGuard<'_, ()> {
+        let number = grant_name(token)
+            .bytes()
+            .fold(0_usize, |all, byte| all.wrapping_mul(31) + usize::from(byte));
+        self.refresh_locks[number % self.refresh_locks.len()].lock().await
+    }
+
+    /// Returns the text that binds sealed tokens to this provider and one grant. Another provider may use the same names for other users.
+    fn bound(&self, grant: &Digest) -> String {
+        format!("{} {}", self.settings.issuer, grant.text())
+    }
+
+    /// Seals tokens of the provider and binds them to one grant.
+    ///
+    /// # Errors
+    /// Fails if the tokens cannot be sealed.
+    pub(crate) fn seal(
+        &self,
+        upstream: &UpstreamTokens,
+        grant: &Digest,
+    ) -> Result<SealedTokens, OAuthError> {
+        let text = serde_json::to_vec(upstream);
+        let text = text.map_err(|why| OAuthError::server_error("nothing can be sealed", &why))?;
+        Ok(SealedTokens {
+            sealed: self.sealer.seal(text, &self.bound(grant))?,
+            until: upstream.until,
+            refreshes: upstream.refresh.is_some(),
+            token: self.handed_over(upstream),
+        })
+    }
+
+    fn handed_over(&self, upstream: &UpstreamTokens) -> Option<Arc<str>> {
+        self.settings.hands_over.then(|| upstream.access.as_str().into())
+    }
+
+    fn open(&self, backing: &SealedTokens, grant: &Digest) -> Option<UpstreamTokens> {
+        serde_json::from_slice(&self.sealer.open(&backing.sealed, &self.bound(grant))?).ok()
+    }
+
+    /// Restores stored tokens after a restart. Returns whether they could be opened.
+    pub(crate) fn restore(&self, backing: &mut SealedTokens, grant: &Digest) -> bool {
+        let Some(upstream) = self.open(backing, grant) else { return false };
+        backing.token = self.handed_over(&upstream);
+        true
+    }
+
+    /// Uses the stored refresh token to get new tokens.
+    pub(crate) async fn refresh(
+        &self,
+        backing: &SealedTokens,
+        grant: &Digest,
+        now: u64,
+    ) -> Result<UpstreamTokens, ProviderError> {
+        let upstream = self.open(backing, grant).ok_or(ProviderError::Refused)?;
+        let token = upstream.refresh.ok_or(ProviderError::Refused)?;
+        let fields = [("grant_type", "refresh_token"), ("refresh_token", &*token)];
+        let tokens = self.ask(&fields).await?;
+        Ok(UpstreamTokens::of(tokens, Some(token), now))
+    }
+
+    /// Revokes the tokens at the provider (RFC 7009), if it has a revocation endpoint.
+    ///
+    /// # Errors
+    /// Returns why the provider cannot be reached.
+    async fn revoke(&self, backing: &SealedTokens, grant: &Digest) -> Result<(), String> {
+        let Some(upstream) = self.open(backing, grant) else { return Ok(()) };
+        let metadata = self.metadata().await.map_err(|_| "nothing is known of it")?;
+        let Some(url) = &metadata.revocation_endpoint else { return Ok(()) };
+        let methods = &metadata.revocation_endpoint_auth_methods_supported;
+        let methods = methods.as_ref().unwrap_or(&metadata.token_endpoint_auth_methods_supported);
+        // Revoking the refresh token also revokes the access tokens.
+        let (token, kind) = match &upstream.refresh {
+            Some(refresh) => (refresh, "refresh_token"),
+            None => (&upstream.access, "access_token"),
+        };
+        match self.send(url, methods, &[("token", token), ("token_type_hint", kind)]).await? {
+            (status, _) if status.is_success() => {}
+            (status, _) => tracing::debug!("{} takes nothing back: {status}", self.settings.issuer),
+        }
+        Ok(())
+    }
+}
+
+impl UpstreamTokens {
+    /// Keeps the previous refresh token if the response has no new one (RFC 6749, section 6).
+    fn of(tokens: UpstreamTokenResponse, refresh: Option<String>, now: u64) -> Self {
+        Self {
+            access: tokens.access_token,
+            refresh: tokens.refresh_token.or(refresh),
+            until: now.saturating_add(tokens.expires_in.unwrap_or(USUAL)),
+        }
+    }
+}
+
+/// Whether an error response says that the code or token is not valid (RFC 6749, section 5.2).
+fn is_over(document: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct ErrorResponse {
+        error: String,
+    }
+    serde_json::from_slice(document)
+        .is_ok_and(|response: ErrorResponse| response.error == "invalid_grant")
+}
+
+/// Provider metadata (OpenID Connect Discovery 1.0, section 3; RFC 8414).
+#[derive(Deserialize)]
+struct ProviderMetadata {
+    issuer: String,
+    authorization_endpoint: String,
+    token_endpoint: String,
+    jwks_uri: String,
+    #[serde(default)]
+    token_endpoint_auth_methods_supported: Vec<String>,
+    revocation_endpoint: Option<String>,
+    /// Default: the methods of the token endpoint.
+    revocation_endpoint_auth_methods_supported: Option<Vec<String>>,
+    #[serde(default)]
+    authorization_response_iss_parameter_supported: bool,
+}
+
+/// Cached metadata of the provider.
+#[derive(Default)]
+struct MetadataCache(Mutex<CachedMetadata>);
+
+/// Last metadata with the time of its fetch, and the time of the last failed fetch.
+#[derive(Default)]
+struct CachedMetadata {
+    metadata: Option<(Instant, Arc<ProviderMetadata>)>,
+    failed: Option<Instant>,
+}
+
+impl MetadataCache {
+    /// Returns the metadata, and fetches it again if the cached metadata is too old.
+    ///
+    /// # Errors
+    /// Fails if the provider cannot be reached and there is no cached metadata.
+    async fn get(&self, web: &Web, issuer: &str) -> Result<Arc<ProviderMetadata>, ProviderError> {
+        let since = Instant::now();
+        let mut known = self.0.lock().await;
+        // If the provider cannot be reached, old metadata is better than none.
+        let old =
+            known.metadata.as_ref().map(|entry| entry.1.clone()).ok_or(ProviderError::Unavailable);
+        let is_fresh = known.metadata.as_ref().is_some_and(|entry| entry.0.elapsed() < FRESH);
+        // A caller that has waited for a failed fetch does not fetch again.
+        if is_fresh || known.failed.is_some_and(|at| at >= since) {
+            return old;
+        }
+        let read = |document: &[u8]| {
+            let metadata: ProviderMetadata = serde_json::from_slice(document)
+                .map_err(|_| "it is no metadata of an OpenID provider".to_owned())?;
+            if metadata.issuer != issuer {
+                return Err("it is the metadata of another issuer".to_owned());
+            }
+            for url in
+                [&metadata.authorization_endpoint, &metadata.token_endpoint, &metadata.jwks_uri]
+            {
+                web.check(url)?;
+            }
+            Ok(metadata)
+        };
+        match discover(web, issuer, read).await {
+            Ok(found) => {
+                let found = Arc::new(found);
+                *known = CachedMetadata {
+                    metadata: Some((Instant::now(), found.clone())),
+                    failed: None,
+                };
+                Ok(found)
+            }
+            Err(problem) => {
+                tracing::warn!("the provider {issuer} cannot be asked: {problem}");
+                known.failed = Some(Instant::now());
+                old
+            }
+        }
+    }
+}
+
+/// Returns the body of a form and the value of `Authorization`. By default the secret is in the header. It is in the body if the provider
+/// supports `client_secret_post` and not `client_secret_basic`.
+///
+/// # Errors
+/// Fails if the id and the secret give no valid header value.
+fn with_credentials(
+    id: &str,
+    secret: Option<&str>,
+    methods: &[String],
+    fields: &[(&str, &str)],
+) -> Result<(String, Option<HeaderValue>), String> {
+    let has = |method: &str| methods.iter().any(|name| name == method);
+    let posts = has("client_secret_post") && !has("client_secret_basic");
+    let mut body = String::from("?");
+    for (name, value) in fields {
+        form::push(&mut body, name, value);
+    }
+    let basic = match secret {
+        Some(secret) if !posts => Some(basic(id, secret)?),
+        secret => {
+            form::push(&mut body, "client_id", id);
+            if let Some(secret) = secret {
+                form::push(&mut body, "client_secret", secret);
+            }
+            None
+        }
+    };
+    Ok((body.trim_start_matches(['?', '&']).to_owned(), basic))
+}
+
+fn basic(id: &str, secret: &str) -> Result<HeaderValue, String> {
+    let (mut user, mut password) = (String::new(), String::new());
+    encode(id, |_| false, &mut user);
+    encode(secret, |_| false, &mut password);
+    let value = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+    let mut value = HeaderValue::try_from(value).map_err(|why| why.to_string())?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Revokes the upstream tokens of grants whose end is already saved. This runs in the background, because the grants have ended regardless
+/// of the response of the provider.
+pub(crate) fn revoke_upstream(provider: Option<&Arc<Provider>>, ended: Vec<(Digest, Grant)>) {
+    let Some(provider) = provider.cloned() else { return };
+    let backed = ended.into_iter().filter_map(|(key, grant)| Some((key, grant.backing?)));
+    let backed: Vec<_> = backed.collect();
+    if backed.is_empty() {
+        return;
+    }
+    tokio::spawn(async move {
+        let issuer = &provider.settings.issuer;
+        let Ok(_running) = provider.revocations.try_acquire() else {
+            tracing::debug!("the provider {issuer} is told of too many logins that have ended");
+            return;
+        };
+        for (key, backing) in backed {
+            if let Err(why) = provider.revoke(&backing, &key).await {
+                tracing::debug!(
+                    "the provider {issuer} is not told of logins that have ended: {why}"
+                );
+                return;
+            }
+        }
+    });
+}

@@ -1,0 +1,309 @@
+//! The server as its author configures it, and the routing of its requests.
+
+use std::{fmt, future::Future, net::IpAddr, pin::Pin, sync::Arc};
+
+use http::{Method, StatusCode, header};
+use mcp_runtime::{
+    __companion::{AuthorizationPages, PageRequest, ServedResource, VerifierPages, discard},
+    Authorization, Denied, TokenVerifier,
+};
+
+use crate::{
+    authorize, decide,
+    login::{LoginFunction, LoginPage, LoginRequest, User},
+    logins::Logins,
+    metadata::{Endpoint, ServerMetadata},
+    oauth_error::OAuthError,
+    page,
+    provider::Provider,
+    registration,
+    response::{self, Reply},
+    state::{LoginMethod, OfferedScope, ServerState},
+    token,
+    upstream::Upstream,
+};
+
+/// OAuth 2.1 authorization server inside the MCP server that accepts its tokens, for development and for single nodes. Pass it to
+/// [`Builder::auth`](mcp_runtime::Builder::auth).
+///
+/// Your function authenticates users. The framework does the rest: registration of clients, pages, codes and tokens.
+///
+/// ```
+/// use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
+///
+/// async fn login(request: LoginRequest) -> Result<User, LoginPage> {
+///     if request.name() == "ada" && request.password() == "correct horse" {
+///         Ok(User::new("ada").name("Ada Lovelace"))
+///     } else {
+///         Err(LoginPage::form().message("Nobody has this name and this password."))
+///     }
+/// }
+///
+/// let server = mcp_runtime::server!().auth(
+///     AuthorizationServer::new(login)
+///         .scope("notes:read", "Read your notes")
+///         .scope("notes:write", "Change your notes"),
+/// );
+/// # let _ = server;
+/// ```
+///
+/// **Issuer.** A server on the loopback interface needs no further configuration: clients find everything from its URL. On other addresses,
+/// and inside an application, the server does not start without an [`issuer`](Self::issuer).
+///
+/// **Supported.** Access tokens are valid for one hour and for this server only. A login ends when its client has not refreshed its tokens
+/// for 30 days.
+///
+/// * Metadata (RFC 8414) and registration of clients (RFC 7591).
+/// * Authorization codes with PKCE (S256 only) and exact redirect URIs.
+/// * Refresh tokens that change with each use, and revocation (RFC 7009).
+/// * Resource indicators (RFC 8707), and `iss` in responses (RFC 9207).
+///
+/// **Not supported.** No login is remembered. Each authorization asks the user to log in, so that no page can make a browser authorize a
+/// client unnoticed. There is no second factor except one that your function asks for. There is no page on which users see what they have
+/// granted; [`logins`](Self::logins) has what such a page or tool needs.
+pub struct AuthorizationServer {
+    state: Arc<ServerState>,
+}
+
+impl AuthorizationServer {
+    /// Creates a server whose users are authenticated by this function. It receives what a user has entered, and returns the user or the
+    /// page to show again.
+    ///
+    /// The function has 30 seconds. It runs on the threads that run calls, so long computations such as a slow hash belong in
+    /// `tokio::task::spawn_blocking`.
+    ///
+    /// Five login attempts are allowed for each authorization. From one address, 20 failed attempts are allowed at once and then ten a
+    /// minute, for all clients together. Behind a proxy, configure [`trust_proxy`](mcp_runtime::Builder::trust_proxy). Otherwise all users share
+    /// the proxy's address.
+    pub fn new<F, L>(login: F) -> Self
+    where
+        F: Fn(LoginRequest) -> L + Send + Sync + 'static,
+        L: Future<Output = Result<User, LoginPage>> + Send + 'static,
+    {
+        Self {
+            state: Arc::new(ServerState::new(LoginMethod::Local {
+                login: LoginFunction::new(login),
+                page: LoginPage::form(),
+            })),
+        }
+    }
+
+    /// Creates a server whose users are authenticated by an upstream provider.
+    ///
+    /// The provider's tokens are stored encrypted. They are refreshed together with the access tokens of this server, which expire no
+    /// later. A user whom the provider refuses at a refresh is logged out here.
+    pub fn delegated(upstream: Upstream) -> Self {
+        let provider = Arc::new(Provider::new(upstream));
+        Self { state: Arc::new(ServerState::new(LoginMethod::Delegated(provider))) }
+    }
+
+    fn change(mut self, change: impl FnOnce(&mut ServerState)) -> Self {
+        // `state` has only one owner until the server is built.
+        if let Some(state) = Arc::get_mut(&mut self.state) {
+            change(state);
+        }
+        self
+    }
+
+    /// Sets the URL by which clients know this server: `https://notes.example.com`, without a slash at the end.
+    ///
+    /// The server then accepts this host and its own pages, as if they were set with [`allow_host`](mcp_runtime::Builder::allow_host) and
+    /// [`allow_origin`](mcp_runtime::Builder::allow_origin). By default, the issuer is derived from each request, which is allowed on the
+    /// loopback interface only.
+    #[must_use]
+    pub fn issuer(self, url: impl Into<String>) -> Self {
+        let url = url.into();
+        self.change(|state| state.issuer = Some(url))
+    }
+
+    /// Adds a scope that users can grant, with the description that they see. A client that requests no scopes gets all scopes that the
+    /// user agrees to.
+    #[must_use]
+    pub fn scope(self, name: impl Into<String>, description: impl Into<String>) -> Self {
+        let scope = OfferedScope { name: name.into(), description: description.into() };
+        self.change(|state| state.scopes.push(scope))
+    }
+
+    /// Stores clients and grants in this file too, so that logins survive a restart. By default, they are only in memory. Tokens of this
+    /// server are stored as digests. Of a user, the file contains what `login` has returned.
+    ///
+    /// ```no_run
+    /// use std::sync::Arc;
+    ///
+    /// use mcp_runtime::SqliteStore;
+    /// use mcp_runtime_authorization_server::AuthorizationServer;
+    /// # use mcp_runtime_authorization_server::{LoginPage, LoginRequest, User};
+    /// # async fn login(_: LoginRequest) -> Result<User, LoginPage> { Err(LoginPage::form()) }
+    ///
+    /// let file = Arc::new(SqliteStore::new("notes.db"));
+    /// let server = mcp_runtime::server!()
+    ///     .auth(AuthorizationServer::new(login).keep_in(file.clone()))
+    ///     .task_store(file);
+    /// # let _ = server;
+    /// ```
+    #[cfg(feature = "sqlite")]
+    #[must_use]
+    pub fn keep_in(self, file: Arc<mcp_runtime::SqliteStore>) -> Self {
+        self.state.records.journal.keep_in(file);
+        self
+    }
+
+    /// Returns a handle to all logins, with which the author lists and ends them, for example after a laptop was stolen or a password was
+    /// changed. Call this before the server is built. The handle stays valid afterwards.
+    pub fn logins(&self) -> Logins {
+        Logins(self.state.records.clone())
+    }
+
+    /// Sets the login page that is shown first. Default: [`LoginPage::form`].
+    #[must_use]
+    pub fn login_page(self, page: LoginPage) -> Self {
+        self.change(|state| {
+            if let LoginMethod::Local { page: first, .. } = &mut state.login_method {
+                *first = page;
+            }
+        })
+    }
+
+    /// Allows clients to register this redirect URI too, which leads to an application with a scheme of its own, such as
+    /// `com.example.app:/callback`.
+    ///
+    /// Any application on a user's machine can claim any scheme. By default, only `https` URIs and programs that listen on the user's own
+    /// machine are allowed.
+    #[must_use]
+    pub fn allow_redirect(self, uri: impl Into<String>) -> Self {
+        let uri = uri.into();
+        self.change(|state| state.private_redirects.push(uri))
+    }
+}
+
+impl fmt::Debug for AuthorizationServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthorizationServer")
+            .field("issuer", &self.state.issuer)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TokenVerifier for AuthorizationServer {
+    async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
+        let records = &self.state.records;
+        let found = records.grants.verify(token, records.clock.now());
+        found.ok_or(Denied::invalid("the token is not good, or no longer"))
+    }
+
+    fn problem(&self) -> Option<String> {
+        self.state.problem()
+    }
+
+    fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String> {
+        match address {
+            Some(address) if address.is_loopback() => Ok(()),
+            _ if self.state.issuer.as_deref().is_some_and(|url| url.starts_with("https://")) => Ok(()),
+            // The application that mounts the server knows who can reach it.
+            None if self.state.issuer.is_some() => Ok(()),
+            Some(address) => Err(format!(
+                "{address} can be reached from elsewhere, and nobody knows by which name: say `.issuer(\"https://…\")` of the `AuthorizationServer`, or listen on 127.0.0.1"
+            )),
+            None => Err("nobody knows by which name the application is reached that the server is mounted in: say `.issuer(\"https://…\")` of the \
+                 `AuthorizationServer`"
+                .to_owned()),
+        }
+    }
+
+    fn authorization_pages(&self) -> Option<VerifierPages> {
+        Some(VerifierPages(self.state.clone()))
+    }
+}
+
+impl AuthorizationPages for ServerState {
+    fn is_here(&self, path: &str) -> bool {
+        Endpoint::of(path, self.path()).is_some()
+    }
+
+    fn is_for_scripts(&self, path: &str) -> bool {
+        let endpoint = Endpoint::of(path, self.path());
+        !matches!(endpoint, Some(Endpoint::Authorize | Endpoint::Callback))
+    }
+
+    fn paths(&self) -> Vec<String> {
+        Endpoint::paths(self.path())
+    }
+
+    fn issuer(&self, origin: &str) -> String {
+        self.issuer(origin)
+    }
+
+    fn own_origin(&self) -> Option<&str> {
+        self.issuer.as_deref().map(|url| self.origin(url))
+    }
+
+    fn resource(&self, path: &str) -> Option<String> {
+        let issuer = self.issuer.as_deref()?;
+        Some(format!("{issuer}{}", if path == "/" { "" } else { path }))
+    }
+
+    fn scopes(&self) -> Vec<String> {
+        self.scopes.iter().map(|scope| scope.name.clone()).collect()
+    }
+
+    fn open(
+        &self,
+        served: ServedResource,
+    ) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        self.start(served);
+        Box::pin(self.load())
+    }
+
+    fn answer(
+        self: Arc<Self>,
+        request: PageRequest,
+    ) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
+        Box::pin(async move {
+            // The request runs in its own task. If the client or browser disconnects, tokens that the upstream provider has already issued
+            // are not lost. If the author's function panics, only this response fails.
+            let (server, parts) = (self.clone(), request.parts.clone());
+            let answered = tokio::spawn(async move { route(&server, &request).await });
+            answered.await.unwrap_or_else(|why| {
+                let refusal = OAuthError::server_error("this cannot be answered", &why);
+                // The error holds the payload of the panic, whose `Drop` is the author's code.
+                discard(why);
+                match Endpoint::of(parts.uri.path(), self.path()) {
+                    Some(Endpoint::Authorize) => page::problem(&self, &refusal),
+                    _ => response::refused(&refusal, &parts.headers),
+                }
+            })
+        })
+    }
+}
+
+/// Passes a request on to the handler of its endpoint.
+async fn route(server: &ServerState, request: &PageRequest) -> Reply {
+    let parts = &request.parts;
+    let endpoint = Endpoint::of(parts.uri.path(), server.path());
+    let is_post = parts.method == Method::POST;
+    let answered = match (endpoint, is_post) {
+        (Some(Endpoint::Metadata), false) => Ok(metadata(server, request)),
+        (Some(Endpoint::Authorize), false) => Ok(authorize::begin(server, request).await),
+        (Some(Endpoint::Authorize), true) => Ok(decide::answer(server, request).await),
+        (Some(Endpoint::Token), true) => token::answer(server, request).await,
+        (Some(Endpoint::Register), true) => registration::answer(server, request).await,
+        (Some(Endpoint::Revoke), true) => token::revoke(server, request).await,
+        (Some(Endpoint::Callback), false) => match server.provider() {
+            Some(provider) => Ok(decide::answer_callback(server, request, provider).await),
+            None => return response::empty(StatusCode::NOT_FOUND),
+        },
+        (Some(Endpoint::Metadata | Endpoint::Callback), true) => {
+            return response::not_allowed("GET");
+        }
+        (_, _) => return response::not_allowed("POST"),
+    };
+    answered.unwrap_or_else(|refusal| response::refused(&refusal, &parts.headers))
+}
+
+fn metadata(server: &ServerState, request: &PageRequest) -> Reply {
+    let issuer = server.issuer(&request.origin);
+    let scopes = server.scopes.iter().map(|scope| &*scope.name);
+    let mut response = response::json(StatusCode::OK, &ServerMetadata::new(&issuer, scopes));
+    response.headers_mut().remove(header::CACHE_CONTROL);
+    response
+}

@@ -1,0 +1,324 @@
+//! State of the authorization server: its settings, and the records that its handlers share with the handle [`Logins`](crate::Logins).
+
+use std::sync::{Arc, OnceLock};
+
+use mcp_runtime::{
+    __companion::{PageRequest, RateLimiter, ServedResource, scope_problem},
+    Rate,
+};
+use tokio::sync::Mutex;
+
+use crate::{
+    client::{Client, ClientDocuments, Clients, is_metadata_url},
+    codes::Codes,
+    grant::Grant,
+    grants::{Grants, Standing},
+    login::{LoginFunction, LoginPage},
+    oauth_error::{OAuthError, RefusalCounts},
+    pending::PendingAuthorizations,
+    provider::Provider,
+    redirect_uri::RedirectUri,
+    secret::Digest,
+    store::{Clock, Journal, RecordKind, StoredRecord},
+};
+
+/// State that exists before the server is built and after it has ended, because the author's `Logins` handle shares it.
+pub(crate) struct Records {
+    pub(crate) clock: Clock,
+    pub(crate) counts: RefusalCounts,
+    pub(crate) clients: Clients,
+    pub(crate) pending: PendingAuthorizations,
+    pub(crate) codes: Codes,
+    pub(crate) grants: Grants,
+    pub(crate) journal: Arc<Journal>,
+    /// Upstream provider, if one authenticates the users.
+    pub(crate) provider: Option<Arc<Provider>>,
+    is_loaded: Mutex<bool>,
+}
+
+impl Records {
+    pub(crate) fn new(provider: Option<Arc<Provider>>) -> Self {
+        let counts = RefusalCounts::default();
+        Self {
+            clock: Clock::new(),
+            clients: Clients::new(counts.clone()),
+            pending: PendingAuthorizations::new(counts.clone()),
+            codes: Codes::new(counts.clone()),
+            grants: Grants::new(counts.clone()),
+            counts,
+            journal: Arc::default(),
+            provider,
+            is_loaded: Mutex::default(),
+        }
+    }
+
+    /// Loads the stored records once. Grants are set aside until the server knows which of them are valid.
+    ///
+    /// # Errors
+    /// Fails if the records cannot be read.
+    pub(crate) async fn load(&self) -> Result<(), String> {
+        let mut is_loaded = self.is_loaded.lock().await;
+        if *is_loaded || !self.journal.outlasts() {
+            return Ok(());
+        }
+        for record in self.journal.load(self.clock.now()).await? {
+            self.restore(&record).map_err(|why| {
+                let kind = record.kind.name();
+                format!(
+                    "a {kind} that was kept cannot be read, so the file is another version's: {why}"
+                )
+            })?;
+        }
+        *is_loaded = true;
+        Ok(())
+    }
+
+    fn restore(&self, record: &StoredRecord) -> serde_json::Result<()> {
+        match record.kind {
+            RecordKind::Client => self.clients.restore(serde_json::from_str(&record.json)?),
+            RecordKind::Grant => {
+                let grant = serde_json::from_str(&record.json)?;
+                if let Some(key) = Digest::parse(&record.key) {
+                    self.grants.set_aside(key, grant);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Scope that a user can grant, with its description for the user.
+pub(crate) struct OfferedScope {
+    pub(crate) name: String,
+    pub(crate) description: String,
+}
+
+/// Method by which users are authenticated.
+pub(crate) enum LoginMethod {
+    /// By the author's function, with a login page of this server.
+    Local { login: LoginFunction, page: LoginPage },
+    /// By an upstream provider.
+    Delegated(Arc<Provider>),
+}
+
+/// Settings and state of an authorization server.
+pub(crate) struct ServerState {
+    pub(crate) login_method: LoginMethod,
+    pub(crate) issuer: Option<String>,
+    pub(crate) scopes: Vec<OfferedScope>,
+    /// Redirect URIs with private schemes that the author allows.
+    pub(crate) private_redirects: Vec<String>,
+    /// The protected resource, set when the server starts.
+    served: OnceLock<ServedResource>,
+    documents: ClientDocuments,
+    pub(crate) records: Arc<Records>,
+    /// Rate limit of failed logins, per address.
+    pub(crate) login_attempts: RateLimiter,
+    /// Rate limit of registrations of clients, per address.
+    pub(crate) registrations: RateLimiter,
+    /// Rate limit of new authorizations, per address. Each one takes memory until the user decides.
+    pub(crate) authorizations: RateLimiter,
+}
+
+impl ServerState {
+    pub(crate) fn new(login_method: LoginMethod) -> Self {
+        let provider = match &login_method {
+            LoginMethod::Local { .. } => None,
+            LoginMethod::Delegated(provider) => Some(provider.clone()),
+        };
+        let records = Arc::new(Records::new(provider));
+        Self {
+            login_method,
+            issuer: None,
+            scopes: Vec::new(),
+            private_redirects: Vec::new(),
+            served: OnceLock::new(),
+            documents: ClientDocuments::new(records.counts.clone()),
+            records,
+            login_attempts: RateLimiter::new(Rate::per_minute(10).burst(20)),
+            registrations: RateLimiter::new(Rate::per_minute(10).burst(50)),
+            authorizations: RateLimiter::new(Rate::per_second(1).burst(60)),
+        }
+    }
+
+    /// Returns what is wrong with the settings, if anything is.
+    pub(crate) fn problem(&self) -> Option<String> {
+        if let Some(problem) = self.issuer.as_deref().and_then(issuer_problem) {
+            return Some(problem);
+        }
+        if let Some(problem) = self.scopes.iter().find_map(|scope| scope_problem(&scope.name)) {
+            return Some(problem);
+        }
+        let is_repeated = |(at, scope): (usize, &OfferedScope)| {
+            self.scopes[..at].iter().any(|other| other.name == scope.name)
+        };
+        if self.scopes.iter().enumerate().any(is_repeated) {
+            return Some("a scope is there twice".to_owned());
+        }
+        let is_private =
+            |uri: &String| matches!(RedirectUri::parse(uri), Ok(RedirectUri::Private { .. }));
+        if let Some(other) = self.private_redirects.iter().find(|uri| !is_private(uri)) {
+            return Some(format!(
+                "`{other}` is no address of an application with a scheme of its own, such as `com.example.app:/callback`"
+            ));
+        }
+        match &self.login_method {
+            LoginMethod::Local { page, .. } => page.problem().map(str::to_owned),
+            LoginMethod::Delegated(provider) => provider.problem(),
+        }
+    }
+
+    /// Returns the upstream provider, if one authenticates the users.
+    pub(crate) fn provider(&self) -> Option<&Provider> {
+        match &self.login_method {
+            LoginMethod::Local { .. } => None,
+            LoginMethod::Delegated(provider) => Some(provider),
+        }
+    }
+
+    /// Returns the server's name, as pages show it.
+    pub(crate) fn name(&self) -> &str {
+        self.served.get().map_or("this server", |served| &served.name)
+    }
+
+    /// Returns the issuer's path, empty for the root.
+    pub(crate) fn path(&self) -> &str {
+        let issuer = self.issuer.as_deref().unwrap_or_default();
+        issuer.strip_prefix(self.origin(issuer)).unwrap_or_default()
+    }
+
+    /// Returns scheme and host of the issuer, or of `shown` if no issuer is configured.
+    pub(crate) fn origin<'a>(&'a self, shown: &'a str) -> &'a str {
+        let url = self.issuer.as_deref().unwrap_or(shown);
+        let host = url.find("://").map_or(0, |at| at + "://".len());
+        url[host..].find('/').map_or(url, |at| &url[..host + at])
+    }
+
+    /// Returns the issuer, or `shown` if no issuer is configured.
+    pub(crate) fn issuer(&self, shown: &str) -> String {
+        self.issuer.clone().unwrap_or_else(|| shown.to_ascii_lowercase())
+    }
+
+    /// Whether browsers reach this server through TLS.
+    pub(crate) fn has_tls(&self, shown: &str) -> bool {
+        self.origin(shown).starts_with("https://")
+    }
+
+    /// Whether `asked` names this server (RFC 8707, section 2), by the URL of its endpoint or of its HTTP+SSE pair. Grants are stored under
+    /// the URL of the endpoint.
+    pub(crate) fn is_target(&self, asked: &str, request: &PageRequest) -> bool {
+        let own = [Some(&request.resource), request.legacy_sse_url.as_ref()];
+        own.into_iter().flatten().any(|own| is_same_resource(asked, own))
+    }
+
+    /// Whether a grant for `resource` is valid on this server. A stored grant may have been issued under another URL.
+    fn is_own(&self, resource: &str) -> bool {
+        let Some(served) = self.served.get() else { return false };
+        served.resource.as_deref().is_none_or(|own| is_same_resource(resource, own))
+    }
+
+    /// Takes in what is known of the protected resource when the server starts.
+    pub(crate) fn start(&self, served: ServedResource) {
+        // A server starts once, so the cells below are still empty.
+        if served.bound.is_some_and(|address| address.is_loopback()) {
+            self.documents.listen_on_loopback();
+        }
+        self.records.counts.start(served.tally.clone());
+        let _ = self.served.set(served);
+    }
+
+    /// Loads the stored records, and activates the grants that are valid on this server.
+    ///
+    /// # Errors
+    /// Fails if the records cannot be read.
+    pub(crate) async fn load(&self) -> Result<(), String> {
+        let records = &self.records;
+        records.load().await?;
+        records.grants.activate(|key, grant| self.standing(key, grant), &records.journal);
+        Ok(())
+    }
+
+    /// Returns whether a stored grant is valid after a restart.
+    fn standing(&self, key: &Digest, grant: &mut Grant) -> Standing {
+        if !self.is_own(&grant.resource) {
+            // The grant was issued under another URL of this server, or by another server.
+            return Standing::Elsewhere;
+        }
+        let is_backed = match (&mut grant.backing, self.provider()) {
+            (None, None) => true,
+            (Some(backing), Some(provider)) => provider.restore(backing, key),
+            _ => false,
+        };
+        // The server's provider has changed, or the key of the backing was lost with the process.
+        if is_backed { Standing::Good } else { Standing::Lost }
+    }
+
+    /// Returns the description of a scope.
+    pub(crate) fn description<'a>(&'a self, scope: &'a str) -> &'a str {
+        let known = self.scopes.iter().find(|offered| offered.name == scope);
+        known.map_or(scope, |offered| &offered.description)
+    }
+
+    /// Returns the requested scopes that this server has. A request without `scope` gets all scopes.
+    ///
+    /// # Errors
+    /// Fails if the server has none of the requested scopes.
+    pub(crate) fn requested_scopes(
+        &self,
+        requested: Option<&str>,
+    ) -> Result<Vec<String>, OAuthError> {
+        let names = || self.scopes.iter().map(|scope| scope.name.clone());
+        let Some(requested) = requested else { return Ok(names().collect()) };
+        let requested: Vec<_> = requested.split(' ').filter(|name| !name.is_empty()).collect();
+        let found: Vec<_> = names().filter(|name| requested.contains(&&**name)).collect();
+        // `offline_access` is ignored, because the client's metadata decides whether it gets refresh tokens.
+        let is_for_more = requested.iter().any(|name| *name != "offline_access");
+        match found.is_empty() && !self.scopes.is_empty() {
+            true if is_for_more => {
+                Err(OAuthError::invalid_scope("this server has none of these scopes"))
+            }
+            true => Ok(names().collect()),
+            false => Ok(found),
+        }
+    }
+
+    /// Returns the client with this id.
+    ///
+    /// # Errors
+    /// Fails if there is no such client.
+    pub(crate) async fn client(
+        &self,
+        id: &str,
+        request: &PageRequest,
+    ) -> Result<Arc<Client>, OAuthError> {
+        if is_metadata_url(id) {
+            let has_tls = self.has_tls(&request.origin);
+            return self.documents.find(id, &self.private_redirects, has_tls, request).await;
+        }
+        let found = self.records.clients.find(id, self.records.clock.now());
+        found.ok_or_else(|| OAuthError::invalid_client("nobody here knows the application that sent you, or no longer: remove this server there, and add it again"))
+    }
+}
+
+/// Whether two URLs name the same resource.
+fn is_same_resource(one: &str, other: &str) -> bool {
+    let plain = |url: &str| url.strip_suffix('/').unwrap_or(url).to_ascii_lowercase();
+    plain(one) == plain(other)
+}
+
+/// Returns why this URL cannot be the issuer.
+fn issuer_problem(issuer: &str) -> Option<String> {
+    let wrong = |why: &str| Some(format!("the issuer `{issuer}` {why}"));
+    if issuer.ends_with('/') {
+        return wrong("ends with `/`, which clients would have to write too");
+    }
+    if issuer.contains(['?', '#']) {
+        return wrong("has a query or a fragment, which no issuer has");
+    }
+    match RedirectUri::parse(issuer) {
+        Ok(RedirectUri::Site { .. } | RedirectUri::Loopback { .. }) => None,
+        _ => wrong(
+            "is no `https://` URL, in small letters; `http://` is for `localhost` and loopback addresses only",
+        ),
+    }
+}

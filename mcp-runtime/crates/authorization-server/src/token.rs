@@ -1,0 +1,195 @@
+//! Tokens for codes and for refresh tokens (RFC 6749, sections 4.1.3 and 6), and revocation (RFC 7009).
+
+use http::StatusCode;
+use mcp_runtime::__companion::PageRequest;
+use serde::Serialize;
+
+use crate::{
+    codes::{AuthorizationCode, TakenCode},
+    form::Form,
+    grant::{Grant, SealedTokens},
+    grants::IssuedTokens,
+    oauth_error::OAuthError,
+    provider::{self, Provider, ProviderError},
+    response::{self, Reply},
+    secret::Digest,
+    state::ServerState,
+};
+
+#[derive(Serialize)]
+struct TokenResponse<'a> {
+    access_token: &'a str,
+    token_type: &'static str,
+    expires_in: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<&'a str>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    scope: String,
+}
+
+/// Answers a request for tokens.
+pub(crate) async fn answer(
+    server: &ServerState,
+    request: &PageRequest,
+) -> Result<Reply, OAuthError> {
+    let records = &server.records;
+    let form = Form::posted(request)?;
+    let kind = form.required("grant_type")?;
+    let client =
+        records.clients.authenticate(&request.parts.headers, &form, records.clock.now())?;
+    let issued = match kind {
+        "authorization_code" => exchange(server, request, &form, &client).await?,
+        "refresh_token" => refresh(server, request, &form, &client).await?,
+        _ => return Err(OAuthError::unsupported_grant_type()),
+    };
+    records.clients.touch(&client, records.clock.now(), &records.journal);
+    records.journal.save().await?;
+    Ok(response::json(
+        StatusCode::OK,
+        &TokenResponse {
+            access_token: &issued.access,
+            token_type: "Bearer",
+            expires_in: issued.expires_in,
+            refresh_token: issued.refresh.as_deref(),
+            scope: issued.scopes.join(" "),
+        },
+    ))
+}
+
+async fn exchange(
+    server: &ServerState,
+    request: &PageRequest,
+    form: &Form,
+    client: &str,
+) -> Result<IssuedTokens, OAuthError> {
+    let records = &server.records;
+    let text = form.required("code")?;
+    let verifier = form.required("code_verifier")?;
+    let redirect = form.one("redirect_uri")?;
+    let code = match records.codes.take(text) {
+        TakenCode::Good(code) => code,
+        TakenCode::Again(grant) => {
+            tracing::warn!("an authorization code was used twice: what it gave has been revoked");
+            if let Some(grant) = grant {
+                records.grants.end(grant, &records.journal);
+                records.journal.save().await?;
+            }
+            return Err(OAuthError::invalid_grant("the code was used before"));
+        }
+        TakenCode::Unknown => {
+            return Err(OAuthError::invalid_grant("the code is not good, or no longer"));
+        }
+    };
+    let AuthorizationCode {
+        client: owner,
+        client_name,
+        redirect: requested,
+        refreshes,
+        challenge,
+        ..
+    } = *code;
+    let AuthorizationCode { resource, scopes, user, upstream, .. } = *code;
+    if owner != client {
+        return Err(OAuthError::invalid_grant("the code is another client's"));
+    }
+    // Clients that follow OAuth 2.1 send no `redirect_uri` here.
+    if redirect.is_some_and(|uri| uri != requested) {
+        return Err(OAuthError::invalid_grant(
+            "the redirect URI is another than that of the authorization",
+        ));
+    }
+    if !challenge.is_met_by(verifier) {
+        return Err(OAuthError::invalid_grant("the code verifier does not fit the challenge"));
+    }
+    if !form.all("resource").all(|uri| server.is_target(uri, request)) {
+        return Err(OAuthError::invalid_target());
+    }
+    let grant = Grant::new(owner, client_name, user, scopes, resource);
+    let back = |key: &Digest| match (server.provider(), &upstream) {
+        (Some(provider), Some(upstream)) => provider.seal(upstream, key).map(Some),
+        _ => Ok(None),
+    };
+    let issued =
+        records.grants.begin(grant, refreshes, back, records.clock.now(), &records.journal)?;
+    if records.codes.gave(text, issued.grant) {
+        return Ok(issued);
+    }
+    records.grants.end(issued.grant, &records.journal);
+    records.journal.save().await?;
+    Err(OAuthError::invalid_grant("the code was used before, or its user has been logged out"))
+}
+
+async fn refresh(
+    server: &ServerState,
+    request: &PageRequest,
+    form: &Form,
+    client: &str,
+) -> Result<IssuedTokens, OAuthError> {
+    let records = &server.records;
+    let token = form.required("refresh_token")?;
+    let scopes = form.one("scope")?;
+    let scopes = scopes
+        .map(|text| text.split(' ').filter(|name| !name.is_empty() && *name != "offline_access"));
+    // A request without scopes, or with `offline_access` alone, asks for all granted scopes.
+    let scopes = scopes.map(|names| names.map(str::to_owned).collect::<Vec<_>>());
+    let scopes = scopes.filter(|names| !names.is_empty());
+    if !form.all("resource").all(|uri| server.is_target(uri, request)) {
+        return Err(OAuthError::invalid_target());
+    }
+    // The lock is held until the tokens of this server are refreshed too.
+    let _lock = match server.provider() {
+        Some(provider) => Some(provider.lock_refresh(token).await),
+        None => None,
+    };
+    let backing = match server.provider() {
+        Some(provider) => renew(server, provider, token, client, scopes.as_deref()).await?,
+        None => None,
+    };
+    let now = records.clock.now();
+    let refreshed = records.grants.refresh(token, client, scopes, backing, now, &records.journal);
+    if refreshed.is_err() {
+        // The failed refresh may have ended the grant.
+        records.journal.save().await?;
+    }
+    refreshed
+}
+
+/// Refreshes the upstream tokens of a grant before its own tokens. If the provider refuses, the grant ends.
+async fn renew(
+    server: &ServerState,
+    provider: &Provider,
+    token: &str,
+    client: &str,
+    scopes: Option<&[String]>,
+) -> Result<Option<SealedTokens>, OAuthError> {
+    let records = &server.records;
+    let found = records.grants.backing(token, client, scopes, records.clock.now());
+    let Some((key, backing)) = found.filter(|found| found.1.refreshes) else { return Ok(None) };
+    match provider.refresh(&backing, &key, records.clock.now()).await {
+        Ok(upstream) => provider.seal(&upstream, &key).map(Some),
+        Err(ProviderError::Unavailable) => Err(OAuthError::provider_unavailable()),
+        Err(ProviderError::Refused) => {
+            records.grants.end(key, &records.journal);
+            records.journal.save().await?;
+            Err(OAuthError::invalid_grant(
+                "the provider that knows the user no longer lets them in",
+            ))
+        }
+    }
+}
+
+/// Answers a request to revoke a token.
+pub(crate) async fn revoke(
+    server: &ServerState,
+    request: &PageRequest,
+) -> Result<Reply, OAuthError> {
+    let records = &server.records;
+    let form = Form::posted(request)?;
+    let client =
+        records.clients.authenticate(&request.parts.headers, &form, records.clock.now())?;
+    let ended = records.grants.revoke(form.required("token")?, &client, &records.journal);
+    records.journal.save().await?;
+    provider::revoke_upstream(records.provider.as_ref(), ended.into_iter().collect());
+    // An unknown token gets the same response, because there is nothing left to do (RFC 7009, section 2.2).
+    Ok(response::empty(StatusCode::OK))
+}

@@ -1,8 +1,0 @@
-// auth-server
-use mcp_runtime::AuthorizationServer; // mistake
-
-pub fn stop(server: AuthorizationServer) {
-    drop(server);
-}
-
-fn main() {}

@@ -1,0 +1,8 @@
+// sqlite
+use mcp_runtime::SqliteStore; // mistake
+
+pub fn server() -> mcp_runtime::Builder {
+    mcp_runtime::server!().task_store(SqliteStore::new("tasks.db"))
+}
+
+fn main() {}
