@@ -12,7 +12,12 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use mcp_runtime::{Auth, Exit, ProtectedResource, SqliteStore, prelude::*};
+use mcp_runtime::{
+    Exit,
+    auth::{Auth, ProtectedResource},
+    prelude::*,
+    tasks::SqliteStore,
+};
 use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
 use rusqlite::{Connection, OptionalExtension as _, params};
 

@@ -3,7 +3,7 @@
 //!
 //! Nothing is tuned for the benchmarks: the figures in `BENCHMARKS.md` are those of a server with all default limits and checks.
 
-use mcp_runtime::{Jwt, prelude::*};
+use mcp_runtime::{auth::Jwt, prelude::*};
 
 /// Echo the message back
 #[tool]

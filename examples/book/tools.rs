@@ -1,6 +1,6 @@
 //! Tools, the resource and the prompt, as clients see them.
 
-use mcp_runtime::{Unanswered, prelude::*};
+use mcp_runtime::{elicitation::Unanswered, prelude::*};
 
 use crate::{
     forms::{Few, Group, Offer, Sitting, Visit},

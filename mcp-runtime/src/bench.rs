@@ -147,9 +147,9 @@ impl Answered {
 
 /// A URI template that is ready to match.
 #[derive(Debug)]
-pub struct UriTemplate(template::UriTemplate);
+pub struct ParsedTemplate(template::UriTemplate);
 
-impl UriTemplate {
+impl ParsedTemplate {
     /// # Errors
     /// Fails if the text is not a valid template.
     pub fn parse(text: &str) -> Result<Self, String> {

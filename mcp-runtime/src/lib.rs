@@ -87,7 +87,7 @@ struct Readme;
 
 mod ask;
 #[cfg(feature = "auth")]
-mod auth;
+mod authorization;
 #[cfg(feature = "bench")]
 #[doc(hidden)]
 pub mod bench;
@@ -102,7 +102,7 @@ mod error;
 #[cfg(feature = "auth")]
 mod issuer;
 mod item;
-mod limits;
+pub mod limits;
 mod model;
 mod observe;
 mod protocol;
@@ -123,57 +123,119 @@ mod unwind;
 use mcp_runtime_contract::{collect, percent, suggest};
 
 // If a feature is off, or a name is in another crate, the compiler shows the line of the `cfg` beside the name that it cannot find.
-#[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
-pub use auth::{Denied, ProtectedResource, StaticTokens, TokenVerifier};
 pub use builder::{Builder, Items};
 #[doc(hidden)]
 pub use builder::{Made, Opening, Setup, Size};
-#[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
-pub use call::context::{Access, Authorization, Policy};
-pub use call::context::{
-    Amount, AskAll, Asked, Cancel, Context, Principal, Progress, ProgressIter, ProgressStream,
-};
-#[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
-pub use call::extract::Auth;
-#[cfg(feature = "http")] // cargo add mcp-runtime --features http
-pub use call::extract::Extension;
-pub use call::extract::{
-    Args, Client, Elicit, FromCall, Requirements, Roots, Sample, Shared, State,
-};
-pub use call::read::{Form, FormField};
-pub use call::reply::{
-    CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
+#[doc(hidden)]
+pub use call::context::Amount;
+pub use call::{
+    context::{Cancel, Context, Progress},
+    extract::{Args, State},
+    reply::Json,
 };
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")] // cargo add mcp-runtime --features stdio
 pub use cli::Exit;
-pub use dispatch::{Next, OperationCall};
-pub use error::{BuildError, Error, Result, ServeError, Unanswered};
-#[cfg(feature = "http")] // cargo add mcp-runtime --features http
-pub use http::HeaderMap;
-#[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
-pub use issuer::{Algorithm, Jwt};
-pub use limits::{ItemStats, Limit, Limits, Stats};
+pub use error::{BuildError, Error, Result, ServeError};
 pub use mcp_macros::{items, server};
-#[cfg(false)] // cargo add mcp-runtime-authorization-server
-pub use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
-#[cfg(false)] // cargo add mcp-runtime-authorization-server
-pub use mcp_runtime_authorization_server::{Login, Logins, Upstream, UpstreamUser};
-pub use model::{
-    Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image,
-    IncludeContext, Level, Message, Meta, Operation, OtherContent, Outcome, Rate, ResourceContents,
-    ResourceLink, Role, Root, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
-    TaskSupport, Text, ToolChoice, ToolUse,
-};
-#[cfg(feature = "client-log")] // cargo add mcp-runtime --features client-log
-pub use observe::{ClientLog, client_log};
 pub use schema::SchemaProfile;
 pub use server::{Identity, Server};
-#[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
-pub use store::SqliteStore;
-pub use task::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
+
+/// Access tokens, principals and policies of servers over HTTP (feature `auth`).
+///
+/// A server accepts tokens with [`Builder::auth`](crate::Builder::auth). Handlers take [`Auth`](auth::Auth) or
+/// [`Principal`](auth::Principal) as a parameter. A server that gives out tokens itself uses the crate
+/// `mcp-runtime-authorization-server`.
+pub mod auth {
+    #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
+    pub use crate::authorization::{Denied, ProtectedResource, StaticTokens, TokenVerifier};
+    pub use crate::call::context::Principal;
+    #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
+    pub use crate::call::context::{Access, Authorization, Policy};
+    #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
+    pub use crate::call::extract::Auth;
+    #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
+    pub use crate::issuer::{Algorithm, Jwt};
+    #[cfg(false)] // cargo add mcp-runtime-authorization-server
+    pub use mcp_runtime_authorization_server::{
+        AuthorizationServer, LoginPage, LoginRequest, User,
+    };
+    #[cfg(false)] // cargo add mcp-runtime-authorization-server
+    pub use mcp_runtime_authorization_server::{Login, Logins, Upstream, UpstreamUser};
+}
+
+/// Content of results, resources and messages.
+pub mod content {
+    pub use crate::model::{
+        Annotations, Audio, Blob, Completion, Content, Embedded, Icon, Image, Message, Meta,
+        OtherContent, ResourceContents, ResourceLink, Role, Text,
+    };
+}
+
+/// Questions to the user in front of the client: forms, and pages to visit.
+pub mod elicitation {
+    pub use crate::call::{
+        context::{AskAll, Asked},
+        extract::Elicit,
+        read::{Form, FormField},
+    };
+    pub use crate::error::Unanswered;
+}
+
+/// Parameters that the server fills in, and what a type needs to be such a parameter.
+pub mod extract {
+    pub use crate::call::{
+        context::{ProgressIter, ProgressStream},
+        extract::{Client, FromCall, Requirements, Roots, Shared},
+    };
+    pub use crate::model::{ClientInfo, Root};
+}
+
+/// Servers over HTTP, and what a handler sees of a request (feature `http`).
 #[cfg(feature = "http")] // cargo add mcp-runtime --features http
-pub use transport::http::{HttpBody, HttpServer, HttpService};
+pub mod http {
+    pub use http::HeaderMap;
+
+    pub use crate::call::extract::Extension;
+    pub use crate::transport::http::{HttpBody, HttpServer, HttpService};
+}
+
+/// Log messages for clients.
+pub mod logging {
+    pub use crate::model::Level;
+    #[cfg(feature = "client-log")] // cargo add mcp-runtime --features client-log
+    pub use crate::observe::{ClientLog, client_log};
+}
+
+/// Code that runs around every operation: [`Builder::around`](crate::Builder::around).
+pub mod middleware {
+    pub use crate::dispatch::{Next, OperationCall};
+    pub use crate::model::{Operation, Outcome};
+}
+
+/// Types that a handler may return, by the kind of item.
+pub mod reply {
+    pub use crate::call::reply::{
+        CompletionReply, IntoFailure, PromptReply, ResourceReply, ToolReply, WithMeta,
+    };
+}
+
+/// Requests to the client's model.
+pub mod sampling {
+    pub use crate::call::extract::Sample;
+    pub use crate::model::{
+        IncludeContext, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
+        ToolChoice, ToolUse,
+    };
+}
+
+/// Calls that go on as tasks, and the stores that keep them.
+pub mod tasks {
+    pub use crate::model::TaskSupport;
+    #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
+    pub use crate::store::SqliteStore;
+    pub use crate::task::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
+}
 
 /// The names that the source of a server uses: `use mcp_runtime::prelude::*;`.
 ///
@@ -198,10 +260,16 @@ pub mod prelude {
     #[cfg(feature = "stdio")] // cargo add mcp-runtime --features stdio
     pub use crate::Exit;
     pub use crate::{
-        Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Elicit, Embedded, Error,
-        Form, FromCall, Handle, Icon, Image, Json, Message, Meta, Progress, Prompt, Resource,
-        ResourceContents, ResourceLink, Result, Role, Roots, Sample, Sampling, State, Text, Tool,
-        Unanswered, WithMeta,
+        Args, Cancel, Context, Error, Handle, Json, Progress, Prompt, Resource, Result, State,
+        Tool,
+        content::{
+            Audio, Blob, Completion, Content, Embedded, Icon, Image, Message, Meta,
+            ResourceContents, ResourceLink, Role, Text,
+        },
+        elicitation::{Elicit, Form, Unanswered},
+        extract::{Client, FromCall, Roots},
+        reply::WithMeta,
+        sampling::{Sample, Sampling},
     };
 }
 
@@ -223,7 +291,9 @@ pub mod __stdio {
 #[doc(hidden)]
 pub mod __companion {
     pub use crate::{
-        auth::{AuthorizationPages, PageRequest, ServedResource, VerifierPages, scope_problem},
+        authorization::{
+            AuthorizationPages, PageRequest, ServedResource, VerifierPages, scope_problem,
+        },
         issuer::{Fetch, Web, discover},
         limits::{CallerKey, RateLimiter, RefusalCounters},
         percent::{decode, encode},

@@ -9,14 +9,19 @@ mod stats;
 
 use std::time::Duration;
 
+#[doc(hidden)]
 pub use caller::CallerKey;
 pub(crate) use gate::{ItemGate, Permit, RateConfig};
 #[cfg(feature = "auth")]
+#[doc(hidden)]
 pub use rate_limiter::RateLimiter;
 pub(crate) use reservation::{ByteBudget, Reservation, TakenBytes};
 pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
+#[doc(hidden)]
 pub use stats::RefusalCounters;
 pub use stats::{ItemStats, Limit, Stats};
+
+pub use crate::model::Rate;
 
 use mcp_runtime_wire as wire;
 
@@ -32,11 +37,11 @@ pub(crate) const LARGE: usize = 64 << 10;
 /// `all_state`) are shared fairly. The last eighth of each limit is a reserve: a client gets more from it only while the client has less
 /// than is left. So one client alone gets at most seven eighths. A limit below 8 has no reserve.
 ///
-/// A client is a [`Principal`](crate::Principal). Without a principal it is an address: behind a proxy that `trust_proxy` names, the
+/// A client is a [`Principal`](crate::auth::Principal). Without a principal it is an address: behind a proxy that `trust_proxy` names, the
 /// address of the caller. Without an address it is the connection.
 ///
 /// ```
-/// use mcp_runtime::Limits;
+/// use mcp_runtime::limits::Limits;
 ///
 /// let server = mcp_runtime::server!().limits(Limits::new().message(1 << 20).calls(64));
 /// # let _ = server;
@@ -208,7 +213,7 @@ impl Limits {
         all_state: usize;
         /// Maximum number of running tasks of all clients together, and of calls that may become a task. Default: 1,024.
         tasks: usize;
-        /// Maximum number of running tasks of one [`Principal`](crate::Principal), if the caller is known. Default: 256.
+        /// Maximum number of running tasks of one [`Principal`](crate::auth::Principal), if the caller is known. Default: 256.
         owner_tasks: usize;
         /// Time for which a task is kept after its creation, if its tool sets none. Clients may ask for less. Default: 1 hour.
         task_ttl: Duration;

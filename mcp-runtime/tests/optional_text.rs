@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use mcp_runtime::{prelude::*, testing::Client};
+use mcp_runtime::{prelude::*, testing::TestClient};
 use serde_json::json;
 
 /// Greets.
@@ -19,7 +19,7 @@ fn write(tone: Option<&str>) -> String {
 
 #[tokio::test]
 async fn an_optional_str_parameter_is_borrowed_or_absent() {
-    let mut client = Client::connect(mcp_runtime::server!()).await.unwrap();
+    let mut client = TestClient::connect(mcp_runtime::server!()).await.unwrap();
     let schema = &client.tools().await.unwrap()[0]["inputSchema"];
     assert_eq!(schema["properties"]["name"]["type"], "string", "{schema}");
     assert_eq!(schema.get("required"), None, "{schema}");

@@ -7,8 +7,10 @@ use std::{
 };
 
 use mcp_runtime::{
-    Auth, Authorization, Builder, Denied, HeaderMap, Jwt, ProtectedResource, StaticTokens,
-    TokenVerifier, prelude::*,
+    Builder,
+    auth::{Auth, Authorization, Denied, Jwt, ProtectedResource, StaticTokens, TokenVerifier},
+    http::HeaderMap,
+    prelude::*,
 };
 use serde::Deserialize;
 use serde_json::json;

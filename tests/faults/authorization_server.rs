@@ -6,7 +6,12 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use mcp_runtime::{Auth, Builder, Limit, ProtectedResource, prelude::*};
+use mcp_runtime::{
+    Builder,
+    auth::{Auth, ProtectedResource},
+    limits::Limit,
+    prelude::*,
+};
 use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use mcp_runtime::{Builder, Limits, prelude::*};
+use mcp_runtime::{Builder, limits::Limits, prelude::*};
 use serde_json::{Value, json};
 use support::clock::{eventually, eventually_blocking};
 use tokio::sync::Semaphore;

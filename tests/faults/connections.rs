@@ -2,7 +2,11 @@
 
 use std::{num::NonZero, time::Duration};
 
-use mcp_runtime::{Builder, Limit, Limits, prelude::*};
+use mcp_runtime::{
+    Builder,
+    limits::{Limit, Limits},
+    prelude::*,
+};
 use serde_json::json;
 use support::{
     clock::{eventually, in_step, moment, pause},

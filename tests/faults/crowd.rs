@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_runtime::{Limits, StaticTokens};
+use mcp_runtime::{auth::StaticTokens, limits::Limits};
 use support::clock::jump;
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use mcp_runtime::{Auth, Builder, SqliteStore, prelude::*};
+use mcp_runtime::{Builder, auth::Auth, prelude::*, tasks::SqliteStore};
 use mcp_runtime_authorization_server::{AuthorizationServer, Upstream, UpstreamUser, User};
 use serde_json::json;
 use support::clock::{Frozen, jump};

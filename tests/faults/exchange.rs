@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::Router;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mcp_runtime::{ProtectedResource, SqliteStore};
+use mcp_runtime::{auth::ProtectedResource, tasks::SqliteStore};
 use mcp_runtime_authorization_server::AuthorizationServer;
 use serde_json::json;
 use support::clock::jump;

@@ -7,7 +7,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use mcp_runtime::{Authorization, Builder, Denied, Limits, TokenVerifier, prelude::*};
+use mcp_runtime::{
+    Builder,
+    auth::{Authorization, Denied, TokenVerifier},
+    limits::Limits,
+    prelude::*,
+};
 use serde_json::{Value, json};
 use support::{
     clock::{Validity, before_it_ends, moment_after},

@@ -16,7 +16,7 @@ use std::{
 };
 
 use gate::Gate;
-use mcp_runtime::{Builder, Exit, Limits, SqliteStore, prelude::*};
+use mcp_runtime::{Builder, Exit, limits::Limits, prelude::*, tasks::SqliteStore};
 use tokio::time::sleep;
 
 /// Gives the text back.

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use mcp_runtime::{Limits, StaticTokens, prelude::*};
+use mcp_runtime::{auth::StaticTokens, limits::Limits, prelude::*};
 use serde_json::json;
 
 use crate::{

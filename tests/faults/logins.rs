@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use mcp_runtime::{Limits, SqliteStore};
+use mcp_runtime::{limits::Limits, tasks::SqliteStore};
 use mcp_runtime_authorization_server::{AuthorizationServer, Login, LoginRequest, Logins, User};
 use support::clock::moment_after;
 use tokio::sync::Semaphore;

@@ -10,7 +10,11 @@ use axum::{
     routing::get,
     serve::Listener,
 };
-use mcp_runtime::{Builder, Extension, HeaderMap, HttpBody, HttpService, prelude::*};
+use mcp_runtime::{
+    Builder,
+    http::{Extension, HeaderMap, HttpBody, HttpService},
+    prelude::*,
+};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use tower::{Service as _, ServiceBuilder, ServiceExt as _};

@@ -5,7 +5,7 @@ use axum::{
     extract::Request as HttpRequest,
     middleware::{Next, from_fn},
 };
-use mcp_runtime::{Principal, prelude::*};
+use mcp_runtime::{auth::Principal, prelude::*};
 use serde_json::{Value, json};
 
 use crate::{

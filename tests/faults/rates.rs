@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use axum::middleware::from_fn;
-use mcp_runtime::{Builder, Limits, prelude::*};
+use mcp_runtime::{Builder, limits::Limits, prelude::*};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},

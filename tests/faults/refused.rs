@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use mcp_runtime::{Limits, StaticTokens};
+use mcp_runtime::{auth::StaticTokens, limits::Limits};
 use serde_json::json;
 use support::{
     clock::linger,

@@ -5,7 +5,11 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use mcp_runtime::{Access, Authorization, Builder, ProtectedResource, StaticTokens, prelude::*};
+use mcp_runtime::{
+    Builder,
+    auth::{Access, Authorization, ProtectedResource, StaticTokens},
+    prelude::*,
+};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 

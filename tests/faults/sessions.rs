@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_runtime::Limits;
+use mcp_runtime::limits::Limits;
 use serde_json::{Value, json};
 use support::clock::{before_it_ends, eventually, jump};
 

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use mcp_runtime::{Builder, Limits, StaticTokens, prelude::*};
+use mcp_runtime::{Builder, auth::StaticTokens, limits::Limits, prelude::*};
 use serde_json::{Value, json};
 use support::clock::eventually;
 use tokio::sync::Semaphore;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_runtime::Jwt;
+use mcp_runtime::auth::Jwt;
 use serde_json::{Value, json};
 use support::clock::{Frozen, jump};
 

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use mcp_runtime::{Builder, StaticTokens, prelude::*};
+use mcp_runtime::{Builder, auth::StaticTokens, prelude::*};
 use serde_json::{Value, json};
 use support::clock::eventually;
 use tokio::sync::Semaphore;

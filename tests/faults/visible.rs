@@ -6,7 +6,7 @@ use axum::{
     extract::Request as HttpRequest,
     middleware::{Next, from_fn},
 };
-use mcp_runtime::{Authorization, Principal};
+use mcp_runtime::auth::{Authorization, Principal};
 use serde_json::json;
 use support::clock::moment_after;
 

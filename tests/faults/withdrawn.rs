@@ -1,6 +1,10 @@
 //! Tools that are disabled or removed while they have tasks.
 
-use mcp_runtime::{Authorization, Builder, StaticTokens, prelude::*};
+use mcp_runtime::{
+    Builder,
+    auth::{Authorization, StaticTokens},
+    prelude::*,
+};
 use serde_json::{Value, json};
 use support::clock::eventually;
 

@@ -1,6 +1,6 @@
 //! Custom verifiers that leave the check of the signature to `Jwt`.
 
-use mcp_runtime::{Authorization, Denied, Jwt, TokenVerifier};
+use mcp_runtime::auth::{Authorization, Denied, Jwt, TokenVerifier};
 use serde_json::json;
 use support::clock::{before_it_ends, eventually, unix_seconds};
 

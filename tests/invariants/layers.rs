@@ -3,7 +3,7 @@ use crate::sources::Source;
 /// The rooms of the runtime from the innermost layer out, as ARCHITECTURE.md draws them.
 const LAYERS: [&[&str]; 9] = [
     &["error"],
-    &["wire", "percent", "suggest", "collect", "random", "unavailable", "unwind"],
+    &["wire", "percent", "suggest", "collect", "random", "unavailable", "unwind"],["random", "unavailable", "unwind"],
     &["model"],
     &["schema"],
     &["item", "call"],

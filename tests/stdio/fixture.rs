@@ -424,8 +424,8 @@ fn run() -> mcp_runtime::Exit {
     }
     let grace = std::env::var("FIXTURE_GRACE").ok().and_then(|it| it.parse().ok());
     let limits = match grace.map(Duration::from_millis) {
-        Some(grace) => mcp_runtime::Limits::new().grace(grace),
-        None => mcp_runtime::Limits::new(),
+        Some(grace) => mcp_runtime::limits::Limits::new().grace(grace),
+        None => mcp_runtime::limits::Limits::new(),
     };
     let server =
         mcp_runtime::server!().limits(limits).setup(async || Ok::<_, Error>(Prepared)).on_shutdown(

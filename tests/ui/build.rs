@@ -5,7 +5,7 @@ mod evaluated;
 
 use std::time::Duration;
 
-use mcp_runtime::{Builder, Limits, server};
+use mcp_runtime::{Builder, limits::Limits, server};
 
 /// State that no server here has.
 struct Db;

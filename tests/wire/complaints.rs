@@ -1,7 +1,7 @@
 //! Complaints of users of MCP servers. Each row has a public thread, and a check that a server with this crate does not repeat the problem.
 //! The checks look at what a real tool publishes in every revision.
 
-use mcp_runtime::testing::{Client, Revision};
+use mcp_runtime::testing::{Revision, TestClient};
 use serde_json::{Map, Value, json};
 
 use crate::{block_on, server};
@@ -9,8 +9,9 @@ use crate::{block_on, server};
 /// Returns the tools of the server as each revision lists them.
 fn listed() -> Vec<(&'static str, Vec<Value>)> {
     let list = async |revision| {
-        let mut client =
-            Client::connect_with(server::named("complaints"), revision).await.expect("a server");
+        let mut client = TestClient::connect_with(server::named("complaints"), revision)
+            .await
+            .expect("a server");
         client.tools().await.expect("a list")
     };
     Revision::ALL.into_iter().map(|it| (it.name(), block_on(list(it)))).collect()
@@ -214,7 +215,7 @@ fn published_tools_give_no_cause_for_known_complaints() {
 fn the_full_schemas_are_complained_of() {
     let tools = block_on(async {
         let server = server::named("complaints").schema_profile(mcp_runtime::SchemaProfile::Full);
-        let mut client = Client::connect(server).await.expect("a server");
+        let mut client = TestClient::connect(server).await.expect("a server");
         client.tools().await.expect("a list")
     });
     for (thread, name, ..) in COMPLAINTS {
@@ -265,7 +266,7 @@ const SENT: &[(&str, &str, &str, &str)] = &[
 #[test]
 fn arguments_are_read_as_clients_send_them() {
     block_on(async {
-        let mut client = Client::connect(server::named("complaints")).await.expect("a server");
+        let mut client = TestClient::connect(server::named("complaints")).await.expect("a server");
         for (thread, tool, arguments, expected) in SENT {
             let arguments: Value = serde_json::from_str(arguments).expect("JSON");
             let called = client.call(tool, arguments).await.expect("an answer");
@@ -316,7 +317,7 @@ fn any_value_fits_what_is_published_of_it() {
     result.extend([json!({ "type": "array" }), json!({ "type": "null" })]);
     let result = json!({ "anyOf": result });
     block_on(async {
-        let mut client = Client::connect(server::named("complaints")).await.expect("a server");
+        let mut client = TestClient::connect(server::named("complaints")).await.expect("a server");
         let tools = client.tools().await.expect("a list");
         let find = |name| tools.iter().find(|it| it["name"] == name).expect("the tool");
         let any = find("any");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_runtime::testing::Client;
+use mcp_runtime::testing::TestClient;
 use serde_json::{Value, json};
 
 use crate::{block_on, server};
@@ -71,7 +71,7 @@ fn requests() -> Vec<(&'static str, Value)> {
 #[test]
 fn an_answer_does_not_grow_with_the_words_of_the_client() {
     block_on(async {
-        let mut client = Client::bare(server::named("fixture")).await.expect("a server");
+        let mut client = TestClient::bare(server::named("fixture")).await.expect("a server");
         let mut failures = Vec::new();
         let method = json!({ "jsonrpc": "2.0", "id": 0, "method": long() });
         failures.extend(grown(&mut client, "an unknown method", &method.to_string()).await);
@@ -123,7 +123,7 @@ fn an_answer_does_not_grow_with_the_words_of_the_client() {
 }
 
 /// Returns a description of the problem if the answer is missing, too long, or not an error.
-async fn grown(client: &mut Client, what: &str, request: &str) -> Option<String> {
+async fn grown(client: &mut TestClient, what: &str, request: &str) -> Option<String> {
     client.send_raw(request.as_bytes());
     let Some(answer) = client.receive_raw(Duration::from_secs(10)).await else {
         return Some(format!("{what} is not answered"));

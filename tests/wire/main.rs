@@ -28,7 +28,7 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime::testing::Client;
+use mcp_runtime::testing::TestClient;
 use serde_json::{Value, json};
 use support::{
     replay::{Wire, replay},
@@ -40,7 +40,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 const ENVELOPE: &str = r#""io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}"#;
 const SERVED: &str = r#""io.modelcontextprotocol/serverInfo": {"name": "fixture", "version": "1.2.3", "description": "Whole-server tests of mcp-runtime"}"#;
 
-struct Memory(Client);
+struct Memory(TestClient);
 
 impl Wire for Memory {
     async fn send(&mut self, line: &[u8]) {
@@ -56,7 +56,7 @@ impl Wire for Memory {
 fn log_to_clients() {
     static LOGGING: Once = Once::new();
     LOGGING.call_once(|| {
-        let subscriber = tracing_subscriber::registry().with(mcp_runtime::client_log());
+        let subscriber = tracing_subscriber::registry().with(mcp_runtime::logging::client_log());
         tracing::subscriber::set_global_default(subscriber).expect("no other subscriber");
     });
 }
@@ -132,7 +132,7 @@ fn the_server_says_what_the_transcripts_say() {
     for transcript in transcripts() {
         let server = server::named(transcript.with.as_deref().unwrap_or("fixture"));
         let replayed = block_on(async {
-            let mut wire = Memory(Client::bare(server).await.expect("the server starts"));
+            let mut wire = Memory(TestClient::bare(server).await.expect("the server starts"));
             replay(&transcript, &mut wire).await
         });
         failures.extend(replayed.err());
@@ -153,7 +153,7 @@ fn every_revision_has_transcripts_of_its_own_or_shared_ones() {
 #[test]
 fn streams_are_ended_when_the_server_stops() {
     let said = block_on(async {
-        let mut client = Client::connect(server::named("fixture")).await.expect("a server");
+        let mut client = TestClient::connect(server::named("fixture")).await.expect("a server");
         client.listen(json!({ "toolsListChanged": true })).await.expect("a stream");
         client.listen(json!({})).await.expect("a stream");
         client.start("tools/call", json!({ "name": "wait" }));
@@ -189,7 +189,7 @@ fn streams_are_ended_when_the_server_stops() {
 #[test]
 fn progress_of_a_cancelled_handler_is_not_sent() {
     block_on(async {
-        let mut client = Client::connect(server::named("fixture")).await.expect("a server");
+        let mut client = TestClient::connect(server::named("fixture")).await.expect("a server");
         let meta = json!({ "progressToken": 1 });
         let call = client.start("tools/call", json!({ "name": "stubborn", "_meta": meta }));
         let first = client.notification(Duration::from_secs(10)).await.expect("a report");

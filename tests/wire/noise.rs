@@ -2,7 +2,7 @@
 
 use std::{slice, sync::OnceLock, time::Duration};
 
-use mcp_runtime::testing::Client;
+use mcp_runtime::testing::TestClient;
 use proptest::{
     collection::vec,
     option,
@@ -187,7 +187,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
 
 /// Sends all lines, then a request in each era. Returns all answers.
 async fn answers(revision: Option<&str>, lines: &[Vec<u8>]) -> Vec<Value> {
-    let mut client = Client::bare(server::named("fixture")).await.expect("the server starts");
+    let mut client = TestClient::bare(server::named("fixture")).await.expect("the server starts");
     if let Some(revision) = revision {
         let info = json!({ "name": "noise", "version": "0" });
         let params = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": info });

@@ -9,7 +9,7 @@ use std::{
 
 use mcp_runtime::{
     prelude::*,
-    testing::{Called, Client, Revision},
+    testing::{Called, Revision, TestClient},
 };
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -44,7 +44,7 @@ fn run(test: impl Future<Output = ()>) {
 
 /// The restaurant and one client. Its user gives the answers of the list in turn; a question without an answer fails the test.
 struct Guest {
-    client: Client,
+    client: TestClient,
     restaurant: Restaurant,
     answers: Arc<Mutex<VecDeque<Value>>>,
     asked: Arc<Mutex<Vec<Value>>>,
@@ -66,7 +66,8 @@ impl Guest {
             let _ = made.send(restaurant.clone());
             Ok::<_, Error>(restaurant)
         });
-        let mut client = Client::connect_capable(server, revision, can).await.expect("it starts");
+        let mut client =
+            TestClient::connect_capable(server, revision, can).await.expect("it starts");
         let restaurant = restaurant.await.expect("`setup` has run");
         let answers: Arc<Mutex<VecDeque<Value>>> = Arc::default();
         let asked: Arc<Mutex<Vec<Value>>> = Arc::default();

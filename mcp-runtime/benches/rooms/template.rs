@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::Criterion;
-use mcp_runtime::bench::UriTemplate;
+use mcp_runtime::bench::ParsedTemplate;
 
 pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("template match");
@@ -18,7 +18,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         ("percent-encoded", "notes://{title}", "notes://caf%C3%A9%20au%20lait", Some(1)),
         ("another URI", "users://{id}/profile", "users://4711/settings", None),
     ] {
-        let template = UriTemplate::parse(template).expect("a template");
+        let template = ParsedTemplate::parse(template).expect("a template");
         assert_eq!(template.matches(uri), variables, "{name}");
         group.bench_function(name, |it| it.iter(|| template.matches(black_box(uri))));
     }

@@ -4,25 +4,25 @@ use std::sync::Arc;
 
 use super::{arguments::CallSite, settings::Builder};
 use crate::{
-    auth::{ProtectedResource, Rules},
+    authorization::{ProtectedResource, Rules},
     call::context::Policy,
     catalog::Entry,
 };
 
 impl Builder {
-    /// Requires an access token from callers over HTTP, and sets the verifier of these tokens. Pass [`Jwt`](crate::Jwt) for tokens that an
-    /// issuer has signed, and a [`TokenVerifier`](crate::TokenVerifier) of your own for other tokens. A [`ProtectedResource`] sets more
+    /// Requires an access token from callers over HTTP, and sets the verifier of these tokens. Pass [`Jwt`](crate::auth::Jwt) for tokens that an
+    /// issuer has signed, and a [`TokenVerifier`](crate::auth::TokenVerifier) of your own for other tokens. A [`ProtectedResource`] sets more
     /// than the verifier.
     ///
-    /// Every request is verified before the server looks at its body. Handlers take [`Auth`](crate::Auth) to learn who the caller is.
-    /// Tasks, sessions and everything else that a call leaves behind belong to its [`Principal`](crate::Principal) alone. Clients learn
+    /// Every request is verified before the server looks at its body. Handlers take [`Auth`](crate::auth::Auth) to learn who the caller is.
+    /// Tasks, sessions and everything else that a call leaves behind belong to its [`Principal`](crate::auth::Principal) alone. Clients learn
     /// where to get a token from the 401 response, and at `/.well-known/oauth-protected-resource` with and without the path of the
     /// endpoint.
     ///
     /// Over stdio this setting has no effect, because credentials come from the environment there.
     ///
     /// ```
-    /// use mcp_runtime::Jwt;
+    /// use mcp_runtime::auth::Jwt;
     ///
     /// let server = mcp_runtime::server!().auth(Jwt::new("https://login.example.com", "https://api.example.com/mcp"));
     /// # let _ = server;
@@ -51,7 +51,7 @@ impl Builder {
     /// item. Can be called several times: every policy has to accept the caller.
     ///
     /// ```
-    /// use mcp_runtime::StaticTokens;
+    /// use mcp_runtime::auth::StaticTokens;
     ///
     /// let server = mcp_runtime::server!()
     ///     .auth(StaticTokens::new().token("ada-secret", "ada"))

@@ -9,6 +9,7 @@ mod check;
 mod disabled;
 #[cfg(feature = "http")]
 mod http;
+mod serve;
 mod settings;
 
 #[cfg(feature = "stdio")]

@@ -10,7 +10,7 @@ use std::{
 
 use super::arguments::{CallSite, Items, Made, Opening, Setup, Size};
 #[cfg(feature = "auth")]
-use crate::auth::SharedPolicy;
+use crate::authorization::SharedPolicy;
 #[cfg(feature = "http")]
 use crate::server::HttpSettings;
 use crate::{
@@ -272,7 +272,7 @@ impl Builder {
     /// operation, and runs it with [`Next::run`].
     ///
     /// Can be called only once. `list` and `schema` on the command line run without the closure. Under protocol revision 2026-07-28 a call
-    /// that asks its client is several operations, one for each round: see [`Outcome::needs_input`](crate::Outcome::needs_input).
+    /// that asks its client is several operations, one for each round: see [`Outcome::needs_input`](crate::middleware::Outcome::needs_input).
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -315,7 +315,7 @@ impl Builder {
     /// Sets how often one caller may call each tool, resource and prompt that sets no `rate` of its own: `.rate(Rate::per_second(10))`.
     /// Default: no limit.
     ///
-    /// A caller is the [`Principal`](crate::Principal) if one is known, otherwise the session or the connection. Over HTTP without a
+    /// A caller is the [`Principal`](crate::auth::Principal) if one is known, otherwise the session or the connection. Over HTTP without a
     /// session it is the address that the request came from; for IPv6 it is the network of 64 bits. An axum application provides this
     /// address with `into_make_service_with_connect_info::<SocketAddr>()`. If it does not, all such requests count as one caller. Headers
     /// are read only behind a [trusted proxy](Self::trust_proxy).
@@ -327,7 +327,7 @@ impl Builder {
     }
 
     /// Sets how many calls of each tool, resource and prompt that sets no `concurrency` of its own may run at once, for all callers
-    /// together. Default: no limit except those of all items together ([`Limits`](crate::Limits)).
+    /// together. Default: no limit except those of all items together ([`Limits`](crate::limits::Limits)).
     #[must_use]
     #[track_caller]
     pub fn concurrency(mut self, calls: u32) -> Self {
@@ -455,7 +455,7 @@ impl Builder {
     /// error that says to call it again.
     ///
     /// ```
-    /// use mcp_runtime::MemoryTasks;
+    /// use mcp_runtime::tasks::MemoryTasks;
     ///
     /// let server = mcp_runtime::server!().task_store(MemoryTasks::new().most(100));
     /// # let _ = server;

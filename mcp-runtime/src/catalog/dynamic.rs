@@ -13,7 +13,7 @@ use super::{
     schemas,
 };
 #[cfg(feature = "auth")]
-use crate::auth::ItemGuard;
+use crate::authorization::ItemGuard;
 use crate::{
     call::context::Context,
     call::extract::{ArgumentNames, Arguments, Call, Running},
@@ -65,7 +65,7 @@ macro_rules! common_methods {
 
             /// Sets how often one caller may call the item. Default: the rate of the server.
             #[must_use]
-            pub fn rate(mut self, rate: $crate::Rate) -> Self {
+            pub fn rate(mut self, rate: $crate::limits::Rate) -> Self {
                 self.rates.rate = Some(rate);
                 self
             }
@@ -92,7 +92,7 @@ macro_rules! common_methods {
             /// Sets a policy that decides who may use the item: a closure that takes the caller and the access that it requests.
             #[cfg(feature = "auth")]
             #[must_use]
-            pub fn auth(mut self, policy: impl $crate::Policy) -> Self {
+            pub fn auth(mut self, policy: impl $crate::auth::Policy) -> Self {
                 self.guard = self.guard.deciding(policy);
                 self
             }

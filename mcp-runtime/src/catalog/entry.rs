@@ -11,7 +11,7 @@ use mcp_runtime_wire::Raw;
 
 use super::schemas::{self, ToolOutputSchema, ToolSchema};
 #[cfg(feature = "auth")]
-use crate::auth::ItemGuard;
+use crate::authorization::ItemGuard;
 use crate::{
     call::extract::{ArgumentField, ArgumentNames, ArgumentSource, Call, ItemParams, Running},
     call::reply::OutputSchemaSource,

@@ -25,7 +25,7 @@ use crate::{
     server::Identity,
     suggest::nearest,
     task::MemoryTasks,
-    testing::{Called, Client, Prompted, ReadContents},
+    testing::{Called, Prompted, ReadContents, TestClient},
     transport::{
         block_on,
         stdio::{StdioGuard, StdioInput},
@@ -217,11 +217,11 @@ impl Builder {
             // Lists need no state, and making the state may have side effects.
             let lists = command == "list";
             let client = if lists {
-                Client::unprepared(self)
+                TestClient::unprepared(self)
             } else {
                 let can = json!({ "elicitation": { "form": {}, "url": {} } });
                 // Tasks of a trial call are not stored. A server that is running may also hold the lock of the configured store.
-                Client::connect_capable(
+                TestClient::connect_capable(
                     self.task_store(MemoryTasks::new()),
                     Revision::MODERN[0],
                     can,
@@ -302,7 +302,7 @@ fn unknown_command(given: &str) -> CommandError {
 
 /// Returns the text that the command prints.
 async fn run_command(
-    client: &mut Client,
+    client: &mut TestClient,
     command: &str,
     rest: &[String],
     answers: &mut QuestionAnswers,

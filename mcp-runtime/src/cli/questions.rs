@@ -17,7 +17,7 @@ use super::{
 use crate::{
     collect::collect_by_insert,
     suggest::nearest,
-    testing::{Client, RpcError, next_round},
+    testing::{RpcError, TestClient, next_round},
     transport::stdio::StdioInput,
 };
 
@@ -83,7 +83,7 @@ impl QuestionAnswers {
     /// Returns the error that the call failed with, or the questions without an answer.
     pub(super) async fn call(
         &mut self,
-        client: &mut Client,
+        client: &mut TestClient,
         method: &str,
         params: Value,
     ) -> Result<Value, CommandError> {
@@ -214,7 +214,7 @@ fn needs_task(error: &RpcError) -> bool {
 /// # Errors
 /// Returns the error that the task ended with, or the questions without an answer.
 async fn follow_task(
-    client: &mut Client,
+    client: &mut TestClient,
     answers: &mut QuestionAnswers,
     created: &Value,
 ) -> Result<Value, CommandError> {

@@ -7,7 +7,7 @@ use crate::{
     catalog::{Entry, Snapshot},
     model::ListKind,
     server::Identity,
-    testing::{Client, ReadContents, RpcError},
+    testing::{ReadContents, RpcError, TestClient},
 };
 
 /// All lists of a server. A list it does not have is empty.
@@ -20,7 +20,7 @@ pub(super) struct ServerLists {
 }
 
 impl ServerLists {
-    pub(super) async fn ask(client: &mut Client) -> Result<Self, RpcError> {
+    pub(super) async fn ask(client: &mut TestClient) -> Result<Self, RpcError> {
         let has = client.request("server/discover", json!({})).await?;
         let has = &has["capabilities"];
         let mut everything = Self::default();

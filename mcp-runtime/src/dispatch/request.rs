@@ -110,13 +110,13 @@ impl Request<'_> {
 }
 
 /// Variables of a template, with their values in a URI.
-type UriVariables<'a> = Vec<ArgumentMember<'a, Cow<'a, str>>>;
+type MatchedVariables<'a> = Vec<ArgumentMember<'a, Cow<'a, str>>>;
 
 /// Returns the templates that match a URI, each with its variables.
 pub(super) fn matching_templates<'s: 'a, 'a>(
     snapshot: &'s Snapshot,
     uri: &'a str,
-) -> impl Iterator<Item = (&'s Arc<Entry>, UriVariables<'a>)> {
+) -> impl Iterator<Item = (&'s Arc<Entry>, MatchedVariables<'a>)> {
     snapshot.list(ListKind::Templates).iter().filter_map(move |entry| {
         let template = entry.resource()?.template.as_ref()?;
         let variables = template.matches(uri)?.into_iter();
@@ -145,7 +145,7 @@ pub(super) fn matching_template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option
 
 /// Whether the variables fit their types. Reads them as a call would, without running the handler. A variable whose type panics counts as
 /// fitting: the call will panic in the same way, and its panic gets a response.
-fn fits(entry: &Entry, variables: UriVariables<'_>) -> bool {
+fn fits(entry: &Entry, variables: MatchedVariables<'_>) -> bool {
     let Handler::Static(read) = entry.handler else { return true };
     let fits = Cell::new(false);
     let environment = Arc::new(Environment::new(States::default(), 0));

@@ -11,7 +11,7 @@ use mcp_runtime_wire::Raw;
 use super::request::{Request, matching_template};
 #[cfg(feature = "auth")]
 use crate::{
-    auth::{AccessError, Rules},
+    authorization::{AccessError, Rules},
     call::context::{Access, AccessArguments, Authorization},
     percent,
 };

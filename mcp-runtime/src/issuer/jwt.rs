@@ -20,7 +20,7 @@ use super::{
     token::{TokenClaims, Unverified},
 };
 use crate::{
-    auth::{Denied, TokenVerifier},
+    authorization::{Denied, TokenVerifier},
     call::context::Authorization,
 };
 
@@ -42,7 +42,7 @@ const LONGEST_CACHED: usize = 4 << 10;
 /// * Its `iss` is this issuer.
 /// * Its `aud` is an audience of this server, or an array that contains one.
 /// * Its `exp` has not passed, and its `nbf` has. Clocks may differ by 30 seconds.
-/// * It has a `sub`, which becomes the caller's [`Principal`](crate::Principal).
+/// * It has a `sub`, which becomes the caller's [`Principal`](crate::auth::Principal).
 ///
 /// The scopes of the caller are those in `scope`, or in `scp`.
 ///
@@ -50,7 +50,7 @@ const LONGEST_CACHED: usize = 4 << 10;
 /// have the issuer give every service tokens of its own.
 ///
 /// ```
-/// use mcp_runtime::Jwt;
+/// use mcp_runtime::auth::Jwt;
 ///
 /// let server = mcp_runtime::server!().auth(Jwt::new("https://login.example.com", "https://api.example.com/mcp"));
 /// # let _ = server;

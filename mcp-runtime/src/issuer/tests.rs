@@ -18,7 +18,7 @@ use super::{
     keys::PAUSE,
     token::{TokenClaims, Unverified},
 };
-use crate::{auth::Denied, call::context::Authorization};
+use crate::{authorization::Denied, call::context::Authorization};
 
 const ISSUER: &str = "https://login.example";
 const AUDIENCE: &str = "https://api.example/mcp";

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 macro_rules! limit {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// Limit whose refusals are counted: one of the [`Limits`](crate::Limits), a limit that an item declares, or a limit of the
+        /// Limit whose refusals are counted: one of the [`Limits`](crate::limits::Limits), a limit that an item declares, or a limit of the
         /// `AuthorizationServer`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -172,7 +172,7 @@ impl RefusalCounters {
 /// Counts of the calls and the refusals of a server: [`Handle::stats`](crate::Handle::stats).
 ///
 /// ```
-/// use mcp_runtime::{Limit, prelude::*};
+/// use mcp_runtime::{limits::Limit, prelude::*};
 ///
 /// /// How busy the server is.
 /// #[tool]
@@ -183,7 +183,7 @@ impl RefusalCounters {
 /// # fn main() {}
 /// ```
 ///
-/// The refusals are those of the [`Limits`](crate::Limits), of items with a `rate` or a `concurrency`, and of an `AuthorizationServer`. The
+/// The refusals are those of the [`Limits`](crate::limits::Limits), of items with a `rate` or a `concurrency`, and of an `AuthorizationServer`. The
 /// last are login attempts, registrations, and requests for which there was no room.
 ///
 /// Each number is counted on its own, so two of them may belong to different moments.

@@ -29,7 +29,7 @@ impl ClientInfo {
     /// Whether the client declared this extension of the protocol, such as `io.modelcontextprotocol/tasks`.
     ///
     /// ```
-    /// assert!(!mcp_runtime::ClientInfo::default().has_extension("io.modelcontextprotocol/tasks"));
+    /// assert!(!mcp_runtime::extract::ClientInfo::default().has_extension("io.modelcontextprotocol/tasks"));
     /// ```
     pub fn has_extension(&self, id: &str) -> bool {
         let extensions = self.capabilities.0.get("extensions");
@@ -61,7 +61,7 @@ impl ClientInfo {
     /// Whether the client lets servers use its model (`sampling`, client/sampling).
     ///
     /// ```
-    /// assert!(!mcp_runtime::ClientInfo::default().can_sample());
+    /// assert!(!mcp_runtime::extract::ClientInfo::default().can_sample());
     /// ```
     pub fn can_sample(&self) -> bool {
         self.can("sampling")
@@ -70,7 +70,7 @@ impl ClientInfo {
     /// Whether the client lists the directories that the user works in (`roots`, client/roots).
     ///
     /// ```
-    /// assert!(!mcp_runtime::ClientInfo::default().can_list_roots());
+    /// assert!(!mcp_runtime::extract::ClientInfo::default().can_list_roots());
     /// ```
     pub fn can_list_roots(&self) -> bool {
         self.can("roots")

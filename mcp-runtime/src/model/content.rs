@@ -163,7 +163,7 @@ impl From<&str> for Content {
 /// A picture.
 ///
 /// ```
-/// use mcp_runtime::Image;
+/// use mcp_runtime::content::Image;
 ///
 /// let image = Image::png(vec![0x89, b'P', b'N', b'G']);
 /// # let _ = image;
@@ -379,7 +379,7 @@ impl Blob {
 /// A message of a prompt.
 ///
 /// ```
-/// use mcp_runtime::Message;
+/// use mcp_runtime::content::Message;
 ///
 /// let chat = [Message::user("What is 40 + 2?"), Message::assistant("42")];
 /// # let _ = chat;

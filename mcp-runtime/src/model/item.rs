@@ -53,7 +53,7 @@ impl Icon {
 /// calls must be evenly spaced.
 ///
 /// ```
-/// use mcp_runtime::{Rate, prelude::*};
+/// use mcp_runtime::{limits::Rate, prelude::*};
 ///
 /// let tool = Tool::new("search").rate(Rate::per_second(10).burst(20)).handler(async |_: Context| "found");
 /// # let _ = tool;

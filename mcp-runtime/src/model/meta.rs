@@ -1,9 +1,9 @@
 use serde_json::{Map, Value};
 
-/// A `_meta` object. As a parameter of a handler it is the `_meta` of the request, inside [`WithMeta`](crate::WithMeta) that of the result.
+/// A `_meta` object. As a parameter of a handler it is the `_meta` of the request, inside [`WithMeta`](crate::reply::WithMeta) that of the result.
 ///
 /// ```
-/// use mcp_runtime::Meta;
+/// use mcp_runtime::content::Meta;
 ///
 /// let meta = Meta::new().with("example.com/cost", 3);
 /// assert_eq!(meta.get("example.com/cost").unwrap(), 3);

@@ -8,7 +8,7 @@ use crate::{error::shown, percent};
 /// it by itself.
 ///
 /// ```
-/// use mcp_runtime::Root;
+/// use mcp_runtime::extract::Root;
 ///
 /// /// Returns the paths of those roots that have one on this machine.
 /// fn directories(roots: &[Root]) -> Vec<std::path::PathBuf> {

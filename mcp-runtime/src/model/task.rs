@@ -16,7 +16,7 @@ use crate::error::Error;
 /// ```
 /// use std::time::Duration;
 ///
-/// use mcp_runtime::{TaskSupport, prelude::*};
+/// use mcp_runtime::{prelude::*, tasks::TaskSupport};
 ///
 /// let tool = Tool::new("report")
 ///     .task(TaskSupport::new().required().ttl(Duration::from_secs(3600)))
@@ -53,14 +53,14 @@ impl TaskSupport {
     }
 
     /// Sets how long a task is kept after it was created. Clients may ask for less. The default is
-    /// [`Limits::task_ttl`](crate::Limits::task_ttl).
+    /// [`Limits::task_ttl`](crate::limits::Limits::task_ttl).
     #[must_use]
     pub const fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
-    /// Sets how often clients are told to poll. The default is [`Limits::task_poll`](crate::Limits::task_poll).
+    /// Sets how often clients are told to poll. The default is [`Limits::task_poll`](crate::limits::Limits::task_poll).
     #[must_use]
     pub const fn poll(mut self, poll: Duration) -> Self {
         self.poll = Some(poll);

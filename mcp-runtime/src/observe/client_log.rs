@@ -32,7 +32,7 @@ use crate::{
 /// ```
 /// use tracing_subscriber::prelude::*;
 ///
-/// let subscriber = tracing_subscriber::registry().with(mcp_runtime::client_log());
+/// let subscriber = tracing_subscriber::registry().with(mcp_runtime::logging::client_log());
 /// # let _ = subscriber;
 /// ```
 pub fn client_log<S>() -> impl Layer<S>

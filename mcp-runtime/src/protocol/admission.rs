@@ -56,7 +56,7 @@ pub(super) fn permit_uris<'a>(
         return Ok(());
     }
     let dispatcher = &state.service.dispatcher;
-    let mut refused: Option<crate::auth::AccessError> = None;
+    let mut refused: Option<crate::authorization::AccessError> = None;
     for uri in uris {
         if let Err(no) = dispatcher.rights.permit_uri(snapshot, request.carrier, uri) {
             refused = Some(match refused {

@@ -46,7 +46,7 @@ pub(crate) enum RefusalStatus {
     Busy,
     /// The caller may not do this.
     #[cfg(feature = "auth")]
-    NotAllowed(Box<crate::auth::AuthRefusal>),
+    NotAllowed(Box<crate::authorization::AuthRefusal>),
 }
 
 impl RefusalStatus {
@@ -68,8 +68,8 @@ impl From<Error> for RefusedRequest {
 }
 
 #[cfg(feature = "auth")]
-impl From<crate::auth::AccessError> for RefusedRequest {
-    fn from(no: crate::auth::AccessError) -> Self {
+impl From<crate::authorization::AccessError> for RefusedRequest {
+    fn from(no: crate::authorization::AccessError) -> Self {
         if let Some(refusal) = &no.refusal {
             tracing::debug!("refused: {}", refusal.why());
         }

@@ -15,7 +15,7 @@ use crate::{
 /// Function generated beside the user's function: reads the arguments, then runs the user's function.
 pub type CallFn = for<'a> fn(Call<'a>) -> Running;
 
-/// Expansion of the [`Policy`](crate::Policy) of an attribute.
+/// Expansion of the [`Policy`](crate::auth::Policy) of an attribute.
 #[cfg(feature = "auth")]
 pub type PolicyFn = fn(&Authorization, &Access<'_>) -> bool;
 

@@ -203,8 +203,8 @@ macro_rules! __scopes {
 macro_rules! __policy {
     ($policy:expr) => {{
         fn decide(
-            caller: &$crate::Authorization,
-            access: &$crate::Access<'_>,
+            caller: &$crate::auth::Authorization,
+            access: &$crate::auth::Access<'_>,
         ) -> ::core::primitive::bool {
             $crate::__private::decide($policy, caller, access)
         }

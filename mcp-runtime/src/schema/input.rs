@@ -290,7 +290,7 @@ pub fn input_schema(schema: impl Serialize) -> Result<Box<str>, String> {
 
 impl SamplingTool {
     /// Sets the arguments: the fields of `T`, with their doc comments as descriptions. `#[data]` on `T` is enough, and
-    /// [`ToolUse::input`](crate::ToolUse::input) reads them.
+    /// [`ToolUse::input`](crate::sampling::ToolUse::input) reads them.
     #[must_use]
     pub fn schema<T: JsonSchema>(mut self) -> Self {
         self.schema =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::network::Network;
 #[cfg(feature = "auth")]
-use crate::auth::ProtectedResource;
+use crate::authorization::ProtectedResource;
 
 /// Settings of the HTTP endpoint.
 #[derive(Clone, Debug)]

@@ -75,7 +75,7 @@ const SELECT_HEADS: &str =
 #[cfg_attr(feature = "stdio", doc = "```no_run")]
 // Without the feature there is no `run`, so there is nothing to compile.
 #[cfg_attr(not(feature = "stdio"), doc = "```ignore")]
-/// use mcp_runtime::{Exit, SqliteStore};
+/// use mcp_runtime::{tasks::SqliteStore, Exit};
 ///
 /// fn main() -> Exit {
 ///     let store = SqliteStore::new("tasks.db").most(10_000).bytes(1 << 30);

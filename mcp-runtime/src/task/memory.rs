@@ -14,7 +14,7 @@ use crate::{error::Result, model::Timestamp};
 /// task is rejected.
 ///
 /// ```
-/// use mcp_runtime::MemoryTasks;
+/// use mcp_runtime::tasks::MemoryTasks;
 ///
 /// let server = mcp_runtime::server!().task_store(MemoryTasks::new().most(100).bytes(10 << 20));
 /// # let _ = server;

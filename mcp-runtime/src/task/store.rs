@@ -14,12 +14,12 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>
 ///
 /// The server puts a task into the store when the task begins, before the client gets its id. It puts the task again when it ends, before
 /// any client can see the end. Progress in between stays in the process. The store decides which tasks are left after a restart:
-/// [`MemoryTasks`](crate::MemoryTasks) loses all, `SqliteStore` (feature `sqlite`) none.
+/// [`MemoryTasks`](crate::tasks::MemoryTasks) loses all, `SqliteStore` (feature `sqlite`) none.
 ///
 /// ```
 /// use std::{collections::BTreeMap, sync::Mutex};
 ///
-/// use mcp_runtime::{BoxFuture, TaskRecord, TaskStore};
+/// use mcp_runtime::tasks::{BoxFuture, TaskRecord, TaskStore};
 ///
 /// /// A store that never evicts.
 /// #[derive(Default)]
@@ -106,7 +106,7 @@ pub trait TaskStore: Send + Sync + 'static {
 pub struct TaskRecord {
     /// Id of the task.
     pub id: String,
-    /// Owner of the task: the name of a [`Principal`](crate::Principal), empty if the caller is unknown.
+    /// Owner of the task: the name of a [`Principal`](crate::auth::Principal), empty if the caller is unknown.
     pub owner: String,
     /// Time at which the task was made, in milliseconds since 1970.
     pub created: u64,

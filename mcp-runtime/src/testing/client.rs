@@ -22,7 +22,7 @@ use crate::{
 const MOST_ROUNDS: usize = 100;
 
 /// Client in the same process as the server. By default it speaks the newest revision.
-pub struct Client {
+pub struct TestClient {
     memory: InProcessConnection,
     pub(super) revision: Revision,
     next_id: u64,
@@ -32,15 +32,15 @@ pub struct Client {
     pub(super) notifications: VecDeque<Value>,
     /// Result of `initialize`, in revisions that have that request.
     initialized: Value,
-    /// Keeps the server's state alive, and runs `on_shutdown` in [`Client::close`].
+    /// Keeps the server's state alive, and runs `on_shutdown` in [`TestClient::close`].
     started: Started,
     pub(super) patience: Duration,
     responder: Responder,
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for TestClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("revision", &self.revision).finish_non_exhaustive()
+        f.debug_struct("TestClient").field("revision", &self.revision).finish_non_exhaustive()
     }
 }
 
@@ -61,11 +61,11 @@ fn info() -> Value {
     json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// Handle of a request that was sent. [`Client::wait`] waits for its result, and [`Client::cancel`] cancels it.
+/// Handle of a request that was sent. [`TestClient::wait`] waits for its result, and [`TestClient::cancel`] cancels it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ongoing(pub(super) u64);
 
-impl Client {
+impl TestClient {
     /// Starts the server and connects to it in the newest revision.
     ///
     /// # Errors
@@ -155,11 +155,11 @@ impl Client {
     }
 
     /// Sends all later requests as this caller, as over HTTP. The server then checks the requirements of items and of the server itself
-    /// (`scopes`, `auth`, [`policy`](Builder::policy)), and handlers find the caller in [`Auth`](crate::Auth). Before this call nothing is
+    /// (`scopes`, `auth`, [`policy`](Builder::policy)), and handlers find the caller in [`Auth`](crate::auth::Auth). Before this call nothing is
     /// checked, as over stdio.
     ///
     /// ```
-    /// use mcp_runtime::{Authorization, prelude::*, testing::Client};
+    /// use mcp_runtime::{auth::Authorization, prelude::*, testing::TestClient};
     /// # use serde_json::json;
     ///
     /// /// Forgets everything.
@@ -167,7 +167,7 @@ impl Client {
     /// fn clear() {}
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-    /// let mut client = Client::connect(mcp_runtime::server!().items(items![clear])).await?;
+    /// let mut client = TestClient::connect(mcp_runtime::server!().items(items![clear])).await?;
     /// client.authorization(Authorization::new("ada").scopes(["notes:read"]));
     /// assert!(client.tools().await?.is_empty());
     /// assert!(client.call("clear", json!({})).await.is_err());
@@ -177,7 +177,7 @@ impl Client {
     /// # }).unwrap();
     /// ```
     #[cfg(feature = "auth")]
-    pub fn authorization(&mut self, authorization: crate::Authorization) {
+    pub fn authorization(&mut self, authorization: crate::auth::Authorization) {
         let authorization = self.started.dispatcher.rights.rules.completed(authorization);
         self.memory.carrier.authorization = Some(std::sync::Arc::new(authorization));
     }
@@ -342,11 +342,11 @@ impl Client {
     }
 
     /// Answers all later questions of the server, in the way of the client's revision. `answer` gets the method and its parameters, and
-    /// returns the result. [`request`](Client::request) and the methods based on it go through all rounds; [`start`](Client::start) shows
+    /// returns the result. [`request`](TestClient::request) and the methods based on it go through all rounds; [`start`](TestClient::start) shows
     /// each round.
     ///
     /// ```
-    /// # use mcp_runtime::{prelude::*, testing::{Client, Revision}};
+    /// # use mcp_runtime::{prelude::*, testing::{TestClient, Revision}};
     /// # use serde_json::json;
     /// # #[form] struct Consent { go: bool }
     /// #[tool]
@@ -357,7 +357,7 @@ impl Client {
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
     /// let server = mcp_runtime::server!().items(items![ask]);
     /// let can = json!({ "elicitation": {} });
-    /// let mut client = Client::connect_capable(server, Revision::V2026_07_28, can).await?;
+    /// let mut client = TestClient::connect_capable(server, Revision::V2026_07_28, can).await?;
     /// client.answer_with(|_method, params| {
     ///     assert_eq!(params["message"], "Go on?");
     ///     json!({ "action": "accept", "content": { "go": true } })

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! ```
-//! use mcp_runtime::{prelude::*, testing::Client};
+//! use mcp_runtime::{prelude::*, testing::TestClient};
 //! use serde_json::json;
 //!
 //! /// Adds two numbers.
@@ -21,7 +21,7 @@
 //! }
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-//! let mut client = Client::connect(mcp_runtime::server!().items(items![add])).await?;
+//! let mut client = TestClient::connect(mcp_runtime::server!().items(items![add])).await?;
 //! assert_eq!(client.call("add", json!({ "a": 40, "b": 2 })).await?.text(), "42");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # }).unwrap();
@@ -37,7 +37,7 @@ mod results;
 
 #[cfg(feature = "stdio")]
 pub(crate) use client::next_round;
-pub use client::{Client, Ongoing};
+pub use client::{Ongoing, TestClient};
 pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 
 pub use crate::protocol::Revision;

@@ -5,14 +5,14 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::{
-    client::{Client, Ongoing},
+    client::{Ongoing, TestClient},
     results::{Called, Completed, Prompted, ReadContents, RpcError, called, typed},
 };
 
 /// Longest time that the client waits for a task.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-impl Client {
+impl TestClient {
     /// Returns the items of all pages of `tools/list`.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl Client {
     }
 
     /// Subscribes to updates of a resource, in the way of the client's revision. In the modern era returns the stream, which
-    /// [`Client::cancel`] ends.
+    /// [`TestClient::cancel`] ends.
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
@@ -167,7 +167,7 @@ impl Client {
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn log_from(&mut self, level: crate::Level) -> Result<(), RpcError> {
+    pub async fn log_from(&mut self, level: crate::logging::Level) -> Result<(), RpcError> {
         if self.revision.is_modern() {
             self.log_level = Some(level.name());
             return Ok(());
@@ -176,13 +176,13 @@ impl Client {
     }
 
     /// Waits until a task has ended, and returns the result of its tool. `created` is the result that announced the task. Questions of the
-    /// task are answered by the function set with [`answer_with`](Client::answer_with).
+    /// task are answered by the function set with [`answer_with`](TestClient::answer_with).
     ///
-    /// Under protocol revision 2026-07-28, [`call`](Client::call) does this by itself for a client that [has](Client::connect_capable) the
+    /// Under protocol revision 2026-07-28, [`call`](TestClient::call) does this by itself for a client that [has](TestClient::connect_capable) the
     /// capability `json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })`. In 2025-11-25 the client itself asks for a task.
     ///
     /// ```
-    /// # use mcp_runtime::{prelude::*, testing::{Client, Revision}};
+    /// # use mcp_runtime::{prelude::*, testing::{TestClient, Revision}};
     /// # use serde_json::json;
     /// #[tool(task)]
     /// async fn brew() -> &'static str {
@@ -191,7 +191,7 @@ impl Client {
     /// }
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
     /// let server = mcp_runtime::server!().items(items![brew]);
-    /// let mut client = Client::connect_with(server, Revision::V2025_11_25).await?;
+    /// let mut client = TestClient::connect_with(server, Revision::V2025_11_25).await?;
     /// let created = client.request("tools/call", json!({ "name": "brew", "task": {} })).await?;
     /// assert_eq!(created["task"]["status"], "working");
     /// assert_eq!(client.finish_task(&created).await?.text(), "tea");

@@ -10,7 +10,6 @@ pub(crate) mod lines;
     allow(dead_code, reason = "stdio has an alarm only where there is SIGTERM")
 )]
 mod runtime;
-mod serve;
 #[cfg(all(feature = "stdio", any(unix, windows)))]
 pub(crate) mod stdio;
 pub(crate) mod stream;

@@ -184,7 +184,7 @@ fn a_server_with_arguments_that_cannot_be_spread_does_not_build() {
 #[tokio::test]
 async fn a_string_is_read_as_json_only_when_it_is_some() {
     let mut client =
-        mcp_runtime::testing::Client::connect(server!().items(items![plan])).await.unwrap();
+        mcp_runtime::testing::TestClient::connect(server!().items(items![plan])).await.unwrap();
     for people in ["1e999", r#"["\ud800"]"#, "\u{a0}2", "[", ""] {
         let said =
             said(&mut client, "plan", json!({ "startingPoint": "Oslo", "people": people })).await;

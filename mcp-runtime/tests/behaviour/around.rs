@@ -2,7 +2,13 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
-use mcp_runtime::{Builder, Operation, Outcome, items, prelude::*, server, testing::Revision};
+use mcp_runtime::{
+    Builder, items,
+    middleware::{Operation, Outcome},
+    prelude::*,
+    server,
+    testing::Revision,
+};
 use serde_json::json;
 
 use crate::support::{LIMIT, both_eras, connect, hold_thread, names, refused, said};
@@ -239,7 +245,7 @@ fn late(progress: Progress, cancelled: &Mutex<mpsc::Receiver<()>>) {
 
 both_eras! {
     async fn reports_rise_whoever_sends_them(revision) {
-        let around = async |call: mcp_runtime::OperationCall, next: mcp_runtime::Next| {
+        let around = async |call: mcp_runtime::middleware::OperationCall, next: mcp_runtime::middleware::Next| {
             if matches!(call.operation(), Operation::CallTool(_)) {
                 call.context().progress().report(1);
             }
@@ -256,7 +262,7 @@ both_eras! {
     }
 
     async fn what_outlives_a_cancelled_call_is_not_heard(revision) {
-        let around = async |call: mcp_runtime::OperationCall, next: mcp_runtime::Next| {
+        let around = async |call: mcp_runtime::middleware::OperationCall, next: mcp_runtime::middleware::Next| {
             tokio::spawn(next.run(call)).await.unwrap_or_else(|_| Outcome::failed(Error::msg("gone")))
         };
         let (cancelled, is_cancelled) = mpsc::channel();

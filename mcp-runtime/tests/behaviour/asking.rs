@@ -6,10 +6,11 @@ use std::sync::{
 };
 
 use mcp_runtime::{
-    Unanswered, items,
+    elicitation::Unanswered,
+    items,
     prelude::*,
     server,
-    testing::{Client as TestClient, Revision},
+    testing::{Revision, TestClient},
 };
 use serde_json::{Value, json};
 
@@ -222,10 +223,10 @@ async fn models_and_roots_are_asked_in_every_revision() {
 async fn samples_more(ctx: &Context, tools: bool, context: bool) -> Result<String> {
     let mut question = Sampling::ask("The weather?", 100);
     if tools {
-        question = question.tool(mcp_runtime::SamplingTool::new("weather"));
+        question = question.tool(mcp_runtime::sampling::SamplingTool::new("weather"));
     }
     if context {
-        question = question.include_context(mcp_runtime::IncludeContext::ThisServer);
+        question = question.include_context(mcp_runtime::sampling::IncludeContext::ThisServer);
     }
     Ok(ctx.sample("weather", question).await?.text())
 }
@@ -371,7 +372,7 @@ async fn question(client: &mut TestClient) -> Value {
     asked["id"].clone()
 }
 
-async fn waiting(limits: mcp_runtime::Limits) -> TestClient {
+async fn waiting(limits: mcp_runtime::limits::Limits) -> TestClient {
     let server = server!().items(items![patient]).limits(limits);
     let can = json!({ "elicitation": {} });
     TestClient::connect_capable(server, Revision::V2025_11_25, can).await.unwrap()
@@ -383,7 +384,7 @@ fn call() -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn no_time_runs_while_a_person_thinks() {
-    let mut client = waiting(mcp_runtime::Limits::new()).await;
+    let mut client = waiting(mcp_runtime::limits::Limits::new()).await;
     let ongoing = client.start("tools/call", call());
     let id = question(&mut client).await;
     pass(std::time::Duration::from_secs(300)).await;
@@ -394,7 +395,8 @@ async fn no_time_runs_while_a_person_thinks() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_is_taken_back_after_its_time_and_when_the_call_is_cancelled() {
-    let limits = mcp_runtime::Limits::new().question_time(std::time::Duration::from_secs(5));
+    let limits =
+        mcp_runtime::limits::Limits::new().question_time(std::time::Duration::from_secs(5));
     let mut client = waiting(limits).await;
     let ongoing = client.start("tools/call", call());
     let id = question(&mut client).await;

@@ -4,7 +4,7 @@ use mcp_runtime::{
     items,
     prelude::*,
     server,
-    testing::{Client as TestClient, Revision, RpcError},
+    testing::{Revision, RpcError, TestClient},
 };
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ impl<'a> FromCall<'a> for Consent {
         Elicit::from_call(context).map(Self)
     }
 
-    fn needs(needs: &mut mcp_runtime::Requirements) {
+    fn needs(needs: &mut mcp_runtime::extract::Requirements) {
         Elicit::needs(needs);
     }
 }

@@ -6,7 +6,12 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime::{Builder, Next, Operation, OperationCall, items, prelude::*, server};
+use mcp_runtime::{
+    Builder, items,
+    middleware::{Next, Operation, OperationCall},
+    prelude::*,
+    server,
+};
 use serde_json::json;
 
 use crate::support::{both_eras, connect, eventually, pass, refused, said};
@@ -275,7 +280,7 @@ async fn a_task_whose_drop_panics_ends() {
     let server = server!().items(items![holds_bomb_as_task, quick]);
     let revision = mcp_runtime::testing::Revision::V2026_07_28;
     let mut client =
-        mcp_runtime::testing::Client::connect_capable(server, revision, can).await.unwrap();
+        mcp_runtime::testing::TestClient::connect_capable(server, revision, can).await.unwrap();
     for cancels in [false, true] {
         let created = client
             .request("tools/call", json!({ "name": "holds_bomb_as_task" }))

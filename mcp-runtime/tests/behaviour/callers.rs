@@ -1,6 +1,11 @@
 //! `Auth`: the information about the caller that a handler gets.
 
-use mcp_runtime::{Auth, Authorization, items, prelude::*, server};
+use mcp_runtime::{
+    auth::{Auth, Authorization},
+    items,
+    prelude::*,
+    server,
+};
 use serde::Deserialize;
 use serde_json::json;
 

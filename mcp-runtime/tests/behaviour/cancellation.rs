@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use mcp_runtime::{Builder, items, prelude::*, server, testing::Client as Tester};
+use mcp_runtime::{Builder, items, prelude::*, server, testing::TestClient};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc};
 
@@ -98,7 +98,7 @@ fn request(method: &str) -> Value {
     }
 }
 
-async fn assert_silent(client: &mut Tester) {
+async fn assert_silent(client: &mut TestClient) {
     assert_eq!(
         client.receive_raw(Duration::from_millis(20)).await,
         None,

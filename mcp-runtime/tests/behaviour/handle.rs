@@ -6,7 +6,7 @@ use mcp_runtime::{
     items,
     prelude::*,
     server,
-    testing::{Client as Tester, Revision},
+    testing::{Revision, TestClient},
 };
 use serde_json::{Value, json};
 
@@ -94,16 +94,16 @@ fn fixed_prompt() -> &'static str {
     "p"
 }
 
-async fn served(revision: Revision) -> Tester {
+async fn served(revision: Revision) -> TestClient {
     connect(server!().items(items![fixed, change, watched, fixed_prompt]), revision).await
 }
 
-async fn changed(client: &mut Tester, how: &str, name: &str) -> String {
+async fn changed(client: &mut TestClient, how: &str, name: &str) -> String {
     said(client, "change", json!({ "how": how, "name": name })).await
 }
 
 /// Returns the methods of the notifications that arrive, without the prefix `notifications/`.
-async fn heard(client: &mut Tester) -> Vec<String> {
+async fn heard(client: &mut TestClient) -> Vec<String> {
     let mut found = Vec::new();
     while let Some(it) = client.notification(Duration::from_millis(20)).await {
         found.push(
@@ -118,7 +118,7 @@ async fn heard(client: &mut Tester) -> Vec<String> {
 }
 
 /// Subscribes to changes of the lists. Legacy clients get these notifications without a subscription.
-async fn listen(client: &mut Tester) {
+async fn listen(client: &mut TestClient) {
     if client.revision() == Revision::V2026_07_28 {
         let filter = json!({ "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true });
         client.listen(filter.clone()).await.unwrap();

@@ -1,6 +1,11 @@
 //! HTTP values in a handler whose call did not come over HTTP.
 
-use mcp_runtime::{Extension, HeaderMap, items, prelude::*, server};
+use mcp_runtime::{
+    http::{Extension, HeaderMap},
+    items,
+    prelude::*,
+    server,
+};
 use serde_json::json;
 
 use crate::support::{both_eras, connect, refused, said};

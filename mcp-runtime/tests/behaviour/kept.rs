@@ -7,10 +7,11 @@ use std::{
 };
 
 use mcp_runtime::{
-    Builder, Limit, Limits, items,
+    Builder, items,
+    limits::{Limit, Limits},
     prelude::*,
     server,
-    testing::{Client as TestClient, Revision, RpcError},
+    testing::{Revision, RpcError, TestClient},
 };
 use serde_json::{Value, json};
 use tracing::{

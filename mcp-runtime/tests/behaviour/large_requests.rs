@@ -1,6 +1,6 @@
 //! Large requests over a stream of lines, as on stdio: they count against the limit until their calls end.
 
-use mcp_runtime::{Limits, items, prelude::*, server};
+use mcp_runtime::{items, limits::Limits, prelude::*, server};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},

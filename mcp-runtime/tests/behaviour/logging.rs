@@ -7,10 +7,11 @@ use std::{
 };
 
 use mcp_runtime::{
-    Level, items,
+    items,
+    logging::Level,
     prelude::*,
     server,
-    testing::{Client as Tester, Revision},
+    testing::{Revision, TestClient},
 };
 use serde_json::{Value, json};
 use tracing_subscriber::{filter::Targets, prelude::*};
@@ -94,7 +95,7 @@ fn served() -> mcp_runtime::Builder {
             .with_writer(|| Stderr)
             .with_filter(Targets::new().with_target("mcp_runtime", tracing::Level::WARN));
         let subscriber =
-            tracing_subscriber::registry().with(mcp_runtime::client_log()).with(on_stderr);
+            tracing_subscriber::registry().with(mcp_runtime::logging::client_log()).with(on_stderr);
         tracing::subscriber::set_global_default(subscriber).unwrap();
     });
     server!().items(items![
@@ -110,7 +111,7 @@ fn served() -> mcp_runtime::Builder {
 }
 
 /// Returns the levels and data of the log messages that the client gets.
-async fn heard(client: &mut Tester) -> Vec<(String, Value)> {
+async fn heard(client: &mut TestClient) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     while let Some(mut it) = client.notification(Duration::from_millis(20)).await {
         assert_eq!(it["method"], "notifications/message");

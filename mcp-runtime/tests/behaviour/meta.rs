@@ -1,6 +1,6 @@
 //! `_meta`, icons, titles and hints: members of the lists that come from keys of the attributes.
 
-use mcp_runtime::{Icon, items, prelude::*, server, testing::Revision};
+use mcp_runtime::{content::Icon, items, prelude::*, server, testing::Revision};
 use serde_json::{Value, json};
 
 use crate::support::{both_eras, connect, named, said};

@@ -9,7 +9,7 @@ use mcp_runtime::{
     items,
     prelude::*,
     server,
-    testing::{Client as TestClient, Revision},
+    testing::{Revision, TestClient},
 };
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use mcp_runtime::{
     Builder, items,
     prelude::*,
     server,
-    testing::{Client as Tester, Revision},
+    testing::{Revision, TestClient},
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn served() -> Builder {
 }
 
 /// Returns the length of each page of a list.
-async fn pages(client: &mut Tester, method: &str) -> Vec<usize> {
+async fn pages(client: &mut TestClient, method: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut params = json!({});
     loop {

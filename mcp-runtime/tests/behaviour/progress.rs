@@ -11,7 +11,7 @@ use mcp_runtime::{
     items,
     prelude::*,
     server,
-    testing::{Client as Tester, Revision},
+    testing::{Revision, TestClient},
 };
 use serde_json::{Value, json};
 
@@ -161,7 +161,12 @@ fn served() -> mcp_runtime::Builder {
 }
 
 /// Sends a request and returns its progress reports, without their tokens.
-async fn reports(client: &mut Tester, method: &str, mut params: Value, token: Value) -> Vec<Value> {
+async fn reports(
+    client: &mut TestClient,
+    method: &str,
+    mut params: Value,
+    token: Value,
+) -> Vec<Value> {
     params["_meta"] = json!({ "progressToken": token });
     client.request(method, params).await.expect("the request is answered");
     let mut found = Vec::new();
@@ -174,7 +179,7 @@ async fn reports(client: &mut Tester, method: &str, mut params: Value, token: Va
     found
 }
 
-async fn called(client: &mut Tester, tool: &str, arguments: Value) -> Vec<Value> {
+async fn called(client: &mut TestClient, tool: &str, arguments: Value) -> Vec<Value> {
     reports(client, "tools/call", json!({ "name": tool, "arguments": arguments }), json!("t")).await
 }
 
@@ -268,6 +273,6 @@ fn endless(ctx: &Context) {
 
 #[tokio::test]
 async fn a_total_that_is_no_number_is_left_out() {
-    let mut client = Tester::connect(server!().items(items![endless])).await.unwrap();
+    let mut client = TestClient::connect(server!().items(items![endless])).await.unwrap();
     assert_eq!(called(&mut client, "endless", json!({})).await, [json!({ "progress": 1 })]);
 }

@@ -9,10 +9,11 @@ use std::{
 };
 
 use mcp_runtime::{
-    Builder, Limit, Limits, Rate, items,
+    Builder, items,
+    limits::{Limit, Limits, Rate},
     prelude::*,
     server,
-    testing::{Client as TestClient, Revision},
+    testing::{Revision, TestClient},
 };
 use serde_json::json;
 

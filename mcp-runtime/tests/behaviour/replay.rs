@@ -9,10 +9,12 @@ use std::{
 };
 
 use mcp_runtime::{
-    Builder, Unanswered, items,
+    Builder,
+    elicitation::Unanswered,
+    items,
     prelude::*,
     server,
-    testing::{Client as TestClient, Revision, RpcError},
+    testing::{Revision, RpcError, TestClient},
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
-use mcp_runtime::{ResourceContents, items, prelude::*, server, testing::Revision};
+use mcp_runtime::{content::ResourceContents, items, prelude::*, server, testing::Revision};
 use serde_json::json;
 
 use crate::support::{both_eras, connect, named};

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt, io};
 
-use mcp_runtime::{Level, items, prelude::*, server, testing::Revision};
+use mcp_runtime::{items, logging::Level, prelude::*, server, testing::Revision};
 use serde_json::{Value, json};
 
 use crate::support::{both_eras, connect, named};

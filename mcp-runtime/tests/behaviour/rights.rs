@@ -6,10 +6,12 @@ use std::sync::{
 };
 
 use mcp_runtime::{
-    Access, Auth, Authorization, Builder, ProtectedResource, StaticTokens, Variables, items,
+    Builder, Variables,
+    auth::{Access, Auth, Authorization, ProtectedResource, StaticTokens},
+    items,
     prelude::*,
     server,
-    testing::{Client as TestClient, Revision},
+    testing::{Revision, TestClient},
 };
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ use mcp_runtime::{
     items,
     prelude::*,
     server,
-    testing::{Client as TestClient, Revision},
+    testing::{Revision, TestClient},
 };
 use serde_json::json;
 
@@ -156,7 +156,8 @@ async fn digs(ctx: &Context) -> Result<String> {
 #[tokio::test]
 async fn a_kept_value_may_be_as_deep_as_the_limit_for_messages() {
     for depth in [16, 128, 400] {
-        let server = server!().items(items![digs]).limits(mcp_runtime::Limits::new().depth(depth));
+        let server =
+            server!().items(items![digs]).limits(mcp_runtime::limits::Limits::new().depth(depth));
         let can = json!({ "elicitation": {} });
         let mut client =
             TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use mcp_runtime::{Requirements, items, prelude::*, server};
+use mcp_runtime::{extract::Requirements, items, prelude::*, server};
 use serde_json::json;
 
 use crate::support::{both_eras, connect, named, problems, refused, said};

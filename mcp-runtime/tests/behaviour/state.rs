@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use mcp_runtime::{ServeError, items, prelude::*, server, testing::Client as Tester};
+use mcp_runtime::{ServeError, items, prelude::*, server, testing::TestClient};
 use serde_json::json;
 
 use crate::support::{both_eras, connect, problems, said};
@@ -57,7 +57,7 @@ both_eras! {
                 Ok::<_, String>(0_u8)
             })
             .on_shutdown(async move |_| never.lock().unwrap().push("shutdown"));
-        let error = Tester::connect_with(server, revision).await.unwrap_err();
+        let error = TestClient::connect_with(server, revision).await.unwrap_err();
         assert!(matches!(&error, ServeError::Setup(text) if text == "the database is away"), "{error:?}");
         assert_eq!(error.to_string(), "setup failed: the database is away");
         assert_eq!(*diary.lock().unwrap(), [] as [&str; 0]);
@@ -80,7 +80,7 @@ fn two_states_of_one_type_stop_the_server() {
 async fn state_is_dropped_with_the_server() {
     let watched = Arc::new(());
     let client =
-        Tester::connect(server!().items(items![idle]).state(watched.clone())).await.unwrap();
+        TestClient::connect(server!().items(items![idle]).state(watched.clone())).await.unwrap();
     assert_eq!(Arc::strong_count(&watched), 2);
     client.close().await;
     assert_eq!(Arc::strong_count(&watched), 1);
@@ -93,11 +93,12 @@ fn idle(_it: &Arc<()>) {}
 #[tokio::test]
 async fn errors_pass_through_question_marks() -> Result<(), Box<dyn std::error::Error>> {
     async fn ours() -> mcp_runtime::Result<String> {
-        let mut client = Tester::connect(server!().items(items![idle]).state(Arc::new(()))).await?;
+        let mut client =
+            TestClient::connect(server!().items(items![idle]).state(Arc::new(()))).await?;
         Ok(client.call("idle", json!({})).await?.text())
     }
     assert_eq!(ours().await.map_err(|error| error.to_string())?, "Done.");
-    let mut client = Tester::connect(server!().items(items![idle]).state(Arc::new(()))).await?;
+    let mut client = TestClient::connect(server!().items(items![idle]).state(Arc::new(()))).await?;
     client.call("idle", json!({})).await?;
     Ok(())
 }

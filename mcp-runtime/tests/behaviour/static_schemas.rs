@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use mcp_runtime::{Builder, SchemaProfile, items, prelude::*, server, testing::Client};
+use mcp_runtime::{Builder, SchemaProfile, items, prelude::*, server, testing::TestClient};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -182,7 +182,7 @@ impl tracing::Subscriber for Count {
 async fn asked(server: fn() -> Builder) -> (usize, usize) {
     let count = Arc::new(AtomicUsize::new(0));
     let _guard = tracing::subscriber::set_default(Count(count.clone()));
-    let mut client = Client::connect(server()).await.unwrap();
+    let mut client = TestClient::connect(server()).await.unwrap();
     let built = count.load(Ordering::Relaxed);
     client.tools().await.unwrap();
     (built, count.load(Ordering::Relaxed))

@@ -1,6 +1,6 @@
 //! Behaviour that every task store guarantees.
 
-use mcp_runtime::{MemoryTasks, TaskRecord, TaskStore};
+use mcp_runtime::tasks::{MemoryTasks, TaskRecord, TaskStore};
 #[cfg(feature = "sqlite")]
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ mod sqlite {
         sync::atomic::{AtomicUsize, Ordering},
     };
 
-    use mcp_runtime::SqliteStore;
+    use mcp_runtime::tasks::SqliteStore;
 
     use super::*;
 

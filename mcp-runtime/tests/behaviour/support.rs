@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use mcp_runtime::{
     Builder,
-    testing::{Client, Revision},
+    testing::{Revision, TestClient},
 };
 use serde_json::Value;
 
@@ -95,19 +95,19 @@ pub(crate) fn since_1970() -> Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
 }
 
-pub(crate) async fn connect(server: Builder, revision: Revision) -> Client {
-    Client::connect_with(server, revision).await.expect("the server starts")
+pub(crate) async fn connect(server: Builder, revision: Revision) -> TestClient {
+    TestClient::connect_with(server, revision).await.expect("the server starts")
 }
 
 /// Calls a tool and returns the text of its result. The text of a failed call begins with `error: `.
-pub(crate) async fn said(client: &mut Client, tool: &str, arguments: Value) -> String {
+pub(crate) async fn said(client: &mut TestClient, tool: &str, arguments: Value) -> String {
     let called = client.call(tool, arguments).await.expect("the call is answered");
     let mark = if called.is_error { "error: " } else { "" };
     format!("{mark}{}", called.text())
 }
 
 /// Sends a request and returns the code and message of the JSON-RPC error with which it fails.
-pub(crate) async fn refused(client: &mut Client, method: &str, params: Value) -> (i64, String) {
+pub(crate) async fn refused(client: &mut TestClient, method: &str, params: Value) -> (i64, String) {
     let error = client.request(method, params).await.expect_err("the request is refused");
     (error.code, error.message)
 }

@@ -1,4 +1,4 @@
-use mcp_runtime::{Access, Authorization, prelude::*};
+use mcp_runtime::{auth::{Access, Authorization}, prelude::*};
 
 fn may_write(caller: &Authorization, _: &Access<'_>) -> bool {
     caller.has_scope("notes:write")

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 
 use mcp_runtime::prelude::*;
 use mcp_runtime::testing::assert_builds;
-use mcp_runtime::{Builder, Requirements, server};
+use mcp_runtime::{Builder, extract::Requirements, server};
 use schemars::{Schema, SchemaGenerator};
 use serde::{Deserializer, de::Visitor};
 

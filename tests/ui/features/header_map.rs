@@ -1,5 +1,5 @@
 // http
-use mcp_runtime::HeaderMap; // mistake
+use mcp_runtime::http::HeaderMap; // mistake
 
 pub fn count(headers: &HeaderMap) -> usize {
     headers.len()

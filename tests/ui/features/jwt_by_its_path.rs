@@ -1,6 +1,6 @@
 // auth
 pub fn server(builder: mcp_runtime::Builder) -> mcp_runtime::Builder {
-    builder.auth(mcp_runtime::Jwt::new("https://login.example.com", "https://mcp.example.com")) // mistake
+    builder.auth(mcp_runtime::auth::Jwt::new("https://login.example.com", "https://mcp.example.com")) // mistake
 }
 
 fn main() {}

@@ -1,5 +1,5 @@
 // auth
-use mcp_runtime::StaticTokens; // mistake
+use mcp_runtime::auth::StaticTokens; // mistake
 
 pub fn tokens() -> StaticTokens {
     StaticTokens::new().token("ada-secret", "ada")

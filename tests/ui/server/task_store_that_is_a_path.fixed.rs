@@ -1,3 +1,3 @@
 fn main() {
-    let _ = mcp_runtime::server!().task_store(mcp_runtime::MemoryTasks::new()).build();
+    let _ = mcp_runtime::server!().task_store(mcp_runtime::tasks::MemoryTasks::new()).build();
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_runtime::{Builder, Limits};
+use mcp_runtime::{Builder, limits::Limits};
 use serde::Deserialize;
 use serde_json::Value;
 

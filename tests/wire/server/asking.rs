@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime::{Builder, Limits, Unanswered, prelude::*};
+use mcp_runtime::{Builder, elicitation::Unanswered, limits::Limits, prelude::*};
 
 pub fn server() -> Builder {
     mcp_runtime::server!(name = "fixture", version = "1.2.3", group = "asking")

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_runtime::{Builder, Limits, prelude::*};
+use mcp_runtime::{Builder, limits::Limits, prelude::*};
 use tokio::time::sleep;
 
 pub fn server() -> Builder {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::{HeaderValue, StatusCode};
-use mcp_runtime::{__companion::PageRequest, Limit};
+use mcp_runtime::{__companion::PageRequest, limits::Limit};
 
 use crate::{
     authorization_request::{AuthorizationRequest, Challenge, RedirectTarget},

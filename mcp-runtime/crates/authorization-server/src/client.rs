@@ -11,7 +11,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, header};
 use mcp_runtime::{
     __companion::{Fetch as _, PageRequest, RateLimiter, Web},
-    Limit, Rate,
+    limits::{Limit, Rate},
 };
 use serde::{Deserialize, Serialize};
 use tokio::{sync::Semaphore, time::Instant};

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime::Limit;
+use mcp_runtime::limits::Limit;
 use tokio::time::Instant;
 
 use crate::{

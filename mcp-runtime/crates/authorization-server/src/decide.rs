@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::{HeaderValue, StatusCode, header};
-use mcp_runtime::{__companion::PageRequest, Limit};
+use mcp_runtime::{__companion::PageRequest, limits::Limit};
 use tokio::time::{Instant, timeout};
 
 use crate::{

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use mcp_runtime::Authorization;
+use mcp_runtime::auth::Authorization;
 use serde::{Deserialize, Serialize};
 
 use crate::{login::User, secret::Digest};

@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use mcp_runtime::{Authorization, Limit};
+use mcp_runtime::{auth::Authorization, limits::Limit};
 
 use crate::{
     grant::{AccessToken, AccessTokens, Grant, RefreshTokens, SealedTokens, grant_name},

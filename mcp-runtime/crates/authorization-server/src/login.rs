@@ -3,7 +3,7 @@
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use http::HeaderMap;
-use mcp_runtime::Authorization;
+use mcp_runtime::auth::Authorization;
 use serde::{Deserialize, Serialize};
 
 use crate::{authorization_request::AuthorizationRequest, form::Form, store::time};
@@ -35,7 +35,7 @@ pub struct User {
 }
 
 impl User {
-    /// Creates a user with this name, which becomes the caller's [`Principal`](mcp_runtime::Principal). The name must differ from the names of
+    /// Creates a user with this name, which becomes the caller's [`Principal`](mcp_runtime::auth::Principal). The name must differ from the names of
     /// all other users, and must never be given to another user.
     pub fn new(principal: impl Into<String>) -> Self {
         let principal = principal.into();
@@ -50,7 +50,7 @@ impl User {
         self
     }
 
-    /// Sets more data about the user, which handlers take as [`Auth<T>`](mcp_runtime::Auth). It is stored as JSON for as long as the user stays
+    /// Sets more data about the user, which handlers take as [`Auth<T>`](mcp_runtime::auth::Auth). It is stored as JSON for as long as the user stays
     /// signed in. Handlers should look up data that can change in that time.
     #[must_use]
     pub fn claims(mut self, claims: &impl Serialize) -> Self {

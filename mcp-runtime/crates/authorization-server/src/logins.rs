@@ -9,7 +9,7 @@ use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time}
 /// Handle to the logins at an [`AuthorizationServer`], which lists and ends what users have granted to clients.
 ///
 /// ```
-/// use mcp_runtime::{Auth, prelude::*};
+/// use mcp_runtime::{auth::Auth, prelude::*};
 /// use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, Logins};
 /// # async fn login(_: LoginRequest) -> Result<mcp_runtime_authorization_server::User, LoginPage> { Err(LoginPage::form()) }
 ///
@@ -28,13 +28,13 @@ use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time}
 /// # }
 /// ```
 ///
-/// A user is identified by the name given to [`User::new`](crate::User::new), which is the caller's [`Principal`](mcp_runtime::Principal). The
+/// A user is identified by the name given to [`User::new`](crate::User::new), which is the caller's [`Principal`](mcp_runtime::auth::Principal). The
 /// same holds with an [`Upstream`](crate::Upstream) provider.
 ///
 /// **Ended logins.** The access tokens and refresh tokens of an ended login are rejected, and the stored tokens of an upstream provider are
 /// deleted. The provider is notified if it supports revocation and can be reached at that time. Calls that are already running continue.
 /// Streams that wait for messages of the server end before they send anything more, at the latest before the next keep-alive comment
-/// ([`Limits::keep_alive`](mcp_runtime::Limits::keep_alive)). With [`keep_in`](crate::AuthorizationServer::keep_in), a method returns after the
+/// ([`Limits::keep_alive`](mcp_runtime::limits::Limits::keep_alive)). With [`keep_in`](crate::AuthorizationServer::keep_in), a method returns after the
 /// login has ended in the file too.
 ///
 /// **Lifetime.** The handle works before the server serves, while it serves, and afterwards. A call before the server serves reads the file

@@ -6,7 +6,7 @@ use std::{
 };
 
 use http::StatusCode;
-use mcp_runtime::{__companion::RefusalCounters, Limit};
+use mcp_runtime::{__companion::RefusalCounters, limits::Limit};
 
 /// Error of a client or of this server. `why` must not contain text from the client, because it becomes part of URLs.
 #[derive(Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::{
 };
 
 use http::{HeaderMap, header};
-use mcp_runtime::{__companion::CallerKey, Limit};
+use mcp_runtime::{__companion::CallerKey, limits::Limit};
 use tokio::time::Instant;
 
 use crate::{

@@ -9,7 +9,7 @@ use base64::{
 use http::{HeaderValue, StatusCode};
 use mcp_runtime::{
     __companion::{Web, discover, encode},
-    Jwt, TokenVerifier as _,
+    auth::{Jwt, TokenVerifier as _},
 };
 use serde::{Deserialize, Serialize};
 use tokio::{

@@ -1,7 +1,7 @@
 //! Clients that register themselves (RFC 7591).
 
 use http::StatusCode;
-use mcp_runtime::{__companion::PageRequest, Limit};
+use mcp_runtime::{__companion::PageRequest, limits::Limit};
 use serde::Serialize;
 
 use crate::{

@@ -5,7 +5,7 @@ use std::{fmt, future::Future, net::IpAddr, pin::Pin, sync::Arc};
 use http::{Method, StatusCode, header};
 use mcp_runtime::{
     __companion::{AuthorizationPages, PageRequest, ServedResource, VerifierPages, discard},
-    Authorization, Denied, TokenVerifier,
+    auth::{Authorization, Denied, TokenVerifier},
 };
 
 use crate::{
@@ -130,7 +130,7 @@ impl AuthorizationServer {
     /// ```no_run
     /// use std::sync::Arc;
     ///
-    /// use mcp_runtime::SqliteStore;
+    /// use mcp_runtime::tasks::SqliteStore;
     /// use mcp_runtime_authorization_server::AuthorizationServer;
     /// # use mcp_runtime_authorization_server::{LoginPage, LoginRequest, User};
     /// # async fn login(_: LoginRequest) -> Result<User, LoginPage> { Err(LoginPage::form()) }
@@ -143,7 +143,7 @@ impl AuthorizationServer {
     /// ```
     #[cfg(feature = "sqlite")]
     #[must_use]
-    pub fn keep_in(self, file: Arc<mcp_runtime::SqliteStore>) -> Self {
+    pub fn keep_in(self, file: Arc<mcp_runtime::tasks::SqliteStore>) -> Self {
         self.state.records.journal.keep_in(file);
         self
     }

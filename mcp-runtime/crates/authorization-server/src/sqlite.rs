@@ -1,6 +1,6 @@
 //! Clients of the authorization server and the grants of users, in the same file as the tasks.
 
-use mcp_runtime::SqliteStore;
+use mcp_runtime::tasks::SqliteStore;
 use rusqlite::{Connection, TransactionBehavior::Immediate, params};
 
 use crate::store::{LoginStore, RecordChange, RecordKind, StoreFuture, StoredRecord};

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use mcp_runtime::{
     __companion::{PageRequest, RateLimiter, ServedResource, scope_problem},
-    Rate,
+    limits::Rate,
 };
 use tokio::sync::Mutex;
 

@@ -120,7 +120,7 @@ impl Upstream {
     }
 
     /// Gives handlers the provider's access token, for calls to the provider in the user's name:
-    /// [`Authorization::upstream_token`](mcp_runtime::Authorization::upstream_token). It is never a token that a client of this server uses.
+    /// [`Authorization::upstream_token`](mcp_runtime::auth::Authorization::upstream_token). It is never a token that a client of this server uses.
     #[must_use]
     pub fn hand_over(mut self) -> Self {
         self.hands_over = true;

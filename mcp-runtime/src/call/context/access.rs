@@ -108,7 +108,7 @@ impl fmt::Debug for Access<'_> {
 /// A policy is a function or closure of the caller and the access:
 ///
 /// ```
-/// use mcp_runtime::{Access, Authorization, prelude::*};
+/// use mcp_runtime::{auth::{Access, Authorization}, prelude::*};
 ///
 /// fn own_notes(caller: &Authorization, access: &Access<'_>) -> bool {
 ///     let owner = access.argument::<String>("owner");

@@ -16,10 +16,10 @@ use crate::{
     model::millis,
 };
 
-/// A caller, as verified by a [`TokenVerifier`](crate::TokenVerifier). Handlers see it as [`Auth`](crate::Auth).
+/// A caller, as verified by a [`TokenVerifier`](crate::auth::TokenVerifier). Handlers see it as [`Auth`](crate::auth::Auth).
 ///
 /// ```
-/// use mcp_runtime::Authorization;
+/// use mcp_runtime::auth::Authorization;
 ///
 /// #[derive(Clone)]
 /// struct Account {
@@ -80,14 +80,14 @@ impl Authorization {
         self
     }
 
-    /// Sets further data about the caller. Handlers take it as [`Auth<T>`](crate::Auth).
+    /// Sets further data about the caller. Handlers take it as [`Auth<T>`](crate::auth::Auth).
     #[must_use]
     pub fn claims<T: Send + Sync + 'static>(mut self, claims: T) -> Self {
         self.claims = CallerClaims::Typed(Arc::new(claims));
         self
     }
 
-    /// Sets the claims as the text of a JSON object, such as the payload of a token. [`Auth<T>`](crate::Auth) reads a `T` from it.
+    /// Sets the claims as the text of a JSON object, such as the payload of a token. [`Auth<T>`](crate::auth::Auth) reads a `T` from it.
     #[must_use]
     pub fn claims_json(mut self, claims: impl Into<Arc<str>>) -> Self {
         self.claims = CallerClaims::Json(claims.into());
@@ -111,7 +111,7 @@ impl Authorization {
         self.scopes.iter().map(|scope| &**scope)
     }
 
-    /// Returns whether the caller has been granted this scope, or a scope that [implies](crate::ProtectedResource::implies) it.
+    /// Returns whether the caller has been granted this scope, or a scope that [implies](crate::auth::ProtectedResource::implies) it.
     pub fn has_scope(&self, scope: &str) -> bool {
         let is_granted = |scope: &str| self.granted().any(|granted| granted == scope);
         match &self.hierarchy {

@@ -8,7 +8,7 @@ use std::{fmt, sync::Arc};
 /// principal alone. So does a session that the principal has begun.
 ///
 /// ```
-/// use mcp_runtime::Principal;
+/// use mcp_runtime::auth::Principal;
 ///
 /// # #[cfg(feature = "http")]
 /// fn identified<B>(mut request: http::Request<B>) -> http::Request<B> {

@@ -61,7 +61,7 @@ impl Context {
     ///
     /// Between two rounds the server keeps the value in its process. With `Builder::state_key` (feature `state-key`) it seals the value and
     /// sends it to the client instead. The value is lost after [`Builder::state_lifetime`](crate::Builder::state_lifetime). The values of all
-    /// keys of a call may have [`Limits::state`](crate::Limits::state) bytes together.
+    /// keys of a call may have [`Limits::state`](crate::limits::Limits::state) bytes together.
     ///
     /// ```
     /// # use mcp_runtime::prelude::*;

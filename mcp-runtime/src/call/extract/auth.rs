@@ -13,7 +13,7 @@ use crate::{
 /// Parameter for the caller: the [`Authorization`] of its access token, with the claims of the token as a `C`.
 ///
 /// ```
-/// use mcp_runtime::{Auth, prelude::*};
+/// use mcp_runtime::{auth::Auth, prelude::*};
 ///
 /// #[data]
 /// struct Claims {
@@ -47,7 +47,7 @@ impl<C> Auth<C> {
         self.authorization.principal().as_str()
     }
 
-    /// Returns whether the caller has been granted this scope, or a scope that [implies](crate::ProtectedResource::implies) it.
+    /// Returns whether the caller has been granted this scope, or a scope that [implies](crate::auth::ProtectedResource::implies) it.
     pub fn has_scope(&self, scope: &str) -> bool {
         self.authorization.has_scope(scope)
     }

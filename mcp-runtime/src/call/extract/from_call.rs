@@ -238,7 +238,7 @@ impl FromCall<'_> for Client {
 /// server.
 ///
 /// ```
-/// use mcp_runtime::{Extension, prelude::*};
+/// use mcp_runtime::{http::Extension, prelude::*};
 ///
 /// /// The caller, as the application knows it.
 /// #[derive(Clone)]

@@ -30,7 +30,7 @@ pub struct OutputSchemaSource {
 /// send no content, return an empty `Vec<Content>`, which is sent as it is:
 ///
 /// ```
-/// use mcp_runtime::{Content, prelude::*};
+/// use mcp_runtime::{content::Content, prelude::*};
 ///
 /// /// Says nothing at all.
 /// #[tool]
@@ -330,11 +330,11 @@ impl<T: ?Sized> UnknownOutput for Probe<T> {}
 impl Sampling {
     /// Adds the result of a tool that the model wants to use: any value that a `#[tool]` function can return. The model sees an `Err`.
     ///
-    /// Consecutive results form one message. This message must have a result for each [`tool_use`](crate::Sampled::tool_uses) of the
+    /// Consecutive results form one message. This message must have a result for each [`tool_use`](crate::sampling::Sampled::tool_uses) of the
     /// preceding answer.
     ///
     /// ```
-    /// use mcp_runtime::{Sampled, Sampling};
+    /// use mcp_runtime::sampling::{Sampled, Sampling};
     ///
     /// fn add_results(mut conversation: Sampling, answer: &Sampled) -> Sampling {
     ///     conversation = conversation.assistant(answer);
@@ -366,7 +366,7 @@ impl Sampling {
     /// Adds the failure of a tool that the model wants to use. The model reads the `reason`.
     ///
     /// ```
-    /// use mcp_runtime::{Sampled, Sampling};
+    /// use mcp_runtime::sampling::{Sampled, Sampling};
     ///
     /// fn refuse(conversation: Sampling, answer: &Sampled) -> Sampling {
     ///     let all = answer.tool_uses();

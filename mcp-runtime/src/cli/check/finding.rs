@@ -13,7 +13,7 @@ use crate::{
     },
     model::ListKind,
     server::Identity,
-    testing::Client,
+    testing::TestClient,
 };
 
 /// Lists that the server publishes, and the catalog entries behind them, which know their source lines.
@@ -29,7 +29,7 @@ impl CheckedServer {
     pub(super) async fn of(builder: Builder) -> Result<Self, CommandError> {
         let identity = builder.identity.clone();
         let (mut client, incomplete) =
-            Client::looking(builder).await.map_err(CommandError::failure)?;
+            TestClient::looking(builder).await.map_err(CommandError::failure)?;
         client.wait_without_end();
         let everything = ServerLists::ask(&mut client).await.map_err(CommandError::failure)?;
         let snapshot = Some(client.snapshot());

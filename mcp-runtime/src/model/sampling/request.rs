@@ -14,7 +14,7 @@ use crate::{
 /// may ignore.
 ///
 /// ```
-/// use mcp_runtime::Sampling;
+/// use mcp_runtime::sampling::Sampling;
 ///
 /// let question = Sampling::new(200)
 ///     .system("You translate into French.")
@@ -29,7 +29,7 @@ use crate::{
 /// A loop with tools sends the growing conversation again, until the model uses no more tools:
 ///
 /// ```
-/// use mcp_runtime::{Sampled, Sampling, SamplingTool, prelude::*};
+/// use mcp_runtime::{prelude::*, sampling::{Sampled, Sampling, SamplingTool}};
 ///
 /// /// Where to look
 /// #[data]
@@ -117,7 +117,7 @@ impl Sampling {
     /// Creates a conversation with one question of the user. `max_tokens` limits the answer.
     ///
     /// ```
-    /// let question = mcp_runtime::Sampling::ask("What is the capital of France?", 100);
+    /// let question = mcp_runtime::sampling::Sampling::ask("What is the capital of France?", 100);
     /// # let _ = question;
     /// ```
     pub fn ask(content: impl SamplingContent, max_tokens: u32) -> Self {
@@ -134,7 +134,7 @@ impl Sampling {
     /// several messages. Clients of 2024-11-05 get a text in place of a sound.
     ///
     /// ```
-    /// use mcp_runtime::{Image, Sampling};
+    /// use mcp_runtime::{content::Image, sampling::Sampling};
     ///
     /// let question = Sampling::new(100).user(("What is this?", Image::png([0x89, b'P', b'N', b'G'])));
     /// # let _ = question;
@@ -143,7 +143,7 @@ impl Sampling {
         self.says(Role::User, content)
     }
 
-    /// Adds a message of the model: an example of an answer, or an earlier answer as `&`[`Sampled`](crate::Sampled).
+    /// Adds a message of the model: an example of an answer, or an earlier answer as `&`[`Sampled`](crate::sampling::Sampled).
     pub fn assistant(self, content: impl SamplingContent) -> Self {
         self.says(Role::Assistant, content)
     }
@@ -213,7 +213,7 @@ impl Sampling {
     /// ```
     /// use std::collections::BTreeMap;
     ///
-    /// use mcp_runtime::Sampling;
+    /// use mcp_runtime::sampling::Sampling;
     ///
     /// let question = Sampling::ask("Hello", 50).metadata(BTreeMap::from([("user_id", "u-42")]));
     /// assert_eq!(question.check(), Ok(()));
@@ -225,7 +225,7 @@ impl Sampling {
     }
 
     /// Adds a tool that the model may use (2025-11-25 and later, with the capability `sampling.tools`). The client does not run the tool.
-    /// The answer has [`tool_uses`](crate::Sampled::tool_uses), and the next question must have their results.
+    /// The answer has [`tool_uses`](crate::sampling::Sampled::tool_uses), and the next question must have their results.
     pub fn tool(mut self, tool: SamplingTool) -> Self {
         self.tools.push(tool);
         self
@@ -240,7 +240,7 @@ impl Sampling {
     /// Whether this question needs a client with the capability `sampling.tools`.
     ///
     /// ```
-    /// use mcp_runtime::{Sampling, SamplingTool};
+    /// use mcp_runtime::sampling::{Sampling, SamplingTool};
     ///
     /// assert!(!Sampling::ask("Hello", 50).needs_tools());
     /// assert!(Sampling::ask("Hello", 50).tool(SamplingTool::new("look")).needs_tools());
@@ -260,7 +260,7 @@ impl Sampling {
     /// asked for that.
     ///
     /// ```
-    /// use mcp_runtime::{IncludeContext, Sampling};
+    /// use mcp_runtime::sampling::{IncludeContext, Sampling};
     ///
     /// assert!(!Sampling::ask("Hello", 50).include_context(IncludeContext::None).needs_context());
     /// assert!(Sampling::ask("Hello", 50).include_context(IncludeContext::ThisServer).needs_context());
@@ -278,7 +278,7 @@ impl Sampling {
     /// Returns the first problem, in words for the author.
     ///
     /// ```
-    /// use mcp_runtime::{Sampling, ToolUse};
+    /// use mcp_runtime::sampling::{Sampling, ToolUse};
     ///
     /// let question = Sampling::ask("Is it warm?", 100).assistant(ToolUse::new("1", "weather", [(); 0]));
     /// assert!(question.check().unwrap_err().contains("must be a JSON object"));

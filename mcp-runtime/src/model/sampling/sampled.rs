@@ -9,10 +9,10 @@ use crate::{
     model::{Annotations, Audio, BinaryData, Extras, Image, Meta, Role, Text},
 };
 
-/// The answer of the client's model to a [`Sampling`](crate::Sampling). The user may have changed it (client/sampling).
+/// The answer of the client's model to a [`Sampling`](crate::sampling::Sampling). The user may have changed it (client/sampling).
 ///
 /// ```
-/// use mcp_runtime::{Sampled, SampledContent};
+/// use mcp_runtime::sampling::{Sampled, SampledContent};
 ///
 /// fn summary(answer: &Sampled) -> String {
 ///     let pictures = answer.content.iter().filter(|it| matches!(it, SampledContent::Image(_))).count();
@@ -169,7 +169,7 @@ pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
     (extras != Extras::default()).then(|| Box::new(extras))
 }
 
-/// Content of a message of a [`Sampling`](crate::Sampling): text, [`Text`], [`Image`], [`Audio`], [`ToolUse`], [`SampledContent`], a whole
+/// Content of a message of a [`Sampling`](crate::sampling::Sampling): text, [`Text`], [`Image`], [`Audio`], [`ToolUse`], [`SampledContent`], a whole
 /// answer ([`Sampled`] or `&Sampled`), and tuples, arrays and `Vec`s of those.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a message to the client's model",

@@ -11,7 +11,7 @@ use crate::error::shown;
 /// server: the model's request comes back as a [`ToolUse`], and the handler runs it.
 ///
 /// ```
-/// use mcp_runtime::{Sampling, SamplingTool, prelude::*};
+/// use mcp_runtime::{prelude::*, sampling::{Sampling, SamplingTool}};
 ///
 /// #[data]
 /// struct Place {
@@ -60,7 +60,7 @@ pub enum ToolChoice {
 }
 
 /// A request of the client's model to use a [`SamplingTool`]. The next question must have the result: add it with
-/// [`Sampling::tool_result`](crate::Sampling::tool_result) and the `id`.
+/// [`Sampling::tool_result`](crate::sampling::Sampling::tool_result) and the `id`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolUse {
     /// Identifier of this use, which its result repeats.
@@ -75,12 +75,12 @@ pub struct ToolUse {
 
 impl ToolUse {
     /// Creates a tool use for an example in a conversation. To send back a tool use of the model, pass the whole answer to
-    /// [`Sampling::assistant`](crate::Sampling::assistant).
+    /// [`Sampling::assistant`](crate::sampling::Sampling::assistant).
     ///
     /// ```
     /// use std::collections::BTreeMap;
     ///
-    /// use mcp_runtime::{Sampling, ToolUse};
+    /// use mcp_runtime::sampling::{Sampling, ToolUse};
     ///
     /// let example = Sampling::ask("Is it warm in Lyon?", 300)
     ///     .assistant(ToolUse::new("use-1", "weather", BTreeMap::from([("city", "Lyon")])))

@@ -34,7 +34,6 @@ mod reply;
 mod request;
 mod request_body;
 mod route;
-mod serve;
 mod server;
 mod service;
 mod session;

@@ -1,7 +1,7 @@
 //! Addresses of the server.
 
 #[cfg(feature = "auth")]
-use crate::auth::{ProtectedResource, WELL_KNOWN};
+use crate::authorization::{ProtectedResource, WELL_KNOWN};
 use crate::server::HttpSettings;
 
 /// Last segment of the address at which a client of protocol revision 2024-11-05 opens its stream.

@@ -80,7 +80,7 @@ impl HttpServer {
 
     /// Serves until the process receives SIGTERM or Ctrl-C.
     ///
-    /// Running calls may then finish, until a second signal comes or the [grace period](crate::Limits::grace) is over.
+    /// Running calls may then finish, until a second signal comes or the [grace period](crate::limits::Limits::grace) is over.
     ///
     /// # Errors
     /// Never fails today: an error of one connection ends only that connection.
@@ -97,7 +97,7 @@ impl HttpServer {
     /// Serves until `stop` is ready.
     ///
     /// Then no new client is accepted, and streams end with their last event. Running calls may finish within the [grace
-    /// period](crate::Limits::grace), also those whose clients have left.
+    /// period](crate::limits::Limits::grace), also those whose clients have left.
     ///
     /// # Errors
     /// Never fails today: an error of one connection ends only that connection.

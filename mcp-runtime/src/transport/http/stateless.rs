@@ -55,7 +55,7 @@ pub(super) fn answer(
     };
     // Messages of a call belong to the caller whose request was admitted. A listening stream stays open, so it must end with the token of
     // its request.
-    let listening = permit.map(|permit| ListenStream { permit, opened_by: carrier.http.clone() });
+    let listening = permit.map(|permit| OpenListen { permit, opened_by: carrier.http.clone() });
     let peer = state.peer();
     let to = ReplyTo::each(peer.outbox().clone());
     let to = if accepts.events { to } else { to.only_response() };
@@ -104,7 +104,7 @@ fn status(is_refused: bool) -> StatusCode {
 }
 
 /// A stream that stays open for messages to come.
-struct ListenStream {
+struct OpenListen {
     permit: Share,
     opened_by: Option<Arc<Parts>>,
 }
@@ -112,7 +112,7 @@ struct ListenStream {
 fn respond(
     begun: AnswerForm,
     source: AnswerSource,
-    listening: Option<ListenStream>,
+    listening: Option<OpenListen>,
     keep_alive: Duration,
 ) -> HttpAnswer {
     match begun {
@@ -123,10 +123,10 @@ fn respond(
             sse::messages(&mut first, &lines, None);
             let events = EventStream::new(EventFeed::Plain(source), first, keep_alive);
             let events = match listening {
-                Some(ListenStream { permit, opened_by: Some(parts) }) => {
+                Some(OpenListen { permit, opened_by: Some(parts) }) => {
                     events.counted(permit).expiring(&parts.extensions)
                 }
-                Some(ListenStream { permit, opened_by: None }) => events.counted(permit),
+                Some(OpenListen { permit, opened_by: None }) => events.counted(permit),
                 None => events,
             };
             reply::events(HttpBody::events(events)).into()

@@ -18,7 +18,7 @@ use super::{
 #[cfg(feature = "auth")]
 use super::{reply::HttpAnswer, request_body::RequestBytes};
 use crate::{
-    auth::{AuthRefusal, Denied, ProtectedResource, Verifying},
+    authorization::{AuthRefusal, Denied, ProtectedResource, Verifying},
     call::context::{Authorization, Carrier},
     unwind::{self, Panicked},
 };

@@ -13,7 +13,6 @@ mod guard;
 #[cfg(unix)]
 mod polled;
 mod run;
-mod serve;
 mod streams;
 #[cfg(unix)]
 mod watchdog;

@@ -6,8 +6,12 @@ use std::{
 };
 
 use mcp_runtime::{
-    Auth, Authorization, Builder, MemoryTasks, ProtectedResource, StaticTokens, items, prelude::*,
+    Builder,
+    auth::{Auth, Authorization, ProtectedResource, StaticTokens},
+    items,
+    prelude::*,
     server,
+    tasks::MemoryTasks,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -9,8 +9,12 @@ use std::{
 };
 
 use mcp_runtime::{
-    BoxFuture, Builder, Limits, MemoryTasks, TaskRecord, TaskStore, items, prelude::*, server,
-    testing::Client as TestClient,
+    Builder, items,
+    limits::Limits,
+    prelude::*,
+    server,
+    tasks::{BoxFuture, MemoryTasks, TaskRecord, TaskStore},
+    testing::TestClient,
 };
 use serde_json::{Value, json};
 

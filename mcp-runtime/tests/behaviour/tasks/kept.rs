@@ -1,6 +1,6 @@
 //! Limits on the lifetime and number of tasks, and tasks after a restart.
 
-use mcp_runtime::{MemoryTasks, TaskRecord, TaskStore};
+use mcp_runtime::tasks::{MemoryTasks, TaskRecord, TaskStore};
 
 use super::*;
 use crate::support::eventually;
@@ -36,7 +36,7 @@ async fn a_client_gets_the_list_of_all_its_tasks_page_by_page() {
 async fn a_task_ends_with_its_time() {
     for revision in [V4, V5] {
         let server = |ttl| {
-            let limits = mcp_runtime::Limits::new().task_ttl(ttl);
+            let limits = mcp_runtime::limits::Limits::new().task_ttl(ttl);
             connect_to(everything().limits(limits), revision)
         };
         let mut client = server(Duration::from_secs(3600)).await;
@@ -69,7 +69,7 @@ async fn a_client_can_have_its_task_kept_for_less() {
 #[tokio::test(start_paused = true)]
 async fn no_more_tasks_run_than_may() {
     for revision in [V4, V5] {
-        let limits = mcp_runtime::Limits::new().tasks(2);
+        let limits = mcp_runtime::limits::Limits::new().tasks(2);
         let mut client = connect_to(everything().limits(limits), revision).await;
         for _ in 0..2 {
             begin(&mut client, "slow", json!({ "seconds": 5 })).await;

@@ -1,6 +1,6 @@
 //! The store holds the begin and the end of a task before a client can see them.
 
-use mcp_runtime::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
+use mcp_runtime::tasks::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
 use tokio::sync::Semaphore;
 
 use super::*;
@@ -160,7 +160,7 @@ async fn a_cancellation_is_stored_before_it_is_answered() {
 #[tokio::test(start_paused = true)]
 async fn a_task_that_takes_longer_than_its_time_to_live_is_stored_as_cancelled_first() {
     let store = Gated::permitting(1);
-    let limits = mcp_runtime::Limits::new().task_ttl(Duration::from_secs(10));
+    let limits = mcp_runtime::limits::Limits::new().task_ttl(Duration::from_secs(10));
     let server = everything().limits(limits).task_store(store.clone());
     let mut client = connect_to(server, V5).await;
     let id = begin(&mut client, "slow", json!({ "seconds": 1000 })).await;

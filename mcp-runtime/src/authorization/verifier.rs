@@ -5,11 +5,11 @@ use crate::call::context::Authorization;
 
 /// Verifies access tokens and identifies their callers: [`Builder::auth`](crate::Builder::auth).
 ///
-/// [`Jwt`](crate::Jwt) verifies tokens that an issuer has signed, [`StaticTokens`](crate::StaticTokens) is for development. Implement the
+/// [`Jwt`](crate::auth::Jwt) verifies tokens that an issuer has signed, [`StaticTokens`](crate::auth::StaticTokens) is for development. Implement the
 /// trait for tokens that have to be looked up:
 ///
 /// ```
-/// use mcp_runtime::{Denied, Authorization, TokenVerifier};
+/// use mcp_runtime::auth::{Authorization, Denied, TokenVerifier};
 ///
 /// # struct Db;
 /// # impl Db { async fn owner(&self, _: &str) -> Result<Option<String>, std::io::Error> { Ok(None) } }

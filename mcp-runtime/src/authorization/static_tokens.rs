@@ -13,7 +13,7 @@ use crate::call::context::Authorization;
 /// interface only.
 ///
 /// ```
-/// use mcp_runtime::{Authorization, StaticTokens};
+/// use mcp_runtime::auth::{Authorization, StaticTokens};
 ///
 /// let tokens = StaticTokens::new()
 ///     .token("ada-secret", "ada")

@@ -25,7 +25,7 @@ pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 /// A verifier alone can be passed there as well. Use this type to configure more, such as scopes.
 ///
 /// ```
-/// use mcp_runtime::{Jwt, ProtectedResource};
+/// use mcp_runtime::auth::{Jwt, ProtectedResource};
 ///
 /// let verifier = Jwt::new("https://login.example.com", "https://api.example.com/mcp");
 /// let server = mcp_runtime::server!().auth(
@@ -122,7 +122,7 @@ impl ProtectedResource {
     /// more. An implied scope may imply others.
     ///
     /// ```
-    /// use mcp_runtime::{ProtectedResource, StaticTokens};
+    /// use mcp_runtime::auth::{ProtectedResource, StaticTokens};
     ///
     /// let protected = ProtectedResource::new(StaticTokens::new())
     ///     .implies("notes:admin", ["notes:write"])
@@ -144,7 +144,7 @@ impl ProtectedResource {
     }
 
     /// Lists items even if the caller's scopes are not enough for them. Clients then see what more there is, and ask for the scopes when
-    /// they use it. By default lists contain only what the caller may use. Items that a [`Policy`](crate::Policy) rejects stay hidden.
+    /// they use it. By default lists contain only what the caller may use. Items that a [`Policy`](crate::auth::Policy) rejects stay hidden.
     #[must_use]
     pub fn list_beyond_scopes(mut self) -> Self {
         self.lists_beyond_scopes = true;
@@ -481,7 +481,7 @@ fn resource_problem(resource: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::StaticTokens;
+    use crate::authorization::StaticTokens;
 
     fn resource() -> ProtectedResource {
         StaticTokens::new().token("a", "ada").into()

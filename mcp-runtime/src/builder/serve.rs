@@ -1,13 +1,60 @@
-//! [`Builder::serve_http`], [`Builder::bind_http`], [`Builder::into_service`] and [`Builder::into_router`].
+//! The methods that serve: over byte streams, stdio and HTTP.
 
+#[cfg(feature = "http")]
 use core::net::IpAddr;
+use std::task::Poll;
 
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::Builder;
+#[cfg(feature = "http")]
+use crate::transport::http::{HttpListener, HttpServer, HttpService, ToSocketAddrs};
+#[cfg(all(feature = "stdio", any(unix, windows)))]
+use crate::transport::stdio;
 use crate::{
-    builder::Builder,
     error::ServeError,
-    transport::http::{HttpListener, HttpServer, HttpService, ToSocketAddrs},
+    protocol::{Peer, Service},
+    transport::stream,
 };
 
+impl Builder {
+    /// Serves one client over any pair of byte streams: a socket, a pipe, an in-process duplex. Each message is one line.
+    ///
+    /// Returns when the client has closed its side and running calls are answered. Calls that take longer than the grace period of the
+    /// limits are given up.
+    ///
+    /// Needs a tokio runtime with time enabled.
+    ///
+    /// # Errors
+    /// Fails if the server cannot be built, if `setup` fails, or if reading or writing fails.
+    pub async fn serve<R, W>(self, input: R, output: W) -> Result<(), ServeError>
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let started = self.build()?.start().await?;
+        let peer = Peer::new(Service::new(&started));
+        let served = stream::serve(&peer, input, output, |_| Poll::Pending).await;
+        started.stop().await;
+        Ok(served?)
+    }
+}
+
+#[cfg(all(feature = "stdio", any(unix, windows)))]
+impl Builder {
+    /// Serves one client on stdin and stdout, on the caller's runtime.
+    ///
+    /// The runtime needs I/O and time enabled. From the start of the call, stdout belongs to the protocol: anything that is printed goes to
+    /// stderr.
+    ///
+    /// # Errors
+    /// Fails if the server cannot be built, if `setup` fails, or if reading or writing fails.
+    pub async fn serve_stdio(self) -> Result<(), ServeError> {
+        stdio::serve(self.build()?, false).await
+    }
+}
+
+#[cfg(feature = "http")]
 impl Builder {
     /// Serves over HTTP until SIGTERM or Ctrl-C: `.serve_http("127.0.0.1:8000")`.
     ///
@@ -76,6 +123,7 @@ impl Builder {
     }
 }
 
+#[cfg(feature = "http")]
 /// Builds the server and starts it. `bound` is the address that it listens on, if it is known.
 async fn start(builder: Builder, bound: Option<IpAddr>) -> Result<HttpService, ServeError> {
     let settings = builder.http.clone();
