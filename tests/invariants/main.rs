@@ -63,7 +63,7 @@ fn no_value_between_the_transport_and_the_user() {
         "mcp-runtime/src/dispatch/mod.rs",
         "let arguments: serde_json::Value = parse(text);",
     );
-    check(rules::values, &sources::runtime(), &[violation]);
+    check(rules::values, &sources::library(), &[violation]);
 }
 
 #[test]
@@ -196,8 +196,10 @@ fn no_two_types_of_a_crate_have_the_same_name() {
 
 #[test]
 fn there_is_no_unsafe_code_but_in_the_guard() {
-    let violation =
-        planted("mcp-runtime/src/wire/raw.rs", "unsafe { std::str::from_utf8_unchecked(bytes) }");
+    let violation = planted(
+        "mcp-runtime/crates/wire/src/raw.rs",
+        "unsafe { std::str::from_utf8_unchecked(bytes) }",
+    );
     check(rules::unsafe_code, &sources::library(), &[violation]);
 }
 
@@ -238,7 +240,7 @@ fn no_code_of_a_rule_is_published() {
         assert_eq!(found.len(), 1, "{}: {found:?}", violation.path);
     }
     let internal = text(
-        "mcp-runtime/src/wire/id.rs",
+        "mcp-runtime/src/model/client.rs",
         "//! An id (RPC-02).\n\n/// As sent (RPC-01).\nfn f() {}",
     );
     assert_eq!(codes::published(&[internal]), Vec::<String>::new());
@@ -316,11 +318,11 @@ fn packages_bring_a_readme_and_their_licences() {
 
 #[test]
 fn a_server_brings_few_crates() {
-    crates::check("stdio,client-log", 50);
-    crates::check("stdio,client-log,http", 63);
-    crates::check("stdio,client-log,auth", 63 + 15);
-    crates::check("stdio,client-log,state-key", 50 + 14);
-    crates::check("stdio,client-log,sqlite", 50 + 11);
+    crates::check("stdio,client-log", 52);
+    crates::check("stdio,client-log,http", 65);
+    crates::check("stdio,client-log,auth", 65 + 15);
+    crates::check("stdio,client-log,state-key", 52 + 14);
+    crates::check("stdio,client-log,sqlite", 52 + 11);
 }
 
 #[cfg(unix)]

@@ -35,7 +35,16 @@ pub(crate) fn io(sources: &[Source]) -> Vec<String> {
         "tokio::signal",
         "tokio::io",
     ];
-    let free = ["/transport/", "/store/", "/issuer/", "/cli/", "/observe/", "/testing/contract.rs"];
+    // The builder names only the traits of tokio's byte streams.
+    let free = [
+        "/builder/serve.rs",
+        "/transport/",
+        "/store/",
+        "/issuer/",
+        "/cli/",
+        "/observe/",
+        "/testing/contract.rs",
+    ];
     each(sources, |source, line| {
         !free.iter().any(|it| source.path.contains(it)) && IO.iter().any(|it| line.contains(it))
     })
@@ -62,9 +71,21 @@ pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
 
 /// No `serde_json::Value` between the transport and the user's type. The exceptions make schemas or an error's data.
 pub(crate) fn values(sources: &[Source]) -> Vec<String> {
-    const ROOMS: [&str; 5] =
-        ["/wire/", "/transport/", "/protocol/", "/dispatch/", "/call/extract/"];
-    const EXCEPTED: [&str; 3] = ["extract/params.rs", "extract/probe", "protocol/modern.rs"];
+    const ROOMS: [&str; 6] = [
+        "/crates/wire/",
+        "/transport/",
+        "/protocol/",
+        "/dispatch/",
+        "/call/extract/",
+        "/call/read/",
+    ];
+    const EXCEPTED: [&str; 5] = [
+        "extract/params.rs",
+        "extract/probe.rs",
+        "_handles.rs",
+        "extract/spread.rs",
+        "protocol/modern.rs",
+    ];
     each(sources, |source, line| {
         ROOMS.iter().any(|it| source.path.contains(it))
             && !EXCEPTED.iter().any(|it| source.path.contains(it))

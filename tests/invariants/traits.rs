@@ -6,13 +6,16 @@ use crate::sources::Source;
 const EXCEPTED: [(&str, &str); 38] = [
     ("Describe", "only our own handles are asked for it, and each has it"),
     ("Check", "every handle has it, through `Describe`"),
-    ("Nothing", "no type has it: the traits that ask for it speak instead"),
-    ("Live", "a level of method look-up asks for it, and where it is missing the next one applies"),
+    ("NeverImplemented", "no type has it: the traits that ask for it speak instead"),
+    (
+        "LiveParam",
+        "a level of method look-up asks for it, and where it is missing the next one applies",
+    ),
     ("Nobody", "no type has it: an impl that asks for it never applies"),
-    ("Held", "`Data`, which it asks for, speaks"),
+    ("FieldBound", "`Data`, which it asks for, speaks"),
     ("Borrows", "where it is missing, nothing is wrong"),
     (
-        "Seen",
+        "SyncState",
         "its impls fit every `&T` and `State<T>`, so that rustc says what inside of `T` is not `Sync`",
     ),
     ("LiveLevel", LEVEL),

@@ -1,6 +1,6 @@
 //! Callers, as the limits tell them apart.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use crate::call::context::Carrier;
 

@@ -13,8 +13,9 @@ use crate::raw::{JsonKind, Raw};
 pub struct Id<'a>(&'a str);
 
 impl<'a> Id<'a> {
-    /// Reads a string, or an integer without fraction or exponent that fits `i64` or `u64`. Other values are no ids (rule RPC-01).
+    /// Reads a string, or an integer without fraction or exponent that fits `i64` or `u64`. Other values are no ids.
     pub fn parse(raw: Raw<'a>) -> Option<Self> {
+        // Rule RPC-01.
         let valid = match raw.kind() {
             JsonKind::String => true,
             // A number of fewer than 19 digits always fits.

@@ -47,8 +47,8 @@ pub struct Invalid<'a> {
     pub id: Option<Id<'a>>,
     /// What is wrong, in words for the peer.
     pub reason: Cow<'static, str>,
-    /// Whether to send an error response. False for a text that looks like a notification or a response, since these are never answered
-    /// (rule RPC-05).
+    /// Whether to send an error response. False for a text that looks like a notification or a response, since these are never
+    /// answered.
     pub answer: bool,
 }
 
@@ -332,7 +332,7 @@ pub fn response(out: &mut Vec<u8>, id: Id<'_>, result: impl FnOnce(&mut ObjectWr
     out.push(b'}');
 }
 
-/// Writes an error response. A missing id is written as `null`, or left out if the protocol revision requires that (rule RPC-12).
+/// Writes an error response. A missing id is written as `null`, or left out if the protocol revision requires that.
 pub fn error(
     out: &mut Vec<u8>,
     id: Option<Id<'_>>,

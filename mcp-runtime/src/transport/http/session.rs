@@ -351,7 +351,8 @@ impl Drop for SseStream {
     }
 }
 
-#[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
+#[cfg(test)]
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod tests {
     use mcp_runtime_wire::{Parsed, parse};
 
