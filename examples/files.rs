@@ -308,6 +308,6 @@ fn failed(path: &str, error: io::Error) -> Error {
     Error::msg(format!("`{path}`: {error}"))
 }
 
-fn main() -> mcp_runtime::Exit {
-    mcp_runtime::server!().setup(async || Roots::open()).run()
+fn main() -> Exit {
+    server!().setup(async || Roots::open()).run()
 }

@@ -266,6 +266,6 @@ fn known(graph: &Transaction<'_>, entity: &str) -> Result<()> {
     if known { Ok(()) } else { Err(Error::msg(unknown())) }
 }
 
-fn main() -> mcp_runtime::Exit {
-    mcp_runtime::server!().setup(async |server: Handle| Graph::open(server)).run()
+fn main() -> Exit {
+    server!().setup(async |server: Handle| Graph::open(server)).run()
 }

@@ -185,16 +185,13 @@ fn main() -> Exit {
     if let Some(url) = url {
         authorization = authorization.issuer(url);
     }
-    mcp_runtime::server!(
-        title = "Notes",
-        instructions = "The notebook of the user who has logged in."
-    )
-    // Lists show the tools that change notes to every user. A client asks for the missing scope when it calls one of them.
-    .auth(
-        ProtectedResource::from(authorization)
-            .implies("notes:write", ["notes:read"])
-            .list_beyond_scopes(),
-    )
-    .setup(async move || Notebook::open(file.as_deref()))
-    .run()
+    server!(title = "Notes", instructions = "The notebook of the user who has logged in.")
+        // Lists show the tools that change notes to every user. A client asks for the missing scope when it calls one of them.
+        .auth(
+            ProtectedResource::from(authorization)
+                .implies("notes:write", ["notes:read"])
+                .list_beyond_scopes(),
+        )
+        .setup(async move || Notebook::open(file.as_deref()))
+        .run()
 }

@@ -30,6 +30,6 @@ fn review(
     format!("Review this {language} code:\n{code}")
 }
 
-fn main() -> mcp_runtime::Exit {
-    mcp_runtime::server!().run()
+fn main() -> Exit {
+    server!().run()
 }

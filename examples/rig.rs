@@ -69,8 +69,8 @@ fn dummies(count: usize, handle: &Handle) -> Result<Dummies> {
     Ok(Dummies)
 }
 
-fn main() -> mcp_runtime::Exit {
-    let server = mcp_runtime::server!();
+fn main() -> Exit {
+    let server = server!();
     let server = match std::env::var("ISSUER") {
         Ok(issuer) => server.auth(Jwt::new(issuer, "https://rig.example/mcp")),
         Err(_) => server,

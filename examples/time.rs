@@ -97,6 +97,6 @@ fn zone(name: Option<String>) -> Result<TimeZone> {
     })
 }
 
-fn main() -> mcp_runtime::Exit {
-    mcp_runtime::server!().run()
+fn main() -> Exit {
+    server!().run()
 }

@@ -22,7 +22,7 @@ mod tests;
 mod tools;
 
 fn server() -> Builder {
-    mcp_runtime::server!(
+    server!(
         title = "Table booking",
         instructions = "Books tables in one small restaurant. Whoever knows the id of a booking may read and cancel it."
     )

@@ -276,6 +276,7 @@ impl std::error::Error for BuildError {}
 
 /// Error with which a server stops or fails to start.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum ServeError {
     /// The server cannot be built.
     Build(BuildError),

@@ -43,8 +43,8 @@
 //!     ["rust", "python", "go"].iter().filter(|it| it.starts_with(typed)).map(ToString::to_string).collect()
 //! }
 //!
-//! fn main() -> mcp_runtime::Exit {
-//!     mcp_runtime::server!().setup(async || Db::open().await).run()
+//! fn main() -> Exit {
+//!     server!().setup(async || Db::open().await).run()
 //! }
 //! ```
 //!

@@ -5,6 +5,7 @@ use super::Meta;
 /// Name, version and capabilities that the client sends about itself. Nothing here is verified, so do not use it to decide what a caller
 /// may do.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ClientInfo {
     /// Name of the program; empty if the client did not send one.
     pub name: String,

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 /// A JSON-RPC error, as the server sent it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[non_exhaustive]
 pub struct RpcError {
     /// Error code.
     pub code: i64,
@@ -28,6 +29,7 @@ impl std::error::Error for RpcError {}
 /// Result of a tool call.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Called {
     /// The blocks of content.
     pub content: Vec<Value>,
@@ -54,6 +56,7 @@ impl Called {
 /// Item of a resource's contents.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ReadContents {
     /// URI of the item.
     pub uri: String,
@@ -70,6 +73,7 @@ pub struct ReadContents {
 
 /// Result of a prompt.
 #[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
 pub struct Prompted {
     /// Messages: objects with `role` and `content`.
     pub messages: Vec<Value>,
@@ -90,6 +94,7 @@ impl Prompted {
 /// Completions of an argument.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Completed {
     /// Suggested values, at most 100.
     pub values: Vec<String>,

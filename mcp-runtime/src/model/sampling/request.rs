@@ -88,6 +88,7 @@ pub(crate) struct Preferences {
 
 /// Context from MCP servers that a client may add to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum IncludeContext {
     /// No context, which is the default of clients.
     None,

@@ -50,6 +50,7 @@ impl SamplingTool {
 
 /// Whether the model uses tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ToolChoice {
     /// The model decides, which is the default of clients.
     Auto,
@@ -62,6 +63,7 @@ pub enum ToolChoice {
 /// A request of the client's model to use a [`SamplingTool`]. The next question must have the result: add it with
 /// [`Sampling::tool_result`](crate::sampling::Sampling::tool_result) and the `id`.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ToolUse {
     /// Identifier of this use, which its result repeats.
     pub id: String,
