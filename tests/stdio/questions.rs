@@ -32,14 +32,14 @@ fn check(arguments: &[&str], status: i32, stdout: &str, stderr: &[&str]) {
 #[test]
 fn a_question_without_an_answer_says_how_to_give_one() {
     let example = r#"--answer table='{"name":"…","persons":1,"size":"small"}'"#;
-    check(&["call", "book"], 1, "", &["error: `table` is asked: Which table?\n", example]);
-    let page = ["`page` is asked: Connect", "https://calendar", "--answer page='true'"];
+    check(&["call", "book"], 1, "", &["error: the server asks `table`: Which table?\n", example]);
+    let page = ["the server asks `page`: Connect", "https://calendar", "--answer page='true'"];
     check(&["get", "link"], 1, "", &page);
     check(
         &["call", "book", "--answer", "tabel={}"],
         1,
         "",
-        &["`--answer tabel=…` answers nothing"],
+        &["`--answer tabel=…` has answered no question"],
     );
 }
 
@@ -55,12 +55,12 @@ fn the_command_line_answers() {
     check(&["get", "link", "--answer", "page=false"], 1, "", &["the user declined"]);
     // If an answer does not fit, the call asks again and gives the reason.
     let wrong = r#"table={"name":"Ada","persons":20,"size":"large"}"#;
-    check(&["call", "book", "--answer", wrong], 1, "", &["asked again", "persons", "20"]);
+    check(&["call", "book", "--answer", wrong], 1, "", &["`table` again after", "persons", "20"]);
     check(
         &["read", "notes://unpaid", "--answer", "pay=true"],
         1,
         "",
-        &["asked again", "Pay first"],
+        &["`pay` again after", "Pay first"],
     );
     check(&["read", "notes://unpaid", "--answer", "pay=decline"], 1, "", &["the user declined"]);
 }
@@ -73,10 +73,10 @@ fn a_wrong_answer_is_a_wrong_command_line() {
         &["call", "book", "--answer", "table=yes"],
         2,
         "",
-        &["`--answer table=yes` is no answer"],
+        &["`--answer table=yes` is not a valid answer"],
     );
     check(&["get", "link", "--answer", "page={}"], 2, "", &["it can be 'true'"]);
-    check(&["--answer", "page=true"], 2, "", &["`--answer` goes behind `call`"]);
+    check(&["--answer", "page=true"], 2, "", &["`--answer` goes after `call`"]);
     check(&["list", "--answer", "page=true"], 2, "", &["`list` takes no argument"]);
     check(&["help"], 0, &String::from_utf8(run(&["--help"]).stdout).unwrap(), &[]);
     assert!(String::from_utf8(run(&["help"]).stdout).unwrap().contains("\n  --answer KEY=JSON "));
@@ -112,8 +112,8 @@ fn a_task_is_looked_after() {
     let (first, second) = (r#"first={"thing":"bread"}"#, r#"second={"thing":"milk"}"#);
     let answers = ["call", "errand", "--answer", first, "--answer", second];
     check(&answers, 0, "bread and milk\n", &["… on the way\n"]);
-    check(&["call", "errand", "--answer", first], 1, "", &["`second` is asked: What else?"]);
-    check(&["call", "errand"], 1, "", &["`first` is asked: What is needed?"]);
+    check(&["call", "errand", "--answer", first], 1, "", &["the server asks `second`: What else?"]);
+    check(&["call", "errand"], 1, "", &["the server asks `first`: What is needed?"]);
 }
 
 #[test]
@@ -122,11 +122,11 @@ fn a_person_at_the_terminal_is_asked() {
         &["call", "book"],
         &[
             ("Whose table it is: ", "\n"),
-            ("this is needed", "Ada\n"),
+            ("this field is required", "Ada\n"),
             ("Persons (integer 1..=8): ", "many\n"),
-            ("`many` is no number", "2\n"),
+            ("`many` is not a number", "2\n"),
             ("(small = For two, large)", "huge\n"),
-            ("`huge` is none of small, large", "for two\n"),
+            ("`huge` is not one of small, large", "for two\n"),
             ("[Y/n]: ", "n\n"),
             ("[optional]: ", "\n"),
         ],

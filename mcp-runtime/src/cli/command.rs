@@ -33,22 +33,22 @@ use crate::{
 };
 
 static COMMANDS: [(&str, &str); 7] = [
-    ("list", "what the server has"),
+    ("list", "lists tools, resources and prompts"),
     ("call TOOL [NAME=VALUE …]", "calls a tool"),
     ("read URI", "reads a resource"),
     ("get PROMPT [NAME=VALUE …]", "shows a prompt"),
-    ("schema", "prints the manifest as JSON, to be kept in mcp.lock.json"),
-    ("check [--strict] [--against FILE]", "finds what clients would refuse, or miss"),
-    ("help", "prints this"),
+    ("schema", "prints the manifest as JSON, to be committed as mcp.lock.json"),
+    ("check [--strict] [--against FILE]", "reports what known clients reject or handle badly"),
+    ("help", "prints this help"),
 ];
 
 /// Fix for the error of `.run()` on a tokio runtime. `run` starts a runtime of its own, which would panic there.
 #[cfg(feature = "http")]
-const ON_A_RUNTIME: &str = "it brings its own tokio runtime and cannot be called on another one: call it from a plain `fn main` without \
-     `#[tokio::main]`, or write `.serve_stdio().await` or `.serve_http(…).await` instead";
+const ON_A_RUNTIME: &str = "it starts its own tokio runtime and cannot be called inside another one: call it from a plain `fn main` without \
+     `#[tokio::main]`, or use `.serve_stdio().await` or `.serve_http(…).await` instead";
 #[cfg(not(feature = "http"))]
-const ON_A_RUNTIME: &str = "it brings its own tokio runtime and cannot be called on another one: call it from a plain `fn main` without \
-     `#[tokio::main]`, or write `.serve_stdio().await` instead";
+const ON_A_RUNTIME: &str = "it starts its own tokio runtime and cannot be called inside another one: call it from a plain `fn main` without \
+     `#[tokio::main]`, or use `.serve_stdio().await` instead";
 
 impl Builder {
     /// Runs the command line of the server. Blocks, and brings its own tokio runtime.
@@ -156,7 +156,7 @@ impl Builder {
             (None, _) | (Some(_), Some("help" | "version")) => {}
             (Some(_), Some(command)) => {
                 return Err(CommandError::usage(format!(
-                    "`{command}` goes without `--http`; see `help`"
+                    "`{command}` cannot be used with `--http`; see `help`"
                 )));
             }
         }
@@ -276,7 +276,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 
 fn unknown_option(given: &str) -> CommandError {
     if given == "--answer" {
-        return CommandError::usage("`--answer` goes behind `call`, `read` or `get`; see `help`");
+        return CommandError::usage("`--answer` goes after `call`, `read` or `get`; see `help`");
     }
     let options = http::OPTIONS.iter().filter_map(|option| option.0.split(' ').next());
     match nearest(given, options.chain(["--help", "--version"])) {

@@ -87,7 +87,7 @@ where
     type Output = <Unavailable<'static> as Awaited>::Output;
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        unreachable!("no `.await` of it compiles")
+        unreachable!("`.await` on an `Exit` does not compile")
     }
 }
 

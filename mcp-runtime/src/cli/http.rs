@@ -23,11 +23,11 @@ type Setting = Box<dyn FnOnce(Builder) -> Builder>;
 pub(super) static OPTIONS: [(&str, &str); 6] = [
     ("--http [ADDR]", "serves over HTTP, by default at 127.0.0.1:8000"),
     ("--path PATH", "path of the endpoint, by default /mcp"),
-    ("--allow-host NAME", "answers to this host too; may be repeated"),
-    ("--allow-origin ORIGIN", "lets pages of this origin call; may be repeated"),
+    ("--allow-host NAME", "also accepts requests for this host; may be repeated"),
+    ("--allow-origin ORIGIN", "accepts requests from pages of this origin; may be repeated"),
     (
         "--trust-proxy NET",
-        "takes the addresses of callers from proxies at this address or in this network; may be repeated",
+        "takes client addresses from proxies at this address or in this network; may be repeated",
     ),
     ("--legacy-sse", "also serves the HTTP+SSE transport of the oldest revision, at /sse"),
 ];
@@ -108,7 +108,7 @@ impl HttpOptions {
                 Ok(Some(HttpLaunch { address: self.address, settings: self.settings }))
             }
             Some(option) => {
-                Err(CommandError::usage(format!("`--{option}` goes with `--http`; see `help`")))
+                Err(CommandError::usage(format!("`--{option}` requires `--http`; see `help`")))
             }
             None => Ok(None),
         }

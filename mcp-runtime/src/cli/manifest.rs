@@ -39,12 +39,12 @@ fn makers(snapshot: &Snapshot) -> String {
     if tools.is_empty() {
         return text;
     }
-    let head = "schemas: static ones were made by the compiler, lazy ones at first use\n";
+    let head = "schemas: static ones are made at compile time, lazy ones at first use\n";
     let advice = match is_all_known {
         true => "",
         false => {
-            "  `#[data]` makes a type known to the compiler, where it has no attributes of schemars; what types of other crates \
-             are, and those that contain themselves, only schemars knows\n"
+            "  `#[data]` makes the schema of a type known at compile time, unless the type has attributes of schemars or contains itself; \
+             schemas of types from other crates are lazy\n"
         }
     };
     format!("{head}{text}{advice}")
@@ -70,11 +70,13 @@ fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
         return Vec::new();
     }
     if entry.origin.is_none() {
-        return vec!["it was added while running, when the compiler had gone".to_owned()];
+        return vec![
+            "it was added at run time, so none of its schemas is made at compile time".to_owned(),
+        ];
     }
     if tool.profile() == SchemaProfile::Full {
         return vec![
-            "the compiler makes schemas in the compatible form only, and this is a full one"
+            "only schemas in the compatible form are made at compile time, and this one is in the full form"
                 .to_owned(),
         ];
     }
@@ -99,20 +101,23 @@ pub(super) fn compare(
     let shown = file.display();
     let lock = fs::read(file).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => CommandError::failure(format!(
-            "there is no {shown}: `{}` writes it, then commit it",
+            "{shown} does not exist: create it with `{}`, then commit it",
             regenerate(file)
         )),
         _ => CommandError::failure(format!("{shown} cannot be read: {error}")),
     })?;
     let report = published.against(&lock).map_err(|problem| {
-        CommandError::failure(format!("{shown}: {problem}\n`{}` writes it again", regenerate(file)))
+        CommandError::failure(format!(
+            "{shown}: {problem}\nwrite it again with `{}`",
+            regenerate(file)
+        ))
     })?;
     let text = report.text(&shown.to_string(), &regenerate(file));
     let end = if report.breaks() {
-        Err(CommandError::failure(format!("what {shown} promises is not kept")))
+        Err(CommandError::failure(format!("the server breaks the contract in {shown}")))
     } else if strict && !report.is_empty() {
         Err(CommandError::failure(format!(
-            "{shown} is not what is published, and `--strict` wants it to be"
+            "{shown} is out of date, and `--strict` requires it to match the server"
         )))
     } else {
         Ok(())

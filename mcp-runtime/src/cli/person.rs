@@ -97,7 +97,7 @@ fn prompt(name: &str, property: &Value, is_required: bool) -> String {
         .map(|(value, title)| if value == title { value } else { format!("{value} = {title}") })
         .collect();
     let kind = match property["type"].as_str() {
-        Some("array") => format!("any of {}, with commas between", choices.join(", ")),
+        Some("array") => format!("any of {}, separated by commas", choices.join(", ")),
         _ if !choices.is_empty() => choices.join(", "),
         Some("boolean") => String::new(),
         Some("string") => member(property, "format").to_owned(),
@@ -126,7 +126,9 @@ fn read(text: &str, property: &Value, is_required: bool) -> Result<Option<Value>
     if text.is_empty() {
         return match (kind, &property["default"]) {
             (Some("boolean"), Value::Null) if is_required => Ok(Some(json!(false))),
-            (_, Value::Null) if is_required => Err("this is needed; Ctrl-D declines".to_owned()),
+            (_, Value::Null) if is_required => {
+                Err("this field is required; Ctrl-D declines".to_owned())
+            }
             _ => Ok(None),
         };
     }
@@ -136,15 +138,15 @@ fn read(text: &str, property: &Value, is_required: bool) -> Result<Option<Value>
         let fits = |pair: &&(String, String)| pair.0 == text || pair.1.eq_ignore_ascii_case(text);
         let found = choices.iter().find(fits).map(|choice| json!(choice.0));
         let all = || choices.iter().map(|choice| choice.0.as_str()).collect::<Vec<_>>().join(", ");
-        found.ok_or_else(|| format!("`{text}` is none of {}", all()))
+        found.ok_or_else(|| format!("`{text}` is not one of {}", all()))
     };
     let value = match kind {
         Some("array") => text.split(',').map(choice).collect::<Result<Vec<_>, _>>()?.into(),
         _ if !choices.is_empty() => choice(text)?,
-        Some("boolean") => yes_or_no(text).ok_or("y or n")?.into(),
+        Some("boolean") => yes_or_no(text).ok_or("answer y or n")?.into(),
         Some("integer" | "number") => {
             let number = text.parse::<serde_json::Number>();
-            number.map_err(|_| format!("`{text}` is no number"))?.into()
+            number.map_err(|_| format!("`{text}` is not a number"))?.into()
         }
         _ => text.into(),
     };

@@ -134,10 +134,10 @@ impl QuestionAnswers {
     fn unanswered(&self, key: &str, params: &Value) -> String {
         let message = member(params, "message");
         if self.keys.iter().any(|given| given == key) {
-            return format!("`{key}` is asked again after its `--answer`: {message}");
+            return format!("the server asks `{key}` again after its `--answer`: {message}");
         }
         let hint = match nearest(key, self.given.keys().map(String::as_str)) {
-            Some(near) => format!(" (`--answer {near}=…` answers nothing so far)"),
+            Some(near) => format!(" (`--answer {near}=…` has answered no question so far)"),
             None => String::new(),
         };
         let page = match params["url"].as_str() {
@@ -145,7 +145,7 @@ impl QuestionAnswers {
             None => String::new(),
         };
         format!(
-            "`{key}` is asked: {message}{page}\nanswer with --answer {key}='{}', or on a terminal{hint}",
+            "the server asks `{key}`: {message}{page}\nanswer with --answer {key}='{}', or run the command in a terminal{hint}",
             example(params)
         )
     }
@@ -165,7 +165,7 @@ fn parse_answer(key: &str, params: &Value, text: &str) -> Result<Value, CommandE
             Ok(json!({ "action": if goes { "accept" } else { "decline" } }))
         }
         _ => Err(CommandError::usage(format!(
-            "`--answer {key}={text}` is no answer: it can be '{}', `decline` or `cancel`",
+            "`--answer {key}={text}` is not a valid answer: it can be '{}', `decline` or `cancel`",
             example(params)
         ))),
     }
