@@ -148,9 +148,12 @@ fn check_says_what_clients_refuse() {
     has(prompt, "prompt `to do`, `to_do` at ", &found);
     assert!(printed.contains("    fix: `.description(\"…\")` on the `Tool`\n"), "{printed}");
     // The argument `day` has a completion, so it needs no description.
-    assert!(printed.contains(": the argument `list` has no description: whoever "), "{printed}");
+    assert!(printed.contains(": the argument `list` has no description: the user "), "{printed}");
     assert!(total[0].starts_with("flawed: 3 tools, 1 prompt, "), "{printed}");
-    assert!(printed.contains("    fix: remove `schema = \"full\"`: that mends it\n"), "{printed}");
+    assert!(
+        printed.contains("    fix: remove `schema = \"full\"`: the compatible form avoids this\n"),
+        "{printed}"
+    );
 
     let strict = flawed(&["check", "--strict"], false);
     assert_eq!((strict.status.code(), text(&strict.stdout)), (Some(FAILURE), printed));
@@ -158,7 +161,7 @@ fn check_says_what_clients_refuse() {
 
     let broken = text(&flawed(&["check"], true).stdout);
     assert!(
-        broken.contains("not everything was looked at, because `setup` failed: the disk is full\n"),
+        broken.contains("not everything was checked, because `setup` failed: the disk is full\n"),
         "{broken}"
     );
     check_refused(&["check", "--strcit"], USAGE, &["`check` takes `--strict` and"]);

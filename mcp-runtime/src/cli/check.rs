@@ -73,7 +73,7 @@ pub(super) async fn run(
     let end = match count {
         0 if published.incomplete.is_none() => Ok(()),
         _ if !options.strict => Ok(()),
-        0 => Err(CommandError::failure("not everything was looked at, and `--strict` wants that")),
+        0 => Err(CommandError::failure("not everything was checked, and `--strict` requires that")),
         1 => Err(CommandError::failure("1 finding, and `--strict` allows none")),
         _ => Err(CommandError::failure(format!("{count} findings, and `--strict` allows none"))),
     };
@@ -101,13 +101,13 @@ fn report(published: &CheckedServer, groups: &[FindingGroup]) -> String {
     }
     if let Some(problem) = &published.incomplete {
         page.push_str(&format!(
-            "not everything was looked at, because `setup` failed: {problem}\n\n"
+            "not everything was checked, because `setup` failed: {problem}\n\n"
         ));
     }
     let size = ListSizes::of(published);
     page.push_str(&format!("{}: {}", published.identity.name, counts(published)));
     page.push_str(&format!(
-        ", {} bytes of lists; the tools take about {} tokens of a conversation (3.5 bytes each){}. ",
+        ", {} bytes of lists; the tools take up about {} tokens of a conversation (3.5 bytes each){}. ",
         size.manifest,
         size.tokens(),
         biggest(&size),
@@ -144,7 +144,7 @@ fn biggest(size: &ListSizes) -> String {
         return String::new();
     }
     let biggest = size.tools.iter().take(3).map(|(name, bytes)| format!("`{name}` {bytes}"));
-    format!(", the biggest being {} bytes", biggest.collect::<Vec<_>>().join(", "))
+    format!(", the largest are {} bytes", biggest.collect::<Vec<_>>().join(", "))
 }
 
 fn verdict(groups: &[FindingGroup]) -> String {
@@ -152,7 +152,7 @@ fn verdict(groups: &[FindingGroup]) -> String {
     let errors = all().filter(|finding| finding.severity == Severity::Error).count();
     let warnings = all().count() - errors;
     match (errors, warnings) {
-        (0, 0) => "No client is known to mind any of it.".to_owned(),
+        (0, 0) => "No known client has a problem with any of it.".to_owned(),
         (0, _) => format!("{}.", counted(warnings, "warning")),
         (_, 0) => format!("{}.", counted(errors, "error")),
         _ => format!("{}, {}.", counted(errors, "error"), counted(warnings, "warning")),

@@ -23,9 +23,9 @@ pub(super) fn long_instructions(published: &CheckedServer) -> Vec<Problem> {
         return Vec::new();
     }
     let what = format!(
-        "the instructions have {length} characters; Claude Code drops what comes after {CUT_OFF}"
+        "the instructions have {length} characters; Claude Code drops everything after the first {CUT_OFF}"
     );
-    vec![Problem::new(what, "say less, and what matters first")]
+    vec![Problem::new(what, "shorten them, and put the most important part first")]
 }
 
 pub(super) fn no_description(tool: &CheckedItem<'_>) -> Vec<Problem> {
@@ -46,7 +46,7 @@ pub(super) fn long_description(tool: &CheckedItem<'_>) -> Vec<Problem> {
         return Vec::new();
     }
     let cut_off = if length > CUT_OFF {
-        format!(", and Claude Code drops what comes after {CUT_OFF} without a word")
+        format!(", and Claude Code silently drops everything after the first {CUT_OFF}")
     } else {
         String::new()
     };
@@ -55,7 +55,7 @@ pub(super) fn long_description(tool: &CheckedItem<'_>) -> Vec<Problem> {
     );
     vec![Problem::new(
         what,
-        "say less: what it does and when to use it; the rest is for the arguments, or for the repository",
+        "shorten it to what the tool does and when to use it; move the rest to the descriptions of the arguments, or to the repository",
     )]
 }
 
@@ -67,9 +67,12 @@ pub(super) fn ends_of_comments(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let arguments = arguments.map(|(name, _)| format!("the description of the argument `{name}`"));
     let problem = |place: String| {
         let what = format!(
-            "{place} has `*/`, which ends the comment that mcporter writes it into: its TypeScript is not valid then"
+            "{place} has `*/`, which ends the comment that mcporter writes it into, so that the generated TypeScript is not valid"
         );
-        Problem::new(what, "another example or another word, such as `src/*.rs` for `src/**/*.rs`")
+        Problem::new(
+            what,
+            "use another example or another word, such as `src/*.rs` in place of `src/**/*.rs`",
+        )
     };
     own.into_iter().chain(arguments).map(problem).collect()
 }
@@ -78,8 +81,8 @@ pub(super) fn no_media_type(resource: &CheckedItem<'_>) -> Vec<Problem> {
     if !member(resource.value, "mimeType").is_empty() {
         return Vec::new();
     }
-    let what = "it does not say of which media type it is, and some hosts cannot show it then";
-    vec![Problem::new(what, "`mime_type = \"text/plain\"`, or whatever it is")]
+    let what = "it has no media type, and some hosts cannot show it without one";
+    vec![Problem::new(what, "add `mime_type = \"text/plain\"`, or the type that it has")]
 }
 
 /// Largest number of arguments that a finding names. It gives only the number of the others.
@@ -108,8 +111,8 @@ pub(super) fn undocumented_arguments(tool: &CheckedItem<'_>) -> Vec<Problem> {
         (true, _) => "a `description` for each in `input_schema = …`",
         (false, false) => "a doc comment above each of these parameters or fields",
         (false, true) => {
-            "a doc comment above each of these parameters, fields or variants, or above the type of one; where the type is \
-             not yours, take one that is"
+            "a doc comment above each of these parameters, fields or variants, or above its type; if the type is from another \
+             crate, use a type of your own"
         }
     };
     vec![Problem::new(format!("{subject} no description: models guess"), fix)]
@@ -128,7 +131,7 @@ pub(super) fn undocumented_prompt_arguments(prompt: &CheckedItem<'_>) -> Vec<Pro
         .collect();
     let Some(subject) = subject(&silent) else { return Vec::new() };
     let what =
-        format!("{subject} no description: whoever fills in the prompt sees no more than a name");
+        format!("{subject} no description: the user who fills in the prompt sees only a name");
     let fix = match prompt.is_added() {
         true => "the second parameter of each `.argument(…)`",
         false => "a doc comment above each of these parameters",

@@ -29,8 +29,8 @@ fn rename(name: &str) -> String {
 pub(super) fn characters(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let Some(other) = tool.key.chars().find(|c| !is_usual(*c)) else { return Vec::new() };
     let what = format!(
-        "its name has a `{other}`: hosts that know only letters, digits, `_` and `-` take no tool of a server that has \
-         such a one"
+        "its name has a `{other}`: hosts that allow only letters, digits, `_` and `-` reject all tools of the \
+         server"
     );
     vec![Problem::new(what, rename(&cleaned(tool.key)))]
 }
@@ -39,7 +39,7 @@ pub(super) fn start(tool: &CheckedItem<'_>) -> Vec<Problem> {
     if tool.key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         return Vec::new();
     }
-    let what = "its name does not begin with a letter or `_`, which Gemini wants of every tool";
+    let what = "its name does not begin with a letter or `_`, which Gemini requires of every tool";
     vec![Problem::new(what, rename(&format!("_{}", cleaned(tool.key))))]
 }
 
@@ -48,7 +48,7 @@ pub(super) fn length(tool: &CheckedItem<'_>) -> Vec<Problem> {
     if length <= LONGEST {
         return Vec::new();
     }
-    let what = format!("its name has {length} characters; models take at most {LONGEST}");
+    let what = format!("its name has {length} characters; model APIs accept at most {LONGEST}");
     vec![Problem::new(what, "a shorter name: `name = \"…\"`")]
 }
 
@@ -58,7 +58,7 @@ pub(super) fn length_with_server(tool: &CheckedItem<'_>) -> Vec<Problem> {
         return Vec::new();
     }
     let what = format!(
-        "its name has {name} characters, {} with the server's name `{}`: Cursor leaves out what has more than \
+        "its name has {name} characters, {} with the server's name `{}`: Cursor hides tools with more than \
          {LONGEST_WITH_SERVER}",
         name + server,
         tool.server,
@@ -73,7 +73,7 @@ pub(super) fn arguments(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let wrong = tool.arguments().filter(|(name, _)| wrong(name));
     let problem = |(name, _): (&str, _)| {
         let what = format!(
-            "the argument `{name}` has a name that Anthropic's API refuses with all tools of the request: 1 to {LONGEST} \
+            "the argument `{name}` has a name for which Anthropic's API refuses the whole request: a name must have 1 to {LONGEST} \
              letters, digits, `_`, `-` and `.`"
         );
         Problem::new(what, format!("`#[arg(name = \"{}\")]`", cleaned(name)))
@@ -86,7 +86,7 @@ pub(super) fn prompt(prompt: &CheckedItem<'_>) -> Vec<Problem> {
     if !prompt.key.contains(char::is_whitespace) {
         return Vec::new();
     }
-    let what = "its name has a space: prompts are slash commands, and nobody can type this one";
+    let what = "its name has a space: prompts are slash commands, and users cannot type this one";
     let name = prompt.key.split_whitespace().collect::<Vec<_>>().join("-");
     vec![Problem::new(what, rename(&name))]
 }
@@ -119,13 +119,12 @@ fn underscores(name: &str) -> String {
 }
 
 pub(super) fn alike(published: &CheckedServer) -> Vec<Problem> {
-    let why =
-        "become one where hosts write `_` for every `-` and `.`: a call may reach the wrong one";
+    let why = "have the same name in hosts that replace every `-` and `.` with `_`: a call may reach the wrong tool";
     folded(published, underscores, str::to_owned, why)
 }
 
 pub(super) fn alike_but_for_case(published: &CheckedServer) -> Vec<Problem> {
-    let why = "differ only in capitals, which people and models mix up";
+    let why = "differ only in upper and lower case, which people and models mix up";
     folded(published, |name| underscores(name).to_lowercase(), underscores, why)
 }
 

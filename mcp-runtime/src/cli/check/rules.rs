@@ -264,6 +264,9 @@ fn required_task(tool: &CheckedItem<'_>) -> Vec<Problem> {
     if !tool.entry.and_then(Entry::task).is_some_and(|task| task.required) {
         return Vec::new();
     }
-    let what = "it runs as a task only: clients without tasks list it and cannot call it";
-    vec![Problem::new(what, "`task` without `required`, so that those clients wait for the result")]
+    let what = "it runs only as a task: clients without tasks list it but cannot call it";
+    vec![Problem::new(
+        what,
+        "use `task` without `required`, so that those clients wait for the result",
+    )]
 }

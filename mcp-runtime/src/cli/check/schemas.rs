@@ -43,12 +43,12 @@ fn place(side: SchemaSide, place: &str) -> String {
 fn fix(tool: &CheckedItem<'_>, side: SchemaSide) -> String {
     match tool.entry.and_then(|entry| entry.tool()) {
         Some(tool) if tool.given && side == SchemaSide::Argument => {
-            "write it otherwise in `input_schema = …`".to_owned()
+            "change it in `input_schema = …`".to_owned()
         }
         Some(full) if full.profile() == SchemaProfile::Full => {
-            format!("{}: that mends it", less(full, tool.is_added()))
+            format!("{}: the compatible form avoids this", less(full, tool.is_added()))
         }
-        _ => "another type, or `#[schemars(…)]` on it that says it otherwise".to_owned(),
+        _ => "use another type, or describe this one differently with `#[schemars(…)]`".to_owned(),
     }
 }
 
@@ -63,10 +63,12 @@ fn less(tool: &ToolEntry, is_added: bool) -> String {
     match (tool.own_profile, tool.server_profile) {
         (Some(_), SchemaProfile::Compatible) => format!("remove `{full}`"),
         (Some(_), SchemaProfile::Full) => {
-            format!("`{compatible}` in place of `{full}`, which the whole server says too")
+            format!(
+                "use `{compatible}` in place of `{full}`, which is also set for the whole server"
+            )
         }
         (None, _) => format!(
-            "remove `.schema_profile(SchemaProfile::Full)` from the server, or say `{compatible}` of this tool"
+            "remove `.schema_profile(SchemaProfile::Full)` from the server, or set `{compatible}` on this tool"
         ),
     }
 }
@@ -75,19 +77,21 @@ pub(super) fn no_properties(tool: &CheckedItem<'_>) -> Vec<Problem> {
     if tool.value["inputSchema"]["properties"].is_object() {
         return Vec::new();
     }
-    let what =
-        "its input schema has no `properties`, which OpenAI's API wants even where there are none";
-    vec![Problem::new(what, "`\"properties\": {}` in `input_schema = …`")]
+    let what = "its input schema has no `properties`, which OpenAI's API requires even if there are no arguments";
+    vec![Problem::new(what, "add `\"properties\": {}` to `input_schema = …`")]
 }
 
 /// Finds keywords that Gemini rejects and that the rules of the compatible form do not remove.
 pub(super) fn foreign(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let problem = |(keyword, at): (&str, String)| {
         let what = format!(
-            "{} has `{keyword}`, which Gemini's API has no field for: it refuses every request with it",
+            "{} has `{keyword}`, which Gemini's API has no field for: the API refuses every request with this keyword",
             place(SchemaSide::Argument, &at)
         );
-        Problem::new(what, "say it in the description, and check it when the tool is called")
+        Problem::new(
+            what,
+            "state the rule in the description, and check it when the tool is called",
+        )
     };
     let found = foreign_keywords(&tool.value["inputSchema"]).into_iter();
     // `allOf` at the root is a finding of `choice_at_the_root`.
@@ -106,7 +110,7 @@ pub(super) fn choice_at_the_root(tool: &CheckedItem<'_>) -> Vec<Problem> {
     );
     vec![Problem::new(
         what,
-        "leave it out and say in the description what goes together, or take one argument for the choice",
+        "leave it out and state in the description which arguments go together, or take one argument for the choice",
     )]
 }
 
@@ -132,9 +136,9 @@ pub(super) fn required_but_unknown(tool: &CheckedItem<'_>) -> Vec<Problem> {
     names.dedup();
     let problem = |name| {
         let what = format!(
-            "`{name}` is required and not among the `properties`: Gemini refuses every request with it"
+            "`{name}` is required but not among the `properties`: Gemini refuses every request with it"
         );
-        Problem::new(what, "describe it among the `properties`, or leave it out of `required`")
+        Problem::new(what, "add it to the `properties`, or remove it from `required`")
     };
     names.into_iter().map(problem).collect()
 }
@@ -148,11 +152,11 @@ pub(super) fn too_large(tool: &CheckedItem<'_>) -> Vec<Problem> {
     for key in ["inputSchema", "outputSchema"] {
         if is_ours && tool.value[key].to_string().contains("\"$ref\"") {
             let what = format!(
-                "its `{key}` is too large to be spelled out, and clients refuse references (`$ref`)"
+                "its `{key}` is too large to be spelled out without references (`$ref`), which clients refuse"
             );
             problems.push(Problem::new(
                 what,
-                "smaller types, or `serde_json::Value` for the innermost",
+                "use smaller types, or `serde_json::Value` for the innermost ones",
             ));
         }
     }

@@ -30,12 +30,13 @@ pub(super) fn many_tools(published: &CheckedServer) -> Vec<Problem> {
         return Vec::new();
     }
     let what = format!(
-        "{count} tools: Cursor warns of more than {MANY_TOOLS}, those of other servers included"
+        "{count} tools: Cursor warns about more than {MANY_TOOLS}, including those of other servers"
     );
     vec![Problem::new(what, FEWER)]
 }
 
-const FEWER: &str = "several servers, one for each `group = \"…\"`, or fewer tools";
+const FEWER: &str =
+    "split the server into several, one for each `group = \"…\"`, or offer fewer tools";
 
 pub(super) fn many_tokens(published: &CheckedServer) -> Vec<Problem> {
     let tokens = ListSizes::of(published).tokens();
@@ -43,7 +44,7 @@ pub(super) fn many_tokens(published: &CheckedServer) -> Vec<Problem> {
         return Vec::new();
     }
     let what = format!(
-        "the tools take about {tokens} tokens of every conversation; Claude Code warns of more than {MANY_TOKENS}"
+        "the tools take up about {tokens} tokens of every conversation; Claude Code warns about more than {MANY_TOKENS}"
     );
     vec![Problem::new(what, FEWER)]
 }

@@ -297,7 +297,7 @@ fn a_tool_that_runs_as_a_task_only_is_found() {
             .collect()
     };
     let expected =
-        "task only: it runs as a task only: clients without tasks list it and cannot call it";
+        "task only: it runs only as a task: clients without tasks list it but cannot call it";
     assert_eq!(found(TaskSupport::new().required()), [expected]);
     assert_eq!(found(TaskSupport::new()), [""; 0]);
 }
@@ -400,7 +400,7 @@ fn prompts_are_filled_in_by_people() {
     let arguments = json!([{ "name": "code" }, { "name": "style", "description": " " }]);
     let published = named(|lists| &mut lists.prompts, review(&arguments));
     let text = report(&published, &look(&published));
-    let expected = "the arguments `code`, `style` have no description: whoever fills in the prompt sees no more than a name\n    fix: a doc comment";
+    let expected = "the arguments `code`, `style` have no description: the user who fills in the prompt sees only a name\n    fix: a doc comment";
     assert!(text.contains(expected), "{text}");
 }
 
@@ -427,11 +427,11 @@ fn check_less(own: Option<SchemaProfile>, of_server: SchemaProfile, expected: &s
 #[test]
 fn a_full_schema_is_mended_where_it_is_said_to_be_full() {
     use SchemaProfile::{Compatible, Full};
-    let own = "remove `.schema_profile(SchemaProfile::Full)`: that mends it";
+    let own = "remove `.schema_profile(SchemaProfile::Full)`: the compatible form avoids this";
     check_less(Some(Full), Compatible, own);
-    let both = "`.schema_profile(SchemaProfile::Compatible)` in place of `.schema_profile(SchemaProfile::Full)`, which the whole ";
+    let both = "use `.schema_profile(SchemaProfile::Compatible)` in place of `.schema_profile(SchemaProfile::Full)`, which is ";
     check_less(Some(Full), Full, both);
-    let server = "remove `.schema_profile(SchemaProfile::Full)` from the server, or say ";
+    let server = "remove `.schema_profile(SchemaProfile::Full)` from the server, or set ";
     check_less(None, Full, server);
 }
 
@@ -440,8 +440,8 @@ fn a_clean_server_gets_one_line() {
     let text = report(&server(), &look(&server()));
     assert_eq!(
         text,
-        "adder: 1 tool, 1 resource, 1 template, 1 prompt, 274 bytes of lists; the tools take about 43 tokens of a \
-         conversation (3.5 bytes each). No client is known to mind any of it.\n"
+        "adder: 1 tool, 1 resource, 1 template, 1 prompt, 274 bytes of lists; the tools take up about 43 tokens of a \
+         conversation (3.5 bytes each). No known client has a problem with any of it.\n"
     );
 }
 
@@ -457,8 +457,8 @@ fn findings_of_one_item_stand_together() {
         lines[..4],
         [
             "tool `a.b`",
-            "  error (tool name): its name has a `.`: hosts that know only letters, digits, `_` and `-` take no tool of a \
-             server that has such a one",
+            "  error (tool name): its name has a `.`: hosts that allow only letters, digits, `_` and `-` reject all tools of \
+             the server",
             "  error (no description): it has no description: models do not know what it is for, and models on Amazon \
              Bedrock refuse the request",
             "  warning (undocumented argument): the argument `a` has no description: models guess",
@@ -466,7 +466,7 @@ fn findings_of_one_item_stand_together() {
     );
     let last = text.lines().last().expect("a line");
     assert!(
-        last.ends_with("the biggest being `add` 152, `a.b` 121 bytes. 2 errors, 1 warning."),
+        last.ends_with("the largest are `add` 152, `a.b` 121 bytes. 2 errors, 1 warning."),
         "{last}"
     );
 }
