@@ -128,9 +128,9 @@ fn a_lock_is_written_kept_and_broken() {
     check(
         assert("then", &lock, ""),
         false,
-        &["there is no ", "`MCP_LOCK=update cargo test` writes it"],
+        &[" does not exist yet", "create it with `MCP_LOCK=update cargo test`"],
     );
-    check(assert("then", &lock, "update"), true, &["is written"]);
+    check(assert("then", &lock, "update"), true, &["was written"]);
     check(assert("then", &lock, ""), true, &["what is published is what was promised"]);
     check(assert("then", &lock, "strict"), true, &[]);
     let attribute = |it: &str| it.starts_with("#[tool(group = \"now\"");
@@ -181,7 +181,7 @@ fn a_lock_that_cannot_be_read_says_why() {
         check(
             assert("then", &lock, ""),
             false,
-            &[why, "`MCP_LOCK=update cargo test` writes it again"],
+            &[why, "write it again with `MCP_LOCK=update cargo test`"],
         );
     }
 }

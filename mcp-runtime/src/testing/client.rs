@@ -216,7 +216,7 @@ impl TestClient {
         }
         Err(RpcError {
             code: 0,
-            message: format!("the server still asks after {MOST_ROUNDS} rounds"),
+            message: format!("the server still asks questions after {MOST_ROUNDS} rounds"),
             data: None,
         })
     }
@@ -416,8 +416,10 @@ impl TestClient {
                 None => format!("`{key}` ({})", question["method"].as_str().unwrap_or_default()),
             })
             .collect();
-        let message =
-            format!("the server asks, and `answer_with` was not called: {}", questions.join("; "));
+        let message = format!(
+            "the server asks questions, but `answer_with` was not called: {}",
+            questions.join("; ")
+        );
         Some(RpcError { code: 0, message, data: None })
     }
 

@@ -120,7 +120,9 @@ pub fn assert_contract(builder: Builder, folder: &str, file: &Path) {
 /// Returns the reason why the test fails, such as the report.
 fn compare(builder: Builder, file: &Path, mode: &str) -> Result<String, String> {
     let (identity, snapshot) = builder.published().map_err(|error| {
-        format!("{error}\n(`assert_contract!(server())` takes the server that `main` runs)")
+        format!(
+            "{error}\n(use `assert_contract!(server())` to compare the server that `main` runs)"
+        )
     })?;
     let published = contract::published(&identity, &snapshot);
     let shown = file.display();
@@ -128,7 +130,7 @@ fn compare(builder: Builder, file: &Path, mode: &str) -> Result<String, String> 
         "update" => {
             let written = fs::write(file, published.manifest.text());
             written.map_err(|error| format!("{shown} cannot be written: {error}"))?;
-            return Ok(format!("{shown} is written\n"));
+            return Ok(format!("{shown} was written\n"));
         }
         "" | "strict" => {}
         other => return Err(format!("`{VARIABLE}={other}`: it can be `update` or `strict`")),
@@ -136,13 +138,13 @@ fn compare(builder: Builder, file: &Path, mode: &str) -> Result<String, String> 
     let regenerate = format!("{VARIABLE}=update cargo test");
     let lock = fs::read(file).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
-            format!("there is no {shown} yet: `{regenerate}` writes it; then commit it")
+            format!("{shown} does not exist yet: create it with `{regenerate}`, then commit it")
         }
         _ => format!("{shown} cannot be read: {error}"),
     })?;
     let report = published
         .against(&lock)
-        .map_err(|problem| format!("{shown}: {problem}\n`{regenerate}` writes it again"))?;
+        .map_err(|problem| format!("{shown}: {problem}\nwrite it again with `{regenerate}`"))?;
     let told = report.text(&shown.to_string(), &regenerate);
     let fails = report.breaks() || mode == "strict" && !report.is_empty();
     if fails { Err(told) } else { Ok(told) }

@@ -110,7 +110,7 @@ pub struct Completed {
 pub(super) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, RpcError> {
     serde_json::from_value(value).map_err(|error| RpcError {
         code: 0,
-        message: format!("the answer has another shape: {error}"),
+        message: format!("the response has an unexpected shape: {error}"),
         data: None,
     })
 }
