@@ -227,17 +227,17 @@ fn check_against_a_lock_ends_as_what_it_finds() {
         assert!(printed.contains(part), "{part:?} is not in\n{printed}");
     };
     let strict = ["check", "--strict", "--against", path];
-    ends_with(&lock, &against, SUCCESS, "what is published is what was promised");
-    ends_with(&lock, &strict, SUCCESS, "what is published is what was promised");
+    ends_with(&lock, &against, SUCCESS, "mcp.lock.json: up to date");
+    ends_with(&lock, &strict, SUCCESS, "mcp.lock.json: up to date");
     // The lock has another description, another tool, half of its text, and another server.
     let without = lock.replacen("Repeats a word.", "Says a word again.", 1);
     assert_ne!(without, lock);
     ends_with(&without, &against, SUCCESS, "1 cosmetic change\n  tests/stdio/fixture.rs:");
     ends_with(&without, &strict, FAILURE, "`--strict` requires it to match");
     let renamed = lock.replace("\"repeat\"", "\"say_again\"");
-    ends_with(&renamed, &against, FAILURE, "tool `say_again` is");
+    ends_with(&renamed, &against, FAILURE, "tool `say_again` ");
     ends_with(&renamed, &against, FAILURE, "error: the server breaks the contract in ");
-    ends_with(&lock[..lock.len() / 2], &against, FAILURE, "it ends in the middle, in line ");
+    ends_with(&lock[..lock.len() / 2], &against, FAILURE, "it is cut off in line ");
     let foreign = r#"{"format": 1, "server": {"name": "x"}, "tools": [], "resources": [], "resourceTemplates": [], "prompts": []}"#;
     ends_with(foreign, &against, FAILURE, "it is the lock of the server `x`");
     std::fs::remove_dir_all(&folder).expect("the folder goes");

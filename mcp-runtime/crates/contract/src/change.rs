@@ -92,7 +92,7 @@ impl ContractReport {
     /// Returns the report as text. `regenerate` is the command that writes the lock again.
     pub fn text(&self, file: &str, regenerate: &str) -> String {
         if self.is_empty() {
-            return format!("{file}: what is published is what was promised\n");
+            return format!("{file}: up to date\n");
         }
         let mut text = String::new();
         for class in [ChangeClass::Breaking, ChangeClass::Additive, ChangeClass::Cosmetic] {
@@ -121,7 +121,10 @@ impl ContractReport {
             }
         }
         let _ = match self.breaks() {
-            true => writeln!(text, "If clients may break, write {file} again: `{regenerate}`"),
+            true => writeln!(
+                text,
+                "If it is acceptable to break clients, write {file} again: `{regenerate}`"
+            ),
             false => writeln!(text, "Nothing breaks. Write {file} again: `{regenerate}`"),
         };
         text

@@ -28,7 +28,7 @@ impl Published {
         let old = Manifest::read(lock)?;
         if is_foreign(&old, &self.manifest) {
             return Err(format!(
-                "it is the lock of the server `{}`, and this is `{}`, which has next to nothing in common with it",
+                "it is the lock of the server `{}`, but this server is `{}`, which has almost nothing in common with it",
                 old.name(),
                 self.manifest.name()
             ));
@@ -89,7 +89,7 @@ fn compare_lists(
                 place: new.places.of_gone(kind),
                 subject,
                 text: "is gone".to_owned(),
-                advice: Some("bring it back, for as long as clients call it".to_owned()),
+                advice: Some("keep it for as long as clients call it".to_owned()),
                 type_key: None,
             });
             continue;
@@ -107,7 +107,7 @@ fn compare_lists(
             class: ChangeClass::Breaking,
             place: new.places.item(kind, name),
             subject,
-            text: format!("is `{name}` now, it seems: the one is gone, and the other is new"),
+            text: format!("seems to be `{name}` now: the old one is gone, and this one is new"),
             advice: Some(advice),
             type_key: None,
         });

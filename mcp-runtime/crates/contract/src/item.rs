@@ -43,7 +43,7 @@ pub(crate) fn compare(
             _ => comparison.promise(member, was, is),
         }
         if before == comparison.to.len() {
-            let text = format!("says its `{member}` differently, and means the same");
+            let text = format!("writes its `{member}` differently, with the same meaning");
             comparison.change(ChangeClass::Cosmetic, text, None);
         }
     }
@@ -115,9 +115,13 @@ impl ItemComparison<'_> {
                 self.change(ChangeClass::Additive, format!("has `{member}` now: {is}"), None);
             }
             (Some(was), is) => {
-                let is = is.map_or_else(|| "not there".to_owned(), ToString::to_string);
-                let text = format!("has another `{member}`: was {was}, is {is}");
-                self.change(ChangeClass::Breaking, text, Some("keep what clients were told"));
+                let is = is.map_or_else(|| "missing".to_owned(), ToString::to_string);
+                let text = format!("has a different `{member}`: was {was}, is {is}");
+                self.change(
+                    ChangeClass::Breaking,
+                    text,
+                    Some("keep the old value: clients may rely on it"),
+                );
             }
             (None, None) => {}
         }
@@ -137,7 +141,7 @@ impl ItemComparison<'_> {
                 ("asks", true) => self.change(
                     ChangeClass::Breaking,
                     format!("needs a client with `{name}` now, and refuses others"),
-                    Some("ask only clients that can be asked: take `&Context` and look"),
+                    Some("ask only clients that support it: take `&Context` and check `ctx.client()`"),
                 ),
                 ("asks", false) => {
                     self.change(ChangeClass::Additive, format!("does not need `{name}` any more"), None);
@@ -145,7 +149,7 @@ impl ItemComparison<'_> {
                 ("scopes", true) => self.change(
                     ChangeClass::Breaking,
                     format!("needs a token that grants `{name}` now, and refuses others"),
-                    Some("let a scope that its callers have imply it: `.implies(…)`, or keep what it needed"),
+                    Some("let a scope that callers already have imply it (`.implies(…)`), or keep the old scopes"),
                 ),
                 ("scopes", false) => {
                     let text = format!("does not need a token that grants `{name}` any more");
@@ -153,13 +157,13 @@ impl ItemComparison<'_> {
                 }
                 (_, true) => {
                     let place = self.argument(name);
-                    let text = "is completed now".to_owned();
+                    let text = "has completion now".to_owned();
                     self.push(ChangeClass::Additive, place, &argument(name), text, None);
                 }
                 (_, false) => {
                     let place = self.argument(name);
                     let advice = Some("keep its `#[complete(…)]`".to_owned());
-                    let text = "is not completed any more".to_owned();
+                    let text = "has no completion any more".to_owned();
                     self.push(ChangeClass::Breaking, place, &argument(name), text, advice);
                 }
             }
@@ -179,14 +183,13 @@ impl ItemComparison<'_> {
             let keys = lost.iter().filter(|hint| !(is_read_only && hint.is_implied));
             let keys = enumeration(keys.map(|hint| format!("`{}`", hint.key)));
             let advice = format!(
-                "keep {keys}, or make it another tool: clients decide by that whether to ask their user"
+                "keep {keys}, or make it a new tool: clients use these hints to decide whether to ask their user"
             );
-            let text =
-                format!("does not promise any more that it {}", promises_text(&lost, was, is));
+            let text = format!("no longer promises that it {}", promises_text(&lost, was, is));
             self.change(ChangeClass::Breaking, text, Some(&advice));
         }
         if !gained.is_empty() {
-            let text = format!("promises now that it {}", promises_text(&gained, was, is));
+            let text = format!("now promises that it {}", promises_text(&gained, was, is));
             self.change(ChangeClass::Additive, text, None);
         }
     }
@@ -202,9 +205,9 @@ impl ItemComparison<'_> {
             ("forbidden" | "required", "optional") => ChangeClass::Additive,
             _ => ChangeClass::Breaking,
         };
-        let advice = "keep its `task`: clients that call it the way they did are refused";
+        let advice = "keep its `task`: clients that call it as before are refused";
         let advice = Some(advice).filter(|_| class == ChangeClass::Breaking);
-        self.change(class, format!("has another support of tasks: was {was}, is {is}"), advice);
+        self.change(class, format!("supports tasks differently: was {was}, is {is}"), advice);
     }
 
     fn prompt_arguments(&mut self, was: Option<&Value>, is: Option<&Value>) {
@@ -245,9 +248,9 @@ impl ItemComparison<'_> {
                 _ => self.places.item(self.kind, self.key),
             };
             let part = match (usage, finding.path == ValuePath::default()) {
-                (SchemaUse::Arguments, true) => ": what it takes".to_owned(),
+                (SchemaUse::Arguments, true) => ": its input".to_owned(),
                 (SchemaUse::Arguments, false) => argument(&finding.path.to_string()),
-                (SchemaUse::Result, true) => ": what it returns".to_owned(),
+                (SchemaUse::Result, true) => ": its result".to_owned(),
                 (SchemaUse::Result, false) => format!(": `{}` in its result", finding.path),
             };
             let advice = advice(&finding.remedy, &finding.path);
@@ -301,7 +304,7 @@ fn advice(remedy: &Remedy, path: &ValuePath) -> Option<String> {
         }
         Remedy::KeepOldName(name) => format!("keep the old name: `#[arg(name = \"{name}\")]`"),
         Remedy::KeepArgument => {
-            "keep it: clients send it. One that nobody needs may be an `Option`".to_owned()
+            "keep it: clients send it. If it is no longer used, make it an `Option`".to_owned()
         }
         Remedy::KeepMember => "keep it: clients read it".to_owned(),
         Remedy::MakeOptional if in_struct => {
@@ -309,19 +312,18 @@ fn advice(remedy: &Remedy, path: &ValuePath) -> Option<String> {
         }
         Remedy::MakeOptional => "make it an `Option`, or give it `#[arg(default = …)]`".to_owned(),
         Remedy::LeaveOpen if path == &ValuePath::default() => {
-            "keep `lenient`: clients may send more than they were told of".to_owned()
+            "keep `lenient`: clients may send undeclared arguments".to_owned()
         }
         Remedy::LeaveOpen => "remove `#[serde(deny_unknown_fields)]`".to_owned(),
-        Remedy::AcceptBoth => "accept what was accepted, or take another argument".to_owned(),
+        Remedy::AcceptBoth => "accept what was accepted before, or add a new argument".to_owned(),
         Remedy::KeepPromise => {
-            "keep what was promised, and return what is new in another member".to_owned()
+            "keep what was promised, and return new values in another member".to_owned()
         }
         Remedy::KeepDefault => {
-            "keep the default: calls that leave it out mean the old one".to_owned()
+            "keep the default: calls that leave the argument out rely on it".to_owned()
         }
         Remedy::KeepHeader => {
-            "keep the header: clients send what they were told to, and others route by it"
-                .to_owned()
+            "keep the header: clients send it, and proxies may route by it".to_owned()
         }
     })
 }
@@ -363,7 +365,7 @@ const HINTS: [Hint; 4] = [
         name: "idempotentHint",
         default: false,
         promising: true,
-        promise: "may be called again without more effect",
+        promise: "may be called again without further effect",
         key: "idempotent",
         is_implied: true,
     },
@@ -371,7 +373,7 @@ const HINTS: [Hint; 4] = [
         name: "openWorldHint",
         default: true,
         promising: false,
-        promise: "reaches nothing outside",
+        promise: "reaches no external systems",
         key: "open_world = false",
         is_implied: false,
     },

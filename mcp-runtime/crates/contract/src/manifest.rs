@@ -112,23 +112,27 @@ impl Manifest {
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-            return Err("it is UTF-16, as `>` writes it in Windows PowerShell; a lock is UTF-8: \
+            return Err(
+                "it is UTF-16, as `>` writes it in Windows PowerShell, but a lock is UTF-8: \
                         write it with `cmd`, or with `MCP_LOCK=update`"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         let text = str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
         if text.trim().is_empty() {
             return Err("it is empty".to_owned());
         }
         if let Some(line) = line_of_conflict(text) {
-            return Err(format!("a merge left its marks in line {line}; no need to merge it"));
+            return Err(format!(
+                "a merge left conflict markers in line {line}; do not merge a lock by hand"
+            ));
         }
         let all: Value = serde_json::from_str(text).map_err(|error| match error.is_eof() {
-            true => format!("it ends in the middle, in line {}", error.line()),
-            false => format!("it is no JSON: {error}"),
+            true => format!("it is cut off in line {}", error.line()),
+            false => format!("it is not JSON: {error}"),
         })?;
         let Value::Object(all) = all else {
-            return Err("it is no manifest: a lock is a JSON object".to_owned());
+            return Err("it is not a manifest: a lock is a JSON object".to_owned());
         };
         parse(all)
     }
@@ -146,20 +150,20 @@ fn parse(mut all: JsonObject) -> Result<Manifest, String> {
         Some(format) if format == FORMAT => {}
         Some(format) if format.as_u64().is_some_and(|format| format > FORMAT) => {
             return Err(format!(
-                "a newer mcp-runtime has written it: it is of format {format}, and this one reads {FORMAT}"
+                "a newer mcp-runtime has written it: it has format {format}, and this version reads format {FORMAT}"
             ));
         }
-        Some(format) => return Err(format!("it is of format {format}, and not {FORMAT}")),
+        Some(format) => return Err(format!("it has format {format}, not {FORMAT}")),
         None if all.contains_key("tools") => {
             return Err(
-                "it is a manifest, but none that `schema` prints: it has no `format`".to_owned()
+                "it is a manifest, but not one that `schema` prints: it has no `format`".to_owned()
             );
         }
-        None => return Err("it is no manifest: it has no `format`".to_owned()),
+        None => return Err("it is not a manifest: it has no `format`".to_owned()),
     }
     let server = match all.remove("server") {
         Some(Value::Object(server)) if server.get("name").is_some_and(Value::is_string) => server,
-        _ => return Err("it does not say whose it is: `server` has no `name`".to_owned()),
+        _ => return Err("it does not name its server: `server` has no `name`".to_owned()),
     };
     let mut lists = BTreeMap::new();
     for kind in ItemKind::ALL {
@@ -170,7 +174,7 @@ fn parse(mut all: JsonObject) -> Result<Manifest, String> {
         for item in items {
             let Value::Object(item) = item else {
                 return Err(format!(
-                    "in `{}` there is {item}, which is no {}",
+                    "`{}` contains {item}, which is not a {}",
                     kind.list(),
                     kind.noun()
                 ));
@@ -180,7 +184,7 @@ fn parse(mut all: JsonObject) -> Result<Manifest, String> {
             };
             if list.insert(key.clone(), item).is_some() {
                 return Err(format!(
-                    "it has two {}s `{key}`, as when it is merged by hand",
+                    "it has two {}s `{key}`, as after a merge by hand",
                     kind.noun()
                 ));
             }
@@ -188,7 +192,7 @@ fn parse(mut all: JsonObject) -> Result<Manifest, String> {
         lists.insert(kind, list);
     }
     match all.keys().next() {
-        Some(other) => Err(format!("it has a member `{other}`, which is in no lock")),
+        Some(other) => Err(format!("it has a member `{other}`, which no lock has")),
         None => Ok(Manifest { server, lists }),
     }
 }

@@ -105,7 +105,7 @@ fn items_come_and_go() {
 fn items_that_are_alike_have_a_new_name() {
     let is_now = |noun: &str, from: &str, to: &str| {
         format!(
-            "breaking {noun} `{from}` is `{to}` now, it seems: the one is gone, and the other is new"
+            "breaking {noun} `{from}` seems to be `{to}` now: the old one is gone, and this one is new"
         )
     };
     check(
@@ -151,7 +151,8 @@ fn items_that_are_alike_have_a_new_name() {
 #[test]
 fn words_are_cosmetic() {
     for member in ["title", "description", "icons"] {
-        let (other, some) = if member == "icons" { ("other", "") } else { ("another", "a ") };
+        let (other, some) =
+            if member == "icons" { ("different", "") } else { ("a different", "a ") };
         let text = format!("cosmetic tool `add` has {other} {member}");
         check_member(member, json!("a"), json!("b"), &[&text], &[&text]);
         let text = format!("cosmetic tool `add` has {some}{member} now");
@@ -159,9 +160,9 @@ fn words_are_cosmetic() {
     }
     let resource = |member: &str, said: Value| json!({"resources": [{"uri": "x://y", "name": "y", member: said}]});
     for (member, text) in [
-        ("name", "another name"),
-        ("size", "another size"),
-        ("annotations", "other annotations: was 1, is 2"),
+        ("name", "a different name"),
+        ("size", "a different size"),
+        ("annotations", "different annotations: was 1, is 2"),
     ] {
         let text = format!("cosmetic resource `x://y` has {text}");
         check(resource(member, json!(1)), resource(member, json!(2)), &[&text]);
@@ -169,7 +170,7 @@ fn words_are_cosmetic() {
     check(
         json!({}),
         json!({"server": {"name": "two", "instructions": "Be kind."}}),
-        &["cosmetic the server has another name", "cosmetic the server has instructions now"],
+        &["cosmetic the server has a different name", "cosmetic the server has instructions now"],
     );
 }
 
@@ -197,7 +198,7 @@ fn arguments_and_results_are_told_with_their_place() {
     check_tool(
         gives(json!({"type": "object"})),
         gives(json!({"type": "string"})),
-        &["breaking tool `add`: what it returns was object, is string"],
+        &["breaking tool `add`: its result was object, is string"],
     );
     check_tool(
         tool("add"),
@@ -222,20 +223,20 @@ fn hints_are_promises() {
             json!({}),
             said,
             &[&format!(
-                "additive tool `add` promises now that it {what}: `{hint}` was {without} by default and is {with} now"
+                "additive tool `add` now promises that it {what}: `{hint}` was {without} by default and is {with} now"
             )],
             &[&format!(
-                "breaking tool `add` does not promise any more that it {what}: `{hint}` was {with} and is {without} by default now"
+                "breaking tool `add` no longer promises that it {what}: `{hint}` was {with} and is {without} by default now"
             )],
         );
     }
     // A hint is one difference, although it makes three promises.
-    let all = "changes nothing, destroys nothing and may be called again without more effect";
+    let all = "changes nothing, destroys nothing and may be called again without further effect";
     check(json!({"readOnlyHint": true}), all, ["readOnlyHint", "false", "true"]);
     for (name, with, without, what) in [
         ("destructiveHint", false, "true", "destroys nothing"),
-        ("idempotentHint", true, "false", "may be called again without more effect"),
-        ("openWorldHint", false, "true", "reaches nothing outside"),
+        ("idempotentHint", true, "false", "may be called again without further effect"),
+        ("openWorldHint", false, "true", "reaches no external systems"),
     ] {
         check(json!({ name: with }), what, [name, without, &with.to_string()]);
     }
@@ -246,10 +247,10 @@ fn hints_are_promises() {
         read_only.clone(),
         json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true}),
         &[
-            "breaking tool `add` does not promise any more that it changes nothing: `readOnlyHint` was true and is false now",
+            "breaking tool `add` no longer promises that it changes nothing: `readOnlyHint` was true and is false now",
         ],
         &[
-            "additive tool `add` promises now that it changes nothing: `readOnlyHint` was false and is true now",
+            "additive tool `add` now promises that it changes nothing: `readOnlyHint` was false and is true now",
         ],
     );
     // A promise is taken back, and a new one is made.
@@ -258,16 +259,16 @@ fn hints_are_promises() {
         json!({"idempotentHint": true}),
         json!({"openWorldHint": false, "destructiveHint": true}),
         &[
-            "breaking tool `add` does not promise any more that it may be called again without more effect: `idempotentHint` was true and is false by default now",
-            "additive tool `add` promises now that it reaches nothing outside: `openWorldHint` was true by default and is false now",
+            "breaking tool `add` no longer promises that it may be called again without further effect: `idempotentHint` was true and is false by default now",
+            "additive tool `add` now promises that it reaches no external systems: `openWorldHint` was true by default and is false now",
         ],
         &[
-            "breaking tool `add` does not promise any more that it reaches nothing outside: `openWorldHint` was false and is true by default now",
-            "additive tool `add` promises now that it may be called again without more effect: `idempotentHint` was false by default and is true now",
+            "breaking tool `add` no longer promises that it reaches no external systems: `openWorldHint` was false and is true by default now",
+            "additive tool `add` now promises that it may be called again without further effect: `idempotentHint` was false by default and is true now",
         ],
     );
     // Hints that repeat a promise of another hint, or a default.
-    let same = ["cosmetic tool `add` says its `annotations` differently, and means the same"];
+    let same = ["cosmetic tool `add` writes its `annotations` differently, with the same meaning"];
     for hints in [
         json!({"readOnlyHint": true, "idempotentHint": true}),
         json!({"readOnlyHint": true, "destructiveHint": true}),
@@ -287,7 +288,7 @@ fn the_advice_names_only_the_hint_keys_that_are_needed() {
     };
     let of = |keys: &str| {
         format!(
-            "keep {keys}, or make it another tool: clients decide by that whether to ask their user"
+            "keep {keys}, or make it a new tool: clients use these hints to decide whether to ask their user"
         )
     };
     assert_eq!(advice(json!({"readOnlyHint": true})), of("`read_only`"));
@@ -301,7 +302,7 @@ fn the_advice_names_only_the_hint_keys_that_are_needed() {
 fn tasks_that_were_possible_stay_possible() {
     let support = |support: &str| json!({ "taskSupport": support });
     let text = |class: &str, was: &str, is: &str| {
-        format!("{class} tool `add` has another support of tasks: was {was}, is {is}")
+        format!("{class} tool `add` supports tasks differently: was {was}, is {is}")
     };
     let all = [
         ("forbidden", "optional", "additive", "breaking"),
@@ -349,7 +350,9 @@ fn a_changed_or_removed_member_of_an_item_is_breaking() {
     check(
         resource("mimeType", text.clone()),
         resource("mimeType", page),
-        &["breaking resource `x://y` has another `mimeType`: was \"text/plain\", is \"text/html\""],
+        &[
+            "breaking resource `x://y` has a different `mimeType`: was \"text/plain\", is \"text/html\"",
+        ],
     );
     check(
         bare(),
@@ -359,22 +362,22 @@ fn a_changed_or_removed_member_of_an_item_is_breaking() {
     check(
         resource("subscribe", json!(true)),
         bare(),
-        &["breaking resource `x://y` has another `subscribe`: was true, is not there"],
+        &["breaking resource `x://y` has a different `subscribe`: was true, is missing"],
     );
     check_member(
         "_meta",
         json!({"a": 1}),
         json!({"a": 1, "b": 2}),
         &["additive tool `add` has `_meta[\"b\"]` now: 2"],
-        &["breaking tool `add` has another `_meta[\"b\"]`: was 2, is not there"],
+        &["breaking tool `add` has a different `_meta[\"b\"]`: was 2, is missing"],
     );
     // Clients may also rely on a member that this crate does not know.
     check_member(
         "pricing",
         json!("free"),
         json!("dear"),
-        &["breaking tool `add` has another `pricing`: was \"free\", is \"dear\""],
-        &["breaking tool `add` has another `pricing`: was \"dear\", is \"free\""],
+        &["breaking tool `add` has a different `pricing`: was \"free\", is \"dear\""],
+        &["breaking tool `add` has a different `pricing`: was \"dear\", is \"free\""],
     );
 }
 
@@ -416,12 +419,12 @@ fn prompts_take_arguments_too() {
     check(
         completes(json!(["code"])),
         prompt(json!([code()])),
-        &["breaking prompt `review`: argument `code` is not completed any more"],
+        &["breaking prompt `review`: argument `code` has no completion any more"],
     );
     check(
         prompt(json!([code()])),
         completes(json!(["code"])),
-        &["additive prompt `review`: argument `code` is completed now"],
+        &["additive prompt `review`: argument `code` has completion now"],
     );
 }
 
@@ -446,21 +449,21 @@ fn a_file_that_is_no_lock_is_refused_with_the_reason() {
     assert!(Manifest::read(&[b"\xef\xbb\xbf", &good[..]].concat()).is_ok());
     check(b"", "it is empty");
     check(b" \n", "it is empty");
-    check(&good[..good.len() / 2], "it ends in the middle, in line 1");
+    check(&good[..good.len() / 2], "it is cut off in line 1");
     check(b"\xff\xfe{\0}\0", "UTF-16");
     check(b"{\"a\": \"\xff\"}", "not UTF-8");
-    check(b"{\n<<<<<<< HEAD\n=======\n>>>>>>> x\n}", "a merge left its marks in line 2");
-    check(b"{]", "it is no JSON");
+    check(b"{\n<<<<<<< HEAD\n=======\n>>>>>>> x\n}", "a merge left conflict markers in line 2");
+    check(b"{]", "it is not JSON");
     check(b"[]", "a lock is a JSON object");
     check(b"{}", "it has no `format`");
-    check(&without("format"), "none that `schema` prints");
-    check(&with("format", json!(2)), "a newer mcp-runtime has written it: it is of format 2");
-    check(&with("format", json!(0)), "it is of format 0, and not 1");
-    check(&with("format", json!("1")), "it is of format \"1\"");
-    check(&without("server"), "it does not say whose it is");
+    check(&without("format"), "not one that `schema` prints");
+    check(&with("format", json!(2)), "a newer mcp-runtime has written it: it has format 2");
+    check(&with("format", json!(0)), "it has format 0, not 1");
+    check(&with("format", json!("1")), "it has format \"1\"");
+    check(&without("server"), "it does not name its server");
     check(&without("prompts"), "it has no list `prompts`");
     check(&with("tools", json!({})), "it has no list `tools`");
-    check(&with("tools", json!([1])), "in `tools` there is 1, which is no tool");
+    check(&with("tools", json!([1])), "`tools` contains 1, which is not a tool");
     check(&with("tools", json!([{"title": "x"}])), "a tool has no `name`");
     check(&with("tools", json!([tool("a"), tool("a")])), "it has two tools `a`");
     check(&with("toools", json!([])), "a member `toools`");
@@ -507,7 +510,7 @@ fn the_lock_of_another_server_is_refused_and_that_of_a_renamed_one_is_not() {
     };
     let against = |old: Value, new: Value| published(new).against(&lock(old));
     let error = against(named("one", &["a", "b"]), named("two", &["c"])).expect_err("foreign");
-    assert!(error.contains("the lock of the server `one`, and this is `two`"), "{error}");
+    assert!(error.contains("the lock of the server `one`, but this server is `two`"), "{error}");
     assert!(against(named("one", &[]), named("two", &["c"])).is_err());
     assert!(
         !against(named("one", &["a", "b"]), named("two", &["a", "c"])).expect("renamed").is_empty()
@@ -562,12 +565,12 @@ fn a_report_is_read_from_the_top() {
         told,
         "1 breaking change\n\
          \x20 src/main.rs: tool `gone` is gone\n\
-         \x20     bring it back, for as long as clients call it\n\
+         \x20     keep it for as long as clients call it\n\
          1 additive change\n\
          \x20 tool `new` is new\n\
          1 cosmetic change\n\
          \x20 src/main.rs:7: tool `kept` has no description any more\n\
-         If clients may break, write mcp.lock.json again: `server schema > mcp.lock.json`\n"
+         If it is acceptable to break clients, write mcp.lock.json again: `server schema > mcp.lock.json`\n"
     );
 }
 
@@ -608,8 +611,8 @@ fn a_change_of_a_shared_type_is_reported_once() {
         "1 breaking change\n\
          \x20 src/main.rs:3: tool `bill`: argument `from[].zip` is gone\n\
          \x20     also tool `ship`: argument `to.zip` (src/main.rs:7), tool `move`: argument `van.at.zip` (src/main.rs:9)\n\
-         \x20     keep it: clients send it. One that nobody needs may be an `Option`\n\
-         If clients may break, write mcp.lock.json again: `write`\n"
+         \x20     keep it: clients send it. If it is no longer used, make it an `Option`\n\
+         If it is acceptable to break clients, write mcp.lock.json again: `write`\n"
     );
     assert_eq!(
         told(tools(&new), tools(&old)),

@@ -120,7 +120,7 @@ impl<'a> Inclusion<'a> {
                 && !(set.keyword_values("patternProperties").any(|other| other == said)
                     && self.has_equal_meaning(said))
             {
-                self.undecided("`patternProperties` is there");
+                self.undecided("it has `patternProperties`");
             }
         }
         // Senders are assumed to send only declared members. Still, calls may fail if a server that accepted undeclared members rejects
@@ -149,7 +149,7 @@ impl<'a> Inclusion<'a> {
             let all_fit = matches!(others, OtherMembers::None { .. }) && declared.iter().all(fit);
             let is_said = set.keyword_values("propertyNames").any(|other| other == names);
             if !(all_fit || is_said && self.has_equal_meaning(names)) {
-                self.undecided("`propertyNames` is there");
+                self.undecided("it has `propertyNames`");
             }
         }
     }

@@ -187,7 +187,7 @@ impl Mismatch {
                     (None, Some(is)) => format!("has a `{keyword}` of {is} now"),
                     (Some(was), None) => format!("has no `{keyword}` any more, it was {was}"),
                     (Some(was), Some(is)) => format!("has a `{keyword}` of {is}, it was {was}"),
-                    (None, None) => format!("has another `{keyword}`"),
+                    (None, None) => format!("has a different `{keyword}`"),
                 }
             }
             Self::Required => match (forward, is_argument) {
@@ -205,15 +205,13 @@ impl Mismatch {
             .to_owned(),
             Self::Undeclared { .. } if forward => "is gone".to_owned(),
             Self::Undeclared { closed: true, .. } if !is_argument => {
-                "is new, and other members had been ruled out".to_owned()
+                "is new, and other members were ruled out before".to_owned()
             }
             Self::Undeclared { .. } => "is new".to_owned(),
-            Self::Others if forward => {
-                "has no members any more but those that are named".to_owned()
-            }
-            Self::Others => "may have other members now than those that are named".to_owned(),
-            Self::Closed if forward => "refuses members that are not declared now".to_owned(),
-            Self::Closed => "takes members that are not declared, too".to_owned(),
+            Self::Others if forward => "has no undeclared members any more".to_owned(),
+            Self::Others => "may have undeclared members now".to_owned(),
+            Self::Closed if forward => "refuses undeclared members now".to_owned(),
+            Self::Closed => "accepts undeclared members now".to_owned(),
             Self::Alternative(tag) if forward => format!("has lost the alternative {tag}"),
             Self::Alternative(tag) => format!("has the new alternative {tag}"),
             Self::Nothing if forward => "has no possible value any more".to_owned(),

@@ -52,7 +52,7 @@ pub(crate) fn compare(usage: SchemaUse, old: &Value, new: &Value) -> Vec<SchemaF
         findings.push(SchemaFinding {
             class: ChangeClass::Cosmetic,
             path: ValuePath::default(),
-            text: "is written differently and means the same".to_owned(),
+            text: "is written differently, with the same meaning".to_owned(),
             remedy: Remedy::None,
         });
     }
@@ -139,7 +139,9 @@ fn take_renamed(judged: &mut Vec<JudgedMismatch>) -> Vec<SchemaFinding> {
         let Some(other) = other.map(|found| found.path.clone()) else { continue };
         renamed.push(SchemaFinding {
             class: ChangeClass::Breaking,
-            text: format!("was `{name}`, it seems: that one is gone, and this one is new"),
+            text: format!(
+                "seems to have been `{name}` before: the old one is gone, and this one is new"
+            ),
             remedy: Remedy::KeepOldName(name.to_owned()),
             path: other.clone(),
         });
@@ -228,18 +230,19 @@ impl AnnotationWalk<'_> {
                 self.find(ChangeClass::Cosmetic, text, Remedy::None);
             }
             (None, Some(is)) => {
-                let text = format!("has a default now: left out, it means {is}");
+                let text = format!("has a default now: leaving it out means {is}");
                 self.find(ChangeClass::Additive, text, Remedy::None);
             }
             (Some(was), None) => {
                 let text = format!(
-                    "has no default any more: left out, it meant {was}, and what it means now is not said"
+                    "has no default any more: leaving it out meant {was}, and its meaning now is unspecified"
                 );
                 self.find(ChangeClass::Breaking, text, Remedy::KeepDefault);
             }
             (Some(was), Some(is)) => {
-                let text =
-                    format!("has another default: left out, it meant {was}, and means {is} now");
+                let text = format!(
+                    "has a different default: leaving it out meant {was}, and means {is} now"
+                );
                 self.find(ChangeClass::Breaking, text, Remedy::KeepDefault);
             }
             (None, None) => {}
@@ -257,7 +260,7 @@ impl AnnotationWalk<'_> {
         }
         let shown =
             |value: Option<&Value>| value.map_or_else(|| "none".to_owned(), ToString::to_string);
-        let text = format!("has another header: was {}, is {}", shown(was), shown(is));
+        let text = format!("has a different header: was {}, is {}", shown(was), shown(is));
         self.find(ChangeClass::Breaking, text, Remedy::KeepHeader);
     }
 
@@ -321,8 +324,8 @@ pub(crate) fn describe_change(
         (None, _) if name.starts_with('x') => Some(format!("has an {name} now")),
         (None, _) => Some(format!("has a {name} now")),
         (_, None) => Some(format!("has no {name} any more")),
-        _ if are_many => Some(format!("has other {name}")),
-        _ => Some(format!("has another {name}")),
+        _ if are_many => Some(format!("has different {name}")),
+        _ => Some(format!("has a different {name}")),
     }
 }
 

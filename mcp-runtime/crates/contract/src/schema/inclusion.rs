@@ -122,14 +122,14 @@ impl<'a> Inclusion<'a> {
             .find(|statement| (&statement.0, statement.1) == (&here.0, here.1));
         if let Some((_, _, depth)) = before {
             if *depth == here.2 {
-                self.undecided("it refers to itself and says nothing else");
+                self.undecided("it refers only to itself");
             }
             return;
         }
         let Some(set) = set.flatten(self.narrow_in) else { return };
         let Some(map) = map else {
             let nothing = wide == &Value::Bool(false);
-            let other = || Mismatch::Undecided(format!("{wide} is no schema"));
+            let other = || Mismatch::Undecided(format!("{wide} is not a schema"));
             self.mismatch(if nothing { Mismatch::Nothing } else { other() });
             return;
         };
@@ -168,7 +168,7 @@ impl<'a> Inclusion<'a> {
             match self.wide_in.accepts(wide, value).filter(|_| is_in) {
                 Some(false) => lost.push(value.clone()),
                 None if is_in => {
-                    self.undecided(format!("it cannot be said whether `{value}` is accepted"));
+                    self.undecided(format!("it cannot be decided whether `{value}` is accepted"));
                 }
                 _ => {}
             }
@@ -190,7 +190,7 @@ impl<'a> Inclusion<'a> {
         if let Some(reference) = wide.get("$ref") {
             match reference.as_str().and_then(|reference| self.wide_in.resolve(reference)) {
                 Some(meaning) => self.within(set.clone(), meaning),
-                None => self.undecided(format!("{reference} refers to nothing here")),
+                None => self.undecided(format!("{reference} refers to no definition")),
             }
         }
         let branches = |keyword| wide.get(keyword).and_then(Value::as_array);
@@ -210,7 +210,7 @@ impl<'a> Inclusion<'a> {
                     self.mismatch(Mismatch::Types { narrow: set.types, wide: types });
                     return;
                 }
-                None => self.undecided(format!("{said} is no type")),
+                None => self.undecided(format!("{said} is not a type")),
             }
         }
         let listed = wide.get("enum").and_then(Value::as_array).cloned();
@@ -242,7 +242,7 @@ impl<'a> Inclusion<'a> {
             twice = true;
         }
         if twice {
-            self.undecided("more than one alternative of its `oneOf` may hold");
+            self.undecided("more than one alternative of its `oneOf` may match");
             return;
         }
         let near: Vec<_> =
@@ -266,7 +266,7 @@ impl<'a> Inclusion<'a> {
         };
         let types = branches.iter().map(of).fold(TypeSet::NONE, TypeSet::or);
         if set.types.within(types) {
-            self.undecided("no single alternative takes all of it");
+            self.undecided("no single alternative accepts all of it");
         } else {
             self.mismatch(Mismatch::Types { narrow: set.types, wide: types });
         }
@@ -292,7 +292,7 @@ impl<'a> Inclusion<'a> {
                     && are_disjoint((set, self.narrow_in), (&other, self.wide_in), DISJOINT_DEPTH)
             };
             if !is_said && !rules_out() {
-                self.undecided(format!("`{keyword}` is there"));
+                self.undecided(format!("it has `{keyword}`"));
             }
         }
     }

@@ -47,7 +47,7 @@ fn narrows(wide: Value, narrow: Value, text: &str, back: &str) {
 /// Checks two schemas that accept the same values.
 #[track_caller]
 fn is_the_same(old: Value, new: Value) {
-    let text = ["cosmetic: is written differently and means the same"];
+    let text = ["cosmetic: is written differently, with the same meaning"];
     check(old.clone(), new.clone(), &text, &text);
     check(new, old, &text, &text);
 }
@@ -321,7 +321,7 @@ fn members() {
         closed(json!({"a": text()}), &[]),
         closed(json!({"a": text(), "colour": {"type": "integer"}}), &[]),
         &["additive colour: is new"],
-        &["breaking colour: is new, and other members had been ruled out"],
+        &["breaking colour: is new, and other members were ruled out before"],
     );
     check(
         object(json!({"a": text()}), &[]),
@@ -345,7 +345,9 @@ fn members() {
 #[test]
 fn renamed_members() {
     let renamed = |from: &str, to: &str| {
-        format!("breaking {to}: was `{from}`, it seems: that one is gone, and this one is new")
+        format!(
+            "breaking {to}: seems to have been `{from}` before: the old one is gone, and this one is new"
+        )
     };
     let both = |old: Value, new: Value, text: &str| check(old, new, &[text], &[text]);
     let text = || json!({"type": "string", "description": "What to say"});
@@ -380,8 +382,8 @@ fn members_without_a_name() {
     narrows(
         json!({"type": "object", "properties": {}, "additionalProperties": true}),
         json!({"type": "object", "properties": {}, "additionalProperties": false}),
-        ": has no members any more but those that are named",
-        ": may have other members now than those that are named",
+        ": has no undeclared members any more",
+        ": may have undeclared members now",
     );
     is_the_same(json!({"type": "object"}), map(json!(true)));
     let declared = |closed: bool| {
@@ -394,14 +396,14 @@ fn members_without_a_name() {
     check(
         declared(false),
         declared(true),
-        &["breaking: refuses members that are not declared now"],
-        &["cosmetic: is written differently and means the same"],
+        &["breaking: refuses undeclared members now"],
+        &["cosmetic: is written differently, with the same meaning"],
     );
     check(
         declared(true),
         declared(false),
-        &["additive: takes members that are not declared, too"],
-        &["cosmetic: is written differently and means the same"],
+        &["additive: accepts undeclared members now"],
+        &["cosmetic: is written differently, with the same meaning"],
     );
     // A declared member among members of any name.
     check(
@@ -496,7 +498,7 @@ fn choices() {
         json!({"type": "integer"}),
         json!({"oneOf": [{"type": "integer"}, {"type": "number"}]}),
         &[
-            "breaking: cannot be shown to accept what was accepted before: more than one alternative of its `oneOf` may hold",
+            "breaking: cannot be shown to accept what was accepted before: more than one alternative of its `oneOf` may match",
         ],
         &["breaking: was integer, is number"],
     );
@@ -559,12 +561,12 @@ fn a_change_that_cannot_be_judged_is_breaking() {
     };
     let with =
         |keyword: &str, said: Value| json!({"type": "object", "properties": {}, keyword: said});
-    check(with("not", json!({"required": ["a"]})), "`not` is there");
-    check(with("if", json!({"required": ["a"]})), "`if` is there");
-    check(with("dependentRequired", json!({"a": ["b"]})), "`dependentRequired` is there");
-    check(with("unheardOf", json!(1)), "`unheardOf` is there");
-    check(with("$ref", json!("#/$defs/None")), "\"#/$defs/None\" refers to nothing here");
-    check(with("type", json!("objekt")), "\"objekt\" is no type");
+    check(with("not", json!({"required": ["a"]})), "it has `not`");
+    check(with("if", json!({"required": ["a"]})), "it has `if`");
+    check(with("dependentRequired", json!({"a": ["b"]})), "it has `dependentRequired`");
+    check(with("unheardOf", json!(1)), "it has `unheardOf`");
+    check(with("$ref", json!("#/$defs/None")), "\"#/$defs/None\" refers to no definition");
+    check(with("type", json!("objekt")), "\"objekt\" is not a type");
     // An equal keyword is compatible, even if another keyword is new.
     let old = with("if", json!({"required": ["a"]}));
     let mut new = old.clone();
@@ -611,7 +613,7 @@ fn schemas_without_an_end_are_compared_all_the_same() {
 fn words() {
     let described = |text: &str| object(json!({"a": {"type": "string", "description": text}}), &[]);
     let both = |old: Value, new: Value, text: &str| check(old, new, &[text], &[text]);
-    both(described("one"), described("two"), "cosmetic a: has another description");
+    both(described("one"), described("two"), "cosmetic a: has a different description");
     both(
         object(json!({"a": {"type": "string"}}), &[]),
         described("one"),
@@ -620,12 +622,12 @@ fn words() {
     both(
         json!({"type": "string", "x-order": 1}),
         json!({"type": "string", "x-order": 2}),
-        "cosmetic: has another x-order",
+        "cosmetic: has a different x-order",
     );
     both(
         json!({"$ref": "#/$defs/A", "$defs": {"A": {"type": "string", "title": "A"}}}),
         json!({"$ref": "#/$defs/A", "$defs": {"A": {"type": "string", "title": "B"}}}),
-        "cosmetic (A): has another title",
+        "cosmetic (A): has a different title",
     );
 }
 
@@ -635,20 +637,20 @@ fn defaults() {
     check(
         with(json!(1)),
         with(json!(2)),
-        &["breaking: has another default: left out, it meant 1, and means 2 now"],
-        &["cosmetic: has another default"],
+        &["breaking: has a different default: leaving it out meant 1, and means 2 now"],
+        &["cosmetic: has a different default"],
     );
     check(
         json!({"type": "integer"}),
         with(json!(2)),
-        &["additive: has a default now: left out, it means 2"],
+        &["additive: has a default now: leaving it out means 2"],
         &["cosmetic: has a default now"],
     );
     check(
         with(json!(2)),
         json!({"type": "integer"}),
         &[
-            "breaking: has no default any more: left out, it meant 2, and what it means now is not said",
+            "breaking: has no default any more: leaving it out meant 2, and its meaning now is unspecified",
         ],
         &["cosmetic: has no default any more"],
     );
@@ -665,18 +667,22 @@ fn defaults() {
 fn headers() {
     let with = |header: &str| json!({"type": "string", "x-mcp-header": header});
     let both = |old: Value, new: Value, text: &str| check(old, new, &[text], &[text]);
-    both(with("Region"), with("Zone"), "breaking: has another header: was \"Region\", is \"Zone\"");
+    both(
+        with("Region"),
+        with("Zone"),
+        "breaking: has a different header: was \"Region\", is \"Zone\"",
+    );
     both(
         json!({"type": "string"}),
         with("Zone"),
-        "breaking: has another header: was none, is \"Zone\"",
+        "breaking: has a different header: was none, is \"Zone\"",
     );
     both(
         with("Zone"),
         json!({"type": "string"}),
-        "breaking: has another header: was \"Zone\", is none",
+        "breaking: has a different header: was \"Zone\", is none",
     );
-    both(with("Zone"), with("zone"), "cosmetic: is written differently and means the same");
+    both(with("Zone"), with("zone"), "cosmetic: is written differently, with the same meaning");
 }
 
 /// Variants of an enum with data, as serde tags them.
