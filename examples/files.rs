@@ -54,7 +54,9 @@ impl Roots {
         for line in 1..start {
             if file.skip_until(b'\n')? == 0 {
                 let last = line - 1;
-                return Err(Error::msg(format!("`{path}` has {last} lines, none at {start}")));
+                return Err(Error::msg(format!(
+                    "`{path}` has {last} lines: there is no line {start}"
+                )));
             }
         }
         let mut file = file.take(LIMIT as u64 + 1);
@@ -105,8 +107,8 @@ impl Roots {
     ) -> Result<String> {
         let before = text(path, self.bytes(path)?)?;
         let advice = match before.matches(old_text).count() {
-            0 => "it is not there: read the file and copy it to the letter",
-            2.. if !all => "it occurs more than once: take in lines around it, or set `all`",
+            0 => "it is not in the file: read the file and copy the text exactly",
+            2.. if !all => "it occurs more than once: include lines around it, or set `all`",
             _ => {
                 let after = before.replace(old_text, new_text);
                 self.write_file(path, &after)?;
@@ -171,7 +173,7 @@ impl Roots {
     ) -> Result<()> {
         let ((root, inside), (new_root, new_inside)) = (self.find(source)?, self.find(target)?);
         if new_root.symlink_metadata(new_inside).is_ok() {
-            return Err(Error::msg(format!("there is a `{target}` already: choose another name")));
+            return Err(Error::msg(format!("`{target}` already exists: choose another name")));
         }
         root.rename(inside, new_root, new_inside).map_err(|error| failed(source, error))
     }
@@ -220,7 +222,7 @@ impl Roots {
             let root = root.map_err(|error| failed(&shown, error))?;
             if roots.insert(name.clone(), root).is_some() {
                 return Err(Error::msg(format!(
-                    "two roots are called `{name}`: serve one of them"
+                    "two roots are called `{name}`: serve only one of them"
                 )));
             }
         }
@@ -233,7 +235,7 @@ impl Roots {
         let root = self.0.get(name.trim_end_matches('/'));
         root.map(|it| (it, inside)).ok_or_else(|| {
             let names = self.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-            Error::msg(format!("`{path}` is in no root: a path begins with one of {names}"))
+            Error::msg(format!("`{path}` is not in a root: a path begins with one of {names}"))
         })
     }
 
@@ -301,7 +303,7 @@ fn do_not_wait(options: &mut OpenOptions) {
 fn do_not_wait(_: &mut OpenOptions) {}
 
 fn text(path: &str, bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes).map_err(|_| Error::msg(format!("`{path}` is not a text in UTF-8")))
+    String::from_utf8(bytes).map_err(|_| Error::msg(format!("`{path}` is not UTF-8 text")))
 }
 
 fn failed(path: &str, error: io::Error) -> Error {

@@ -146,7 +146,7 @@ fn users() -> Vec<(String, String)> {
         let variable = format!("NOTES_{}", name.to_uppercase());
         env::var(&variable).ok().filter(|it| !it.is_empty()).unwrap_or_else(|| {
             let mut bytes = [0; 10];
-            getrandom::fill(&mut bytes).expect("the system gives random numbers");
+            getrandom::fill(&mut bytes).expect("the system provides random numbers");
             let made: String = bytes.iter().map(|it| format!("{it:02x}")).collect();
             if is_served {
                 eprintln!("notes: {name} has the password {made} (set {variable} for another one)");

@@ -29,7 +29,7 @@ fn add(
 ) -> Result<Json<Sum>> {
     let sum = a
         .checked_add(b)
-        .ok_or_else(|| Error::msg(format_args!("{a} + {b} is more than 64 bits hold")))?;
+        .ok_or_else(|| Error::msg(format_args!("{a} + {b} does not fit in 64 bits")))?;
     Ok(Json(Sum { sum }))
 }
 
@@ -76,7 +76,7 @@ fn main() -> Exit {
         Err(_) => server,
     };
     let Ok(count) = std::env::var("TOOLS") else { return server.run() };
-    let count = count.parse().unwrap_or_else(|_| panic!("TOOLS is a number, not `{count}`"));
+    let count = count.parse().unwrap_or_else(|_| panic!("`TOOLS` must be a number, not `{count}`"));
     server
         .tools_per_page(count + 3)
         .setup(async move |handle: Handle| dummies(count, &handle))

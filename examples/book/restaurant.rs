@@ -120,7 +120,7 @@ impl Restaurant {
         let visit = book.entries.get(id).map(|it| it.booking.visit.clone());
         let free = visit.map(|it| book.free(&it)).unwrap_or_default();
         let entry = book.entries.get_mut(id);
-        let entry = entry.ok_or_else(|| Error::msg("the table is kept no longer: begin again"))?;
+        let entry = entry.ok_or_else(|| Error::msg("the table is no longer held: begin again"))?;
         if entry.held_until.take().is_some() {
             entry.booking.guest = Some(guest);
             entry.booking.table =
@@ -208,9 +208,9 @@ impl Book {
 
 fn possible(visit: &Visit) -> Result<(), String> {
     let day: jiff::civil::Date =
-        visit.day.parse().map_err(|_| format!("{} is no day.", visit.day))?;
+        visit.day.parse().map_err(|_| format!("{} is not a date.", visit.day))?;
     let today = jiff::Zoned::now().date();
-    if day < today { Err(format!("{day} is over, it is {today} today.")) } else { Ok(()) }
+    if day < today { Err(format!("{day} is in the past: today is {today}.")) } else { Ok(()) }
 }
 
 /// Returns 128 random bits as hexadecimal digits.

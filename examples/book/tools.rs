@@ -113,7 +113,7 @@ async fn pay_deposit(
     };
     if !ctx.client().can("elicitation.url") {
         return Ok(format!(
-            "Not paid yet: the user pays at {page}, and tells you when to look again."
+            "Not paid yet: ask the user to pay at {page} and to tell you when it is done."
         ));
     }
     match ctx.require_url("deposit", "Pay the deposit for your table", page).await {

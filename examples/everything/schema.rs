@@ -53,9 +53,8 @@ fn json_schema_2020_12_tool(
         Some(ContactMethod::Phone) => phone,
         Some(ContactMethod::Email) | None => email,
     };
-    let way = wanted.ok_or_else(|| {
-        Error::msg("say how: an `email`, or a `phone` if `contactMethod` is that")
-    })?;
+    let way = wanted
+        .ok_or_else(|| Error::msg("give an `email`, or a `phone` if `contactMethod` is `phone`"))?;
     let city = address.and_then(|it| it.city).map(|city| format!(" in {city}")).unwrap_or_default();
     Ok(format!("Reach {}{city} at {way}.", name.unwrap_or("them")))
 }

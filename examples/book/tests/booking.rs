@@ -79,7 +79,7 @@ fn an_evening_that_is_over_is_asked_for_again() {
             assert!(text.contains("`wait_for_table`"), "{revision}: {text}");
             for again in &guest.questions()[1..] {
                 let said = again["message"].as_str().unwrap();
-                assert!(said.starts_with("1999-12-31 is over"), "{revision}: {said}");
+                assert!(said.starts_with("1999-12-31 is in the past"), "{revision}: {said}");
             }
         }
     });
@@ -124,7 +124,7 @@ fn a_table_is_kept_for_a_while_only() {
         let late = round(&mut guest, json!({ "group": group() }), &kept["requestState"]).await;
         assert_eq!(late["isError"], true, "{late:#}");
         let said = late["content"][0]["text"].as_str().unwrap();
-        assert_eq!(said, "the table is kept no longer: begin again");
+        assert_eq!(said, "the table is no longer held: begin again");
     });
 }
 

@@ -169,7 +169,7 @@ fn wait_for_table_refuses_an_invalid_day_or_a_past_evening() {
         let mut guest = Guest::who_can(FORMS, json!({ "elicitation": {} })).await;
         let mut evening = grace();
         for (day, says) in
-            [("1999-12-31", "is over"), ("2999-12-32", "is no day"), ("soon", "`day`")]
+            [("1999-12-31", "is in the past"), ("2999-12-32", "is not a date"), ("soon", "`day`")]
         {
             evening["day"] = day.into();
             let called = guest.call("wait_for_table", evening.clone()).await;
