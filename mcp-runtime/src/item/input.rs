@@ -65,9 +65,9 @@ impl Property {
             && !self.is_constant()
         {
             panic_with(&[
-                "the compiler does not know what is said of `",
+                "the compiler does not know the default or the bounds of `",
                 self.arg.name,
-                "` beside its type: write its default and bounds as literals, or remove `schema = \"static\"`",
+                "`: write them as literals, or remove `schema = \"static\"`",
             ]);
         }
         if !self.is_constant() {
@@ -81,7 +81,7 @@ impl Property {
                 second,
                 dot_before(third),
                 third,
-                "`: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`; of types of other crates, and of those that contain themselves, only schemars knows",
+                "`: put `#[data]` on its type and on the types in it, without attributes of schemars, or remove `schema = \"static\"`; only schemars knows types of other crates, and types that contain themselves",
             ]);
         }
         self
@@ -147,7 +147,7 @@ pub const fn judge_text(arg: &'static ArgDef, is_made: bool, param: Param) {
         panic_with(&[
             "`",
             arg.name,
-            "` is an object, but clients send a text here: take what is in it one by one, as `&str` or another type that is made from a text, or implement `FromStr` with an error that has `Display`",
+            "` is an object, but clients send a text here: take its fields one by one, as `&str` or another type that is made from a text, or implement `FromStr` with an error that has `Display`",
         ]);
     }
 }
@@ -311,7 +311,7 @@ impl InputSchema {
             .map(Property::gap)
             .collect();
         match gaps.is_empty() {
-            true => vec!["it is too much for the compiler".to_owned()],
+            true => vec!["the schema is too large for the compiler".to_owned()],
             false => gaps,
         }
     }
@@ -328,7 +328,7 @@ impl Property {
                 format!("the compiler does not know the type of `{name}`: `{of}`")
             }
             Param::Argument(node) => node.gap(name).unwrap_or_else(|| {
-                format!("the compiler does not know what is said of `{name}` beside its type")
+                format!("the compiler does not know the default or the bounds of `{name}`")
             }),
             Param::Spread(node) => node
                 .gap("")

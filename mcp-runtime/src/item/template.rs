@@ -114,7 +114,7 @@ impl UriTemplate {
                 TemplatePart::Literal(text) => {
                     if in_query {
                         return Err(format!(
-                            "nothing but `{{&x}}` can follow the query, and `{text}` does"
+                            "only `{{&x}}` can follow the query, but `{text}` does"
                         ));
                     }
                     check_literal(&text)?;
@@ -144,7 +144,7 @@ impl UriTemplate {
                         || kind.is_query()
                             && template.fixed.iter().any(|(other, _)| *other == name);
                     if known {
-                        return Err(format!("the variable `{name}` is there twice"));
+                        return Err(format!("the variable `{name}` occurs twice"));
                     }
                     if kind == VariableKind::QueryMore && !in_query {
                         return Err(format!(
@@ -161,7 +161,7 @@ impl UriTemplate {
             }
         }
         template.any_case = scheme_and_host(template.parts.first())
-            .ok_or("a URI template begins with a scheme, as `notes://` does")?;
+            .ok_or("a URI template must begin with a scheme, such as `notes://`")?;
         Ok(template)
     }
 
@@ -318,7 +318,9 @@ fn variables(expression: &str, parts: &mut Vec<TemplatePart>) -> Result<(), Stri
     for (index, name) in names.split(',').enumerate() {
         let (name, explode) = name.strip_suffix('*').map_or((name, false), |name| (name, true));
         if explode && kind != VariableKind::Path {
-            return Err(format!("only a path explodes, `{{/{name}*}}`, not `{{{expression}}}`"));
+            return Err(format!(
+                "only a path can be exploded: write `{{/{name}*}}`, not `{{{expression}}}`"
+            ));
         }
         if name.contains(':') {
             return Err(format!(
@@ -342,7 +344,9 @@ fn check_literal(text: &str) -> Result<(), String> {
         return Err(format!("{c:?} cannot be in a URI"));
     }
     if text.split(['/', '?', '#']).any(|segment| segment == "..") {
-        return Err(format!("`{text}` has a `..` segment, which clients take out before they ask"));
+        return Err(format!(
+            "`{text}` has a `..` segment, which clients remove before they send the request"
+        ));
     }
     if text.matches('%').count() > 0 && percent::decode(text).is_none() {
         return Err(format!("`{text}` has an escape that cannot be read"));

@@ -115,12 +115,12 @@ impl Constraints {
         if self.range.is_some()
             && !matches!(kind, SchemaKind::Integer | SchemaKind::Number | SchemaKind::Other)
         {
-            Some("a range bounds numbers: remove `range`")
+            Some("a range applies only to numbers: remove `range`")
         } else if (self.least.is_some() || self.most.is_some()) && !measured {
-            Some("a length bounds text, lists and maps: remove `len`")
+            Some("a length applies only to text, lists and maps: remove `len`")
         } else if self.pattern.is_some() && !matches!(kind, SchemaKind::String | SchemaKind::Other)
         {
-            Some("a pattern describes text: remove `pattern`")
+            Some("a pattern applies only to text: remove `pattern`")
         } else {
             None
         }

@@ -92,15 +92,15 @@ impl HeaderSearch {
         if !plain || self.path.is_empty() {
             let place = if name.is_empty() { "the arguments as a whole" } else { &name };
             self.problems.push(format!(
-                "`{KEYWORD}` is at `{place}`, but only an argument, or a member of an object that is one, can have a header: \
-                 not what is in a list, a choice, a map or a `$ref`"
+                "`{KEYWORD}` is at `{place}`, but only an argument, or a member of an object argument, can have a header: \
+                 not a part of a list, a choice, a map or a `$ref`"
             ));
             return;
         }
         let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if header.is_empty() || !header.bytes().all(token) {
             self.problems.push(format!(
-                "the argument `{name}` has a header that is no name: letters, digits and !#$%&'*+-.^_`|~ without spaces, as text"
+                "the header of the argument `{name}` is not a valid name: use a string of letters, digits and !#$%&'*+-.^_`|~ without spaces"
             ));
             return;
         }
@@ -180,7 +180,7 @@ mod tests {
         one(r#"{"type":"number","x-mcp-header":"A"}"#, no_type);
         one(r#"{"type":["string","null"],"x-mcp-header":"A"}"#, no_type);
         one(r##"{"$ref":"#/$defs/A","x-mcp-header":"A"}"##, no_type);
-        let no_name = "the argument `a` has a header that is no name";
+        let no_name = "the header of the argument `a` is not a valid name";
         one(r#"{"type":"string","x-mcp-header":""}"#, no_name);
         one(r#"{"type":"string","x-mcp-header":"A B"}"#, no_name);
         one(r#"{"type":"string","x-mcp-header":"Größe"}"#, no_name);

@@ -145,7 +145,7 @@ impl InputObject {
                     property.insert(KEYWORD.into(), header.into());
                 }
                 (Some(header), ..) => self.problems.push(format!(
-                    "`{parameter}` is spread over several arguments: say which one has the header, with \
+                    "`{parameter}` is spread over several arguments: set the header on one of them, with \
                      `#[schemars(extend(\"{KEYWORD}\" = \"{header}\"))]` on the field"
                 )),
                 (None, ..) => {}
@@ -283,7 +283,7 @@ pub fn input_schema(schema: impl Serialize) -> Result<Box<str>, String> {
         value = serde_json::from_str(text).map_err(|error| wrong(&error))?;
     }
     if value.get("type").is_none_or(|kind| kind != "object") {
-        return Err(wrong(&"its root must say `\"type\": \"object\"`"));
+        return Err(wrong(&"its root must have `\"type\": \"object\"`"));
     }
     Ok(value.to_string().into_boxed_str())
 }
@@ -506,7 +506,7 @@ mod tests {
         assert_eq!(
         object.render(SchemaProfile::Compatible).unwrap_err(),
         [
-            "the argument `limit` is an integer, but a length bounds text, lists and maps: remove `len`".to_owned(),
+            "the argument `limit` is an integer, but a length applies only to text, lists and maps: remove `len`".to_owned(),
             "the argument `limit` is declared twice: by its own parameter and by the struct of `page`".to_owned(),
             "the argument `limit` is declared twice: by its own parameter and by the struct of `other`".to_owned(),
             "the argument `offset` is declared twice: by the struct of `page` and by the struct of `other`".to_owned(),

@@ -122,7 +122,7 @@ fn a_constraint_that_can_never_bear_stops_the_server() {
     assert!(problems[0].contains("`misplaced` at "), "{problems:?}");
     assert!(
         problems[0].ends_with(
-            "the argument `number` is an integer, but a length bounds text, lists and maps: remove `len`"
+            "the argument `number` is an integer, but a length applies only to text, lists and maps: remove `len`"
         ),
         "{problems:?}"
     );

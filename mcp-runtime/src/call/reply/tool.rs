@@ -283,7 +283,7 @@ impl ConstantOutput {
                 dot_before(third),
                 third,
                 if first.is_empty() { "" } else { "` in " },
-                "the result: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`; of types of other crates, and of those that contain themselves, only schemars knows",
+                "the result: put `#[data]` on its type and on the types in it, without attributes of schemars, or remove `schema = \"static\"`; only schemars knows types of other crates, and types that contain themselves",
             ]);
         }
         self

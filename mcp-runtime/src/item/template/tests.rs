@@ -159,10 +159,10 @@ fn mistakes() {
         let error = UriTemplate::parse(text).unwrap_err();
         assert!(error.contains(expected), "{text}: {error}");
     }
-    check("", "begins with a scheme");
-    check("users/{id}", "begins with a scheme");
-    check("{scheme}://x", "begins with a scheme");
-    check("9a://x", "begins with a scheme");
+    check("", "must begin with a scheme");
+    check("users/{id}", "must begin with a scheme");
+    check("{scheme}://x", "must begin with a scheme");
+    check("9a://x", "must begin with a scheme");
     check("a://{x", "a `{` without a `}`");
     check("a://x}", "a `}` without a `{`");
     check("a://{}", "no name");
@@ -174,9 +174,9 @@ fn mistakes() {
     check("a://{x*}", "`{/x*}`");
     check("a://{x}{y}", "where `x` ends and `y` begins");
     check("a://{x}{+y}", "where `x` ends");
-    check("a://{x}/{x}", "`x` is there twice");
-    check("a://{x}{?x}", "`x` is there twice");
-    check("a://{?x}/y", "nothing but `{&x}`");
+    check("a://{x}/{x}", "`x` occurs twice");
+    check("a://{x}{?x}", "`x` occurs twice");
+    check("a://{?x}/y", "only `{&x}`");
     check("a://y{&x}", "write `{?x}`");
     check("a://y?x={x}", "written `{?x}`");
     check("a://{?x}{y}", "written `{?y}`");

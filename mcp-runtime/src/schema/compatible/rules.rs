@@ -56,7 +56,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // Without `$schema` the dialect is the one that the specification names. A schema with another URL is rejected.
         name: "$schema",
-        says: "names its dialect (`$schema`)",
+        says: "declares its dialect (`$schema`)",
         refused: true,
         because: &[
             "google-gemini/gemini-cli#14970",
@@ -78,7 +78,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // A definition is lost on the way to the model, or the tool is dropped, or all tools are.
         name: "references",
-        says: "refers to a definition (`$ref`) instead of saying what it is",
+        says: "refers to a definition (`$ref`) instead of containing its schema",
         refused: true,
         because: &[
             "Goldziher/basemind#50",
@@ -105,7 +105,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // `nullable` belongs to OpenAPI, and strict validators reject it.
         name: "nullable",
-        says: "has `nullable`, which is OpenAPI's",
+        says: "has `nullable`, a keyword of OpenAPI",
         refused: true,
         because: &["MikkoParkkola/nab#61"],
         sides: BOTH,
@@ -123,7 +123,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // An argument that may be `null` may as well be left out. A result keeps its `null`, in a branch of its own.
         name: "null",
-        says: "may be `null`; what need not be given is better left out",
+        says: "may be `null`, but an optional value is better left out",
         refused: true,
         because: &[
             "cursor/cursor#3778",
@@ -146,7 +146,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // Only strings are rewritten: Gemini rejects every other value in an `enum`, and clients that drop an unknown `const` still work.
         name: "const",
-        says: "has a `const` where an `enum` of one says the same",
+        says: "has a `const` instead of an `enum` with one value",
         refused: true,
         because: &["danny-avila/LibreChat#11784", "cortexkit/antigravity-auth#17"],
         sides: BOTH,
@@ -155,7 +155,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // schemars describes an enum with documented variants as `oneOf` of constants.
         name: "enum",
-        says: "spells a choice between names in branches instead of one `enum`",
+        says: "describes a choice between names with branches instead of one `enum`",
         refused: false,
         because: &["anomalyco/opencode#12908", "modelcontextprotocol/modelcontextprotocol#2806"],
         sides: BOTH,
@@ -164,7 +164,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // Gemini accepts only non-empty strings as values. For numbers, bounds and a sentence say the same.
         name: "values",
-        says: "lists values that are no texts, or an empty one",
+        says: "lists values that are not strings, or an empty string",
         refused: true,
         because: &[
             "router-for-me/CLIProxyAPI#1075",
@@ -179,7 +179,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // The variants of a Rust enum exclude each other anyway. `anyOf` also makes every other rule that widens a branch safe for results,
         // since a second branch may match.
         name: "oneOf",
-        says: "has `oneOf`, which fewer read than `anyOf`",
+        says: "has `oneOf`, which fewer clients read than `anyOf`",
         refused: true,
         because: &["can1357/oh-my-pi#920", "ayunis-core/ayunis-core#998"],
         sides: BOTH,
@@ -200,7 +200,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // which Gemini's API is known to accept only `date-time`. Its reference now says that it accepts any format, but the last of these
         // threads saw requests with `email` and `uri` rejected.
         name: "format",
-        says: "has a `format` that not everybody knows",
+        says: "has a `format` that not all clients know",
         refused: true,
         because: &[
             "anomalyco/opencode#31002",
@@ -226,7 +226,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // The engines of OpenAI and llama.cpp have no lookaround, and reject every tool of the request for it.
         name: "pattern",
-        says: "has a `pattern` that looks around, as in `(?!…)`",
+        says: "has a `pattern` with lookaround, such as `(?!…)`",
         refused: true,
         because: &["cline/cline#14019", "can1357/oh-my-pi#2784", "codefuturist/email-mcp#72"],
         sides: BOTH,
@@ -235,7 +235,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // Applied before the rule "items": a tuple has no `items`, and its parts describe the elements.
         name: "tuple",
-        says: "says one by one what is in a list (`prefixItems`)",
+        says: "describes the elements of a list one by one (`prefixItems`)",
         refused: true,
         because: &[
             "danny-avila/LibreChat#13850",
@@ -247,7 +247,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     },
     RewriteRule {
         name: "items",
-        says: "is a list that does not say of what",
+        says: "is a list that does not describe its elements",
         refused: true,
         because: &[
             "microsoft/vscode#244467",
@@ -261,7 +261,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // A bare `true` loses all tools of the server, `{}` makes clients send strings, and a list of all types fails with Gemini. A union
         // of typed branches remains, in which every branch is usual.
         name: "any value",
-        says: "does not say what it is",
+        says: "has no type",
         refused: true,
         because: &[
             "anthropics/claude-code#92900",
@@ -278,7 +278,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // A default of `null` must not be offered if the schema does not describe `null`.
         name: "null default",
-        says: "has `null` for a default and no `null` among its types",
+        says: "has `null` as its default, but not among its types",
         refused: false,
         because: &["cursor/cursor#3778"],
         sides: ARGUMENTS,
@@ -355,7 +355,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     },
     RewriteRule {
         name: "content",
-        says: "describes what is in a text (`contentEncoding`, `contentMediaType`, `contentSchema`)",
+        says: "describes the content of a string (`contentEncoding`, `contentMediaType`, `contentSchema`)",
         refused: true,
         because: &["danny-avila/LibreChat#13850"],
         sides: ARGUMENTS,

@@ -13,7 +13,7 @@ impl Node {
         }
         // Only small schemas are searched. The others can have more parts than a search can visit in reasonable time.
         if self.room_after(MOST_NODES) == 0 {
-            return Some(format!("{} contains itself, or too much", quoted(place)));
+            return Some(format!("{} contains itself, or is too large", quoted(place)));
         }
         let inside = match self.shape {
             NodeShape::Unknown(Some(name)) => {
@@ -154,7 +154,7 @@ mod tests {
             Some("the compiler does not know the type of `items[].price`: `Option<NonZero<i64>>`")
         );
         check!(NonZeroI64, "", Some("the compiler does not know the type: `NonZero<i64>`"));
-        check!(Tree, "tree", Some("`tree` contains itself, or too much"));
+        check!(Tree, "tree", Some("`tree` contains itself, or is too large"));
         check!(Counted, "x", Some("the compiler does not know the type of `x`: `Counted`"));
         check!((Inner, Inner), "x", Some("the compiler does not know the type of `x`"));
     }

@@ -214,7 +214,10 @@ fn misplaced() {
     let range = constraints(Some(Range::new().max_int(1)), (None, None), None);
     assert_eq!(range.misplaced(SchemaKind::Integer), None);
     assert_eq!(range.misplaced(SchemaKind::Other), None);
-    assert_eq!(range.misplaced(SchemaKind::String), Some("a range bounds numbers: remove `range`"));
+    assert_eq!(
+        range.misplaced(SchemaKind::String),
+        Some("a range applies only to numbers: remove `range`")
+    );
     assert!(constraints(None, (None, Some(1)), None).misplaced(SchemaKind::Boolean).is_some());
     assert!(constraints(None, (None, None), Some("a")).misplaced(SchemaKind::Array).is_some());
 }
