@@ -364,7 +364,7 @@ fn an_invalid_auth_setting_is_reported_when_the_server_is_built() {
         assert!(problem.contains("authorization.rs:"), "{problem}");
     }
     let twice = server().auth(Slow).auth(Slow).build().unwrap_err().to_string();
-    assert!(twice.contains("said before"), "{twice}");
+    assert!(twice.contains("already set"), "{twice}");
 }
 
 /// Layer that collects the fields of all log events in one text.

@@ -412,7 +412,7 @@ fn a_server_with_restricted_items_but_no_auth_does_not_start() {
             "the tool `delete` at",
             "the prompt `summary` at",
             "scopes.rs:",
-            "are not for everybody",
+            "are restricted to some callers",
             "add `.auth(…)`",
         ];
         assert!(says.iter().all(|it| refused.contains(it)), "{refused}");

@@ -303,7 +303,7 @@ fn a_function_without_attribute() {
     check(
         server!().items(items![one::hello, hello, one::hello]), // again
         "the server cannot start, for 2 reasons:\n\
-         - `items![…]` at ⟨// again⟩: `hello` is there twice: remove one\n\
+         - `items![…]` at ⟨// again⟩: `hello` is listed twice: remove one\n\
          - there are two tools `hello`: `hello` at ⟨\"twins\", order = 1⟩ and `hello` at ⟨\"twins\", order = 2⟩: rename one, or give it `name = \"…\"`",
     );
 }
@@ -325,9 +325,9 @@ fn constraints_that_do_not_fit_their_type() {
     check(
         server!(group = "constrained"),
         "the server cannot start, for 3 reasons:\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `text` is a string, but a range bounds numbers: remove `range`\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `times` is an integer, but a length bounds text, lists and maps: remove `len`\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `yes` is a boolean, but a pattern describes text: remove `pattern`",
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `text` is a string, but a range applies only to numbers: remove `range`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `times` is an integer, but a length applies only to text, lists and maps: remove `len`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `yes` is a boolean, but a pattern applies only to text: remove `pattern`",
     );
 }
 
@@ -350,16 +350,16 @@ fn headers_that_clients_drop_a_tool_for() {
         "the server cannot start, for 4 reasons:\n\
          - `weigh` at ⟨group = \"headers\"⟩: the argument `weight` has a header, but only strings, integers and booleans can have one\n\
          - `weigh` at ⟨group = \"headers\"⟩: the argument `parts` has a header, but only strings, integers and booleans can have one\n\
-         - `weigh` at ⟨group = \"headers\"⟩: the argument `street` has a header that is no name: letters, digits and !#$%&'*+-.^_`|~ without spaces, as text\n\
+         - `weigh` at ⟨group = \"headers\"⟩: the header of the argument `street` is not a valid name: use a string of letters, digits and !#$%&'*+-.^_`|~ without spaces\n\
          - `weigh` at ⟨group = \"headers\"⟩: the arguments `zone` and `region` have the same header `Region`",
     );
     check(
         server!(group = "header of several"),
-        "`send` at ⟨group = \"header of several\"⟩: `place` is spread over several arguments: say which one has the header, with `#[schemars(extend(\"x-mcp-header\" = \"Place\"))]` on the field",
+        "`send` at ⟨group = \"header of several\"⟩: `place` is spread over several arguments: set the header on one of them, with `#[schemars(extend(\"x-mcp-header\" = \"Place\"))]` on the field",
     );
     check(
         server!(group = "headers in a given schema"),
-        "`move_all` at ⟨group = \"headers in a given schema\"⟩: `x-mcp-header` is at `all`, but only an argument, or a member of an object that is one, can have a header: not what is in a list, a choice, a map or a `$ref`",
+        "`move_all` at ⟨group = \"headers in a given schema\"⟩: `x-mcp-header` is at `all`, but only an argument, or a member of an object argument, can have a header: not a part of a list, a choice, a map or a `$ref`",
     );
 }
 
@@ -371,7 +371,7 @@ fn questions_that_cannot_be_asked() {
     );
     check(
         server!(group = "asked while completing"),
-        "`cities` at ⟨#[completion]⟩: a completion cannot ask the client, and a parameter of it declares `sampling`: remove that one",
+        "`cities` at ⟨#[completion]⟩: a completion cannot ask the client, but one of its parameters declares `sampling`: remove that parameter",
     );
 }
 
@@ -391,7 +391,7 @@ fn settings_of_the_server() {
     );
     check(
         nothing().max_result("1 meg"), // size
-        "`.max_result(…)` at ⟨// size⟩: `1 meg` is no size: write it as `64KB`, `1MiB` or a number of bytes",
+        "`.max_result(…)` at ⟨// size⟩: `1 meg` is not a size: write it as `64KB`, `1MiB` or a number of bytes",
     );
     check(
         nothing().name(" "),
@@ -399,23 +399,23 @@ fn settings_of_the_server() {
     );
     check(
         nothing().timeout(Duration::ZERO), // hasty
-        "`.timeout(…)` at ⟨// hasty⟩: no call could be answered in no time: leave it out for no limit",
+        "`.timeout(…)` at ⟨// hasty⟩: a timeout of zero fails every call: remove this line for no timeout",
     );
     check(
         nothing().state_lifetime(Duration::ZERO), // forgetful
-        "`.state_lifetime(…)` at ⟨// forgetful⟩: it is zero, and no user could answer in that time: pass a longer one",
+        "`.state_lifetime(…)` at ⟨// forgetful⟩: the lifetime is zero, so no user could answer in time: set a longer one",
     );
     check(
         nothing().limits(Limits::new().calls(0).body_time(Duration::ZERO)), // closed
         "the server cannot start, for 2 reasons:\n\
-         - `.limits(…)` at ⟨// closed⟩: with `calls` of 0 nothing would be answered\n\
-         - `.limits(…)` at ⟨// closed⟩: with `body_time` of 0 nothing would be answered",
+         - `.limits(…)` at ⟨// closed⟩: with `calls` set to 0, nothing would be answered\n\
+         - `.limits(…)` at ⟨// closed⟩: with `body_time` set to 0, nothing would be answered",
     );
     check(
         nothing()
             .around(async |call, next| next.run(call).await) // first
             .around(async |call, next| next.run(call).await), // second
-        "`.around(…)` at ⟨// second⟩: it was said at ⟨// first⟩ already: put both into one",
+        "`.around(…)` at ⟨// second⟩: it is already set at ⟨// first⟩: combine both closures into one",
     );
 }
 
@@ -510,9 +510,9 @@ fn everything_at_once() {
          - `.allow_host(…)` at ⟨// both⟩: `` is no name of a host, such as `api.example.com`\n\
          - `items![…]` at ⟨// all⟩: `plain` has no `#[tool]`, `#[resource]` or `#[prompt]`\n\
          - `pay` at ⟨group = \"meta\"⟩: `a b/c` cannot be a key of `meta`: its prefix must be dotted labels such as `example.com`\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `text` is a string, but a range bounds numbers: remove `range`\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `times` is an integer, but a length bounds text, lists and maps: remove `len`\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `yes` is a boolean, but a pattern describes text: remove `pattern`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `text` is a string, but a range applies only to numbers: remove `range`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `times` is an integer, but a length applies only to text, lists and maps: remove `len`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `yes` is a boolean, but a pattern applies only to text: remove `pattern`\n\
          - `count` at ⟨group = \"stateless\"⟩ needs shared state of type `ui::build::Db`, and there is none: add `.state(…)` with a `Db`, or make it in `.setup(async || …)`; if it is an argument, take it by value\n\
          - there are two tools `hello`: `hello` at ⟨\"twins\", order = 1⟩ and `hello` at ⟨\"twins\", order = 2⟩: rename one, or give it `name = \"…\"`",
     );

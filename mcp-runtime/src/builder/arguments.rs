@@ -158,7 +158,7 @@ macro_rules! numbers {
     ($($ty:ty)*) => {$(
         impl Size for $ty {
             fn in_bytes(self) -> Result<usize, String> {
-                usize::try_from(self).map_err(|_| format!("{self} is no size in bytes"))
+                usize::try_from(self).map_err(|_| format!("{self} is not a size in bytes"))
             }
         }
     )*};
@@ -169,7 +169,7 @@ numbers! { i32 u32 u64 usize }
 impl Size for &str {
     fn in_bytes(self) -> Result<usize, String> {
         let wrong =
-            || format!("`{self}` is no size: write it as `64KB`, `1MiB` or a number of bytes");
+            || format!("`{self}` is not a size: write it as `64KB`, `1MiB` or a number of bytes");
         let digits = self.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
         let unit = match self[digits.len()..].trim().to_ascii_uppercase().as_str() {
             "" | "B" => 1,
@@ -182,7 +182,7 @@ impl Size for &str {
             _ => return Err(wrong()),
         };
         let number: usize = digits.parse().map_err(|_| wrong())?;
-        number.checked_mul(unit).ok_or_else(|| format!("`{self}` is too large a size"))
+        number.checked_mul(unit).ok_or_else(|| format!("the size `{self}` is too large"))
     }
 }
 

@@ -42,7 +42,10 @@ impl Builder {
             self.http.origins.push(origin.to_ascii_lowercase());
         }
         if self.http.protected.replace(Arc::new(resource)).is_some() {
-            self.refuse("auth", "it was said before: one verifier decides who may call");
+            self.refuse(
+                "auth",
+                "a verifier is already set, and a server has only one: remove one of the two calls",
+            );
         }
         self
     }
@@ -74,8 +77,8 @@ impl Builder {
         let policy = self.policies.first().filter(|_| optional);
         let problem = policy.map(|(_, place)| {
             format!(
-                "`.policy(…)` at {place}: it is asked about callers who are known, and `.optional()` lets others in, who could use nothing: \
-                 remove one of the two, or say `auth(…)` of the items that are not for everybody"
+                "`.policy(…)` at {place}: a policy needs a caller with a token, but `.optional()` also admits callers without one, who could use nothing: \
+                 remove one of the two, or set `auth(…)` on the items that not every caller may use"
             )
         });
         problem.into_iter()
@@ -88,7 +91,7 @@ impl Builder {
             return None;
         }
         if let Some((_, place)) = self.policies.first() {
-            let why = "it is asked about callers, and nobody finds out who calls";
+            let why = "a policy needs to know who calls, but the server verifies no tokens";
             return Some(format!("`.policy(…)` at {place}: {why}: {FIX}"));
         }
         let guarded = entries.iter().filter(|entry| entry.is_guarded());
@@ -97,7 +100,7 @@ impl Builder {
         let verb = if places.len() == 1 { "is" } else { "are" };
         (!places.is_empty()).then(|| {
             let places = places.join(", ");
-            format!("{places} {verb} not for everybody, and nobody finds out who calls: {FIX}")
+            format!("{places} {verb} restricted to some callers, but the server verifies no tokens: {FIX}")
         })
     }
 

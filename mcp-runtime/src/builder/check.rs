@@ -141,7 +141,7 @@ fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: CheckDept
     }
     // The values that a type allows come from its `Deserialize`, which may panic.
     if let Err(panicked) = caught(|| entry.arguments().iter().any(PromptArgument::can_complete)) {
-        problems.push(format!("asking the types of its arguments for their values {panicked}"));
+        problems.push(format!("listing the values that its arguments allow {panicked}"));
     }
     problems
 }
@@ -163,7 +163,7 @@ fn choose(
         let mut named = HashSet::new();
         for item in &items.named {
             let problem = match by_identity.get(&item.identity) {
-                Some(_) if !named.insert(item.identity) => "is there twice: remove one",
+                Some(_) if !named.insert(item.identity) => "is listed twice: remove one",
                 Some(def) => {
                     chosen.push(def);
                     continue;
@@ -236,7 +236,7 @@ fn nothing_to_serve(
             "there is nothing to serve: no function of package `{package}` in this program has `#[tool]`, `#[resource]` or `#[prompt]`{}\n\
              - items in another crate are served with `server!(with = [that_crate])`\n\
              - the linker drops a crate that nothing refers to, with its items: write `use that_crate as _;`\n\
-             - a test in `tests/` has the package's library in it, and never its `main.rs`: test those items there, with `#[cfg(test)]`",
+             - a test in `tests/` links the package's library, never its `main.rs`: test the items of `main.rs` in that file, with `#[cfg(test)]`",
             crates(all)
         ),
     }
@@ -325,7 +325,7 @@ fn check_item(def: &'static ItemDef, params: &ItemParams, problems: &mut Vec<Str
     let asked = params.needs.asks.names().next();
     if let (Some(capability), true) = (asked, is_completion(def)) {
         problems.push(format!(
-            "{}: a completion cannot ask the client, and a parameter of it declares `{capability}`: remove that one",
+            "{}: a completion cannot ask the client, but one of its parameters declares `{capability}`: remove that parameter",
             def.origin
         ));
     }
@@ -334,7 +334,7 @@ fn check_item(def: &'static ItemDef, params: &ItemParams, problems: &mut Vec<Str
         let default = field.default.as_ref().map(ToString::to_string);
         if let Some(problem) = default.and_then(|value| field.def.constraints.check(&value)) {
             problems.push(format!(
-                "{}: the default of `{}` is none of the values that its own constraints allow: {problem}",
+                "{}: the default of `{}` does not satisfy its own constraints: {problem}",
                 def.origin, field.def.name
             ));
         }

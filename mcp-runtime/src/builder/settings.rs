@@ -291,7 +291,7 @@ impl Builder {
         R: Future<Output = Outcome> + Send + 'static,
     {
         if let Some((_, first)) = &self.around {
-            let problem = format!("it was said at {first} already: put both into one");
+            let problem = format!("it is already set at {first}: combine both closures into one");
             self.refuse("around", problem);
         }
         self.around = Some((Around::new(around), CallSite::here()));
@@ -305,7 +305,7 @@ impl Builder {
         if timeout.is_zero() {
             self.refuse(
                 "timeout",
-                "no call could be answered in no time: leave it out for no limit",
+                "a timeout of zero fails every call: remove this line for no timeout",
             );
         }
         self.settings.timeout = Some(timeout);
@@ -392,7 +392,10 @@ impl Builder {
     #[track_caller]
     pub fn limits(mut self, limits: Limits) -> Self {
         for name in limits.that_let_nothing_through() {
-            self.refuse("limits", format_args!("with `{name}` of 0 nothing would be answered"));
+            self.refuse(
+                "limits",
+                format_args!("with `{name}` set to 0, nothing would be answered"),
+            );
         }
         self.limits = limits;
         self
@@ -437,7 +440,7 @@ impl Builder {
         if lifetime.is_zero() {
             self.refuse(
                 "state_lifetime",
-                "it is zero, and no user could answer in that time: pass a longer one",
+                "the lifetime is zero, so no user could answer in time: set a longer one",
             );
         }
         self.state_settings.lifetime = lifetime;

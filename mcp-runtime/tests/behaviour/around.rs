@@ -222,7 +222,7 @@ fn a_second_around_function_stops_the_server() {
     let problems = crate::support::problems(server);
     assert_eq!(problems.len(), 1);
     assert!(problems[0].starts_with("`.around(…)` at "), "{problems:?}");
-    assert!(problems[0].ends_with(" already: put both into one"), "{problems:?}");
+    assert!(problems[0].ends_with(": combine both closures into one"), "{problems:?}");
 }
 
 /// Reports its first step, and its second when it is told to.

@@ -68,5 +68,5 @@ both_eras! {
 
 #[test]
 fn a_max_result_that_is_no_size_stops_the_server() {
-    assert!(problems(served().max_result("1 parsec"))[0].contains("`1 parsec` is no size"));
+    assert!(problems(served().max_result("1 parsec"))[0].contains("`1 parsec` is not a size"));
 }

@@ -180,11 +180,11 @@ fn defaults() {
     );
     check(
         server!(group = "default beyond its range"),
-        "`count` at ⟨\"default beyond its range\"⟩: the default of `most` is none of the values that its own constraints allow: 20 is not in 1..=10",
+        "`count` at ⟨\"default beyond its range\"⟩: the default of `most` does not satisfy its own constraints: 20 is not in 1..=10",
     );
     check(
         server!(group = "default against its pattern"),
-        "`name` at ⟨\"default against its pattern\"⟩: the default of `letter` is none of the values that its own constraints allow: \"a\" does not match ^[A-Z]$",
+        "`name` at ⟨\"default against its pattern\"⟩: the default of `letter` does not satisfy its own constraints: \"a\" does not match ^[A-Z]$",
     );
 }
 
@@ -200,7 +200,7 @@ fn schemas() {
     );
     check(
         server!(group = "schema of a list"),
-        "`find_most` at ⟨\"schema of a list\"⟩: `input_schema` is not usable: its root must say `\"type\": \"object\"`",
+        "`find_most` at ⟨\"schema of a list\"⟩: `input_schema` is not usable: its root must have `\"type\": \"object\"`",
     );
     check(
         server!(group = "type whose schema panics"),
@@ -212,7 +212,7 @@ fn schemas() {
 fn panics_in_the_descriptions_of_types() {
     check(
         server!(group = "panicking values"),
-        "`choose` at ⟨\"panicking values\"⟩: asking the types of its arguments for their values panicked: nobody asks me",
+        "`choose` at ⟨\"panicking values\"⟩: listing the values that its arguments allow panicked: nobody asks me",
     );
     check(
         server!(group = "panicking needs"),
@@ -234,7 +234,7 @@ fn a_test_looks_at_what_is_made_at_first_use() {
         at("the server cannot start, for 3 reasons:\n\
             - `take_later` at ⟨order = 1⟩: the schema of its parameters panicked: later\n\
             - `give` at ⟨order = 2⟩: the schema of its result panicked: later\n\
-            - `look` at ⟨order = 3⟩: the argument `zone.name` has a header that is no name: letters, digits and !#$%&'*+-.^_`|~ without spaces, as text"),
+            - `look` at ⟨order = 3⟩: the header of the argument `zone.name` is not a valid name: use a string of letters, digits and !#$%&'*+-.^_`|~ without spaces"),
     );
 }
 
