@@ -110,7 +110,7 @@ fn tasks_survive_the_end_of_their_process() {
         let task = get(&second, &lost).await;
         assert_eq!((&task["status"], &task["error"]["code"]), (&json!("failed"), &json!(-32603)));
         let why = task["statusMessage"].as_str().expect("a reason");
-        assert!(why.contains("server ended"), "{task:#}");
+        assert!(why.contains("server stopped"), "{task:#}");
         assert_eq!(get(&second, &again).await["status"], "working");
         folder.raise("late");
         assert_eq!(text(&end(&second, &again).await), two);

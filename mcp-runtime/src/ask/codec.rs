@@ -134,7 +134,7 @@ impl StateCodec {
             self.states.tally.refuse(Limit::State);
             let (key, size) = state.largest().unwrap_or_default();
             let why = format!(
-                "what must be kept between rounds has {} bytes, at most {most}: most of it, {size}, is `{key}`",
+                "the state to keep between rounds has {} bytes, at most {most} are allowed: `{key}` has most of them, {size}",
                 text.len(),
             );
             // The client is responsible for an answer that is too long, the author for everything else.

@@ -156,8 +156,8 @@ impl ProcessStorage {
     fn foreign(&self) -> Error {
         if !self.has_warned.swap(true, Ordering::Relaxed) {
             tracing::warn!(
-                "a client goes on with a call that another process of this server has begun: set the same `.state_key(…)` \
-                 (feature `state-key`) in all instances, and calls go on in each of them and after a restart"
+                "a client continues a call that another process of this server has begun: set the same `.state_key(…)` \
+                 (feature `state-key`) in all instances, so that calls can continue in each of them and after a restart"
             );
         }
         Error::invalid_params(
@@ -176,7 +176,7 @@ impl StateStorage for ProcessStorage {
         if bytes > self.most {
             self.tally.refuse(Limit::AllState);
             return Err(Error::internal(format!(
-                "a round takes {bytes} bytes, and those of all clients may take {}: raise `Limits::all_state`",
+                "a round takes {bytes} bytes, but the rounds of all clients together may take only {}: raise `Limits::all_state`",
                 self.most
             )));
         }

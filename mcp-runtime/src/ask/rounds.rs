@@ -81,7 +81,7 @@ impl Rounds {
         let is_same = asked.is_some_and(|digest| self.codec.is_digest(digest, words));
         if asked.is_some() && !is_same {
             tracing::warn!(
-                "`{key}` is asked again, because it says something else than in the last round: what its words are made of belongs into `once`"
+                "`{key}` is asked again, because its question differs from the one in the last round: compute the values in the question with `once`"
             );
         }
         is_same

@@ -75,7 +75,7 @@ impl ActivePoll {
         let mut entries = kinds.into_iter().flat_map(|kind| snapshot.list(kind));
         let found = entries.find(|entry| Arc::as_ptr(entry).addr() == self.entry);
         Unresponsive(found.map_or_else(
-            || "an item that is in no list".to_owned(),
+            || "an item that is not listed".to_owned(),
             |entry| format!("the {} {}", entry.kind_name(), entry.place()),
         ))
     }
@@ -89,7 +89,7 @@ impl fmt::Display for Unresponsive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} held its thread for so long that the server could not end, and was cut off: mark it `blocking`, or await something in it",
+            "{} blocked its thread for so long that the server could not stop, and was cut off: mark it `blocking`, or await something in it",
             self.0
         )
     }

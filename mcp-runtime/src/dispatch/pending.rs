@@ -241,7 +241,7 @@ impl Drop for SlowPollWarning<'_> {
         let took = self.since.elapsed();
         if took > Self::LONG {
             tracing::warn!(
-                "{} held the reactor for {took:?}, and every other call waited: mark it `blocking`, or await something",
+                "{} blocked the reactor for {took:?} while every other call waited: mark it `blocking`, or await something",
                 self.entry.place()
             );
         }

@@ -275,7 +275,8 @@ impl LiveTask {
                 (TaskEnd::Error(error), Some(message))
             }
             Some(Ok(_)) => {
-                let result = ToolResult::failure("the tool gave back something that is no result");
+                let result =
+                    ToolResult::failure("the tool returned something that is not a result");
                 (TaskEnd::Result(result), None)
             }
             None => (TaskEnd::Cancelled, None),
@@ -314,7 +315,7 @@ impl LiveTask {
         let (answer, waiting) = oneshot::channel();
         let mut state = self.state();
         if state.end.is_some() {
-            return failed(Error::msg("the task is over: nobody can be asked"));
+            return failed(Error::msg("the task has ended: the client can no longer be asked"));
         }
         let is_roots = matches!(question, Question::Roots);
         if let Some(roots) = state.roots.clone().filter(|_| is_roots) {
@@ -334,7 +335,7 @@ impl LiveTask {
         let withdraw = Withdraw { live: self.clone(), key };
         Box::pin(async move {
             let _withdraw = withdraw;
-            let gone = || Error::msg("the task is over: nobody has answered");
+            let gone = || Error::msg("the task has ended without an answer");
             waiting.await.unwrap_or_else(|_| Err(gone()))
         })
     }

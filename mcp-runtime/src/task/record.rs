@@ -196,7 +196,10 @@ impl TaskRecord {
 
     #[cold]
     fn unreadable(&self) -> Error {
-        Error::internal(format!("what the task store has of `{}` cannot be read", self.id))
+        Error::internal(format!(
+            "the record of task `{}` in the task store cannot be read",
+            self.id
+        ))
     }
 
     fn record(&self, end: impl FnOnce(Raw<'_>) -> Option<TaskEnd>) -> Option<RestoredTask> {

@@ -99,7 +99,7 @@ fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
                 let left = live.origin.created.after(ttl).remaining();
                 match tokio::time::timeout(left, pending).await {
                     Ok(answer) => live.finish(answer),
-                    Err(_) => drop(live.cancel("it has taken longer than it is kept")),
+                    Err(_) => drop(live.cancel("it ran longer than its `ttl`")),
                 }
             }
         }
@@ -197,7 +197,7 @@ fn run_again(
     #[cfg(feature = "auth")]
     if let Err(no) = dispatcher.rights.permit(&snapshot, Some(entry), &carrier, &request) {
         let why = no.error.message();
-        return Err(format!("the server ended before this was done: {why}").into());
+        return Err(format!("the server stopped before the task was done: {why}").into());
     }
     let client = client.clone();
     let caller =
@@ -213,8 +213,7 @@ fn run_again(
     }
 }
 
-const ENDED: &str =
-    "the server ended before this was done: look at what it has done before you call again";
+const ENDED: &str = "the server stopped before the task was done: check what the task has already done before you call again";
 
 /// Connection of a handler to its client. Before the task begins it is that of the call, after that the one of the task.
 pub(crate) struct TaskRoute {

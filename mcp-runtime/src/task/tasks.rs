@@ -140,7 +140,7 @@ impl Tasks {
                 NoShare::Empty => (Limit::Tasks, already(tasks)),
                 NoShare::Reserved => (
                     Limit::Tasks,
-                    format!("this client has its share of the {tasks} tasks that may run: wait for some of them"),
+                    format!("this client already uses its share of the {tasks} tasks that may run: wait for some of them to finish"),
                 ),
             };
             self.catalog.tally.refuse(limit);
@@ -285,7 +285,7 @@ impl Tasks {
         let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the task store panicked")));
         if let Err(why) = &put {
             tracing::error!(
-                "task `{}` of `{}` cannot be kept: {}",
+                "task `{}` of `{}` cannot be stored: {}",
                 live.origin.id,
                 live.origin.tool,
                 why.message()

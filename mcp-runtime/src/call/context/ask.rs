@@ -249,7 +249,7 @@ impl Context {
             return failed(over());
         }
         let Some(asker) = &self.0.caller.asker else {
-            let text = "nobody can be asked here: only tools, prompts and resources ask, and they take `&Context`, `Elicit`, `Sample` or `Roots`, or say `asks(…)`";
+            let text = "the client cannot be asked here: only tools, prompts and resources can ask, if they take `&Context`, `Elicit`, `Sample` or `Roots`, or declare `asks(…)`";
             return failed(Error::internal(text));
         };
         let mut asking = asker.ask(&key, question);
@@ -281,7 +281,7 @@ fn failed(error: Error) -> AnswerFuture {
 
 /// Returns the error for a question after the call has ended.
 fn over() -> Error {
-    Error::msg("the call is over: nobody can be asked")
+    Error::msg("the call has ended: the client can no longer be asked")
 }
 
 /// Returns `Ok` if the user accepted.

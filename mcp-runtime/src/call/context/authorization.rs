@@ -211,13 +211,15 @@ impl Authorization {
             CallerClaims::Typed(claims) => {
                 return claims.clone().downcast().map_err(|_| {
                     let name = std::any::type_name::<C>();
-                    Error::internal(format!("the verifier gives no claims of type `{name}`"))
+                    Error::internal(format!(
+                        "the verifier does not provide claims of type `{name}`"
+                    ))
                 });
             }
             CallerClaims::Json(text) => text,
             CallerClaims::None => "{}",
             CallerClaims::Lost => {
-                let lost = "a restart of the server came in between, and what it knew of its caller was lost: call again";
+                let lost = "the server has restarted since the call began, and has lost the claims of its caller: call again";
                 return Err(Error::msg(lost));
             }
         };
@@ -225,7 +227,9 @@ impl Authorization {
             let name = std::any::type_name::<C>();
             // Serde's message quotes the value, and claims are private to the caller.
             let place = error.column();
-            Error::internal(format!("the token's claims are no `{name}` (at byte {place})"))
+            Error::internal(format!(
+                "the token's claims cannot be read as `{name}` (at byte {place})"
+            ))
         })
     }
 }

@@ -112,7 +112,7 @@ impl Context {
             match kept {
                 Ok(json) => asker.set_done(&key, json.into()),
                 Err(error) => asker.fail(Error::internal(format!(
-                    "what `once(\"{key}\")` got done cannot be kept: {error}"
+                    "the value of `once(\"{key}\")` cannot be stored: {error}"
                 ))),
             }
         }
@@ -126,7 +126,7 @@ impl Context {
         if !onces.keys.insert(key.into()) {
             onces.misuse.get_or_insert_with(|| {
                 self.fault(format_args!(
-                    "`once(\"{key}\")` is there twice in one call: give each its own key, such as `format!(\"{key}-{{i}}\")` in a loop"
+                    "`once(\"{key}\")` is used twice in one call: give each its own key, such as `format!(\"{key}-{{i}}\")` in a loop"
                 ))
             });
         }

@@ -81,7 +81,7 @@ impl<C> fmt::Debug for Auth<C> {
 #[diagnostic::do_not_recommend]
 impl<C: DeserializeOwned + Send + Sync + 'static> FromCall<'_> for Auth<C> {
     fn from_call(context: &Context) -> Result<Self> {
-        let nobody = "only a caller who has shown an access token, over HTTP, may do this";
+        let nobody = "only a caller with an access token, sent over HTTP, may do this";
         Option::<Self>::from_call(context)?
             .ok_or_else(|| Error::of(ErrorKind::InvalidRequest, nobody))
     }

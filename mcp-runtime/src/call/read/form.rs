@@ -444,15 +444,15 @@ mod tests {
 
     #[test]
     fn everything_that_is_wrong_is_said() {
-        check("[]", Err(&["the answer to a form is an object with its fields"]));
+        check("[]", Err(&["the answer to a form must be an object with its fields"]));
         check(
             r#"{"seats":13,"day":"soon","place":"gardn","otherwise":["garden","moon"],"price":"4","sure":"yes"}"#,
             Err(&[
                 "`fullName` is missing",
                 "`seats`: 13 is not in 1..=12",
                 "`day`: \"soon\" is not a date such as 2030-12-31",
-                "`place`: \"gardn\" is none of \"by-the-window\", \"garden\"; did you mean \"garden\"?",
-                "`otherwise`: \"moon\" is none of \"by-the-window\", \"garden\"",
+                "`place`: \"gardn\" is not one of \"by-the-window\", \"garden\"; did you mean \"garden\"?",
+                "`otherwise`: \"moon\" is not one of \"by-the-window\", \"garden\"",
                 "`price`: \"4\" is not a number",
                 "`sure`: \"yes\" is not true or false",
             ]),
@@ -462,8 +462,8 @@ mod tests {
             Err(&[
                 "`fullName`: 7 characters, at most 5",
                 "`seats`: an object is not an integer",
-                "`day`: 5 is not a text",
-                "`place`: an array is not a text",
+                "`day`: 5 is not a string",
+                "`place`: an array is not a string",
                 "`otherwise`: 3 choices, at most 2",
                 "`type`: -1 is not at least 0",
             ]),

@@ -165,7 +165,7 @@ async fn a_store_outlasts_its_server() {
         (seen["status"].as_str(), seen["error"]["code"].as_i64()),
         (Some("failed"), Some(-32603))
     );
-    assert!(seen["statusMessage"].as_str().unwrap().contains("server ended"), "{seen}");
+    assert!(seen["statusMessage"].as_str().unwrap().contains("server stopped"), "{seen}");
     assert_eq!(get(&mut client, &rerun).await["status"], "working");
     assert_eq!(begun.once.load(Ordering::SeqCst), 1);
     pause(31).await;
