@@ -65,7 +65,7 @@ const ANSWERS: [&str; 9] = [
 fn lacking(revision: &str, step: usize) -> Option<&'static str> {
     match step {
         2.. if revision < FORMS => Some("the client speaks"),
-        4 if revision == FORMS => Some("any of several choices"),
+        4 if revision == FORMS => Some("allows several choices"),
         _ => None,
     }
 }

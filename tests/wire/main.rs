@@ -174,7 +174,7 @@ fn streams_are_ended_when_the_server_stops() {
         expected.push(json!({
             "jsonrpc": "2.0",
             "method": "notifications/cancelled",
-            "params": { "requestId": id, "reason": "the server stops", "_meta": { tag: id } },
+            "params": { "requestId": id, "reason": "the server is stopping", "_meta": { tag: id } },
         }));
         let meta = json!({ tag: id, "io.modelcontextprotocol/serverInfo": served });
         let result = json!({ "resultType": "complete", "_meta": meta });

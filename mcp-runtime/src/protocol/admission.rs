@@ -179,7 +179,7 @@ pub(super) fn admit(
         }
         Err(NoShare::Reserved | NoShare::Own) => {
             let text = format!(
-                "this client has its share of the {all} calls that may run: wait for some of them"
+                "this client already uses its share of the {all} calls that may run: wait for some of them to finish"
             );
             busy(Limit::MaxTotalCalls, text)
         }
@@ -206,7 +206,8 @@ fn reserve_large(state: &PeerState, bytes: usize) -> Result<TakenBytes, RefusedR
     if taken.grow(&service.bodies, bytes, service.limits.all_bodies) {
         return Ok(taken);
     }
-    let text = "the requests of the calls that run are too large together: wait for some of them";
+    let text =
+        "the requests of the running calls are too large together: wait for some calls to finish";
     let error = service.count_refusal(Limit::AllBodies, Error::of(ErrorKind::Failed, text));
     Err(RefusalStatus::Busy.because(error))
 }

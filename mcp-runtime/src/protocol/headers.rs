@@ -86,7 +86,7 @@ pub(super) fn check(
         (None, Some(_)) if member == TASK => Ok(()),
         (None, Some(_)) => Err(missing(NAME, &format!("`params.{member}`"))),
         (Some(_), None) => Err(mismatch(format_args!(
-            "`{NAME}` is there, but the body has no text `params.{member}`"
+            "the header `{NAME}` is present, but the body has no string `params.{member}`"
         ))),
         (Some(said), Some(name)) => match header::decode(said) {
             Some(said) if said == name => Ok(()),
@@ -151,14 +151,17 @@ pub(super) fn check_arguments(
             }
             (Some(_), None) => {
                 return Err(mismatch(format_args!(
-                    "`{name}` is there, but the argument `{}` is not",
+                    "the header `{name}` is present, but the argument `{}` is missing",
                     argument()
                 )));
             }
             (Some(said), Some(value)) if header::agrees(said, value) => {}
             (Some(said), Some(_)) => {
                 let error = if header::decode(said).is_some() {
-                    mismatch(format_args!("`{name}` and the argument `{}` differ", argument()))
+                    mismatch(format_args!(
+                        "the header `{name}` and the argument `{}` differ",
+                        argument()
+                    ))
                 } else {
                     undecodable(name)
                 };
@@ -181,22 +184,28 @@ fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u
 
 #[cold]
 fn repeated(name: &str) -> Error {
-    mismatch(format_args!("`{name}` is there twice"))
+    mismatch(format_args!("the header `{name}` occurs twice"))
 }
 
 #[cold]
 fn missing(name: &str, what: &str) -> Error {
-    mismatch(format_args!("the header `{name}` is missing: it repeats {what}"))
+    mismatch(format_args!("the header `{name}` is missing: it must repeat {what}"))
 }
 
 #[cold]
 fn differs(name: &str, said: &str, expected: &str) -> Error {
-    mismatch(format_args!("`{name}` says `{}`, and the body `{}`", shown(said), shown(expected)))
+    mismatch(format_args!(
+        "the header `{name}` is `{}`, but the body has `{}`",
+        shown(said),
+        shown(expected)
+    ))
 }
 
 #[cold]
 fn undecodable(name: &str) -> Error {
-    mismatch(format_args!("`{name}` cannot be decoded: plain ASCII, or `=?base64?…?=`"))
+    mismatch(format_args!(
+        "the header `{name}` cannot be decoded: send plain ASCII, or `=?base64?…?=`"
+    ))
 }
 
 #[cold]

@@ -280,9 +280,9 @@ impl Asker for Questioner {
                 }
                 // The question belongs to the task, and another waiting request may put it.
                 Ok(Err(_)) if open.task.is_some() => std::future::pending().await,
-                Ok(Err(_)) => Err(Error::msg("the client has gone without an answer")),
+                Ok(Err(_)) => Err(Error::msg("the client disconnected without an answer")),
                 Err(_) => {
-                    Err(Error::msg(format_args!("the client has not answered for {timeout:?}")))
+                    Err(Error::msg(format_args!("the client has not answered within {timeout:?}")))
                 }
             }
         })

@@ -203,7 +203,7 @@ pub(super) fn check_client(
     }
     let limit = limits.client;
     Err(Error::invalid_params(format_args!(
-        "the client describes itself in {size} bytes: at most {limit}"
+        "the client's description of itself has {size} bytes: at most {limit} are allowed"
     )))
 }
 

@@ -49,7 +49,7 @@ fn size(uri: &str) -> usize {
 pub(super) fn too_many(limits: &Limits, by_number: bool) -> (Limit, Error) {
     let (most, bytes) = (limits.subscriptions, limits.subscription_bytes);
     let error = Error::invalid_params(format_args!(
-        "at most {most} resources, of {bytes} bytes together, can be subscribed to: end some subscriptions"
+        "at most {most} resources, with URIs of {bytes} bytes in total, can be subscribed to: end some subscriptions"
     ));
     (if by_number { Limit::Subscriptions } else { Limit::SubscriptionBytes }, error)
 }
@@ -58,7 +58,7 @@ fn no_room(why: NoShare) -> &'static str {
     match why {
         NoShare::Empty => "all clients together have subscribed to too much: try again later",
         NoShare::Reserved | NoShare::Own => {
-            "this client has its share of what all clients together may subscribe to: end some subscriptions"
+            "this client already uses its share of what all clients together may subscribe to: end some subscriptions"
         }
     }
 }
@@ -251,7 +251,9 @@ impl ListenStreams {
         self.0.iter().map(|ListenStream { id, .. }| {
             let mut cancelled = Vec::new();
             wire::notification(&mut cancelled, "notifications/cancelled", |params| {
-                params.raw("requestId", id.as_id().as_str()).str("reason", "the server stops");
+                params
+                    .raw("requestId", id.as_id().as_str())
+                    .str("reason", "the server is stopping");
                 subscription_meta(params, id);
             });
             cancelled

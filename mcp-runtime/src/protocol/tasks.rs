@@ -298,7 +298,7 @@ fn task_work(
             }
             if !matches!(view.state, TaskState::Ended(_)) {
                 // The task must be cancelled when this request is answered (rule TASK4-11).
-                let text = "the task runs in another process: nobody here can cancel it";
+                let text = "the task runs in another process, so it cannot be cancelled here";
                 return Err(Error::msg(text));
             }
             Ok(Done::Task(TaskAnswer::Got(view)))
@@ -350,7 +350,7 @@ impl TaskWait {
         }
         let view = tasks.view(&self.id, &self.viewer).await?;
         if !matches!(view.state, TaskState::Ended(_)) {
-            let text = "the task runs in another process: nobody here learns of its end";
+            let text = "the task runs in another process, so its end cannot be awaited here";
             return Err(Error::msg(text));
         }
         Ok(Done::Task(TaskAnswer::Result(view)))

@@ -402,7 +402,7 @@ async fn a_question_is_taken_back_after_its_time_and_when_the_call_is_cancelled(
     let id = question(&mut client).await;
     let result = client.wait(ongoing).await.unwrap();
     assert!(
-        result["content"][0]["text"].as_str().unwrap().contains("not answered for 5s"),
+        result["content"][0]["text"].as_str().unwrap().contains("not answered within 5s"),
         "{result}"
     );
     let cancelled = client.notification(std::time::Duration::from_secs(5)).await.unwrap();
@@ -445,7 +445,7 @@ async fn a_handler_stops_waiting_for_an_answer_when_the_session_ends() {
     assert!(heard.try_recv().is_err(), "nobody has answered yet");
     drop(client);
     let heard = tokio::time::timeout(LIMIT, heard.recv()).await;
-    assert_eq!(heard.unwrap().unwrap(), "the client has gone without an answer");
+    assert_eq!(heard.unwrap().unwrap(), "the client disconnected without an answer");
 }
 
 #[tokio::test]

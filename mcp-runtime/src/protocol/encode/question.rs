@@ -84,7 +84,7 @@ fn form(
     let several = |field: &&FieldSchema| matches!(field.kind, FieldKind::Several { .. });
     if !rich && let Some(field) = schema.fields.iter().find(several) {
         return Err(format!(
-            "the form asks for any of several choices in `{}`, and a client of {revision} can only be asked for one; \
+            "the field `{}` of the form allows several choices, but a client of {revision} can only be asked for one; \
              a `bool` for each choice works with every client",
             field.name
         ));
