@@ -303,8 +303,8 @@ impl fmt::Display for ServeError {
             Self::TaskStore(why) | Self::Unresponsive(why) => f.write_str(why),
             #[cfg(feature = "auth")]
             Self::Auth(why) => f.write_str(why),
-            Self::Bind(error) => write!(f, "cannot listen there: {error}"),
-            Self::Io(error) => write!(f, "the transport broke: {error}"),
+            Self::Bind(error) => write!(f, "cannot listen on this address: {error}"),
+            Self::Io(error) => write!(f, "the transport failed: {error}"),
         }
     }
 }

@@ -14,7 +14,8 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
 
 #[cfg(any(not(target_family = "wasm"), feature = "http", feature = "state-key"))]
 fn fill(bytes: &mut [u8]) -> Result<()> {
-    getrandom::fill(bytes).map_err(|why| Error::internal(format!("no random numbers: {why}")))
+    getrandom::fill(bytes)
+        .map_err(|why| Error::internal(format!("the system provides no random numbers: {why}")))
 }
 
 /// Fails, because in a browser the application that embeds the module has to choose a generator.

@@ -170,7 +170,7 @@ impl FormSchema {
     /// Returns one phrase for each wrong field.
     pub(crate) fn check(&self, content: Raw<'_>) -> Result<(), Vec<String>> {
         if content.kind() != JsonKind::Object {
-            return Err(vec!["the answer to a form is an object with its fields".to_owned()]);
+            return Err(vec!["the answer to a form must be an object with its fields".to_owned()]);
         }
         let given = self.given(content);
         let problems = self.fields.iter().zip(&given).filter_map(|(field, value)| match value {
@@ -230,7 +230,7 @@ impl FieldKind {
     fn problem(&self, value: Raw<'_>) -> Option<String> {
         match self {
             Self::Text { least, most, format } => {
-                let Some(text) = value.string() else { return Some(mismatch(value, "a text")) };
+                let Some(text) = value.string() else { return Some(mismatch(value, "a string")) };
                 let wrong = format.filter(|format| !format.fits(&text));
                 length_problem(text.chars().count(), "character", *least, *most).or_else(|| {
                     wrong.map(|format| {
@@ -263,7 +263,7 @@ impl FieldKind {
 
 impl Choices {
     fn problem(&self, value: Raw<'_>) -> Option<String> {
-        let Some(text) = value.string() else { return Some(mismatch(value, "a text")) };
+        let Some(text) = value.string() else { return Some(mismatch(value, "a string")) };
         if self.values().any(|known| known == text) {
             return None;
         }
@@ -272,7 +272,7 @@ impl Choices {
             None => String::new(),
         };
         let all: Vec<String> = self.values().map(|known| format!("\"{known}\"")).collect();
-        Some(format!("{} is none of {}{hint}", brief_value(value), all.join(", ")))
+        Some(format!("{} is not one of {}{hint}", brief_value(value), all.join(", ")))
     }
 }
 

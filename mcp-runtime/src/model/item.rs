@@ -11,7 +11,9 @@ pub(crate) fn check_tool_name(name: &str) -> Result<(), String> {
     if (1..=128).contains(&name.len()) && name.bytes().all(fits) {
         Ok(())
     } else {
-        Err(format!("`{name}` is no name for a tool: 1 to 128 letters, digits, `_`, `-` and `.`"))
+        Err(format!(
+            "`{name}` is not a valid tool name: use 1 to 128 letters, digits, `_`, `-` and `.`"
+        ))
     }
 }
 

@@ -106,7 +106,9 @@ impl Question {
             }
             Self::Url { must_visit, .. } => match read_action(result)? {
                 // The user agreed to open the page, which says nothing of what happened there.
-                Action::Accept if *must_visit => Err("the page is still to be visited".to_owned()),
+                Action::Accept if *must_visit => {
+                    Err("the page has not been visited yet".to_owned())
+                }
                 _ => Ok(()),
             },
             Self::Sample(_) => Sampled::read(result).map(drop),
@@ -138,7 +140,7 @@ const LONGEST_PAGE_URL: usize = 8 << 10;
 
 /// Description of a valid address of a page, for error messages.
 pub(crate) const PAGE_URL: &str =
-    "an absolute http or https URL with a host, without a user name and without blanks";
+    "an absolute http or https URL with a host, without a user name and without spaces";
 
 /// Checks that a user can be sent to `url` (rule ELIC-07). Whether the page is safe cannot be told from its address.
 ///
@@ -151,7 +153,7 @@ pub(crate) fn check_page_url(url: &str) -> Result<(), &'static str> {
     // Characters that a browser would drop, or read differently from what the user sees.
     let is_foreign = |byte: u8| !byte.is_ascii_graphic() || br#""<>\^`{|}"#.contains(&byte);
     if url.bytes().any(is_foreign) {
-        return Err("it has characters that no URL has; they are written as %XX");
+        return Err("it has characters that a URL cannot contain: write them as %XX");
     }
     if percent::decode_bytes(url).is_none() {
         return Err("it has a % without two hexadecimal digits");
@@ -166,8 +168,10 @@ pub(crate) fn check_page_url(url: &str) -> Result<(), &'static str> {
     }
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
-            let (address, after) = rest.split_once(']').ok_or("its host is no address")?;
-            address.parse::<core::net::Ipv6Addr>().map_err(|_| "its host is no address")?;
+            let (address, after) = rest.split_once(']').ok_or("its host is not an IPv6 address")?;
+            address
+                .parse::<core::net::Ipv6Addr>()
+                .map_err(|_| "its host is not an IPv6 address")?;
             (address, after)
         }
         None => authority.find(':').map_or((authority, ""), |at| authority.split_at(at)),
@@ -182,7 +186,7 @@ pub(crate) fn check_page_url(url: &str) -> Result<(), &'static str> {
         }
         None => port.is_empty(),
     };
-    if port_fits { Ok(()) } else { Err("its port is no number up to 65535") }
+    if port_fits { Ok(()) } else { Err("its port is not a number up to 65535") }
 }
 
 #[cfg(test)]

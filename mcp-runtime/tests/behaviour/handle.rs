@@ -200,7 +200,7 @@ both_eras! {
         let mut client = served(revision).await;
         for (how, name, expected) in [
             ("tool", "fixed", "error: there is a tool `fixed` already: `fixed` at "),
-            ("tool", "a b", "error: `a b` is no name for a tool"),
+            ("tool", "a b", "error: `a b` is not a valid tool name"),
             ("prompt", "fixed_prompt", "error: there is a prompt `fixed_prompt` already"),
             ("template", "{", "error: "),
             ("no struct", "x", "error: `x`: `arguments` cannot be spread"),

@@ -55,7 +55,7 @@ use crate::{
 /// # let _ = go_on;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[must_use = "a question that nobody asks is never answered"]
+#[must_use = "a question does nothing until it is asked"]
 pub struct Sampling {
     pub(crate) max_tokens: u32,
     pub(crate) turns: Vec<SamplingTurn>,
@@ -303,7 +303,7 @@ impl Sampling {
         ];
         for (name, number) in numbers {
             if let Some(number) = number.filter(|number| !number.is_finite()) {
-                return Err(format!("`{name}` must be a number that JSON has, not {number}"));
+                return Err(format!("`{name}` must be a finite number, not {number}"));
             }
         }
         self.metadata.as_ref().map_or(Ok(()), |it| it.as_ref().map(drop).map_err(Clone::clone))
@@ -340,7 +340,7 @@ impl Sampling {
                     for (id, _) in results {
                         if !open.remove(id.as_str()) {
                             return Err(format!(
-                                "the tool result `{}` answers no tool use of the message before it, or answers it twice",
+                                "the tool result `{}` does not answer a tool use of the previous message, or answers it twice",
                                 shown(id)
                             ));
                         }
@@ -384,7 +384,7 @@ fn uses(role: Role, blocks: &[SampledContent]) -> Result<BTreeSet<&str>, String>
         tool_use.input.as_ref().map_err(Clone::clone)?;
         if !ids.insert(tool_use.id.as_str()) {
             return Err(format!(
-                "two tool uses of one message are called `{}`",
+                "two tool uses of one message have the id `{}`",
                 shown(&tool_use.id)
             ));
         }
@@ -436,13 +436,10 @@ mod tests {
         check(&Sampling::ask("Hello", 0), "`max_tokens` is 0");
         check(&Sampling::new(1), "needs a message");
         check(&ask().user(Vec::<String>::new()), "a message of the user is empty");
-        check(
-            &ask().temperature(f64::NAN),
-            "`temperature` must be a number that JSON has, not NaN",
-        );
+        check(&ask().temperature(f64::NAN), "`temperature` must be a finite number, not NaN");
         check(&ask().cost_priority(f64::NAN), "`cost_priority`");
         check(&ask().metadata([1]), "the metadata must be a JSON object");
-        check(&ask().tool(SamplingTool::new("a b")), "`a b` is no name for a tool");
+        check(&ask().tool(SamplingTool::new("a b")), "`a b` is not a valid tool name");
         check(&ask().tool(SamplingTool::new("a")).tool(SamplingTool::new("a")), "two tools `a`");
         check(&ask().tool(SamplingTool::new("a").input_schema("[]")), "the tool `a`: ");
         check(&ask().tool(SamplingTool::new("a").schema::<i64>()), "the tool `a`: ");
@@ -453,12 +450,12 @@ mod tests {
             &ask().assistant(used(&["1", "2"])).tool_result("1", "x").user("x"),
             "the tool use `2` needs its result",
         );
-        check(&ask().tool_result("1", "x"), "the tool result `1` answers no tool use");
+        check(&ask().tool_result("1", "x"), "the tool result `1` does not answer a tool use");
         check(
             &ask().assistant(used(&["1"])).tool_result("1", "x").tool_result("1", "y"),
             "or answers it twice",
         );
-        check(&ask().assistant(used(&["1", "1"])), "two tool uses of one message are called `1`");
+        check(&ask().assistant(used(&["1", "1"])), "two tool uses of one message have the id `1`");
         check(&ask().user(used(&["1"])), "only the model uses tools");
         check(
             &ask().assistant(ToolUse::new("1", "look", 3)).tool_result("1", "x"),
