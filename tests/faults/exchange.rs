@@ -343,7 +343,7 @@ fn a_server_that_others_can_reach_says_what_it_is_called() {
         let problem = needs.bind_http("127.0.0.1:0").await.unwrap_err().to_string();
         assert!(problem.contains(".scope(\"admin\""), "{problem}");
         let private = authorization_server().allow_redirect("https://a.example/");
-        assert!(start(private, "127.0.0.1:0").await.unwrap_err().contains("scheme of its own"));
+        assert!(start(private, "127.0.0.1:0").await.unwrap_err().contains("private scheme"));
     });
 }
 

@@ -77,7 +77,7 @@ impl Challenge {
         }
         let digest = Digest::parse(challenge).map(Self);
         digest.ok_or_else(|| {
-            OAuthError::invalid_request("the parameter code_challenge is no SHA-256 digest")
+            OAuthError::invalid_request("the parameter code_challenge is not a SHA-256 digest")
         })
     }
 

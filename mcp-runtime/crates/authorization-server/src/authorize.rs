@@ -24,11 +24,11 @@ pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply 
     let shown_in = request.parts.headers.get("sec-fetch-dest");
     if shown_in.is_some_and(|place| place != "document") {
         let status = StatusCode::FORBIDDEN;
-        let why = "This page is to be opened by itself.";
+        let why = "This page must not be embedded in another page.";
         return page::problem(server, &OAuthError { status, ..OAuthError::invalid_request(why) });
     }
     if server.authorizations.pass(request.caller()).is_err() {
-        let why = "Too many applications have sent somebody here. Wait a moment.";
+        let why = "Too many logins have been started. Wait a moment.";
         return page::problem(
             server,
             &server.records.counts.limit_reached(Limit::Authorizations, why),
@@ -74,7 +74,7 @@ async fn identify(
             requested.to_owned()
         }
         (Some(_), _) => {
-            let why = "the redirect_uri is none that the client has registered";
+            let why = "the client has not registered this redirect_uri";
             return Err(OAuthError::invalid_request(why));
         }
         (None, [only]) => only.clone(),

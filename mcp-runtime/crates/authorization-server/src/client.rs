@@ -160,8 +160,7 @@ impl Clients {
             return Ok(id);
         }
         let client = self.find(&id, now);
-        let client =
-            client.ok_or_else(|| OAuthError::invalid_client("nobody here knows this client"))?;
+        let client = client.ok_or_else(|| OAuthError::invalid_client("this client is unknown"))?;
         match (&client.secret, &secret) {
             (None, None) => Ok(id),
             (Some(known), Some(shown)) if known.is_of(shown) => Ok(id),
@@ -188,7 +187,9 @@ impl ClientCredentials {
         let shown = shown
             .ok_or_else(|| OAuthError::invalid_client("the header Authorization cannot be read"))?;
         if secret.is_some() || id.is_some_and(|id| id != shown.id) {
-            return Err(OAuthError::invalid_request("the client shows who it is in two ways"));
+            return Err(OAuthError::invalid_request(
+                "the client authenticates in more than one way",
+            ));
         }
         Ok(shown)
     }
@@ -237,7 +238,7 @@ impl ClientMetadata {
     pub(crate) fn check(&self, private_redirects: &[String]) -> Result<(), OAuthError> {
         if self.redirect_uris.is_empty() {
             return Err(OAuthError::invalid_redirect_uri(
-                "redirect_uris names no address to send the browser to",
+                "redirect_uris must name at least one address",
             ));
         }
         if self.redirect_uris.len() > REDIRECTS {
@@ -247,7 +248,7 @@ impl ClientMetadata {
         }
         if self.redirect_uris.iter().map(String::len).sum::<usize>() > REDIRECT_BYTES {
             return Err(OAuthError::invalid_redirect_uri(
-                "redirect_uris are longer than 4,096 bytes together",
+                "redirect_uris is longer than 4,096 bytes in total",
             ));
         }
         for uri in &self.redirect_uris {
@@ -263,7 +264,7 @@ impl ClientMetadata {
             list.as_ref().is_none_or(|list| list.iter().any(|other| other == name))
         };
         if !has(&self.grant_types, "authorization_code") || !has(&self.response_types, "code") {
-            let why = "this server gives tokens for authorization codes: grant_types must name authorization_code, response_types code";
+            let why = "this server issues tokens for authorization codes: grant_types must name authorization_code, and response_types must name code";
             return Err(OAuthError::invalid_client_metadata(why));
         }
         let texts = [&self.client_name, &self.client_uri].into_iter().flatten();
@@ -341,7 +342,7 @@ impl ClientDocuments {
         let _running = self.running.try_acquire().map_err(|_| busy())?;
         let unknown = || {
             OAuthError::invalid_client(
-                "the application that sent you has no metadata at the URL that is its id",
+                "the metadata of the application that sent you cannot be fetched from its URL",
             )
         };
         // An origin with `https` is a public name, so the request may come from a stranger through a proxy. Loopback addresses stay
@@ -350,7 +351,7 @@ impl ClientDocuments {
         let asked = own.unwrap_or(&self.web).get(url).await;
         let document = asked.map_err(|why| {
             // The client must not learn what this server can reach, so only the log has the reason.
-            tracing::debug!("the metadata of a client cannot be had: {why}");
+            tracing::debug!("the metadata of a client cannot be fetched: {why}");
             unknown()
         })?;
         let client = Arc::new(read_document(url, &document, private_redirects)?);
@@ -388,7 +389,7 @@ fn check_id(url: &str) -> Result<(), OAuthError> {
         Ok(())
     } else {
         Err(OAuthError::invalid_client(
-            "the id of the application that sent you is no URL of metadata",
+            "the client id of the application that sent you is not a valid metadata URL",
         ))
     }
 }
@@ -410,13 +411,14 @@ fn read_document(
     let metadata: ClientMetadata = serde_json::from_slice(document).map_err(wrong)?;
     // A document must not describe a client with another id than its own URL.
     if metadata.client_id.as_deref() != Some(url) {
-        let why = "the metadata of the application that sent you is of another id than its URL";
+        let why =
+            "the metadata of the application that sent you has a client_id other than its URL";
         return Err(OAuthError::invalid_client(why));
     }
     // Public metadata cannot contain a secret.
     if metadata.token_endpoint_auth_method.as_deref().is_some_and(|method| method != "none") {
         let why =
-            "an application that is known by its URL must use token_endpoint_auth_method none here";
+            "an application that is identified by its URL must use token_endpoint_auth_method none";
         return Err(OAuthError::invalid_client(why));
     }
     metadata.check(private_redirects)?;

@@ -78,7 +78,7 @@ async fn redirect_to_provider(
     provider: &Provider,
 ) -> Result<Reply, OAuthError> {
     let secrets = Provider::login_secrets()?;
-    let gone = || OAuthError::invalid_request("This page was used before.");
+    let gone = || OAuthError::invalid_request("This page has already been used.");
     let approval = Approval { scopes, secrets: secrets.clone(), since: Instant::now() };
     let binding =
         server.records.pending.approve(&found.id, approval, server.has_tls(&request.origin))?;
@@ -116,7 +116,7 @@ async fn log_in(
     if server.login_attempts.pass(request.caller()).is_err()
         || !server.records.pending.may_try(&found.id)
     {
-        let why = "Too many have tried to log in. Wait a minute before you start again.";
+        let why = "There were too many attempts to log in. Wait a minute before you start again.";
         return Err(server.records.counts.limit_reached(Limit::LoginAttempts, why));
     }
     let ticket = form.required("ticket")?.to_owned();
@@ -172,21 +172,21 @@ fn show_consent(
 }
 
 fn nothing_to_grant() -> OAuthError {
-    OAuthError::invalid_scope("the user may grant nothing of this")
+    OAuthError::invalid_scope("the user may not grant any of the requested scopes")
 }
 
 /// # Errors
 /// Fails if the author's function has returned an invalid user.
 fn check_user(user: &User) -> Result<(), OAuthError> {
     match user.problem() {
-        Some(problem) => Err(OAuthError::server_error("nobody can be logged in now", &problem)),
+        Some(problem) => Err(OAuthError::server_error("the user cannot be logged in", &problem)),
         None => Ok(()),
     }
 }
 
 /// Returns the login page to show again. Without HTML in `page`, the HTML of the first page is used.
 fn login_page_again(first: &LoginPage, page: LoginPage) -> LoginPage {
-    let message = page.message.unwrap_or_else(|| "That was not right.".to_owned());
+    let message = page.message.unwrap_or_else(|| "The login failed. Try again.".to_owned());
     LoginPage { html: page.html.or_else(|| first.html.clone()), message: Some(message) }
 }
 
@@ -244,7 +244,10 @@ fn finish(
 ) -> Reply {
     let target = &found.authorization.target;
     if !server.records.pending.take(&found.id) {
-        return page::problem(server, &OAuthError::invalid_request("This page was used before."));
+        return page::problem(
+            server,
+            &OAuthError::invalid_request("This page has already been used."),
+        );
     }
     let url = match code {
         Ok(code) => target.code(&code),
@@ -286,7 +289,7 @@ async fn finish_at_provider(
     let stray = || OAuthError {
         status: StatusCode::FORBIDDEN,
         ..OAuthError::invalid_request(
-            "This login has expired, or it was not begun in this browser.",
+            "This login has expired, or it was not started in this browser.",
         )
     };
     let form = Form::parse(request.parts.uri.query().unwrap_or_default())?;

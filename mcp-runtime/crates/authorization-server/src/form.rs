@@ -64,7 +64,7 @@ impl Form {
         let first = named.next().map(|pair| &*pair.1).filter(|value| !value.is_empty());
         match named.next() {
             Some(_) => {
-                Err(OAuthError::invalid_request(format!("the parameter {name} is there twice")))
+                Err(OAuthError::invalid_request(format!("the parameter {name} is repeated")))
             }
             None => Ok(first),
         }

@@ -154,7 +154,7 @@ impl Grants {
         now: u64,
         journal: &Journal,
     ) -> Result<IssuedTokens, OAuthError> {
-        let gone = || OAuthError::invalid_grant("the refresh token is not good, or no longer");
+        let gone = || OAuthError::invalid_grant("the refresh token is invalid, expired or revoked");
         let name = grant_name(token);
         let (key, shown) = (Digest::of(name), Digest::of(token));
         let mut locked = self.locked();
@@ -175,7 +175,9 @@ impl Grants {
         let granted = &grant.scopes;
         let scopes = match scopes {
             Some(requested) if !requested.iter().all(|scope| granted.contains(scope)) => {
-                return Err(OAuthError::invalid_scope("the user has not granted all of this"));
+                return Err(OAuthError::invalid_scope(
+                    "the user has not granted all requested scopes",
+                ));
             }
             // Each scope is stored once with the token, however often the request names it.
             Some(requested) => {
@@ -312,7 +314,7 @@ impl LockedGrants<'_> {
     ) -> Result<IssuedTokens, OAuthError> {
         let digest = Digest::of(&access);
         let Some(grant) = self.grants.get_mut(&key) else {
-            return Err(OAuthError::invalid_grant("the user has taken it back"));
+            return Err(OAuthError::invalid_grant("the grant has been revoked"));
         };
         let until = grant.backing.as_ref().map_or(u64::MAX, |tokens| tokens.until);
         let expires = until.min(now + ACCESS);

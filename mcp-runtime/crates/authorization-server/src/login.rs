@@ -39,7 +39,9 @@ impl User {
     /// all other users, and must never be given to another user.
     pub fn new(principal: impl Into<String>) -> Self {
         let principal = principal.into();
-        let problem = principal.is_empty().then(|| "a user without a name is everybody".to_owned());
+        let problem = principal.is_empty().then(|| {
+            "the name of the user is empty: each user needs a name of their own".to_owned()
+        });
         Self { principal, name: None, claims: None, may: None, problem }
     }
 
@@ -56,7 +58,9 @@ impl User {
     pub fn claims(mut self, claims: &impl Serialize) -> Self {
         match serde_json::to_string(claims) {
             Ok(claims) => self.claims = Some(claims),
-            Err(why) => self.problem = Some(format!("the claims are no JSON: {why}")),
+            Err(why) => {
+                self.problem = Some(format!("the claims cannot be serialized as JSON: {why}"))
+            }
         }
         self
     }

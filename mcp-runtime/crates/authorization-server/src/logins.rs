@@ -103,7 +103,7 @@ impl Logins {
         let now = clock.now();
         let count = ended.iter().filter(|entry| entry.1.ends > now).count();
         let saved = journal.save().await;
-        saved.map_err(|why| Error::internal(format_args!("logins have ended: {}", why.why)))?;
+        saved.map_err(|why| Error::internal(format_args!("logins have ended, but {}", why.why)))?;
         provider::revoke_upstream(provider.as_ref(), ended);
         Ok(count)
     }
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(login.since(), time(now));
         disk.is_full.store(true, Ordering::Relaxed);
         let failed = logins.end("ada", login.id()).await.unwrap_err();
-        assert!(failed.to_string().contains("cannot be kept"), "{failed}");
+        assert!(failed.to_string().contains("cannot be stored"), "{failed}");
         assert!(grants.verify(&issued.access, now).is_none());
         assert!(logins.end_all("ada").await.is_err());
         disk.is_full.store(false, Ordering::Relaxed);

@@ -36,12 +36,12 @@ impl OAuthError {
     }
 
     pub(crate) fn unsupported_grant_type() -> Self {
-        let why = "the grant types of this server are authorization_code and refresh_token";
+        let why = "this server supports the grant types authorization_code and refresh_token";
         Self::of("unsupported_grant_type", why)
     }
 
     pub(crate) fn unsupported_response_type() -> Self {
-        Self::of("unsupported_response_type", "the response type of this server is code")
+        Self::of("unsupported_response_type", "this server supports only the response type code")
     }
 
     pub(crate) fn invalid_scope(why: impl Into<Cow<'static, str>>) -> Self {
@@ -49,22 +49,22 @@ impl OAuthError {
     }
 
     pub(crate) fn invalid_target() -> Self {
-        Self::of("invalid_target", "tokens are given for this server only: see its metadata")
+        Self::of("invalid_target", "tokens are issued for this server only: see its metadata")
     }
 
     pub(crate) fn access_denied() -> Self {
-        Self::of("access_denied", "the user has denied it")
+        Self::of("access_denied", "the user has denied access")
     }
 
     /// All logins of the user were ended during this login.
     pub(crate) fn logins_ended() -> Self {
-        Self::of("access_denied", "all logins of the user have been ended meanwhile: begin again")
+        Self::of("access_denied", "all logins of the user were ended in the meantime: start again")
     }
 
     /// The upstream provider cannot be reached now.
     pub(crate) fn provider_unavailable() -> Self {
         let status = StatusCode::SERVICE_UNAVAILABLE;
-        let why = "the provider that knows the user cannot be asked now";
+        let why = "the identity provider is not available now";
         Self { status, ..Self::of("temporarily_unavailable", why) }
     }
 

@@ -75,8 +75,8 @@ impl ShownClient {
         let is_name = |name: &&str| name.chars().any(char::is_alphanumeric);
         let named = client.name.as_deref().map(str::trim).filter(is_name);
         let origin = match client.host() {
-            Some(host) => format!("{host} says so"),
-            None => "it says so itself; nobody has checked it".to_owned(),
+            Some(host) => format!("according to {host}"),
+            None => "this name is not verified".to_owned(),
         };
         let name = named.or(client.host()).unwrap_or("An unnamed application").to_owned();
         Self { name, origin, destination, source, warning }
@@ -163,7 +163,7 @@ pub(crate) fn rejected(
     destination: &str,
 ) -> Reply {
     let advice = format!(
-        "The application that sent you here asks for what it cannot get. <a href=\"{}\">Go to <b>{}</b></a> only if you have come from there.",
+        "The application that sent you here made a request that cannot be granted. <a href=\"{}\">Go to <b>{}</b></a> only if you came from there.",
         escaped(url),
         escaped(destination)
     );
@@ -172,7 +172,7 @@ pub(crate) fn rejected(
 
 /// Shows an error. `advice` is markup.
 fn error_page(server: &ServerState, refusal: &OAuthError, advice: &str) -> Reply {
-    let title = format!("{}: this does not work", server.name());
+    let title = format!("{}: something went wrong", server.name());
     let content = format!("<p class=\"message\">{}</p><p>{advice}</p>", escaped(&refusal.why));
     let status = match refusal.status {
         StatusCode::UNAUTHORIZED => StatusCode::BAD_REQUEST,
@@ -206,7 +206,7 @@ pub(crate) fn login(
         said => format!("<p class=\"message\" role=\"alert\">{}</p>", escaped(said)),
     };
     let content = format!(
-        "<p><b>{}</b> wants to use it for you.</p>{message}\
+        "<p><b>{}</b> wants to use this server on your behalf.</p>{message}\
          <form method=\"post\" action=\"authorize\">{}\
          <label>Name <input name=\"name\" autocomplete=\"username\" autocapitalize=\"none\" required autofocus></label>\
          <label>Password <input name=\"password\" type=\"password\" autocomplete=\"current-password\" required></label>\
@@ -249,7 +249,7 @@ pub(crate) fn consent(
         );
     }
     if scopes.is_empty() {
-        scopes.push_str("<p>Use this server in your name.</p>");
+        scopes.push_str("<p>Use this server on your behalf.</p>");
     }
     let (introduction, further) = match user {
         ConsentUser::LoggedIn(user) => (
@@ -258,7 +258,7 @@ pub(crate) fn consent(
         ),
         ConsentUser::AtProvider(provider) => (
             format!(
-                "<p>To go on you log in at <b>{}</b>, which is asked for: {}.</p>",
+                "<p>You will continue at <b>{}</b> to log in. This server requests these scopes there: {}.</p>",
                 escaped(provider.display_name()),
                 escaped(&provider.scopes())
             ),

@@ -208,7 +208,7 @@ impl Provider {
             tracing::warn!("the ID token of {} is not accepted: {why}", self.settings.issuer);
             ProviderError::Refused
         };
-        let token = tokens.id_token.as_deref().ok_or_else(|| refused("there is none"))?;
+        let token = tokens.id_token.as_deref().ok_or_else(|| refused("the response has none"))?;
         self.jwt.verify(token).await.map_err(|why| refused(&why.to_string()))?;
         // The token has been verified, so its claims can be trusted.
         let payload = token.split('.').nth(1).and_then(|part| URL_SAFE_NO_PAD.decode(part).ok());
@@ -217,7 +217,7 @@ impl Provider {
         let read: IdTokenClaims =
             serde_json::from_str(&claims).map_err(|_| refused("it cannot be read"))?;
         if read.nonce.as_deref() != Some(nonce) {
-            return Err(refused("it is of another login"));
+            return Err(refused("its nonce is that of another login"));
         }
         if read.azp.is_some_and(|party| party != self.settings.id) {
             return Err(refused("it is for another client"));
@@ -244,27 +244,29 @@ impl Provider {
         let issuer = &self.settings.issuer;
         match answered {
             Ok((StatusCode::OK, document)) if document.len() > MOST => {
-                tracing::warn!("the provider {issuer} gives more than {MOST} bytes at once");
+                tracing::warn!(
+                    "the provider {issuer} sent a token response of more than {MOST} bytes"
+                );
                 Err(ProviderError::Unavailable)
             }
             Ok((StatusCode::OK, document)) => {
                 // The error of serde would quote what it cannot read, so it is not logged.
                 serde_json::from_slice(&document).map_err(|_| {
-                    tracing::warn!("the provider {issuer} gives no tokens that can be read");
+                    tracing::warn!("the token response of the provider {issuer} cannot be parsed");
                     ProviderError::Unavailable
                 })
             }
             // Only `invalid_grant` is final. Other errors concern this server or a proxy in between, and may be temporary.
             Ok((status, document)) if status.is_client_error() && is_over(&document) => {
-                tracing::warn!("the provider {issuer} gives no tokens: {status}");
+                tracing::warn!("the provider {issuer} refused to issue tokens: {status}");
                 Err(ProviderError::Refused)
             }
             Ok((status, _)) => {
-                tracing::warn!("the provider {issuer} gives no tokens now: {status}");
+                tracing::warn!("the provider {issuer} failed to issue tokens: {status}");
                 Err(ProviderError::Unavailable)
             }
             Err(problem) => {
-                tracing::warn!("the provider {issuer} cannot be asked: {problem}");
+                tracing::warn!("the provider {issuer} cannot be used now: {problem}");
                 Err(ProviderError::Unavailable)
             }
         }
@@ -293,7 +295,8 @@ impl Provider {
         grant: &Digest,
     ) -> Result<SealedTokens, OAuthError> {
         let text = serde_json::to_vec(upstream);
-        let text = text.map_err(|why| OAuthError::server_error("nothing can be sealed", &why))?;
+        let text =
+            text.map_err(|why| OAuthError::server_error("the tokens cannot be sealed", &why))?;
         Ok(SealedTokens {
             sealed: self.sealer.seal(text, &self.bound(grant))?,
             until: upstream.until,
@@ -337,7 +340,7 @@ impl Provider {
     /// Returns why the provider cannot be reached.
     async fn revoke(&self, backing: &SealedTokens, grant: &Digest) -> Result<(), String> {
         let Some(upstream) = self.open(backing, grant) else { return Ok(()) };
-        let metadata = self.metadata().await.map_err(|_| "nothing is known of it")?;
+        let metadata = self.metadata().await.map_err(|_| "its metadata is not available")?;
         let Some(url) = &metadata.revocation_endpoint else { return Ok(()) };
         let methods = &metadata.revocation_endpoint_auth_methods_supported;
         let methods = methods.as_ref().unwrap_or(&metadata.token_endpoint_auth_methods_supported);
@@ -348,7 +351,10 @@ impl Provider {
         };
         match self.send(url, methods, &[("token", token), ("token_type_hint", kind)]).await? {
             (status, _) if status.is_success() => {}
-            (status, _) => tracing::debug!("{} takes nothing back: {status}", self.settings.issuer),
+            (status, _) => tracing::debug!(
+                "the provider {} did not revoke a token: {status}",
+                self.settings.issuer
+            ),
         }
         Ok(())
     }
@@ -420,7 +426,7 @@ impl MetadataCache {
         }
         let read = |document: &[u8]| {
             let metadata: ProviderMetadata = serde_json::from_slice(document)
-                .map_err(|_| "it is no metadata of an OpenID provider".to_owned())?;
+                .map_err(|_| "it is not the metadata of an OpenID provider".to_owned())?;
             if metadata.issuer != issuer {
                 return Err("it is the metadata of another issuer".to_owned());
             }
@@ -441,7 +447,7 @@ impl MetadataCache {
                 Ok(found)
             }
             Err(problem) => {
-                tracing::warn!("the provider {issuer} cannot be asked: {problem}");
+                tracing::warn!("the provider {issuer} cannot be used now: {problem}");
                 known.failed = Some(Instant::now());
                 old
             }
@@ -501,14 +507,14 @@ pub(crate) fn revoke_upstream(provider: Option<&Arc<Provider>>, ended: Vec<(Dige
     tokio::spawn(async move {
         let issuer = &provider.settings.issuer;
         let Ok(_running) = provider.revocations.try_acquire() else {
-            tracing::debug!("the provider {issuer} is told of too many logins that have ended");
+            tracing::debug!(
+                "tokens are not revoked at the provider {issuer}, because too many revocations are running"
+            );
             return;
         };
         for (key, backing) in backed {
             if let Err(why) = provider.revoke(&backing, &key).await {
-                tracing::debug!(
-                    "the provider {issuer} is not told of logins that have ended: {why}"
-                );
+                tracing::debug!("tokens cannot be revoked at the provider {issuer}: {why}");
                 return;
             }
         }

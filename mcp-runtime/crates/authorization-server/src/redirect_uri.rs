@@ -41,7 +41,7 @@ impl<'a> RedirectUri<'a> {
             return Err("a redirect URI is longer than 2,048 bytes");
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte)) {
-            return Err("a redirect URI has letters that no URL has");
+            return Err("a redirect URI has characters that a URL must not contain");
         }
         if text.contains('#') {
             return Err("a redirect URI has a fragment");
@@ -56,14 +56,14 @@ impl<'a> RedirectUri<'a> {
         let (authority, path) = rest.split_at(end);
         let origin = &text[..text.len() - path.len()];
         if authority.contains('@') {
-            return Err("a redirect URI has a user in it");
+            return Err("a redirect URI contains a user name");
         }
         let host = host(authority).ok_or("the host of a redirect URI cannot be read")?;
         match (is_https, is_loopback(host)) {
             (false, true) => Ok(Self::Loopback { origin, host, rest: path }),
             (true, _) => Ok(Self::Site { origin, host: authority }),
             (false, false) => {
-                Err("a redirect URI is http and not of the user's own machine: it must be https")
+                Err("a redirect URI must be https, or http on the user's own machine")
             }
         }
     }

@@ -41,7 +41,7 @@ pub(crate) async fn answer(
         return Err(server.records.counts.limit_reached(Limit::Registrations, why));
     }
     let metadata: ClientMetadata = serde_json::from_slice(&request.body).map_err(|_| {
-        OAuthError::invalid_client_metadata("the body is no JSON that describes a client")
+        OAuthError::invalid_client_metadata("the body is not client metadata in JSON")
     })?;
     metadata.check(&server.private_redirects)?;
     let method = metadata.token_endpoint_auth_method.as_deref().unwrap_or("client_secret_basic");

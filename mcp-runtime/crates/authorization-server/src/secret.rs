@@ -19,8 +19,9 @@ use crate::oauth_error::OAuthError;
 /// Fails if the operating system provides no random numbers.
 pub(crate) fn random<const N: usize>() -> Result<String, OAuthError> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| OAuthError::server_error("no random numbers", &error))?;
+    getrandom::fill(&mut bytes).map_err(|error| {
+        OAuthError::server_error("the system provides no random numbers", &error)
+    })?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
@@ -84,7 +85,7 @@ impl Serialize for Digest {
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| de::Error::custom("no digest"))
+        Self::parse(&text).ok_or_else(|| de::Error::custom("invalid digest"))
     }
 }
 
@@ -107,7 +108,12 @@ impl TokenSealer {
     /// # Errors
     /// Fails if the operating system provides no random numbers.
     pub(crate) fn seal(&self, text: Vec<u8>, bound: &str) -> Result<String, OAuthError> {
-        let broken = || OAuthError::server_error("nothing can be sealed", &"no random numbers");
+        let broken = || {
+            OAuthError::server_error(
+                "the text cannot be sealed",
+                &"the system provides no random numbers",
+            )
+        };
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).map_err(|_| broken())?;
         let mut sealed = text;

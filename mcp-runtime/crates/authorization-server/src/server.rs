@@ -188,7 +188,7 @@ impl TokenVerifier for AuthorizationServer {
     async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
         let records = &self.state.records;
         let found = records.grants.verify(token, records.clock.now());
-        found.ok_or(Denied::invalid("the token is not good, or no longer"))
+        found.ok_or(Denied::invalid("the token is invalid, expired or revoked"))
     }
 
     fn problem(&self) -> Option<String> {
@@ -202,10 +202,10 @@ impl TokenVerifier for AuthorizationServer {
             // The application that mounts the server knows who can reach it.
             None if self.state.issuer.is_some() => Ok(()),
             Some(address) => Err(format!(
-                "{address} can be reached from elsewhere, and nobody knows by which name: say `.issuer(\"https://…\")` of the `AuthorizationServer`, or listen on 127.0.0.1"
+                "{address} can be reached from other machines, so the `AuthorizationServer` needs its public URL: set it with `.issuer(\"https://…\")`, or listen on 127.0.0.1"
             )),
-            None => Err("nobody knows by which name the application is reached that the server is mounted in: say `.issuer(\"https://…\")` of the \
-                 `AuthorizationServer`"
+            None => Err("the server is mounted in an application, so the `AuthorizationServer` needs its public URL: \
+                 set it with `.issuer(\"https://…\")`"
                 .to_owned()),
         }
     }
@@ -264,7 +264,7 @@ impl AuthorizationPages for ServerState {
             let (server, parts) = (self.clone(), request.parts.clone());
             let answered = tokio::spawn(async move { route(&server, &request).await });
             answered.await.unwrap_or_else(|why| {
-                let refusal = OAuthError::server_error("this cannot be answered", &why);
+                let refusal = OAuthError::server_error("the request cannot be answered", &why);
                 // The error holds the payload of the panic, whose `Drop` is the author's code.
                 discard(why);
                 match Endpoint::of(parts.uri.path(), self.path()) {

@@ -65,7 +65,7 @@ impl Records {
             self.restore(&record).map_err(|why| {
                 let kind = record.kind.name();
                 format!(
-                    "a {kind} that was kept cannot be read, so the file is another version's: {why}"
+                    "a stored {kind} cannot be read, so the file was written by another version: {why}"
                 )
             })?;
         }
@@ -153,13 +153,13 @@ impl ServerState {
             self.scopes[..at].iter().any(|other| other.name == scope.name)
         };
         if self.scopes.iter().enumerate().any(is_repeated) {
-            return Some("a scope is there twice".to_owned());
+            return Some("a scope is declared twice".to_owned());
         }
         let is_private =
             |uri: &String| matches!(RedirectUri::parse(uri), Ok(RedirectUri::Private { .. }));
         if let Some(other) = self.private_redirects.iter().find(|uri| !is_private(uri)) {
             return Some(format!(
-                "`{other}` is no address of an application with a scheme of its own, such as `com.example.app:/callback`"
+                "`{other}` is not a redirect URI with a private scheme, such as `com.example.app:/callback`"
             ));
         }
         match &self.login_method {
@@ -275,7 +275,7 @@ impl ServerState {
         let is_for_more = requested.iter().any(|name| *name != "offline_access");
         match found.is_empty() && !self.scopes.is_empty() {
             true if is_for_more => {
-                Err(OAuthError::invalid_scope("this server has none of these scopes"))
+                Err(OAuthError::invalid_scope("this server has none of the requested scopes"))
             }
             true => Ok(names().collect()),
             false => Ok(found),
@@ -296,7 +296,7 @@ impl ServerState {
             return self.documents.find(id, &self.private_redirects, has_tls, request).await;
         }
         let found = self.records.clients.find(id, self.records.clock.now());
-        found.ok_or_else(|| OAuthError::invalid_client("nobody here knows the application that sent you, or no longer: remove this server there, and add it again"))
+        found.ok_or_else(|| OAuthError::invalid_client("the application that sent you is unknown, or its registration has expired: remove this server from the application, and add it again"))
     }
 }
 
@@ -310,15 +310,15 @@ fn is_same_resource(one: &str, other: &str) -> bool {
 fn issuer_problem(issuer: &str) -> Option<String> {
     let wrong = |why: &str| Some(format!("the issuer `{issuer}` {why}"));
     if issuer.ends_with('/') {
-        return wrong("ends with `/`, which clients would have to write too");
+        return wrong("ends with `/`, which clients would have to repeat: leave it out");
     }
     if issuer.contains(['?', '#']) {
-        return wrong("has a query or a fragment, which no issuer has");
+        return wrong("has a query or a fragment, which an issuer must not have");
     }
     match RedirectUri::parse(issuer) {
         Ok(RedirectUri::Site { .. } | RedirectUri::Loopback { .. }) => None,
         _ => wrong(
-            "is no `https://` URL, in small letters; `http://` is for `localhost` and loopback addresses only",
+            "is not an `https://` URL in lower case; `http://` is allowed only for `localhost` and loopback addresses",
         ),
     }
 }

@@ -111,7 +111,7 @@ impl Journal {
                 let row = StoredRecord { kind, key: key.to_owned(), expires, json };
                 self.dirty().insert((kind, key.to_owned()), Some(row));
             }
-            Err(why) => tracing::error!("the authorization server cannot keep a {kind:?}: {why}"),
+            Err(why) => tracing::error!("the authorization server cannot store a {kind:?}: {why}"),
         }
     }
 
@@ -162,8 +162,8 @@ impl Journal {
         });
         match saved.await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(why)) => Err(OAuthError::server_error("what was decided cannot be kept", &why)),
-            Err(why) => Err(OAuthError::server_error("what was decided cannot be kept", &why)),
+            Ok(Err(why)) => Err(OAuthError::server_error("the change cannot be stored", &why)),
+            Err(why) => Err(OAuthError::server_error("the change cannot be stored", &why)),
         }
     }
 }

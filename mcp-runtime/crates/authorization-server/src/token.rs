@@ -69,15 +69,17 @@ async fn exchange(
     let code = match records.codes.take(text) {
         TakenCode::Good(code) => code,
         TakenCode::Again(grant) => {
-            tracing::warn!("an authorization code was used twice: what it gave has been revoked");
+            tracing::warn!(
+                "an authorization code was used twice: the tokens issued for it have been revoked"
+            );
             if let Some(grant) = grant {
                 records.grants.end(grant, &records.journal);
                 records.journal.save().await?;
             }
-            return Err(OAuthError::invalid_grant("the code was used before"));
+            return Err(OAuthError::invalid_grant("the code has already been used"));
         }
         TakenCode::Unknown => {
-            return Err(OAuthError::invalid_grant("the code is not good, or no longer"));
+            return Err(OAuthError::invalid_grant("the code is invalid or has expired"));
         }
     };
     let AuthorizationCode {
@@ -90,16 +92,18 @@ async fn exchange(
     } = *code;
     let AuthorizationCode { resource, scopes, user, upstream, .. } = *code;
     if owner != client {
-        return Err(OAuthError::invalid_grant("the code is another client's"));
+        return Err(OAuthError::invalid_grant("the code was issued to another client"));
     }
     // Clients that follow OAuth 2.1 send no `redirect_uri` here.
     if redirect.is_some_and(|uri| uri != requested) {
         return Err(OAuthError::invalid_grant(
-            "the redirect URI is another than that of the authorization",
+            "the redirect URI differs from that of the authorization request",
         ));
     }
     if !challenge.is_met_by(verifier) {
-        return Err(OAuthError::invalid_grant("the code verifier does not fit the challenge"));
+        return Err(OAuthError::invalid_grant(
+            "the code verifier does not match the code challenge",
+        ));
     }
     if !form.all("resource").all(|uri| server.is_target(uri, request)) {
         return Err(OAuthError::invalid_target());
@@ -116,7 +120,9 @@ async fn exchange(
     }
     records.grants.end(issued.grant, &records.journal);
     records.journal.save().await?;
-    Err(OAuthError::invalid_grant("the code was used before, or its user has been logged out"))
+    Err(OAuthError::invalid_grant(
+        "the code has already been used, or its user has been logged out",
+    ))
 }
 
 async fn refresh(
@@ -172,7 +178,7 @@ async fn renew(
             records.grants.end(key, &records.journal);
             records.journal.save().await?;
             Err(OAuthError::invalid_grant(
-                "the provider that knows the user no longer lets them in",
+                "the identity provider no longer accepts the login of the user",
             ))
         }
     }
