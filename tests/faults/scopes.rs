@@ -268,7 +268,7 @@ fn callers_without_a_token_are_told_which_one_to_get() {
         check_refused(
             &refused,
             401,
-            "the tool `delete` wants an access token that grants `notes:write notes:delete`",
+            "the tool `delete` requires an access token that grants `notes:write notes:delete`",
         );
         let expected =
             format!("Bearer resource_metadata=\"{METADATA}\", scope=\"notes:write notes:delete\"");
@@ -276,7 +276,7 @@ fn callers_without_a_token_are_told_which_one_to_get() {
         // An item with a policy and no scopes leads to a challenge without `scope`.
         let read = Way::Alone.request("resources/read", json!({ "uri": "notes://ada/1" }));
         let refused = read.ask(address).await;
-        check_refused(&refused, 401, "wants an access token");
+        check_refused(&refused, 401, "requires an access token");
         assert_eq!(challenge(&refused), format!("Bearer resource_metadata=\"{METADATA}\""));
         let open = Way::Alone.request("resources/read", json!({ "uri": "notes://public" }));
         assert_eq!(open.ask(address).await.status(), 200);

@@ -160,7 +160,7 @@ fn an_application_may_supply_the_authorization_of_a_caller() {
         // A caller without an `Authorization`, or with an empty name, may only use unrestricted items.
         for request in [call(), call().header("X-Principal", "ada"), call().header("X-User", "")] {
             let refused = request.ask(address).await;
-            check_refused(&refused, 401, "wants an access token");
+            check_refused(&refused, 401, "requires an access token");
             assert_eq!(challenge(&refused), "Bearer scope=\"notes:write notes:delete\"");
         }
         let public = || Way::Alone.request("resources/read", json!({ "uri": "notes://public" }));

@@ -46,14 +46,16 @@ pub(crate) fn presented(
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let Some(header) = all.next() else { return Ok(None) };
     if all.next().is_some() {
-        return Err(AuthRefusal::Malformed("the header `Authorization` is there twice"));
+        return Err(AuthRefusal::Malformed("the header `Authorization` is repeated"));
     }
     let Some(from) = after_scheme(header.as_bytes()) else { return Ok(None) };
     if header.len() - from > MOST {
         return Err(AuthRefusal::Invalid("the token is longer than 16 KiB".into()));
     }
     if !is_b64token(&header.as_bytes()[from..]) {
-        return Err(AuthRefusal::Malformed("after `Bearer` comes a token and nothing else"));
+        return Err(AuthRefusal::Malformed(
+            "`Bearer` must be followed by a token and nothing else",
+        ));
     }
     Ok(Some(BearerToken { header: header.clone(), from }))
 }

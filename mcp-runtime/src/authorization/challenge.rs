@@ -40,7 +40,9 @@ impl AuthRefusal {
     /// Returns the reason in words.
     pub(crate) fn why(&self) -> Cow<'_, str> {
         match self {
-            Self::Missing => "this server wants an access token: `Authorization: Bearer …`".into(),
+            Self::Missing => {
+                "this server requires an access token: `Authorization: Bearer …`".into()
+            }
             Self::Malformed(why) => (*why).into(),
             Self::Invalid(why) | Self::Unavailable(why) => (&**why).into(),
             Self::Unknown { why, .. } | Self::Insufficient { why, .. } | Self::Forbidden(why) => {
@@ -102,11 +104,11 @@ fn quote(text: &str, into: &mut String) {
 /// Returns why an author cannot ask for this scope; `None` if the scope is valid.
 pub fn scope_problem(scope: &str) -> Option<String> {
     if scope == "offline_access" {
-        let why = "whether a client stays signed in is between it and the issuer";
+        let why = "the client and the issuer decide whether the client stays signed in";
         return Some(format!("leave out the scope `offline_access`: {why}"));
     }
-    let why = "letters of ASCII without blanks, `\"` and `\\`";
-    (!is_scope(scope)).then(|| format!("`{scope}` is no scope: {why}"))
+    let why = "use printable ASCII without spaces, `\"` and `\\`";
+    (!is_scope(scope)).then(|| format!("`{scope}` is not a scope: {why}"))
 }
 
 /// Whether a text is a scope: `1*( %x21 / %x23-5B / %x5D-7E )`.

@@ -139,7 +139,7 @@ impl Rules {
                 scopes => format!(" that grants `{scopes}`"),
             };
             let why = format!(
-                "the {kind} `{item}` wants an access token{grants}: `Authorization: Bearer …`"
+                "the {kind} `{item}` requires an access token{grants}: `Authorization: Bearer …`"
             );
             return Err(AuthRefusal::Unknown { why, scopes }.into());
         };
@@ -179,7 +179,7 @@ impl Rules {
         let (kind, item) = (access.kind(), access.item());
         let all = || self.policies.iter().chain(&guard.policy).all(says_yes);
         let Ok(may) = unwind::catch(all) else {
-            let text = format!("a policy panicked that was asked about the {kind} `{item}`");
+            let text = format!("a policy panicked while deciding about the {kind} `{item}`");
             return Err(Error::internal(text).into());
         };
         if access.is_unreadable.get() {

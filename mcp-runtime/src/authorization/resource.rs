@@ -191,7 +191,7 @@ impl ProtectedResource {
         for server in &self.servers {
             if !is_url(server) {
                 problems.push(format!(
-                    "`{server}` is no URL of an authorization server, such as `https://login.example.com`"
+                    "`{server}` is not the URL of an authorization server, such as `https://login.example.com`"
                 ));
             }
         }
@@ -346,7 +346,7 @@ impl ProtectedResource {
             })?;
         if authorization.principal().as_str().is_empty() {
             // An empty name stands for all callers without a name.
-            return Err(AuthRefusal::Invalid("the token does not say whose it is".into()));
+            return Err(AuthRefusal::Invalid("the token names no principal".into()));
         }
         if authorization.expiry().is_some_and(|expiry| expiry <= SystemTime::now()) {
             return Err(AuthRefusal::Invalid("the token has expired".into()));
@@ -378,7 +378,7 @@ impl ProtectedResource {
         };
         let missing = self.required().find(|scope| !is_granted(scope))?;
         Some(format!(
-            "every request needs `{missing}`, which nobody can be granted: say `.scope(\"{missing}\", \"…\")` of the `AuthorizationServer`"
+            "every request needs the scope `{missing}`, which the `AuthorizationServer` cannot grant: add it with `.scope(\"{missing}\", \"…\")`"
         ))
     }
 
@@ -470,9 +470,13 @@ fn is_url(text: &str) -> bool {
 /// Returns what is wrong with the URL of a resource, if anything is.
 fn resource_problem(resource: &str) -> Option<String> {
     if !is_url(resource) {
-        Some(format!("`{resource}` is no URL of a server, such as `https://api.example.com/mcp`"))
+        Some(format!(
+            "`{resource}` is not the URL of a server, such as `https://api.example.com/mcp`"
+        ))
     } else if resource.contains(['#', '?']) {
-        Some(format!("`{resource}` has a query or a fragment, which the URL of a resource has not"))
+        Some(format!(
+            "`{resource}` has a query or a fragment, which the URL of a resource must not have"
+        ))
     } else {
         None
     }
@@ -498,11 +502,11 @@ mod tests {
         };
         check(resource(), &[]);
         check(resource().resource("https://a.example/mcp").scopes(["a:b", "c"]).require("d"), &[]);
-        check(resource().resource("api://mine"), &["no URL of a server"]);
+        check(resource().resource("api://mine"), &["not the URL of a server"]);
         check(resource().resource("https://a.example/mcp#x"), &["fragment"]);
         check(resource().authorization_server("login.example"), &["authorization server"]);
-        check(resource().scopes(["offline_access", "a b"]), &["offline_access", "no scope"]);
-        check(resource().require(""), &["no scope"]);
+        check(resource().scopes(["offline_access", "a b"]), &["offline_access", "not a scope"]);
+        check(resource().require(""), &["not a scope"]);
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl StaticTokens {
         if !is_b64token(token.as_bytes()) {
             let at = self.known.len() + 1;
             self.problem.get_or_insert(format!(
-                "token number {at} cannot be sent: it may have letters, digits, and `-._~+/`"
+                "token number {at} cannot be sent: use only letters, digits and `-._~+/`"
             ));
         }
         self.known.push((digested(token), authorization.into()));
@@ -81,7 +81,7 @@ impl TokenVerifier for StaticTokens {
                 found = Some(authorization);
             }
         }
-        found.cloned().ok_or(Denied::invalid("nobody has this token"))
+        found.cloned().ok_or(Denied::invalid("the token is unknown"))
     }
 
     fn problem(&self) -> Option<String> {
@@ -92,10 +92,10 @@ impl TokenVerifier for StaticTokens {
         match address {
             Some(address) if address.is_loopback() => Ok(()),
             Some(address) => Err(format!(
-                "`StaticTokens` are for development, and {address} can be reached from elsewhere: listen on 127.0.0.1, or verify tokens of an issuer with `Jwt`"
+                "`StaticTokens` are for development, and {address} can be reached from other machines: listen on 127.0.0.1, or verify tokens of an issuer with `Jwt`"
             )),
-            None => Err("`StaticTokens` are for development, and nobody knows where the application listens that the server is mounted in: \
-                 let its middleware say who calls, or verify tokens of an issuer with `Jwt`"
+            None => Err("`StaticTokens` are for development, and the server does not know the address of the application that it is mounted in: \
+                 authenticate callers in its middleware, or verify tokens of an issuer with `Jwt`"
                 .to_owned()),
         }
     }

@@ -125,7 +125,7 @@ impl<R: Resolve> Web<R> {
         // So the proxy is given the address.
         let addresses = self.addresses(reachable, target).await.map_err(|why| {
             format!(
-                "{why}; through a proxy the server asks only addresses that it has looked up itself"
+                "{why}; through a proxy the server connects only to addresses that it has looked up itself"
             )
         })?;
         let mut problem = String::new();
@@ -155,9 +155,10 @@ impl<R: Resolve> Web<R> {
 
     async fn resolve(&self, target: &Target) -> Result<Vec<SocketAddr>, String> {
         let found = self.resolver.resolve(&target.host, target.port).await;
-        let found = found.map_err(|error| format!("{} is not known: {error}", target.host))?;
+        let found =
+            found.map_err(|error| format!("{} cannot be resolved: {error}", target.host))?;
         if found.is_empty() {
-            return Err(format!("{} is not known: it has no address", target.host));
+            return Err(format!("{} cannot be resolved: it has no address", target.host));
         }
         Ok(found)
     }
@@ -258,7 +259,7 @@ impl<R: Resolve> Fetch for Web<R> {
         let request = request.map_err(|error| error.to_string())?;
         match self.ask_in_time(&target, request).await? {
             (StatusCode::OK, document) => Ok(document),
-            (status, _) => Err(format!("it answers {status}")),
+            (status, _) => Err(format!("it responded with {status}")),
         }
     }
 }
@@ -269,7 +270,7 @@ fn connector() -> Result<TlsConnector, String> {
     let found = rustls_native_certs::load_native_certs();
     let (added, _) = roots.add_parsable_certificates(found.certs);
     if added == 0 {
-        return Err("this system has no certificates of authorities".to_owned());
+        return Err("this system has no CA certificates".to_owned());
     }
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -291,7 +292,7 @@ where
     let response = sender.send_request(request).await.map_err(broke)?;
     let status = response.status();
     if status.is_redirection() {
-        return Err(format!("it redirects ({status}), which is not followed"));
+        return Err(format!("it redirects ({status}), and redirects are not followed"));
     }
     Ok((status, read(response).await?))
 }
@@ -453,7 +454,7 @@ mod tests {
         assert!(head.starts_with("CONNECT 93.184.216.34:443 HTTP/1.1\r\n"), "{head}");
         for (url, says) in [
             ("https://intranet.example/k", "private network"),
-            ("https://unknown.example/k", "unknown.example is not known"),
+            ("https://unknown.example/k", "unknown.example cannot be resolved"),
             ("https://10.0.0.1/k", "private network"),
         ] {
             let (heads, error) = asked_of_proxy(issuer(), names(), url, "200 OK").await;
@@ -469,7 +470,9 @@ mod tests {
         let url = "https://login.example/keys";
         let (_, error) = asked_of_proxy(issuer, Vec::new(), url, status).await;
         assert!(
-            error.contains("the proxy proxy.example:3128 opens no tunnel to login.example:443"),
+            error.contains(
+                "the proxy proxy.example:3128 did not open a tunnel to login.example:443"
+            ),
             "{error}"
         );
         assert!(error.contains("407") && !error.contains("secret"), "{error}");

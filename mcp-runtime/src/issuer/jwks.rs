@@ -168,8 +168,8 @@ impl KeySet {
     /// # Errors
     /// Fails if the document is no key set, or has no key that could verify anything.
     pub(super) fn parse(document: &[u8]) -> Result<Self, String> {
-        let document: KeySetDocument<'_> =
-            serde_json::from_slice(document).map_err(|_| "it is no JSON Web Key Set".to_owned())?;
+        let document: KeySetDocument<'_> = serde_json::from_slice(document)
+            .map_err(|_| "it is not a JSON Web Key Set".to_owned())?;
         // A key that cannot be used does not affect the others.
         let read = |key: &&RawValue| PublishedKey::of(serde_json::from_str(key.get()).ok()?);
         let known: Vec<_> = document.keys.iter().filter_map(read).take(MOST).collect();

@@ -131,7 +131,7 @@ impl TokenVerifier for Jwt {
             return Some("the audience is empty: name this server's URL".to_owned());
         }
         if self.verifier.algorithms.is_empty() {
-            return Some("no algorithm is allowed, so no token would be good".to_owned());
+            return Some("no algorithm is allowed, so every token would be rejected".to_owned());
         }
         self.problem.clone()
     }

@@ -118,7 +118,7 @@ impl<F: Fetch> Keys<F> {
     }
 }
 
-const UNREACHABLE: &str = "the issuer's keys cannot be had now";
+const UNREACHABLE: &str = "the issuer's keys are not available now";
 
 impl<F> KeySource<F> {
     fn state(&self) -> MutexGuard<'_, KeyState> {
@@ -143,7 +143,7 @@ impl<F: Fetch> KeyFetch<F> {
             };
             found.map_err(|problem| format!("{address}: {problem}"))
         };
-        let late = |_| Err(format!("they take longer than {} s", PATIENCE.as_secs()));
+        let late = |_| Err(format!("fetching them took longer than {} s", PATIENCE.as_secs()));
         match tokio::time::timeout(PATIENCE, found).await.unwrap_or_else(late) {
             Ok(set) => {
                 let mut state = shared.state();
@@ -155,7 +155,10 @@ impl<F: Fetch> KeyFetch<F> {
             }
             Err(problem) => {
                 shared.state().has_failed = true;
-                tracing::warn!("the keys of the issuer {} cannot be had: {problem}", shared.issuer);
+                tracing::warn!(
+                    "the keys of the issuer {} cannot be fetched: {problem}",
+                    shared.issuer
+                );
             }
         }
     }
@@ -224,7 +227,7 @@ pub async fn discover<F: Fetch, T>(
 
 fn read_metadata(document: &[u8], issuer: &str) -> Result<String, String> {
     let metadata: IssuerMetadata = serde_json::from_slice(document)
-        .map_err(|_| "it is no metadata of an issuer".to_owned())?;
+        .map_err(|_| "it is not the metadata of an issuer".to_owned())?;
     // The metadata of another issuer must not name keys for this one (RFC 8414, section 3.3).
     if metadata.issuer != issuer {
         return Err("it is the metadata of another issuer".to_owned());

@@ -115,10 +115,8 @@ impl HttpProxy {
     /// # Errors
     /// Fails if the text is no URL of a proxy. The error names the form to write.
     fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            "is no proxy that can be used: write `http://host:port` or `https://host:port`"
-                .to_owned()
-        };
+        let wrong =
+            || "is not a usable proxy: write `http://host:port` or `https://host:port`".to_owned();
         let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let (user, host) = match authority.rsplit_once('@') {
@@ -156,7 +154,10 @@ impl HttpProxy {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let failed = |why: &dyn std::fmt::Display| {
-            format!("the proxy {} opens no tunnel to {authority}: {why}", self.target.authority)
+            format!(
+                "the proxy {} did not open a tunnel to {authority}: {why}",
+                self.target.authority
+            )
         };
         let broke = |error: hyper::Error| failed(&error);
         let (mut sender, connection) =
@@ -171,7 +172,7 @@ impl HttpProxy {
         let request = request.body(String::new()).map_err(|error| failed(&error))?;
         let response = sender.send_request(request).await.map_err(broke)?;
         if !response.status().is_success() {
-            return Err(failed(&format_args!("it answers {}", response.status())));
+            return Err(failed(&format_args!("it responded with {}", response.status())));
         }
         hyper::upgrade::on(response).await.map(TokioIo::new).map_err(broke)
     }

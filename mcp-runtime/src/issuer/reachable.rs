@@ -31,14 +31,15 @@ impl Target {
     /// # Errors
     /// Fails if the text is no URL that can be fetched.
     pub(super) fn parse(url: &str) -> Result<Self, String> {
-        let uri: Uri = url.parse().map_err(|_| format!("`{url}` is no URL"))?;
+        let uri: Uri = url.parse().map_err(|_| format!("`{url}` is not a URL"))?;
         let has_tls = match uri.scheme() {
             Some(scheme) if *scheme == Scheme::HTTPS => true,
             Some(scheme) if *scheme == Scheme::HTTP => false,
-            _ => return Err(format!("`{url}` is no https URL")),
+            _ => return Err(format!("`{url}` is not an https URL")),
         };
         let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'));
-        let authority = authority.ok_or_else(|| format!("`{url}` has no plain host"))?;
+        let authority =
+            authority.ok_or_else(|| format!("`{url}` must name a host, without a user name"))?;
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
             return Err(format!("`{url}` has no host"));
@@ -74,12 +75,14 @@ impl Reachable {
     pub(super) fn from_issuer(issuer: &str) -> Result<Self, String> {
         let target = Target::parse(issuer)?;
         if issuer.contains(['?', '#']) {
-            return Err(format!("`{issuer}` has a query or a fragment, which no issuer has"));
+            return Err(format!(
+                "`{issuer}` has a query or a fragment, which an issuer must not have"
+            ));
         }
         let is_loopback = target.is_loopback();
         if !target.has_tls && !is_loopback {
             return Err(format!(
-                "`{issuer}` is not https: whoever is between here and there could give us keys of their own"
+                "`{issuer}` is not https: an attacker in the network could replace its keys"
             ));
         }
         Ok(Self { named: vec![(target.host, target.port)], is_loopback })
@@ -109,7 +112,7 @@ impl Reachable {
         if target.has_tls || (self.is_loopback && target.is_loopback()) {
             Ok(())
         } else {
-            Err(format!("`{}` is not asked without TLS", target.authority))
+            Err(format!("`{}` is not contacted without TLS", target.authority))
         }
     }
 

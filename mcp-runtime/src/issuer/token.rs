@@ -37,7 +37,7 @@ impl<'a> Unverified<'a> {
     /// # Errors
     /// Fails if the text is no token that this server accepts, with any signature.
     pub(super) fn parse(token: &'a str) -> Result<Self, &'static str> {
-        const SHAPE: &str = "the token is no signed JWT";
+        const SHAPE: &str = "the token is not a signed JWT";
         let (message, signature) = token.rsplit_once('.').ok_or(SHAPE)?;
         let (header, payload) = message.split_once('.').ok_or(SHAPE)?;
         if payload.contains('.') {
@@ -48,10 +48,10 @@ impl<'a> Unverified<'a> {
         let algorithm = Algorithm::named(&header.alg)
             .ok_or("the token is not signed with an algorithm that is allowed")?;
         if header.crit.is_some() {
-            return Err("the token has a critical header that nobody here understands");
+            return Err("the token has a critical header that this server does not understand");
         }
         if header.typ.as_deref().is_some_and(|typ| !is_access_token(typ)) {
-            return Err("the token is of another type than an access token");
+            return Err("the token is not an access token");
         }
         let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| SHAPE)?;
         let message = message.as_bytes();
@@ -121,26 +121,26 @@ impl TokenClaims {
         now: SystemTime,
     ) -> Result<Authorization, &'static str> {
         if self.iss.as_deref() != Some(issuer) {
-            return Err("the token is of another issuer");
+            return Err("the token is from another issuer");
         }
-        let audience = self.aud.as_ref().ok_or("the token does not say whom it is for")?;
+        let audience = self.aud.as_ref().ok_or("the token names no audience")?;
         if !audience.iter().any(|name| audiences.iter().any(|own| own == name)) {
             return Err("the token is for another audience");
         }
-        let expiry = self.exp.ok_or("the token does not say when it ends")?;
-        let expiry = time(expiry).ok_or("the token does not say when it ends")?;
-        let ends = expiry.checked_add(LEEWAY).ok_or("the token does not say when it ends")?;
+        let expiry = self.exp.ok_or("the token has no valid expiry")?;
+        let expiry = time(expiry).ok_or("the token has no valid expiry")?;
+        let ends = expiry.checked_add(LEEWAY).ok_or("the token has no valid expiry")?;
         if ends <= now {
             return Err("the token has expired");
         }
         if let Some(begin) = self.nbf {
-            let begin = time(begin).ok_or("the token does not say when it begins")?;
+            let begin = time(begin).ok_or("the token's `nbf` is not a valid time")?;
             if begin > now.checked_add(LEEWAY).unwrap_or(now) {
                 return Err("the token is not valid yet");
             }
         }
         let subject = self.sub.as_deref().filter(|subject| !subject.is_empty());
-        let subject = subject.ok_or("the token does not say whose it is")?;
+        let subject = subject.ok_or("the token names no subject")?;
         let said = [&self.scope, &self.scp].into_iter().flatten();
         let scopes = said.flat_map(OneOrMore::iter).flat_map(|scopes| scopes.split(' '));
         let scopes = scopes.filter(|scope| !scope.is_empty());

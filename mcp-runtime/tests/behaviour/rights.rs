@@ -463,7 +463,7 @@ fn a_server_with_a_policy_and_anonymous_callers_does_not_build() {
     let implied =
         ProtectedResource::new(StaticTokens::new().token("a", "ada")).implies("a", ["b c"]);
     let found = problems(all_items(&Runs::default()).auth(implied)).join("; ");
-    assert!(found.contains("`b c` is no scope"), "{found}");
+    assert!(found.contains("`b c` is not a scope"), "{found}");
 }
 
 /// Leaves out what it does not know.
