@@ -395,7 +395,7 @@ fn settings_of_the_server() {
     );
     check(
         nothing().name(" "),
-        "`server!` at ⟨server!().items(items![])⟩: the server has no name: say `.name(\"…\")` with one, or leave it out",
+        "`server!` at ⟨server!().items(items![])⟩: the name of the server is empty: set one with `.name(\"…\")`, or leave the call out",
     );
     check(
         nothing().timeout(Duration::ZERO), // hasty
@@ -427,25 +427,25 @@ fn settings_of_the_endpoint() {
     };
     path("mcp", "`mcp` does not begin with `/`");
     path("", "`` does not begin with `/`");
-    path("/a b", "`/a b` is no path of a URL: no spaces, `?`, `#` or letters beyond ASCII");
-    path("/mcp?x=1", "`/mcp?x=1` is no path of a URL: no spaces, `?`, `#` or letters beyond ASCII");
+    path("/a b", "`/a b` is not a URL path: use only ASCII, without spaces, `?` and `#`");
+    path("/mcp?x=1", "`/mcp?x=1` is not a URL path: use only ASCII, without spaces, `?` and `#`");
     let host = |host: &str, problem: &str| {
         let server = nothing().allow_host(host); // host
         check(server, &format!("`.allow_host(…)` at ⟨// host⟩: {problem}"));
     };
     host(
         "https://api.example.com/mcp",
-        "`https://api.example.com/mcp` is a URL, and a host is the name in it: write `api.example.com`",
+        "`https://api.example.com/mcp` is a URL, not a host name: write `api.example.com`",
     );
     host("*.example.com", "`*.example.com` stands for many hosts: name each of them");
-    host("my host", "`my host` is no name of a host, such as `api.example.com`");
+    host("my host", "`my host` is not a host name, such as `api.example.com`");
     let origin = |origin: &str, problem: &str| {
         let server = nothing().allow_origin(origin); // origin
         check(server, &format!("`.allow_origin(…)` at ⟨// origin⟩: {problem}"));
     };
     origin(
         "app.example.com",
-        "`app.example.com` is no origin, which has a scheme: write `https://app.example.com`",
+        "`app.example.com` is not an origin, because it has no scheme: write `https://app.example.com`",
     );
     origin(
         "https://app.example.com/start",
@@ -453,25 +453,24 @@ fn settings_of_the_endpoint() {
     );
     origin(
         "https://*.example.com",
-        "`https://*.example.com` stands for many origins: name each of them, or let all in with `*`",
+        "`https://*.example.com` stands for many origins: name each of them, or allow all with `*`",
     );
-    origin("https://", "`https://` is no origin, such as `https://app.example.com`");
+    origin("https://", "`https://` is not an origin, such as `https://app.example.com`");
     let proxy = |network: &str, problem: &str| {
         let server = nothing().trust_proxy(network); // proxy
         check(server, &format!("`.trust_proxy(…)` at ⟨// proxy⟩: {problem}"));
     };
-    let no_network =
-        "is no address or network, such as `10.0.0.7` or `10.0.0.0/8`; names are not looked up";
+    let no_network = "is not an address or a network, such as `10.0.0.7` or `10.0.0.0/8`; host names are not looked up";
     for text in ["", "nginx", "*", "10.0.0", "http://10.0.0.7", "/8", "10.0.0.*"] {
         proxy(text, &format!("`{text}` {no_network}"));
     }
     proxy("10.0.0.7:8080", "`10.0.0.7:8080` is more than an address: write `10.0.0.7`");
     proxy("[::1]", "`[::1]` is more than an address: write `::1`");
     for text in ["10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/255.0.0.0"] {
-        let up_to = "is no network: behind the `/` belongs a number up to 32";
+        let up_to = "is not a network: the `/` must be followed by a number up to 32";
         proxy(text, &format!("`{text}` {up_to}"));
     }
-    proxy("::1/129", "`::1/129` is no network: behind the `/` belongs a number up to 128");
+    proxy("::1/129", "`::1/129` is not a network: the `/` must be followed by a number up to 128");
     proxy(
         "10.1.2.3/8",
         "`10.1.2.3/8` is an address in a network: write `10.1.2.3` or `10.0.0.0/8`",
@@ -481,7 +480,7 @@ fn settings_of_the_endpoint() {
         "`2001:db8::1/32` is an address in a network: write `2001:db8::1` or `2001:db8::/32`",
     );
     for text in ["0.0.0.0/0", "10.0.0.1/0", "::/0", "::1/0", "::ffff:0:0/96", "::/1"] {
-        let everybody = "is everybody, and anybody could say then where they are: name the proxies, such as `10.0.0.0/8`";
+        let everybody = "covers all addresses, so any client could forge its address: name the proxies, such as `10.0.0.0/8`";
         proxy(text, &format!("`{text}` {everybody}"));
     }
     let fine = nothing()
@@ -507,7 +506,7 @@ fn everything_at_once() {
         server.state("x").state("y").allow_host(""), // both
         "the server cannot start, for 9 reasons:\n\
          - `.state(…)` at ⟨// both⟩: there are two states of type `&str`, the other at ⟨// both⟩: handlers could not tell them apart\n\
-         - `.allow_host(…)` at ⟨// both⟩: `` is no name of a host, such as `api.example.com`\n\
+         - `.allow_host(…)` at ⟨// both⟩: `` is not a host name, such as `api.example.com`\n\
          - `items![…]` at ⟨// all⟩: `plain` has no `#[tool]`, `#[resource]` or `#[prompt]`\n\
          - `pay` at ⟨group = \"meta\"⟩: `a b/c` cannot be a key of `meta`: its prefix must be dotted labels such as `example.com`\n\
          - `repeat` at ⟨group = \"constrained\"⟩: the argument `text` is a string, but a range applies only to numbers: remove `range`\n\

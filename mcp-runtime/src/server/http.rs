@@ -55,7 +55,7 @@ pub(crate) fn path_problem(path: &str) -> Option<String> {
     if !path.starts_with('/') {
         Some(format!("`{path}` does not begin with `/`"))
     } else if !is_plain(path) {
-        Some(format!("`{path}` is no path of a URL: no spaces, `?`, `#` or letters beyond ASCII"))
+        Some(format!("`{path}` is not a URL path: use only ASCII, without spaces, `?` and `#`"))
     } else {
         None
     }
@@ -68,9 +68,9 @@ pub(crate) fn host_problem(host: &str) -> Option<String> {
     if bare == "*" || bare.contains('*') {
         Some(format!("`{host}` stands for many hosts: name each of them"))
     } else if bare.is_empty() || !is_plain(bare) {
-        Some(format!("`{host}` is no name of a host, such as `api.example.com`"))
+        Some(format!("`{host}` is not a host name, such as `api.example.com`"))
     } else if bare != host {
-        Some(format!("`{host}` is a URL, and a host is the name in it: write `{bare}`"))
+        Some(format!("`{host}` is a URL, not a host name: write `{bare}`"))
     } else {
         None
     }
@@ -83,17 +83,17 @@ pub(crate) fn origin_problem(origin: &str) -> Option<String> {
     }
     let Some((scheme, rest)) = origin.split_once("://") else {
         return Some(format!(
-            "`{origin}` is no origin, which has a scheme: write `https://{origin}`"
+            "`{origin}` is not an origin, because it has no scheme: write `https://{origin}`"
         ));
     };
     let rest = rest.trim_end_matches('/');
     let host = rest.split('/').next().unwrap_or(rest);
     if host.contains('*') {
         Some(format!(
-            "`{origin}` stands for many origins: name each of them, or let all in with `*`"
+            "`{origin}` stands for many origins: name each of them, or allow all with `*`"
         ))
     } else if host.is_empty() || !is_plain(host) {
-        Some(format!("`{origin}` is no origin, such as `https://app.example.com`"))
+        Some(format!("`{origin}` is not an origin, such as `https://app.example.com`"))
     } else if host != rest {
         Some(format!("`{origin}` has a path, and an origin has none: write `{scheme}://{host}`"))
     } else {

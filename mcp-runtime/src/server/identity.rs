@@ -35,9 +35,8 @@ impl Identity {
 
     /// Returns the problem of an identity that no client could use.
     pub(crate) fn problem(&self) -> Option<&'static str> {
-        self.name
-            .trim()
-            .is_empty()
-            .then_some("the server has no name: say `.name(\"…\")` with one, or leave it out")
+        self.name.trim().is_empty().then_some(
+            "the name of the server is empty: set one with `.name(\"…\")`, or leave the call out",
+        )
     }
 }

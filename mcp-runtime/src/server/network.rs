@@ -25,7 +25,7 @@ impl Network {
             return Err(match written_address(text) {
                 Some(bare) => format!("`{text}` is more than an address: write `{bare}`"),
                 None => format!(
-                    "`{text}` is no address or network, such as `10.0.0.7` or `10.0.0.0/8`; names are not looked up"
+                    "`{text}` is not an address or a network, such as `10.0.0.7` or `10.0.0.0/8`; host names are not looked up"
                 ),
             });
         };
@@ -33,7 +33,7 @@ impl Network {
         let of_prefix = |digits: &str| digits.parse().ok().filter(|bits: &u32| *bits <= most);
         let Some(prefix) = prefix.map_or(Some(most), of_prefix) else {
             return Err(format!(
-                "`{text}` is no network: behind the `/` belongs a number up to {most}"
+                "`{text}` is not a network: the `/` must be followed by a number up to {most}"
             ));
         };
         let (number, bits) = (as_ipv6_number(address), prefix + 128 - most);
@@ -41,7 +41,7 @@ impl Network {
         let network = Self { first, bits };
         if network.has_all_of_ipv4() {
             return Err(format!(
-                "`{text}` is everybody, and anybody could say then where they are: name the proxies, such as `10.0.0.0/8`"
+                "`{text}` covers all addresses, so any client could forge its address: name the proxies, such as `10.0.0.0/8`"
             ));
         }
         if first != number {
