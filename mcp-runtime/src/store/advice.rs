@@ -20,14 +20,14 @@ pub(super) fn for_path(path: &Path, why: &io::Error) -> String {
     match why.kind() {
         ErrorKind::NotFound if !directory.exists() => {
             format!(
-                "the directory `{shown}` does not exist: make it, or name a file in another directory"
+                "the directory `{shown}` does not exist: create it, or name a file in another directory"
             )
         }
         _ if directory.is_file() => {
-            format!("`{shown}` is no directory: name a file in a directory")
+            format!("`{shown}` is not a directory: name a file in a directory")
         }
         _ => format!(
-            "{why}: name a file in a directory that is there and that this process may write to"
+            "{why}: name a file in a directory that exists and that this process may write to"
         ),
     }
 }
@@ -64,13 +64,13 @@ fn for_database(why: &rusqlite::Error, obstacle: impl FnOnce() -> Option<String>
             "another process has it open: give each server a file of its own".to_owned()
         }
         Some(ErrorCode::NotADatabase) => {
-            "it is something else than a SQLite database: name another file, or a new one"
+            "it is not a SQLite database: name another file, or a new one"
                 .to_owned()
         }
         Some(ErrorCode::DatabaseCorrupt) => {
             format!("{why}: replace it with an intact copy, or name another file")
         }
-        Some(ErrorCode::DiskFull) => format!("{why}: make room, or name a file on another disk"),
+        Some(ErrorCode::DiskFull) => format!("{why}: free some space, or name a file on another disk"),
         Some(
             ErrorCode::CannotOpen
             | ErrorCode::ReadOnly
@@ -125,7 +125,7 @@ fn probe(path: &Path) -> Option<io::Error> {
 
 fn closed_directory(directory: &Path, why: &dyn Error) -> String {
     format!(
-        "no file can be made in `{}` ({why}), where SQLite keeps journals beside its file: let this process write to the directory, or \
+        "no file can be created in `{}` ({why}), where SQLite keeps journals beside its file: let this process write to the directory, or \
          name a file in another one",
         directory.display()
     )

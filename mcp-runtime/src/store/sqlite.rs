@@ -242,7 +242,7 @@ impl TaskFile {
     /// Fails if the file cannot be used. The error names the cause and the fix, without the path of the file.
     fn open(path: &Path, wait: Duration) -> Result<Self, String> {
         if path == Path::new(":memory:") {
-            return Err("that is no file: `MemoryTasks` keeps them in memory".to_owned());
+            return Err("that is not a file: use `MemoryTasks` to keep tasks in memory".to_owned());
         }
         // SQLite takes an absolute path for the name of a file, and never for anything else.
         let path = std::path::absolute(path).map_err(|why| advice::for_path(path, &why))?;
@@ -357,12 +357,12 @@ fn prepare(connection: &mut Connection, wait: Duration) -> rusqlite::Result<Resu
         start.pragma_update(None, "user_version", FORMAT)?;
         start.commit()?;
     } else if application != APPLICATION {
-        let text = "it is a database of something else: name another file, or a new one";
+        let text = "it is a database of another application: name another file, or a new one";
         return Ok(Err(text.to_owned()));
     } else if format != FORMAT {
         return Ok(Err(format!(
-            "it was written by another version of mcp-runtime, in format {format}, and this one knows {FORMAT} only: \
-             use that version, or name another file"
+            "it was written by another version of mcp-runtime, in format {format}, and this version knows only format {FORMAT}: \
+             use the other version, or name another file"
         )));
     } else {
         start.finish()?;

@@ -154,7 +154,7 @@ async fn a_file_of_another_format_is_refused() {
     store.put(task("a")).await.unwrap();
     drop(store);
     folder.database("PRAGMA user_version = 2");
-    check_refused(&folder.file(), "in format 2, and this one knows 1 only").await;
+    check_refused(&folder.file(), "in format 2, and this version knows only format 1").await;
     folder.database("PRAGMA user_version = 1");
     let store = open(&folder.file()).await.unwrap();
     assert!(store.get("a").await.unwrap().is_some());
@@ -170,7 +170,7 @@ async fn a_database_of_something_else_is_refused() {
     ] {
         let folder = Folder::new();
         folder.database(of);
-        check_refused(&folder.file(), "a database of something else").await;
+        check_refused(&folder.file(), "a database of another application").await;
     }
 }
 
@@ -179,7 +179,7 @@ async fn a_file_that_is_no_database_is_refused() {
     let folder = Folder::new();
     for text in ["ab", "Notes\n=====\n", &"garbage ".repeat(10_000)] {
         fs::write(folder.file(), text).unwrap();
-        check_refused(&folder.file(), "something else than a SQLite database").await;
+        check_refused(&folder.file(), "it is not a SQLite database").await;
     }
 }
 
@@ -214,10 +214,10 @@ async fn a_path_that_cannot_be_a_file_is_refused() {
     let folder = Folder::new();
     check_refused(&folder.0, "it is a directory: name a file in it").await;
     let missing = folder.0.join("none");
-    let says = format!("the directory `{}` does not exist: make it", missing.display());
+    let says = format!("the directory `{}` does not exist: create it", missing.display());
     check_refused(&missing.join("tasks.db"), &says).await;
     fs::write(folder.0.join("notes"), "").unwrap();
-    check_refused(&folder.0.join("notes").join("tasks.db"), "notes` is no directory").await;
+    check_refused(&folder.0.join("notes").join("tasks.db"), "notes` is not a directory").await;
     check_refused(Path::new(""), "name a file in a directory").await;
     check_refused(Path::new("a\0b"), "name a file in a directory").await;
     check_refused(Path::new(":memory:"), "`MemoryTasks`").await;
@@ -274,7 +274,7 @@ async fn a_directory_that_takes_no_files_is_named() {
         assert!(output.status.success() && said.contains("1 passed"), "{said}");
         return;
     }
-    let says = format!("no file can be made in `{}` (Permission denied", folder.0.display());
+    let says = format!("no file can be created in `{}` (Permission denied", folder.0.display());
     check_refused(&new, &says).await;
     // An existing file, in each journal mode of SQLite.
     for mode in ["WAL", "DELETE"] {
