@@ -148,9 +148,9 @@ impl RefusalCounters {
         let refused = count.refused.fetch_add(1, Ordering::Relaxed) + 1;
         let name = limit.name();
         if self.is_warning_due(count) {
-            tracing::warn!(limit = name, refused, "`{name}` of {of} has refused something");
+            tracing::warn!(limit = name, refused, "the limit `{name}` of {of} was reached");
         } else {
-            tracing::debug!(limit = name, refused, "`{name}` of {of} has refused something");
+            tracing::debug!(limit = name, refused, "the limit `{name}` of {of} was reached");
         }
     }
 
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(log.len(), 102);
         let loud: Vec<_> =
             log.iter().filter(|event| event.0 == Level::WARN).map(|event| &*event.1).collect();
-        let calls = "`calls` of the server has refused something";
-        assert_eq!(loud, [calls, "`rate` of the tool `add` has refused something", calls]);
+        let calls = "the limit `calls` of the server was reached";
+        assert_eq!(loud, [calls, "the limit `rate` of the tool `add` was reached", calls]);
     }
 }
