@@ -274,7 +274,7 @@ fn an_answer_is_refused_when_there_is_no_room_for_it_at_all() {
         let mut connection = Connection::open(served.address).await.unwrap();
         for _ in 0..3 {
             let refused = ask_large(2 * MIB).ask(served.address).await;
-            refused.check_busy("too many answers wait to be read");
+            refused.check_busy("too many answers are waiting to be read");
             assert_eq!(exchange(&mut connection, &ask_large(MIB / 2)).await, Ok(200));
         }
         served.end().await;

@@ -97,12 +97,12 @@ fn over_their_limit_there_is_no_session_until_one_is_deleted() {
         let (server, sessions) = filled("sessions=3", 3).await;
         for _ in 0..3 {
             let refused = initialize(REVISION).ask(server.address()).await;
-            refused.check_busy("there are 3 sessions already");
+            refused.check_busy("there are already 3 sessions");
             assert_eq!(refused.head.get("mcp-session-id"), None);
         }
         // The stream of HTTP+SSE is a session too.
         let pair = crate::client::Request::get().to("/sse").ask(server.address()).await;
-        pair.check_busy("there are 3 sessions already");
+        pair.check_busy("there are already 3 sessions");
         check_echo(server.address()).await;
         let deleted = sessions[1].delete().ask(server.address()).await;
         assert_eq!(deleted.status(), 204);

@@ -33,7 +33,7 @@ fn check_soon(what: &str, ended: &Ended) {
     eprintln!("{what}: ended after {:?}", ended.took);
     assert!(ended.status.success(), "{what}: {ended:?}");
     assert_eq!(ended.stderr.matches("on_shutdown has run").count(), 1, "{ended:?}");
-    assert!(!ended.stderr.contains("given up"), "{ended:?}");
+    assert!(!ended.stderr.contains("dropped; connections"), "{ended:?}");
 }
 
 /// Waits until the server accepts no further connection.
@@ -199,7 +199,7 @@ fn requests_that_never_end_are_given_up_after_the_grace() {
         eprintln!("never: ended after {:?}", ended.took);
         assert!(ended.status.success(), "{ended:?}");
         assert!(ended.took >= GRACE, "{ended:?}");
-        assert!(ended.stderr.contains("given up; connections: 4,"), "{ended:?}");
+        assert!(ended.stderr.contains("dropped; connections: 4,"), "{ended:?}");
         assert_eq!(ended.stderr.matches("on_shutdown has run").count(), 1, "{ended:?}");
         for connection in [&mut held, &mut stubborn, &mut half] {
             check_closed(connection).await;
@@ -218,7 +218,7 @@ fn a_client_that_does_not_read_is_given_up_after_the_grace() {
         server.terminate();
         let ended = server.wait();
         assert!(ended.status.success(), "{ended:?}");
-        assert!(ended.stderr.contains("given up; connections: 1,"), "{ended:?}");
+        assert!(ended.stderr.contains("dropped; connections: 1,"), "{ended:?}");
     });
 }
 
@@ -238,7 +238,7 @@ fn a_call_whose_client_has_left_has_its_grace() {
         server.terminate();
         let ended = server.wait();
         assert!(ended.status.success() && ended.took >= GRACE, "{ended:?}");
-        assert!(ended.stderr.contains("given up; connections: 0, calls: 1"), "{ended:?}");
+        assert!(ended.stderr.contains("dropped; connections: 0, calls: 1"), "{ended:?}");
     });
 }
 

@@ -257,7 +257,7 @@ impl Ended {
     #[track_caller]
     pub(crate) fn check_soon(&self) {
         assert!(self.status.success(), "{self:?}");
-        for given_up in ["have been given up", "did not read its last answers"] {
+        for given_up in ["have been cancelled", "did not read its last answers"] {
             assert!(!self.stderr.contains(given_up), "{self:?}");
         }
     }

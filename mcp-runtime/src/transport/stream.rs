@@ -160,7 +160,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
         match peer.in_flight() {
             0 => tracing::warn!("the client did not read its last answers"),
             count => {
-                tracing::warn!("calls that were still running and have been given up: {count}");
+                tracing::warn!("calls that were still running have been cancelled: {count}");
             }
         }
         Ok(())

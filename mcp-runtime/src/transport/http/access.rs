@@ -35,7 +35,7 @@ impl HostAccess {
     pub(super) fn check(&self, head: &Head<'_>, uri: &Uri) -> Result<Option<HeaderValue>, String> {
         for (said, name) in [(head.host, header::HOST), (head.origin, header::ORIGIN)] {
             if said.is_repeated {
-                return Err(format!("the header `{name}` is there twice"));
+                return Err(format!("the header `{name}` is repeated"));
             }
         }
         if let (Some(host), None, None) = (head.host.first, uri.authority(), head.origin.first)
@@ -51,7 +51,7 @@ impl HostAccess {
             if !self.is_host(name) {
                 let name = shown(name);
                 return Err(format!(
-                    "this server does not answer to the host `{name}`: start it with `--allow-host {name}`, or say `.allow_host(\"{name}\")`"
+                    "this server does not answer to the host `{name}`: start it with `--allow-host {name}`, or call `.allow_host(\"{name}\")`"
                 ));
             }
         }
@@ -62,7 +62,7 @@ impl HostAccess {
         }
         let text = shown(&text);
         Err(format!(
-            "pages of the origin `{text}` may not call this server: start it with `--allow-origin {text}`, or say `.allow_origin(\"{text}\")`"
+            "pages of the origin `{text}` may not call this server: start it with `--allow-origin {text}`, or call `.allow_origin(\"{text}\")`"
         ))
     }
 

@@ -247,7 +247,9 @@ impl EventStream {
                 .as_ref()
                 .and_then(|request| HeldAnswer::take(request.state(), frames.len()));
             if self.held.is_none() {
-                tracing::debug!("a stream ends, because too many answers wait to be read");
+                tracing::debug!(
+                    "a stream was ended, because too many answers are waiting to be read"
+                );
                 self.is_over = true;
                 return Poll::Ready(None);
             }

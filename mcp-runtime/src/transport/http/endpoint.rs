@@ -134,9 +134,9 @@ impl Endpoint {
         taken.map_err(|why| {
             self.service.tally().refuse(Limit::Sessions);
             match why {
-                NoShare::Empty => format!("there are {all} sessions already: try again later"),
+                NoShare::Empty => format!("there are already {all} sessions: try again later"),
                 NoShare::Reserved | NoShare::Own => format!(
-                    "this client has its share of the {all} sessions there may be: end some of them, or try again later"
+                    "this client has its share of the {all} sessions: end some of them, or try again later"
                 ),
             }
         })

@@ -35,7 +35,10 @@ pub(super) fn open(
 ) -> Response<HttpBody> {
     let endpoint = &state.endpoint;
     if !Accepts::by(head, &parts.headers).events {
-        return reply::refuse(StatusCode::NOT_ACCEPTABLE, "the answer is a `text/event-stream`");
+        return reply::refuse(
+            StatusCode::NOT_ACCEPTABLE,
+            "the answer is a `text/event-stream`, which `Accept` does not name",
+        );
     }
     let tenant = endpoint.tenant(&Carrier::of_request(parts, state.address_of(parts)));
     let Some(permit) = endpoint.permit(&tenant) else {

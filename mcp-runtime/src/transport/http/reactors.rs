@@ -70,7 +70,7 @@ impl Reactors {
                 return Err(poll.problem(snapshot));
             }
         }
-        Err(Unresponsive("code that is no item of this server".to_owned()))
+        Err(Unresponsive("code that is not an item of this server".to_owned()))
     }
 
     /// Serves a connection on the reactor that has the fewest.

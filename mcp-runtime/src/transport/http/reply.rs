@@ -96,7 +96,7 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<HttpBody> {
     let given = given.and_then(|value| value.to_str().ok()).unwrap_or("nothing");
     refuse(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        format_args!("`Content-Type` must say `application/json`, and it says `{}`", shown(given)),
+        format_args!("`Content-Type` must be `application/json`, but it is `{}`", shown(given)),
     )
 }
 
@@ -125,7 +125,7 @@ pub(super) fn last(
 /// Refuses a method that the address does not have.
 pub(super) fn not_allowed(allowed: &'static str) -> Response<HttpBody> {
     let mut response =
-        refuse(StatusCode::METHOD_NOT_ALLOWED, format_args!("this address takes {allowed}"));
+        refuse(StatusCode::METHOD_NOT_ALLOWED, format_args!("this address accepts only {allowed}"));
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
     response
 }

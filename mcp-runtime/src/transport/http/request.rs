@@ -339,7 +339,7 @@ impl<B: RequestBody> Future for RequestFuture<B> {
         let connection = || connection.take().or_else(|| active.state().keep_connection(parts));
         if !response.body_mut().register(active, connection) {
             response = reply::busy(
-                "too many answers wait to be read, and there is no room for this one: try again later",
+                "too many answers are waiting to be read, and there is no room for this one: try again later",
             );
         }
         if let Some(origin) = self.origin.take() {

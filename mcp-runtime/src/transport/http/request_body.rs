@@ -57,7 +57,7 @@ impl Unread {
                 format_args!("the body took longer than {:?}", limits.body_time),
             ),
             Self::Busy => reply::busy("too many large bodies are being read: try again later"),
-            Self::Broken => reply::refuse(StatusCode::BAD_REQUEST, "the body broke off"),
+            Self::Broken => reply::refuse(StatusCode::BAD_REQUEST, "the body is incomplete"),
         }
     }
 }

@@ -175,7 +175,7 @@ impl HttpServer {
         let calls = self.service.endpoint().service.calls_waiting();
         if !finished || calls > 0 {
             tracing::warn!(
-                "what was still in use has been given up; connections: {}, calls: {calls}",
+                "connections and calls that were still open after the grace period have been dropped; connections: {}, calls: {calls}",
                 connections.len()
             );
         }

@@ -46,7 +46,7 @@ pub(super) fn initialize(
         };
     }
     if endpoint.is_stopping() {
-        return reply::busy("the server stops");
+        return reply::busy("the server is stopping");
     }
     let session = match endpoint.new_session(&carrier) {
         Ok(session) => Arc::new(session),
@@ -234,7 +234,7 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
             if gone == Gone::Forgotten {
                 endpoint.service.tally().refuse(Limit::Events);
             }
-            let why = "the stream cannot be resumed from this event: it is not kept any more, or never was";
+            let why = "the stream cannot be resumed from this event: the event is no longer stored, or never was";
             return reply::refuse(StatusCode::BAD_REQUEST, why);
         }
     };
@@ -273,7 +273,7 @@ fn find(
 ) -> Result<Arc<HttpSession>, Unnamed> {
     for (field, name) in [(head.session, SESSION_HEADER), (head.version, VERSION_HEADER)] {
         if field.is_repeated {
-            return Err(Unnamed::Refused(format!("the header `{name}` is there twice")));
+            return Err(Unnamed::Refused(format!("the header `{name}` is repeated")));
         }
     }
     let id = head.session.first.ok_or(Unnamed::Missing)?;
@@ -284,7 +284,7 @@ fn find(
         Some(version) if version != revision.name() => {
             let version = String::from_utf8_lossy(version.as_bytes());
             Err(Unnamed::Refused(format!(
-                "`MCP-Protocol-Version` says `{}`, and the session {revision}",
+                "`MCP-Protocol-Version` is `{}`, but the session uses {revision}",
                 shown(&version)
             )))
         }
@@ -309,7 +309,7 @@ impl Unnamed {
         match self {
             Self::Missing => refuse(
                 StatusCode::BAD_REQUEST,
-                "the header `Mcp-Session-Id` is missing: `initialize` is answered with it",
+                "the header `Mcp-Session-Id` is missing: the response to `initialize` has its value",
             ),
             Self::Unknown => reply::no_session("send `initialize` without `Mcp-Session-Id`"),
             Self::Refused(why) => refuse(StatusCode::BAD_REQUEST, &why),

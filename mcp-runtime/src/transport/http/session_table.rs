@@ -20,7 +20,7 @@ impl SessionId {
     pub(super) fn unguessable() -> Result<Self, String> {
         let mut bits = [0; 16];
         getrandom::fill(&mut bits)
-            .map_err(|error| format!("the system gives no random numbers: {error}"))?;
+            .map_err(|error| format!("the system provides no random numbers: {error}"))?;
         let mut text = [0; 32];
         for (pair, byte) in text.chunks_exact_mut(2).zip(bits) {
             const DIGITS: &[u8; 16] = b"0123456789abcdef";

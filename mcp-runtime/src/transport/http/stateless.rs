@@ -37,7 +37,7 @@ pub(super) fn answer(
             return reply::empty(StatusCode::ACCEPTED).into();
         }
         Incoming::One(Ok(RpcMessage::Response { .. })) => {
-            let why = "clients send no responses in this revision";
+            let why = "clients must not send responses in this revision";
             return reply::refuse(StatusCode::BAD_REQUEST, why).into();
         }
         _ => return reply::refuse(StatusCode::BAD_REQUEST, "one message at a time").into(),

@@ -72,7 +72,7 @@ impl TokenGate {
                     let verified = match unwind::catch(|| verifying.as_mut().poll(cx)) {
                         Ok(polled) => ready!(polled),
                         Err(Panicked) => {
-                            tracing::error!("the verifier of tokens panicked");
+                            tracing::error!("the token verifier panicked");
                             Err(Denied::unavailable("the token cannot be verified now"))
                         }
                     };
@@ -121,7 +121,7 @@ pub(super) fn has_ended(parts: &Parts) -> Option<Response<HttpBody>> {
     if expiry > SystemTime::now() {
         return None;
     }
-    let refusal = AuthRefusal::Invalid("the authorization of the caller has ended".into());
+    let refusal = AuthRefusal::Invalid("the authorization of the caller has expired".into());
     let why = refusal.why();
     tracing::debug!("refused: {why}");
     Some(challenging(reply::refuse(refusal.status(), why), refusal.challenge(None, "")))
@@ -154,7 +154,7 @@ pub(super) fn metadata(
     let resource = || is_sse.then(|| sse_url(endpoint, protected, parts)).flatten();
     match protected.metadata(|| resource().unwrap_or_else(|| endpoint_url(endpoint, parts))) {
         Some(document) => reply::json(StatusCode::OK, document),
-        None => reply::refuse(StatusCode::NOT_FOUND, "nobody is named who gives tokens out"),
+        None => reply::refuse(StatusCode::NOT_FOUND, "no authorization server is configured"),
     }
 }
 

@@ -32,7 +32,7 @@ impl StdioGuard {
         if installed.is_some() {
             return Err(io::Error::new(
                 io::ErrorKind::AlreadyExists,
-                "the standard streams are guarded already",
+                "the standard streams are already guarded",
             ));
         }
         let (changed, input, output) = platform::seize()?;
