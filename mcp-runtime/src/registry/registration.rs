@@ -128,9 +128,9 @@ pub struct Registered;
 pub struct Misplaced;
 
 #[diagnostic::on_unimplemented(
-    message = "an attribute on a function in an `impl` block needs `#[server]` on the block",
-    label = "in an `impl` block that has no `#[server]`",
-    note = "write `#[server]` above the `impl` block; a macro that writes such functions writes the block too"
+    message = "an attribute on a function in an `impl` block needs `#[handlers]` on the block",
+    label = "in an `impl` block that has no `#[handlers]`",
+    note = "write `#[handlers]` (`#[server]` until 0.1) above the `impl` block; a macro that generates such functions must generate the block too"
 )]
 pub trait Placed {}
 
