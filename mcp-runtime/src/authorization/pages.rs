@@ -10,9 +10,9 @@ use crate::limits::{CallerKey, RefusalCounters};
 /// HTTP pages of an authorization server in the same process, at paths beside the endpoint. The transport passes requests for these paths
 /// on without asking for a token.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no pages of an authorization server",
+    message = "`{Self}` does not provide the pages of an authorization server",
     label = "does not implement `AuthorizationPages`",
-    note = "only the crate `mcp-runtime-authorization-server` implements it: pass its `AuthorizationServer` to `.auth(…)`"
+    note = "only the crate `mcp-runtime-authorization-server` implements this trait: pass its `AuthorizationServer` to `.auth(…)`"
 )]
 pub trait AuthorizationPages: Send + Sync {
     /// Whether a page has this path.

@@ -34,7 +34,7 @@ use crate::call::context::Authorization;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot verify access tokens",
     label = "does not implement `TokenVerifier`",
-    note = "`Jwt::new(issuer, audience)` verifies what an issuer has signed, `StaticTokens` is for development; a verifier of your own is a type with `impl TokenVerifier`"
+    note = "`Jwt::new(issuer, audience)` verifies tokens that an issuer has signed, and `StaticTokens` is for development; to write your own verifier, implement `TokenVerifier`"
 )]
 pub trait TokenVerifier: Send + Sync + 'static {
     /// Verifies a token and returns the authorization of its caller. The future is polled where the request is read, so a verifier that

@@ -12,10 +12,10 @@ use serde::{Serialize, de::DeserializeOwned};
 ///
 /// `M` is [`Whole`]. With a single impl the compiler would blame the bounds of that impl. With two candidates it blames this trait.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is in a type with `#[data]` and has none itself",
-    label = "not known as JSON",
-    note = "put `#[data]` on `{Self}` too; what need not travel gets `#[serde(skip)]`",
-    note = "a type of another crate has `Serialize`, `Deserialize` and `JsonSchema` behind its features, mostly `serde` and `schemars`"
+    message = "`{Self}` is in a type with `#[data]`, but does not have `#[data]` itself",
+    label = "cannot be converted to and from JSON",
+    note = "put `#[data]` on `{Self}` too, or `#[serde(skip)]` on a field that need not be sent",
+    note = "a type from another crate implements `Serialize`, `Deserialize` and `JsonSchema` behind features of that crate, usually `serde` and `schemars`"
 )]
 pub trait Data<M>: Serialize + DeserializeOwned + JsonSchema {}
 

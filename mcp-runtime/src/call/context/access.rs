@@ -130,8 +130,8 @@ impl fmt::Debug for Access<'_> {
 /// The server calls the policy after the check of the scopes and before the handler runs. It also calls the policy once for each item of a
 /// list, so the policy must return at once. Anonymous callers never reach the policy: they are asked for a token.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot decide who may use something",
-    label = "not a function of a caller and what they want",
+    message = "`{Self}` cannot decide who may use an item",
+    label = "not a function that takes a caller and an access, and returns `bool`",
     note = "write `|caller, access| caller.has_scope(\"admin\")`, or a `fn(&Authorization, &Access<'_>) -> bool`"
 )]
 pub trait Policy: Fn(&Authorization, &Access<'_>) -> bool + Send + Sync + 'static {}

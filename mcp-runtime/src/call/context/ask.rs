@@ -299,9 +299,9 @@ fn wrong(why: String) -> Unanswered {
 
 /// Several questions at once: a tuple of two to four, or a `Vec`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not several questions",
-    label = "not a tuple of two to four questions, nor a `Vec` of them",
-    note = "write `ctx.ask_all((ctx.roots(), ctx.elicit::<Name>(\"name\", \"Who are you?\"))).await`; a question alone is waited for with `.await`"
+    message = "`{Self}` is not a group of questions",
+    label = "neither a tuple of two to four questions nor a `Vec` of questions",
+    note = "write `ctx.ask_all((ctx.roots(), ctx.elicit::<Name>(\"name\", \"Who are you?\"))).await`; a single question needs only `.await`"
 )]
 pub trait AskAll {
     /// Answers, in the order of the questions.

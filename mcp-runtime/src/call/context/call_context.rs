@@ -337,8 +337,8 @@ impl fmt::Debug for LazyContext<'_> {
 /// Types from which generated code takes the context.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the context of a call",
-    label = "a `Context` or a `LazyContext`",
-    note = "only what the attributes generate uses this trait"
+    label = "neither a `Context` nor a `LazyContext`",
+    note = "only code that the attributes generate uses this trait"
 )]
 pub trait HasContext {
     /// Returns the context.
@@ -408,7 +408,7 @@ impl Context {
 #[diagnostic::on_unimplemented(
     message = "a `Context` does not log: events of `tracing` go to the client that asked for them",
     label = "not a method of `Context`",
-    note = "run `cargo add tracing`, and write `tracing::info!(\"…\")` here, or `debug`, `warn`, `error` for `info`"
+    note = "run `cargo add tracing`, and write `tracing::info!(\"…\")` here, or `debug`, `warn` or `error` instead of `info`"
 )]
 #[allow(missing_docs, reason = "public only for the compiler")]
 pub trait LogsThroughTracing {
@@ -416,7 +416,7 @@ pub trait LogsThroughTracing {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "a `Context` reports no progress itself, its `Progress` does",
+    message = "a `Context` does not report progress itself; its `Progress` does",
     label = "not a method of `Context`",
     note = "write `.progress().total(total).report(done)`, or take a parameter `progress: Progress`"
 )]

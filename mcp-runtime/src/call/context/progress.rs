@@ -114,7 +114,7 @@ impl fmt::Debug for Progress {
 #[diagnostic::on_unimplemented(
     message = "progress cannot be counted in `{Self}`",
     label = "not a number",
-    note = "write a number, as in `progress.report(3)`, or how many there are: `lines.len()`"
+    note = "write a number, as in `progress.report(3)`, or a count, such as `lines.len()`"
 )]
 pub trait Amount: ProgressNumber {
     /// Converts the amount into the number type of the protocol.

@@ -43,7 +43,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not come from the server",
     label = "does not implement `FromCall`",
-    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
+    note = "the server provides `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, and your own types with `impl FromCall`"
 )]
 pub trait FromCall<'a>: Sized {
     /// Makes the value. An error becomes the result of the call, as if the handler had returned it.
@@ -202,8 +202,8 @@ impl<T: Send + Sync + 'static> FromCall<'_> for State<T> {
 #[diagnostic::on_unimplemented(
     message = "calls that run at the same time cannot share `{Self}`",
     label = "not `Send` and `Sync`",
-    note = "write `std::sync::Arc` for `Rc`, `Mutex` or `RwLock` for `RefCell`, and an atomic for `Cell`, here or in what it is made of",
-    note = "what is not yours and is `Send` goes into a `Mutex`, which is `Sync`"
+    note = "write `std::sync::Arc` instead of `Rc`, `Mutex` or `RwLock` instead of `RefCell`, and an atomic instead of `Cell`, here or inside the type",
+    note = "wrap a type of another crate in a `Mutex`, which is `Sync` if the type is `Send`"
 )]
 pub trait Shared: Send + Sync + 'static {}
 

@@ -93,9 +93,9 @@ pub trait Describe: Copy {
 
 /// Types that `#[arg(default = "…")]` can make from its text.
 #[diagnostic::on_unimplemented(
-    message = "a text cannot be the default of type `{Self}`",
-    label = "not made from a text",
-    note = "the default is any expression of that type: `default = 1`, `default = Color::Red`, `default = vec![]`"
+    message = "a string cannot be the default of type `{Self}`",
+    label = "cannot be made from a string",
+    note = "the default can be any expression of that type, such as `default = 1`, `default = Color::Red`, `default = vec![]`"
 )]
 pub trait FromText {
     fn from_text(text: &'static str) -> Self;
@@ -116,7 +116,7 @@ pub fn from_text<T: FromText>(text: &'static str) -> T {
 /// Types that `#[arg(default)]` applies to.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no default of its own",
-    label = "there is no `Default` for it",
+    label = "does not implement `Default`",
     note = "write the default, as in `#[arg(default = Color::Red)]`, or `#[derive(Default)]` on the type"
 )]
 pub trait FromDefault {

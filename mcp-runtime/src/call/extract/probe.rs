@@ -23,9 +23,9 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter",
     label = "clients cannot send it, and the server does not have it",
-    note = "what clients send is `String`, a number, `bool`, a list or map, or your own type with `#[data]`: it implements `Deserialize` and `JsonSchema`, with everything in it",
-    note = "a type of another crate needs that crate's feature for serde, and schemars' for the crate: `cargo add uuid --features serde` and `cargo add schemars --features uuid1` for `Uuid`",
-    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
+    note = "clients can send `String`, a number, `bool`, a list or map, or your own type with `#[data]`; the type and everything in it must implement `Deserialize` and `JsonSchema`",
+    note = "a type from another crate needs that crate's feature for serde, and the feature of schemars for that crate: for `Uuid`, run `cargo add uuid --features serde` and `cargo add schemars --features uuid1`",
+    note = "the server provides `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, and your own types with `impl FromCall`"
 )]
 pub trait Argument: DeserializeOwned + JsonSchema + Send + 'static {}
 
@@ -34,11 +34,11 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Argument for T {}
 
 /// An argument of a prompt or a template, which is sent as a text.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be read from a text",
-    label = "clients send a text here, and this is not made from one",
-    note = "arguments of prompts and variables of URIs are texts, one for each parameter: take `String` or a number, or put `#[data]` on an enum of plain names",
-    note = "or implement `FromStr` with an error that has `Display`: `impl std::str::FromStr for {Self} {{ type Err = String; fn from_str(text: &str) -> Result<Self, String> {{ Ok(…) }} }}`",
-    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
+    message = "`{Self}` cannot be read from text",
+    label = "clients send text here, and this type cannot be made from text",
+    note = "arguments of prompts and variables of URIs are strings, one for each parameter: take `String` or a number, or put `#[data]` on an enum whose variants have no fields",
+    note = "or implement `FromStr` with an error that implements `Display`: `impl std::str::FromStr for {Self} {{ type Err = String; fn from_str(text: &str) -> Result<Self, String> {{ Ok(…) }} }}`",
+    note = "the server provides `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, and your own types with `impl FromCall`"
 )]
 pub trait TextArgument: DeserializeOwned + Send + 'static {}
 
@@ -48,7 +48,7 @@ impl<T: DeserializeOwned + Send + 'static> TextArgument for T {}
 /// Parameters of a plain `fn`: all except those that only make sense while work goes on.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no use in a plain `fn`, which runs in place and must return at once",
-    label = "never seen by the client, nor changed while the function runs",
+    label = "never reaches the client, and never changes while the function runs",
     note = "make the function `async`, or add `blocking` to its attribute to run it on a thread of its own"
 )]
 pub trait InPlace {}
@@ -58,7 +58,7 @@ impl<T: ?Sized + NeverImplemented> InPlace for T {}
 
 /// Parameters that `#[arg(…)]` and `#[complete(…)]` apply to.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` comes from the server, so there is nothing to say about it to clients",
+    message = "`{Self}` comes from the server, so attributes of arguments have no effect on it",
     label = "not an argument",
     note = "remove `#[arg(…)]` and `#[complete(…)]` from this parameter"
 )]

@@ -21,8 +21,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not come from the server, and no variable of the URI has this parameter's name",
     label = "nothing to take it from",
-    note = "to take it from the URI, put the parameter's name into it, in braces: `users://{{id}}`",
-    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
+    note = "to take it from the URI, add the parameter's name in braces, as in `users://{{id}}`",
+    note = "the server provides `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, and your own types with `impl FromCall`"
 )]
 pub trait FromServer<'a> {}
 
@@ -38,7 +38,7 @@ impl<T: Sync> SyncState for State<T> {}
 #[diagnostic::on_unimplemented(
     message = "calls that run at the same time cannot share `{T}`",
     label = "not `Send` and `Sync`",
-    note = "write `std::sync::Arc` for `Rc`, `Mutex` or `RwLock` for `RefCell`, and an atomic for `Cell`, here or in what it is made of"
+    note = "write `std::sync::Arc` instead of `Rc`, `Mutex` or `RwLock` instead of `RefCell`, and an atomic instead of `Cell`, here or inside the type"
 )]
 pub trait Lends<T> {}
 
@@ -49,7 +49,7 @@ impl<T: Shared> Lends<T> for State<T> {}
 
 /// Types that lend a `T` to all calls without an `Arc`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a parameter: all calls share the server's state already, without an `Arc`",
+    message = "`{Self}` cannot be a parameter: all calls already share the server's state, without an `Arc`",
     label = "clients cannot send it, and the server does not have it",
     note = "take `&{T}`, and give the server the value itself: `.state(…)` with a `{T}`",
     note = "a parameter `State<{T}>` can be cloned and kept, as an `Arc` can"
@@ -67,9 +67,9 @@ impl<T: Borrows> Borrows for Box<T> {}
 
 /// Types that own their data, as arguments must.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` borrows, and an argument must own its data",
-    label = "what the client sent is not kept for the call",
-    note = "in the type write `String` or `Cow<'static, str>` for `&str` and `Vec<T>` for `&[T]`, and remove its lifetime"
+    message = "`{Self}` borrows, but an argument must own its data",
+    label = "the client's message is not kept during the call",
+    note = "in the type, write `String` or `Cow<'static, str>` instead of `&str`, and `Vec<T>` instead of `&[T]`, and remove its lifetime"
 )]
 pub trait OwnsData {}
 

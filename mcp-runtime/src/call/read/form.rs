@@ -39,7 +39,7 @@ use crate::model::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a form",
-    label = "nobody can be asked to fill this in",
+    label = "users cannot be asked to fill this in",
     note = "a form is a struct of yours with `#[form]`; a single question is a form with one field"
 )]
 pub trait Form: DeserializeOwned + Send + 'static {
@@ -76,7 +76,7 @@ pub trait Form: DeserializeOwned + Send + 'static {
     message = "`{Self}` cannot be a field of a form",
     label = "a form has flat fields only: text, numbers, bool, and choices",
     note = "a field is `String`, a number, `bool`, an enum with `#[form]` instead of `#[data]` (one choice), `Vec` or `BTreeSet` of such an enum (several), or `Option` of these",
-    note = "what has more parts is asked in several forms, one after another"
+    note = "ask for nested data in several forms, one after another"
 )]
 pub trait FormField {
     /// Whether an answer must have the field. `#[form]` relies on it.

@@ -71,8 +71,8 @@ pub fn tool_reply<T: ToolReply>(value: T) -> OperationResult {
 
 /// Types that `Json<T>` can hold in the result of a tool.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot go out as JSON with a schema",
-    label = "the type in `Json<…>` implements `Serialize` and `JsonSchema`",
+    message = "`{Self}` cannot be sent as JSON with a schema",
+    label = "the type in `Json<…>` must implement `Serialize` and `JsonSchema`",
     note = "put `#[data]` on your own types"
 )]
 pub trait Structured: Serialize + JsonSchema {}
