@@ -243,14 +243,14 @@ fn prelude_message(name: &str, item: Option<&DeriveInput>) -> String {
     let attrs = item.into_iter().flat_map(|item| &item.attrs);
     let words = attrs.filter_map(|attr| Some(attr.path().segments.last()?.ident.to_string()));
     if let Some(word) = words.into_iter().find(|word| word == "data" || word == "form") {
-        return format!("#[{word}] derives `{name}` already: remove it here");
+        return format!("#[{word}] already derives `{name}`: remove it here");
     }
     let (module, command) = match name {
         "JsonSchema" => ("schemars", "cargo add schemars"),
         _ => ("serde", "cargo add serde --features derive"),
     };
     format!(
-        "the prelude has the trait `{name}` and no derive: remove it here and write `#[data]` above the type, which derives `Serialize`, `Deserialize` and `JsonSchema`; for this derive alone, run `{command}` and write `use {module}::{name};`"
+        "the prelude has the trait `{name}` but no derive macro for it: remove the derive here and write `#[data]` above the type, which derives `Serialize`, `Deserialize` and `JsonSchema`; for this derive alone, run `{command}` and write `use {module}::{name};`"
     )
 }
 

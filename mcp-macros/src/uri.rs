@@ -118,7 +118,7 @@ impl Parser<'_> {
                 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
         };
         if !scheme.is_some_and(valid) {
-            self.problem(0, "the URI starts with a scheme of its own, such as `users://`");
+            self.problem(0, "the URI must start with a scheme of its own, such as `users://`");
         }
     }
 
@@ -138,7 +138,7 @@ impl Parser<'_> {
                 if !code.is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit())) {
                     self.problem(
                         at,
-                        "`%` is followed by two hexadecimal digits; `%` itself is `%25`",
+                        "`%` must be followed by two hexadecimal digits; write `%25` for `%` itself",
                     );
                 }
             } else if char == '<'
@@ -231,7 +231,7 @@ impl Parser<'_> {
         if twice {
             return self.problem(
                 at,
-                format!("`{name}` is there twice, and which of the two would be the value? Remove one, or call it something else"),
+                format!("`{name}` appears twice, so its value is ambiguous: remove one, or give it another name"),
             );
         }
         self.segments.push(Segment::Variable(Variable { name: name.to_owned(), kind, explode }));
@@ -260,7 +260,7 @@ impl Parser<'_> {
         if touching || swallowed {
             self.problem(
                 at,
-                "where does the variable before end? Put text between the two, such as `/`",
+                "the end of the previous variable is ambiguous: put text between the two, such as `/`",
             );
         }
     }
@@ -273,7 +273,7 @@ impl Parser<'_> {
             if segment == ".." {
                 self.problem(
                     at,
-                    "a `..` segment is resolved by clients before they ask: write the real path",
+                    "clients resolve a `..` segment before they send a request: write the real path",
                 );
             }
             at += segment.len() + 1;

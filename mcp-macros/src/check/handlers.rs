@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use syn::spanned::Spanned as _;
 use syn::{GenericParam, Ident};
 
-const CONCRETE: &str = "is one type: write `impl Type<…>` with concrete parameters";
+const CONCRETE: &str = "has one type: write `impl Type<…>` with concrete parameters";
 
 pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
     if let Some(token) = &block.of_trait {
@@ -24,7 +24,7 @@ pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
             GenericParam::Type(ty) => (ty.ident.span(), CONCRETE),
             GenericParam::Const(constant) => (constant.ident.span(), CONCRETE),
         };
-        errors.at(span, format!("the state of a server lives as long as it and {reason}"));
+        errors.at(span, format!("the state of a server lives as long as the server and {reason}"));
     }
     for hidden in block.hidden() {
         let message = format!(
@@ -92,8 +92,10 @@ pub(crate) fn duplicates(items: &[Item<'_>], errors: &Errors) {
                 )
             };
             let what = item.kind.word();
-            errors
-                .at(span, format!("`{first}` is the {what} `{key}` of this block already: {fix}"));
+            errors.at(
+                span,
+                format!("`{first}` already defines the {what} `{key}` in this block: {fix}"),
+            );
         }
     }
 }

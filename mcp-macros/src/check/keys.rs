@@ -19,7 +19,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
 pub(super) fn contradictions(keys: &ItemKeys, errors: &Errors) -> bool {
     let pairs = [
         (&keys.read_only, &keys.destructive, "a tool that only reads destroys nothing"),
-        (&keys.strict, &keys.lenient, "one refuses what the other lets pass"),
+        (&keys.strict, &keys.lenient, "one rejects what the other accepts"),
     ];
     let mut found = false;
     for (one, other, reason) in pairs {
@@ -39,7 +39,7 @@ fn name(item: &Item<'_>, errors: &Errors) {
             .map(|char| if char.is_ascii() && allowed(char as u8) { char } else { '_' })
             .collect();
         let fix = if item.keys.name.is_none() {
-            "; give it one with `#[tool(name = \"…\")]`".to_owned()
+            "; set another name with `#[tool(name = \"…\")]`".to_owned()
         } else if plain.len() <= 128 {
             format!(": write `\"{plain}\"`")
         } else {
@@ -67,7 +67,10 @@ fn contradiction(
         if position(one.span()) < position(other.span()) { (one, other) } else { (other, one) };
     errors.at(
         second.span(),
-        format!("`{}` contradicts `{}`: {reason}: remove one of the two", second.key, first.key),
+        format!(
+            "`{}` contradicts `{}`, because {reason}: remove one of the two",
+            second.key, first.key
+        ),
     );
     true
 }
@@ -90,7 +93,7 @@ fn mode(item: &Item<'_>, errors: &Errors) {
     if let Some(task) = &item.keys.task
         && item.mode() == Mode::InPlace
     {
-        let message = "`task` is for work that goes on after the call, and a plain `fn` has returned by then: add `blocking`, or make it `async`";
+        let message = "`task` is for work that continues after the call, but a plain `fn` has returned by then: add `blocking`, or make it `async`";
         errors.at(task.span(), message);
     }
 }
@@ -103,13 +106,13 @@ fn task(item: &Item<'_>, errors: &Errors) {
     if let Some(poll) = poll
         && poll.value.0 >= ttl.value.0
     {
-        let message = "clients that wait as long as `poll` says find no task any more: make `poll` shorter than `ttl`";
+        let message = "the task expires before a client polls for the first time: make `poll` shorter than `ttl`";
         errors.at(poll.span(), message);
     }
     if let Some(timeout) = &item.keys.timeout
         && timeout.value.0 > ttl.value.0
     {
-        let message = "a task ends with its `ttl`, so a longer `timeout` never ends it: make `ttl` at least as long, or remove `timeout`";
+        let message = "a task expires after its `ttl`, so a longer `timeout` has no effect: make `ttl` at least as long, or remove `timeout`";
         errors.at(timeout.span(), message);
     }
 }
@@ -127,14 +130,15 @@ fn useless(item: &Item<'_>, errors: &Errors) {
     if let (Some(_), Some(cache)) = (guarded, &keys.cache)
         && let Some(public) = cache.value.public.as_ref().filter(|public| public.value.0)
     {
-        let message = "what is not for everybody no cache may give to everybody: remove `public`";
+        let message =
+            "a resource with `scopes` or `auth` must not be in a shared cache: remove `public`";
         errors.at(public.span(), message);
     }
     if let Some(single_use) = &keys.single_use
         && single_use.value.0
         && item.mode() == Mode::InPlace
     {
-        let message = "`single_use` is for a call that waits for an answer of the user, and a plain `fn` cannot wait: make it `async`";
+        let message = "`single_use` is for a call that waits for an answer from the user, but a plain `fn` cannot wait: make it `async`";
         errors.at(single_use.span(), message);
     }
 }

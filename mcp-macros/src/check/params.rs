@@ -24,13 +24,13 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
             let span =
                 param.keys.name.as_ref().map_or_else(|| param.span(), |name| name.value.0.span());
             let name = param.name();
-            errors.at(span, format!("another parameter is called `{name}` already: give one of them another name, as in `#[arg(name = \"…\")]`"));
+            errors.at(span, format!("another parameter is already called `{name}`: give one of them another name, as in `#[arg(name = \"…\")]`"));
         }
         if let Some(header) = &param.keys.header {
             let name = &header.value.0;
             if !headers.insert(name.value().to_ascii_lowercase()) && are_certain {
                 let message = format!(
-                    "another parameter has the header `{}` already, and their names are the same in any case: give one of them another",
+                    "another parameter already has the header `{}`, and header names are case-insensitive: give one of them another header",
                     name.value()
                 );
                 errors.at(name.span(), message);
@@ -90,10 +90,10 @@ fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     match (&keys.complete, item.kind) {
         (Some(complete), Kind::Tool) => errors.at(
             complete.span(),
-            "tools have no completion in any revision: show the model a value with `#[arg(example = \"…\")]`, or list them all in an enum",
+            "no protocol revision has completion for tools: show the model a value with `#[arg(example = \"…\")]`, or list all values in an enum",
         ),
         (Some(complete), Kind::Completion) => {
-            errors.at(complete.span(), "this function completes others: nothing completes it");
+            errors.at(complete.span(), "a completion function has no completions itself: remove `complete`");
         }
         _ => {}
     }
@@ -114,7 +114,7 @@ fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     if item.kind == Kind::Completion {
         for key in only_name.into_iter().flatten() {
             let message = format!(
-                "`{key}` says nothing here: clients never see these parameters, only `name` counts"
+                "`{key}` has no effect here, because clients never see these parameters and only `name` is used: remove it"
             );
             errors.at(key.span(), message);
         }
@@ -125,7 +125,7 @@ fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
         && let Some(span) = helper(param)
     {
         let name = param.name();
-        errors.at(span, format!("`{name}` is not a variable of the URI, so clients do not give it: add `{{{name}}}` to the URI or remove this"));
+        errors.at(span, format!("`{name}` is not a variable of the URI, so clients do not send it: add `{{{name}}}` to the URI, or remove this attribute"));
     }
 }
 
@@ -137,7 +137,7 @@ fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
         if item.kind != Kind::Resource {
             errors.at(
                 attr.path().span(),
-                format!("`{word}` attributes are for the parameters of tools, and this is a text: write `#[arg(name = \"…\", default = …)]`"),
+                format!("`{word}` attributes are for the parameters of tools, but this parameter is plain text: write `#[arg(name = \"…\", default = …)]`"),
             );
         }
         return;
@@ -264,16 +264,16 @@ fn of_text(keys: &ArgKeys, text: &str) -> Vec<String> {
     length.into_iter().chain(pattern).collect()
 }
 
-/// Returns a text such as "3 characters, and `len` allows 2 at most", or `None` if the length fits.
+/// Returns a text such as "3 characters, but `len` allows at most 2", or `None` if the length fits.
 fn miscounted(len: &Len, text: &str) -> Option<String> {
     let count = text.chars().count();
     let noun = if count == 1 { "character" } else { "characters" };
     let bound = match (len.min, len.max) {
-        (Some(min), _) if count < min => format!("{min} at least"),
-        (_, Some(max)) if count > max => format!("{max} at most"),
+        (Some(min), _) if count < min => format!("at least {min}"),
+        (_, Some(max)) if count > max => format!("at most {max}"),
         _ => return None,
     };
-    Some(format!("{count} {noun}, and `len` allows {bound}"))
+    Some(format!("{count} {noun}, but `len` allows {bound}"))
 }
 
 /// Checks the variables of a URI and the parameters that take them.
@@ -297,7 +297,7 @@ pub(super) fn variables(item: &Item<'_>, errors: &Errors) {
         };
         errors.at(
             template.uri.span(),
-            format!("the variable `{{{name}}}` has no parameter of its name; {hint}"),
+            format!("the variable `{{{name}}}` has no parameter of the same name; {hint}"),
         );
     }
 }

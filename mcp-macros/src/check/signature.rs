@@ -33,7 +33,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
         {
             let (name, output) = (&sig.ident, written(output));
             let message = format!(
-                "a {} that waits is an `async fn`: write `async fn {name}(…) -> {output}`, and return what the future returns",
+                "a {} that returns a future must be an `async fn`: write `async fn {name}(…) -> {output}`, and return what the future returns",
                 item.kind.word()
             );
             return errors.push(syn::Error::new_spanned(ty, message));
@@ -45,12 +45,12 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
 /// Rejects references that no call can provide.
 fn lent(reference: &TypeReference, errors: &Errors) {
     if let Some(token) = &reference.mutability {
-        let message = "calls run at the same time and share their state: take `&T` with a `Mutex` or an atomic in it; an argument is taken by value";
+        let message = "concurrent calls share the state: take `&T` with a `Mutex` or an atomic in it; take an argument by value";
         errors.at(token.span(), message);
     } else if let Type::TraitObject(object) = strip_groups(&reference.elem) {
         let name = written(&object.bounds);
         let message = format!(
-            "state is found by its type, so it has one: give the server an `Arc` with `.state::<Arc<dyn {name} + Send + Sync>>(…)`, and take `&std::sync::Arc<dyn {name} + Send + Sync>`"
+            "state is looked up by its type, which must be sized: give the server an `Arc` with `.state::<Arc<dyn {name} + Send + Sync>>(…)`, and take `&std::sync::Arc<dyn {name} + Send + Sync>`"
         );
         errors.push(syn::Error::new_spanned(reference, message));
     } else if let Type::Slice(slice) = strip_groups(&reference.elem)
@@ -65,7 +65,10 @@ fn lent(reference: &TypeReference, errors: &Errors) {
     } else if let Some(lifetime) =
         reference.lifetime.as_ref().filter(|lifetime| lifetime.ident == "static")
     {
-        errors.at(lifetime.span(), "a parameter is lent for the call: remove `'static`");
+        errors.at(
+            lifetime.span(),
+            "a parameter is borrowed only for the duration of the call: remove `'static`",
+        );
     }
 }
 
@@ -83,7 +86,7 @@ fn owned(path: &TypePath, errors: &Errors) {
                 if collection && reference.mutability.is_none() =>
             {
                 let message = format!(
-                    "what is in a `{}` that a client sends is owned by it: write `String` for `&str`, `T` for `&T`",
+                    "a `{}` that a client sends owns its contents: write `String` instead of `&str`, and `T` instead of `&T`",
                     last.ident
                 );
                 errors.push(syn::Error::new_spanned(reference, message));
@@ -108,11 +111,11 @@ fn alone(item: &Item<'_>, errors: &Errors) {
     }
     for (other, span) in item.function.kinds().skip(skipped) {
         let message = if other == item.kind {
-            format!("{} is there twice: remove one", other.owner())
+            format!("{} appears twice: remove one", other.owner())
         } else {
             let (this, that) = (item.kind.owner(), other.owner());
             format!(
-                "{that} beside {this}: a function is one of them; remove one, and write a second function that calls this"
+                "a function cannot have both {this} and {that}: remove one, and write a second function that calls this one"
             )
         };
         errors.at(span, message);
@@ -133,7 +136,10 @@ fn qualifiers(item: &Item<'_>, errors: &Errors) {
             .at(abi.extern_token.span(), format!("a {what} is called from Rust: remove `extern`"));
     }
     if let Some(variadic) = &sig.variadic {
-        errors.at(variadic.dots.spans[0], "take a `Vec<T>` or a `&[T]`: its items are checked");
+        errors.at(
+            variadic.dots.spans[0],
+            "variadic arguments cannot be checked: take a `Vec<T>` or a `&[T]`",
+        );
     }
 }
 
@@ -150,7 +156,8 @@ fn generics(item: &Item<'_>, errors: &Errors) {
                 (constant.ident.span(), "const", fix)
             }
         };
-        let message = format!("a {what} has one schema, so it has no {noun} parameters: {fix}");
+        let message =
+            format!("a {what} has one schema, so it cannot have {noun} parameters: {fix}");
         errors.at(span, message);
     }
 }
@@ -160,7 +167,7 @@ fn no_impl_trait(ty: &TokenStream, noun: &str, errors: &Errors) {
     if let Some(span) = find(ty, &is_impl) {
         errors.at(
             span,
-            format!("{noun} needs a type that can be named: replace `impl …` by a concrete type"),
+            format!("{noun} needs a type that can be named: replace `impl …` with a concrete type"),
         );
     }
 }
@@ -238,7 +245,7 @@ fn is_shared(receiver: &Receiver) -> bool {
 
 fn outside_handlers(kind: Kind) -> String {
     format!(
-        "{} on a method needs `#[handlers]` on the impl block around it (`#[server]` until 0.1); a macro that writes methods writes the block too",
+        "{} on a method needs `#[handlers]` on the impl block around it (`#[server]` until 0.1); a macro that generates methods must generate the block too",
         kind.owner()
     )
 }

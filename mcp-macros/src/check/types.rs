@@ -17,10 +17,10 @@ pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
     if let Some(parameter) = form.generics.params.first() {
         let message = match parameter {
             GenericParam::Lifetime(_) => {
-                "a form has no lifetimes, since what people answer is its own: remove them, and write `String` for `&str`"
+                "a form owns the user's answers, so it cannot have lifetimes: remove them, and write `String` instead of `&str`"
             }
             _ => {
-                "a form has one schema, so it has no type parameters: write a concrete type, such as `String`"
+                "a form has one schema, so it cannot have type parameters: write a concrete type, such as `String`"
             }
         };
         errors.at(parameter.span(), message);
@@ -31,12 +31,12 @@ pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
             if let Some(key) = &form.keys.enum_names {
                 errors.at(
                     key.span(),
-                    "`enum_names` is for enums, since it says how the titles of variants are told: remove it",
+                    "`enum_names` is for enums, because it sets how the titles of variants are sent: remove it",
                 );
             }
             if !matches!(fields, Fields::Named(_)) {
                 let span = if fields.is_empty() { keyword.span() } else { fields.span() };
-                errors.at(span, "a form has fields with names, which people see: `struct Booking { name: String, seats: u8 }`");
+                errors.at(span, "a form needs named fields, because users see the names: write `struct Booking { name: String, seats: u8 }`");
             } else if named.is_empty() {
                 errors.at(form.ident.span(), "a form without fields asks nothing: to ask for consent, write one field, `ok: bool`");
             }
@@ -46,7 +46,7 @@ pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
             for span in held.filter_map(|held| first_reference(held.ty)) {
                 errors.at(
                     span,
-                    "a field of a form is what somebody answered, and owns it: write `String` for `&str`",
+                    "a field of a form owns the user's answer: write `String` instead of `&str`",
                 );
             }
         }
@@ -59,7 +59,7 @@ pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
                 && !variants.is_empty()
                 && !variants.iter().any(Chosen::is_titled)
             {
-                errors.at(key.span(), "`enum_names` says how titles are told, and no variant has one: write doc comments, or `#[arg(title = \"…\")]`");
+                errors.at(key.span(), "`enum_names` sets how titles are sent, but no variant has a title: write doc comments, or `#[arg(title = \"…\")]`");
             }
             variants.iter().for_each(|chosen| variant(chosen, errors));
         }
@@ -74,7 +74,7 @@ fn field(field: &Named<'_>, errors: &Errors) {
         && range.value.end.is_some()
         && !range.value.inclusive
     {
-        let message = "a form tells the greatest number that may be given, so the end belongs to it: write `..=`";
+        let message = "a form shows the greatest allowed number, so the range must include its end: write `..=`";
         errors.at(range.span(), message);
     }
     let default = field.keys.default.as_ref();
@@ -85,13 +85,12 @@ fn field(field: &Named<'_>, errors: &Errors) {
         let outside =
             |range: &Range| Bound::read(value).is_ok_and(|number| !range.contains(number));
         if range.is_some_and(|range| outside(&range.value)) {
-            let message =
-                "this default is no answer that the field takes: write one that is in its `range`";
+            let message = "the field does not accept this default: write one within its `range`";
             errors.at(value.span(), message);
         }
         if let Some(count) = len.and_then(|len| unmeasured(len, value)) {
             let message = format!(
-                "this default is no answer that the field takes: it has {count} characters, so write another, or another `len`"
+                "the field does not accept this default, which has {count} characters: write another default, or another `len`"
             );
             errors.at(value.span(), message);
         }
@@ -112,7 +111,7 @@ fn variant(chosen: &Chosen<'_>, errors: &Errors) {
     serde(&variant.attrs, &["rename"], "a choice", errors);
     if !matches!(variant.fields, Fields::Unit) {
         let message = format!(
-            "a choice is a name and nothing more: write `{}`, and ask for the rest in a field of its own",
+            "a choice is only a name: write `{}`, and ask for the rest in a separate field",
             variant.ident
         );
         errors.at(variant.fields.span(), message);
@@ -165,18 +164,18 @@ fn span_of(list: &syn::MetaList) -> Span {
 fn reason(word: &str, what: &str, known: &[&str]) -> String {
     match word {
         "default" => {
-            "the default of a field is said by `#[arg(default)]`, which people see too".to_owned()
+            "set the default of a field with `#[arg(default)]`, which users see too".to_owned()
         }
         "flatten" => "a form has flat fields only: write the fields here".to_owned(),
         "skip" | "skip_deserializing" | "skip_serializing" | "skip_serializing_if" => {
             format!(
-                "`{word}` has no meaning in a form, which asks for all it has: remove it, or write a type of its own for the form"
+                "`{word}` has no meaning in a form, which asks for all of its fields: remove it, or write a separate type for the form"
             )
         }
         _ => {
             let known: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
             format!(
-                "`{word}` would change what is read, and then it is not what was asked for: {what} takes of serde only {}",
+                "with `{word}` the answer would not match the form: {what} supports only serde's {}",
                 known.join(", ")
             )
         }
@@ -215,13 +214,13 @@ fn own(attrs: &[Attribute], errors: &Errors) {
             if meta.path.is_ident("crate") {
                 let read = |value: ParseStream<'_>| value.parse::<LitStr>()?.parse::<Path>();
                 return meta.value().and_then(read).map(drop).map_err(|_| {
-                    let message = "`crate` is the path of `mcp_runtime` as text: `crate = \"…\"`";
+                    let message = "`crate` takes the path of `mcp_runtime` as text: write `crate = \"…\"`";
                     syn::Error::new(meta.path.span(), message)
                 });
             }
             let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
             Err(meta.error(format!(
-                "unknown key `{name}` of #[mcp]: remove it; what a schema says stands in attributes of serde and schemars. Keys: crate"
+                "unknown key `{name}` of #[mcp]: remove it; configure the schema with attributes of serde and schemars. Keys: crate"
             )))
         }));
     }
@@ -233,7 +232,7 @@ fn inside(fields: &Fields, errors: &Errors) {
 
 fn misplaced(attrs: &[Attribute], errors: &Errors) {
     for attr in ours(attrs) {
-        let message = "#[mcp] belongs on the type, not on what is in it: remove it; what a schema says here stands in attributes of serde and schemars";
+        let message = "#[mcp] belongs on the type, not on its fields or variants: remove it; configure the schema here with attributes of serde and schemars";
         errors.at(attr.path().span(), message);
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
         let names =
             rest.iter().fold(format!("`{first}`"), |names, rest| format!("{names}, `{rest}`"));
         let pronoun = if rest.is_empty() { "it" } else { "them" };
-        errors.at(first.span(), format!("{owner} derives {names} already: remove {pronoun} here"));
+        errors.at(first.span(), format!("{owner} already derives {names}: remove {pronoun} here"));
     }
     DERIVES.to_vec()
 }

@@ -64,7 +64,7 @@ impl Parse for Function {
         let visibility = input.parse()?;
         let sig: Signature = input.parse()?;
         if input.peek(Token![;]) {
-            let message = "this function has no body that a client could call: remove the attribute, and write it at the method of a type, in an impl block with `#[handlers]`";
+            let message = "this function has no body that a client could call: remove the attribute, and write it on a method of a type, in an impl block with `#[handlers]`";
             return Err(input.error(message));
         }
         if !input.peek(syn::token::Brace) {

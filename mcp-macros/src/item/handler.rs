@@ -183,11 +183,11 @@ fn read_template(input: ParseStream<'_>, name: &Ident, errors: &Errors) -> Optio
             match uri_as_key(input) {
                 _ if skip_expression(input) => errors.at(
                     span,
-                    format!("the URI is written out, since its variables are read from it: `#[resource(\"app://{name}\")]`"),
+                    format!("the URI must be a literal, because its variables are read from it: write `#[resource(\"app://{name}\")]`"),
                 ),
                 Some(uri) => errors.at(
                     span,
-                    format!("the URI stands first and without a key: `#[resource({uri}, …)]`"),
+                    format!("the URI comes first and has no key: write `#[resource({uri}, …)]`"),
                 ),
                 None => errors.at(
                     span,

@@ -56,19 +56,19 @@ fn often(text: &LitStr) -> syn::Result<(u32, Unit)> {
     let said = text.value();
     match parts(&said) {
         Some((Some(0), _)) => wrong(format!(
-            "nothing could be called 0 times: write {:?}, or remove `rate`",
+            "a rate of 0 would allow no calls: write {:?}, or remove `rate`",
             said.replacen('0', "1", 1)
         )),
         Some((None, _)) => {
-            wrong(format!("a rate this high is none: write at most {}, or remove `rate`", u32::MAX))
+            wrong(format!("this rate is too high: write at most {}, or remove `rate`", u32::MAX))
         }
         Some((Some(count), "s")) => Ok((count, Unit::Second)),
         Some((Some(count), "m")) => Ok((count, Unit::Minute)),
         Some((Some(count), "h")) => Ok((count, Unit::Hour)),
         Some((Some(count), unit)) => wrong(match meant(unit) {
-            Some(meant) => format!("`{unit}` is no unit of a rate: write \"{count}/{meant}\""),
+            Some(meant) => format!("`{unit}` is not a unit of a rate: write \"{count}/{meant}\""),
             None => format!(
-                "`{unit}` is no unit of a rate: write \"{count}/s\", \"{count}/m\" or \"{count}/h\""
+                "`{unit}` is not a unit of a rate: write \"{count}/s\", \"{count}/m\" or \"{count}/h\""
             ),
         }),
         None => {
@@ -76,7 +76,7 @@ fn often(text: &LitStr) -> syn::Result<(u32, Unit)> {
             let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
             let count = if is_number { number } else { "10" };
             wrong(format!(
-                "a rate is a whole number of calls and the time they are for: write \"{count}/s\", \"{count}/m\" or \"{count}/h\""
+                "a rate is a whole number of calls per unit of time: write \"{count}/s\", \"{count}/m\" or \"{count}/h\""
             ))
         }
     }
@@ -113,7 +113,7 @@ impl Value for Count {
             match int.base10_parse() {
                 Ok(0) => {
                     let message = format!(
-                        "with `{key} = 0` nothing could be called: write `{key} = 1`, or remove `{key}`"
+                        "`{key} = 0` would allow no calls: write `{key} = 1`, or remove `{key}`"
                     );
                     Err(syn::Error::new(int.span(), message))
                 }
@@ -161,7 +161,7 @@ fn problem(scope: &str) -> Option<String> {
     let words: Vec<&str> = scope.split_whitespace().collect();
     if scope == "offline_access" {
         return Some(
-            "whether a client stays signed in is between it and the issuer: remove `offline_access`"
+            "whether a client stays signed in is decided between the client and the issuer: remove `offline_access`"
                 .to_owned(),
         );
     }
@@ -169,14 +169,16 @@ fn problem(scope: &str) -> Option<String> {
         return None;
     }
     let fix = if words.is_empty() {
-        ": write the name of one, or remove it".to_owned()
+        ": write the name of a scope, or remove it".to_owned()
     } else if words.iter().all(|word| is_scope(word)) {
         let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
         format!(": write {}", words.join(", "))
     } else {
-        ", as authorization servers know them: write another".to_owned()
+        ": write another".to_owned()
     };
-    Some(format!("a scope is letters of ASCII without blanks, `\"` and `\\`{fix}"))
+    Some(format!(
+        "a scope consists of printable ASCII characters other than spaces, `\"` and `\\`{fix}"
+    ))
 }
 
 /// `auth(function)` or `auth(|caller, access| …)`.
@@ -196,7 +198,7 @@ impl Value for Policy {
                 }
                 Expr::Lit(_) => Err(syn::Error::new(
                     start,
-                    "`auth` takes what decides: write `auth(|caller, access| …)`; what a token must grant is `scopes(\"…\")`",
+                    "`auth` takes a function that decides: write `auth(|caller, access| …)`; for scopes that a token must grant, write `scopes(\"…\")`",
                 )),
                 _ => Err(usage::<Self>(key)),
             }
@@ -241,7 +243,7 @@ fn unknown_capability(word: &str) -> String {
         None => ".".to_owned(),
     };
     format!(
-        "`{word}` is nothing a server asks of a client{hint} Write `elicitation`, `sampling` or `roots`"
+        "a server cannot ask a client for `{word}`{hint} Write `elicitation`, `sampling` or `roots`"
     )
 }
 
@@ -264,7 +266,7 @@ mod tests {
         check("1/m", Ok((1, Unit::Minute)));
         check("100/h", Ok((100, Unit::Hour)));
         check("10", Err("write \"10/s\", \"10/m\" or \"10/h\""));
-        check("10/sec", Err("`sec` is no unit of a rate: write \"10/s\""));
+        check("10/sec", Err("`sec` is not a unit of a rate: write \"10/s\""));
         check("5/Minute", Err("write \"5/m\""));
         check("5/ h", Err("write \"5/h\""));
         check("5/day", Err("write \"5/s\", \"5/m\" or \"5/h\""));
@@ -289,8 +291,8 @@ mod tests {
         check("https://a.example/files.read", None);
         check("a b", Some("write \"a\", \"b\""));
         check(" a ", Some("write \"a\""));
-        check("", Some("the name of one"));
-        check(" ", Some("the name of one"));
+        check("", Some("the name of a scope"));
+        check(" ", Some("the name of a scope"));
         check("a\"b", Some("write another"));
         check("a\\", Some("write another"));
         check("größe", Some("write another"));

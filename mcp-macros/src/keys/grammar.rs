@@ -166,7 +166,7 @@ pub(crate) fn read_one<K: Keys>(
 fn unknown(name: &str, table: &Table) -> String {
     let owner = table.owner;
     if let Some((_, reason)) = table.refused.iter().find(|(refused, _)| *refused == name) {
-        return format!("`{name}` is no key of {}: {reason}", table.owner);
+        return format!("`{name}` is not a key of {}: {reason}", table.owner);
     }
     let elsewhere = ALL.iter().find(|other| other.names.contains(&name));
     // A key of another attribute is no misspelling: `task` on a prompt is not `asks`. Inside `icon(…)` a misspelling is more likely.

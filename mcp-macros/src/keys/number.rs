@@ -21,7 +21,7 @@ impl Value for Duration {
         let text = literal::<Self>(key, input)?;
         match millis(&text.value()) {
             Some(0) => {
-                Err(syn::Error::new(text.span(), format!("`{key}` must be longer than nothing")))
+                Err(syn::Error::new(text.span(), format!("`{key}` must be longer than zero")))
             }
             Some(millis) => Ok(Self(millis)),
             None => Err(syn::Error::new(
@@ -244,7 +244,7 @@ impl Value for Range {
             let inclusive = matches!(range.limits, RangeLimits::Closed(_));
             match (start, end) {
                 (Some(start), Some(end)) if start.leaves_nothing(end, inclusive) => {
-                    let message = "no number is in this range: write the smaller one first, and `..=` if the end is in it";
+                    let message = "no number is in this range: write the smaller number first, and `..=` to include the end";
                     Err(syn::Error::new_spanned(&range, message))
                 }
                 (None, None) => Err(usage::<Self>(key)),
@@ -269,8 +269,7 @@ fn plain(expr: &Expr) -> &Expr {
 
 /// Reads a number literal with its sign.
 fn bound(expr: &Expr) -> syn::Result<Bound> {
-    let message =
-        "a range is written with numbers, because the schema shows them: write the number itself";
+    let message = "the bounds of a range must be number literals, because the schema shows them: write the number itself";
     let wrong = || syn::Error::new_spanned(expr, message);
     let (minus, lit) = match plain(expr) {
         Expr::Lit(ExprLit { lit, .. }) => ("", lit),

@@ -66,19 +66,19 @@ pub(crate) const HANDLERS: Table = Table {
         ("size", OWN),
         ("meta", OWN),
         ("input_schema", OWN),
-        ("asks", "what a function asks is its own: write it at the item"),
-        ("single_use", "what a function asks is its own: write it at the item"),
+        ("asks", "it depends on what the function asks, so write it on the item"),
+        ("single_use", "it depends on what the function asks, so write it on the item"),
     ],
     hint: None,
 };
-const OWN: &str = "each item has one of its own: write it at the item";
+const OWN: &str = "each item has its own, so write it on the item";
 
 pub(crate) const DATA: Table = Table {
     owner: "#[data]",
     names: names![crate],
     refused: &[],
     hint: Some(
-        "attributes of serde and schemars stand below it: `#[serde(rename_all = \"camelCase\")]`",
+        "write attributes of serde and schemars below it, such as `#[serde(rename_all = \"camelCase\")]`",
     ),
 };
 
@@ -86,14 +86,17 @@ pub(crate) const FORM: Table = Table {
     owner: "#[form]",
     names: names![enum_names crate],
     refused: &[
-        ("title", "a form as a whole has none; the message it is sent with says what it is for"),
+        (
+            "title",
+            "a form as a whole has none; describe its purpose in the message that is sent with it",
+        ),
         (
             "description",
-            "a form as a whole has none; the message it is sent with says what it is for",
+            "a form as a whole has none; describe its purpose in the message that is sent with it",
         ),
     ],
     hint: Some(
-        "attributes of serde stand below it: `#[serde(rename_all = \"camelCase\")]`, and what a field takes is said at the field: `#[arg(range(1..=10))]`",
+        "write attributes of serde below it, such as `#[serde(rename_all = \"camelCase\")]`, and bounds on the field, such as `#[arg(range(1..=10))]`",
     ),
 };
 
@@ -105,7 +108,7 @@ pub(crate) const ARG: Table = Table {
     names: names![name title description default range len pattern example header complete],
     refused: &[(
         "format",
-        "the schema of an argument has none beside its type's; say it in the `description`, or write `pattern`",
+        "the format of an argument follows from its type; describe it in the `description`, or write `pattern`",
     )],
     hint: None,
 };
@@ -114,16 +117,19 @@ pub(crate) const FORM_FIELD: Table = Table {
     owner: "#[arg] on a field of a #[form]",
     names: names![title description default range len format],
     refused: &[
-        ("name", "the name of a field is serde's; write `#[serde(rename = \"…\")]`"),
+        ("name", "serde sets the name of a field; write `#[serde(rename = \"…\")]`"),
         (
             "pattern",
-            "no revision can tell a person's client of a pattern; write `format = \"email\"` or `len(..=10)`, and look at the answer yourself",
+            "no protocol revision has patterns in forms; write `format = \"email\"` or `len(..=10)`, and check the answer yourself",
         ),
-        ("example", "a form shows none; write `default`, or say it in the description"),
-        ("header", "the answer to a form travels in no header"),
+        (
+            "example",
+            "a form shows no examples; write `default`, or put the example into the description",
+        ),
+        ("header", "the answer to a form is not sent in a header; remove it"),
         (
             "complete",
-            "a form completes nothing; write an enum with `#[form]`, whose variants are the choices",
+            "a form has no completions; write an enum with `#[form]`, whose variants are the choices",
         ),
     ],
     hint: None,
@@ -133,9 +139,9 @@ pub(crate) const FORM_VARIANT: Table = Table {
     owner: "#[arg] on a variant of a #[form]",
     names: names![title],
     refused: &[
-        ("name", "the name of a variant is serde's; write `#[serde(rename = \"…\")]`"),
+        ("name", "serde sets the name of a variant; write `#[serde(rename = \"…\")]`"),
         ("description", "a choice has only a title; write `title`"),
-        ("default", "the default is said at the field, `#[arg(default = Size::Small)]`"),
+        ("default", "set the default on the field, as in `#[arg(default = Size::Small)]`"),
     ],
     hint: None,
 };

@@ -206,7 +206,7 @@ pub(crate) fn json_literal(input: ParseStream<'_>) -> syn::Result<String> {
     Ok(if minus { format!("-{text}") } else { text })
 }
 
-const WRITTEN_OUT: &str = "expected a number, `true`, `false` or \"text\", written out";
+const WRITTEN_OUT: &str = "expected a number, `true`, `false` or \"text\" as a literal";
 
 /// Formats a float as serde_json does.
 pub(crate) fn json_float(float: f64) -> String {

@@ -26,7 +26,7 @@ fn keys_of_fields() {
         "complete(\"a\", \"b\")",
     ] {
         let word = key.split([' ', '(']).next().unwrap();
-        check(&field(key, "u8"), &[(word, &format!("`{word}` is no key of {owner}: "))]);
+        check(&field(key, "u8"), &[(word, &format!("`{word}` is not a key of {owner}: "))]);
     }
     check(
         &field("pattern = \"x\", title = 5, range(\"x\")", "u8"),
@@ -39,7 +39,7 @@ fn keys_of_fields() {
     check("#[form] struct S { #[arg] a: u8 }", &[("arg", "such as `#[arg(default = 1)]`")]);
     check(
         "#[tool] fn f(#[arg(format = \"uri\")] a: u8) {}",
-        &[("format", "say it in the `description`, or write `pattern`")],
+        &[("format", "describe it in the `description`, or write `pattern`")],
     );
 }
 
@@ -56,11 +56,14 @@ fn formats() {
 
 #[test]
 fn defaults_and_ranges() {
-    let wrong = "this default is no answer that the field takes";
+    let wrong = "the field does not accept this default";
     check(&field("default = -2, range(-1..)", "i8"), &[("-2", wrong)]);
     check(&field("range(..=1.5), default = 2", "f64"), &[("2", wrong)]);
     check(&field("len(2..), default = \"ä\"", "String"), &[("\"ä\"", wrong)]);
-    check(&field("range(1..10)", "u8"), &[("range", "the end belongs to it: write `..=`")]);
+    check(
+        &field("range(1..10)", "u8"),
+        &[("range", "the range must include its end: write `..=`")],
+    );
     let fine = |key: &str, ty: &str| {
         check(&field(key, ty).replace("#[form]", "#[form(x)]"), &[("x", "unknown key")])
     };
@@ -71,16 +74,16 @@ fn defaults_and_ranges() {
 
 #[test]
 fn shapes() {
-    let names = "a form has fields with names";
+    let names = "a form needs named fields";
     check("#[form] struct S(u8);", &[("(u8)", names)]);
     check("#[form] struct S;", &[("struct", names)]);
     check("#[form] struct S {}", &[("S", "a form without fields asks nothing")]);
-    check("#[form] struct S<T> { a: T }", &[("T", "so it has no type parameters")]);
+    check("#[form] struct S<T> { a: T }", &[("T", "so it cannot have type parameters")]);
     check(
         "#[form] enum E { A, B { a: u8 }, C(u8) }",
         &[
-            ("{ a: u8 }", "a choice is a name and nothing more: write `B`"),
-            ("(u8)", "a choice is a name and nothing more: write `C`"),
+            ("{ a: u8 }", "a choice is only a name: write `B`"),
+            ("(u8)", "a choice is only a name: write `C`"),
         ],
     );
     check("#[form] enum E {}", &[("E", "there is nothing to choose from")]);
@@ -99,7 +102,7 @@ fn shapes() {
 #[test]
 fn keys_of_forms_and_choices() {
     check("#[form(enum_names)] struct S { a: u8 }", &[("enum_names", "`enum_names` is for enums")]);
-    check("#[form(enum_names)] enum E { A }", &[("enum_names", "no variant has one")]);
+    check("#[form(enum_names)] enum E { A }", &[("enum_names", "no variant has a title")]);
     check("#[form(title = \"x\")] struct S { a: u8 }", &[("title", "a form as a whole has none")]);
     check(
         "#[data(enum_names)] enum E { A }",
@@ -108,7 +111,7 @@ fn keys_of_forms_and_choices() {
     check(
         "#[form] enum E { #[arg(default)] A, #[arg(description = \"x\")] B, #[arg(len(1..))] C }",
         &[
-            ("default", "the default is said at the field"),
+            ("default", "set the default on the field"),
             ("description", "a choice has only a title"),
             ("len", "unknown key `len` of #[arg] on a variant of a #[form]"),
         ],
@@ -119,7 +122,7 @@ fn keys_of_forms_and_choices() {
 fn derives_and_serde() {
     check(
         "#[form] #[derive(Clone, Serialize)] enum E { A }",
-        &[("Serialize", "#[form] derives `Serialize` already")],
+        &[("Serialize", "#[form] already derives `Serialize`")],
     );
     let both = "`#[form]` does all that `#[data]` does: remove `#[data]`";
     check("#[form] #[data] struct S { a: u8 }", &[("data", both)]);
@@ -127,21 +130,21 @@ fn derives_and_serde() {
     check(
         "#[form] #[serde(default, rename_all(serialize = \"x\"), rename = \"y\")] struct S { #[serde(flatten)] a: u8, #[serde(rename = \"c\", skip, with = \"m\")] b: u8 }",
         &[
-            ("default", "is said by `#[arg(default)]`"),
+            ("default", "set the default of a field with `#[arg(default)]`"),
             (
                 "rename_all",
                 "a form has one name for reading and writing: write `rename_all = \"…\"`",
             ),
             ("flatten", "flat fields only"),
-            ("skip", "asks for all it has"),
-            ("with", "a field of a form takes of serde only `rename`"),
+            ("skip", "asks for all of its fields"),
+            ("with", "a field of a form supports only serde's `rename`"),
         ],
     );
     check(
         "#[form] #[serde(untagged)] enum E { #[serde(other)] A }",
         &[
-            ("untagged", "only `rename`, `rename_all`"),
-            ("other", "a choice takes of serde only `rename`"),
+            ("untagged", "only serde's `rename`, `rename_all`"),
+            ("other", "a choice supports only serde's `rename`"),
         ],
     );
 }

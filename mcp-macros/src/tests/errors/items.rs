@@ -11,11 +11,11 @@ fn signatures() {
     check("#[tool] extern \"C\" fn f() {}", &[("extern", "remove `extern`")]);
     check(
         "#[tool] fn f<T>(a: T) {}",
-        &[("T", "a tool has one schema, so it has no type parameters")],
+        &[("T", "a tool has one schema, so it cannot have type parameters")],
     );
     check(
         "#[prompt] fn f<const N: usize>() {}",
-        &[("N", "a prompt has one schema, so it has no const parameters")],
+        &[("N", "a prompt has one schema, so it cannot have const parameters")],
     );
     check(
         "#[tool] fn f(a: impl Into<u8>) {}",
@@ -39,15 +39,15 @@ fn signatures() {
     );
     check(
         "#[tool] fn f<F: Fn(u8) -> u8>(#[arg(default)] a: u8) {}",
-        &[("F", "a tool has one schema, so it has no type parameters")],
+        &[("F", "a tool has one schema, so it cannot have type parameters")],
     );
     check("#[tool] fn f(_: u8) {}", &[("_", "give the parameter a plain name")]);
     check("#[tool] fn f(ref a: u8) {}", &[("ref … a", "give the parameter a plain name")]);
     check("#[tool] fn f((a, b): (u8, u8)) {}", &[("(a, b)", "in the body: `let (a, b) = name;`")]);
-    check("#[tool] #[tool] fn f() {}", &[("tool", "#[tool] is there twice: remove one")]);
+    check("#[tool] #[tool] fn f() {}", &[("tool", "#[tool] appears twice: remove one")]);
     check(
         "#[tool] #[prompt] fn f() {}",
-        &[("prompt", "#[prompt] beside #[tool]: a function is one of them")],
+        &[("prompt", "a function cannot have both #[tool] and #[prompt]: remove one")],
     );
 }
 
@@ -58,11 +58,14 @@ fn impossible_parameters_and_malformed_resource_uris_are_refused() {
         "#[tool] fn f(a: &dyn Store) {}",
         &[("& … Store", "take `&std::sync::Arc<dyn Store + Send + Sync>`")],
     );
-    check("#[tool] fn f(a: Option<Vec<&str>>) {}", &[("& … str", "write `String` for `&str`")]);
+    check(
+        "#[tool] fn f(a: Option<Vec<&str>>) {}",
+        &[("& … str", "write `String` instead of `&str`")],
+    );
     check("#[tool] #[arg(default)] fn f(a: u8) {}", &[("arg", "#[arg] belongs on a parameter")]);
     check(
         "#[resource(URI, title = 5)] fn f() {}",
-        &[("URI", "the URI is written out"), ("5", "is text")],
+        &[("URI", "the URI must be a literal"), ("5", "is text")],
     );
     check(
         "#[resource(concat!(\"a:\", \"b\"))] fn f() {}",
@@ -126,7 +129,7 @@ fn wrong_items() {
     );
     check(
         "#[data] #[derive(Debug, serde::Serialize)] struct S;",
-        &[("Serialize", "#[data] derives `Serialize` already: remove it here")],
+        &[("Serialize", "#[data] already derives `Serialize`: remove it here")],
     );
     check("#[handlers] struct S;", &[("struct", "#[handlers] belongs on an impl block")]);
     check("#[handlers] fn f() {}", &[("fn", "#[handlers] belongs on an impl block")]);
@@ -198,7 +201,7 @@ fn servers() {
     );
     check(
         "#[handlers] impl N { #[tool] #[prompt] fn f(&self) {} }",
-        &[("prompt", "#[prompt] beside #[tool]")],
+        &[("prompt", "a function cannot have both #[tool] and #[prompt]")],
     );
 }
 
@@ -207,20 +210,23 @@ fn items_of_one_name_in_a_block() {
     let block = |items: &str| format!("#[handlers(group = \"g\")] impl N {{ {items} }}");
     check(
         &block("#[tool] fn f(&self) {} #[tool(name = \"f\")] fn g(&self) {}"),
-        &[("\"f\"", "`f` is the tool `f` of this block already: rename one")],
+        &[("\"f\"", "`f` already defines the tool `f` in this block: rename one")],
     );
     check(
         &block("#[prompt(name = \"g\")] fn f(&self) {} #[prompt] fn g(&self) {}"),
         &[(
             "g",
-            "`f` is the prompt `g` of this block already: rename one, or write `#[prompt(name",
+            "`f` already defines the prompt `g` in this block: rename one, or write `#[prompt(name",
         )],
     );
     check(
         &block(
             "#[resource(\"x:{a}\")] fn f(a: u8) {} #[resource(\"x:{a}\", name = \"h\")] fn g(a: u8) {}",
         ),
-        &[("\"x:{a}\"", "`f` is the resource `x:{a}` of this block already: write another URI")],
+        &[(
+            "\"x:{a}\"",
+            "`f` already defines the resource `x:{a}` in this block: write another URI",
+        )],
     );
     for fine in [
         "#[tool] fn f(&self) {} #[prompt(name = \"f\")] fn g(&self) {}",

@@ -38,13 +38,13 @@ fn unknown_keys() {
     check("#[completion(title = \"x\")] fn f() {}", &[("title", "Keys: blocking, timeout, crate")]);
     check(
         "#[handlers(name = \"x\")] impl N { #[tool] fn f() {} }",
-        &[("name", "each item has one of its own: write it at the item")],
+        &[("name", "each item has its own, so write it on the item")],
     );
     check(
         "#[data(rename = \"x\")] struct S;",
         &[(
             "rename",
-            "unknown key `rename` of #[data]; attributes of serde and schemars stand below it: ",
+            "unknown key `rename` of #[data]; write attributes of serde and schemars below it, ",
         )],
     );
 }
@@ -119,14 +119,14 @@ fn asks() {
         &tool("asks(elicit)"),
         &[(
             "elicit",
-            "`elicit` is nothing a server asks of a client; did you mean `elicitation`? Write ",
+            "a server cannot ask a client for `elicit`; did you mean `elicitation`? Write ",
         )],
     );
     check(
         &tool("asks(roots, tasks)"),
         &[(
             "tasks",
-            "`tasks` is nothing a server asks of a client. Write `elicitation`, `sampling` or `roots`",
+            "a server cannot ask a client for `tasks`. Write `elicitation`, `sampling` or `roots`",
         )],
     );
     check(&tool("asks(roots, sampling, roots)"), &[("roots", "`roots` is named twice")]);
@@ -142,7 +142,7 @@ fn quantities() {
     let async_timeout = |value: &str| format!("#[tool(timeout = {value})] async fn f() {{}}");
     check(&async_timeout("30"), &[("30", "write `timeout = \"30s\"`")]);
     check(&async_timeout("\"30\""), &[("\"30\"", "a whole number and a unit: \"500ms\"")]);
-    check(&async_timeout("\"0s\""), &[("\"0s\"", "`timeout` must be longer than nothing")]);
+    check(&async_timeout("\"0s\""), &[("\"0s\"", "`timeout` must be longer than zero")]);
     check("#[tool(rate = 10)] fn f() {}", &[("10", "write `rate = \"10/s\"`")]);
     check("#[tool(rate)] fn f() {}", &[("rate", "write `rate = \"10/s\"`")]);
     check(
@@ -157,11 +157,11 @@ fn quantities() {
     );
     check(
         "#[tool(rate(\"10/s\", burst = 0))] fn f() {}",
-        &[("0", "with `burst = 0` nothing could be called: write `burst = 1`")],
+        &[("0", "`burst = 0` would allow no calls: write `burst = 1`")],
     );
     check(
         "#[tool(concurrency = 0)] fn f() {}",
-        &[("0", "with `concurrency = 0` nothing could be called: write `concurrency = 1`")],
+        &[("0", "`concurrency = 0` would allow no calls: write `concurrency = 1`")],
     );
     check(
         "#[tool(concurrency = \"4\")] fn f() {}",
@@ -189,12 +189,12 @@ fn contradictions() {
         "#[tool(destructive, read_only)] fn f() {}",
         &[(
             "read_only",
-            "`read_only` contradicts `destructive`: a tool that only reads destroys nothing",
+            "`read_only` contradicts `destructive`, because a tool that only reads destroys nothing",
         )],
     );
     check(
         "#[tool(strict, lenient)] fn f() {}",
-        &[("lenient", "one refuses what the other lets pass: remove one of the two")],
+        &[("lenient", "one rejects what the other accepts: remove one of the two")],
     );
     check("#[tool(blocking)] async fn f() {}", &[("blocking", "an `async fn` does not block")]);
     check(
@@ -234,7 +234,7 @@ fn keys_that_make_each_other_useless() {
     check(&task("task(poll = \"2m\", ttl = \"1m\")"), &[("poll", poll)]);
     check(
         &task("task(ttl = \"1m\"), timeout = \"61s\""),
-        &[("timeout", "a task ends with its `ttl`, so a longer `timeout` never ends it")],
+        &[("timeout", "a task expires after its `ttl`, so a longer `timeout` has no effect")],
     );
     check("#[tool(single_use)] fn f() {}", &[("single_use", "make it `async`")]);
     check(
@@ -263,7 +263,7 @@ fn keys_that_do_not_contradict() {
 fn names_of_tools() {
     let rule = "a tool's name is 1 to 128 letters (A-Z, a-z), digits, `_`, `-` and `.`";
     check("#[tool(name = \"a b\")] fn f() {}", &[("\"a b\"", rule)]);
-    check("#[tool] fn größe() {}", &[("größe", "; give it one with `#[tool(name = \"…\")]`")]);
+    check("#[tool] fn größe() {}", &[("größe", "; set another name with `#[tool(name = \"…\")]`")]);
     check(
         &format!("#[tool(name = \"{}\")] fn f() {{}}", "x".repeat(129)),
         &[(&format!("\"{}\"", "x".repeat(129)), rule)],

@@ -10,7 +10,7 @@ fn arguments() {
     check(&arg("range(0.5..=0.1)"), &[("0.5 … 0.1", "no number is in this range")]);
     check(&arg("range(..)"), &[("range", "write `range(1..=10)`")]);
     check(&arg("range(3)"), &[("3", "expected a range, as in `range(1..=10)`")]);
-    check(&arg("range(1..=MAX)"), &[("MAX", "a range is written with numbers")]);
+    check(&arg("range(1..=MAX)"), &[("MAX", "the bounds of a range must be number literals")]);
     check(&arg("range = 1..=10"), &[("range", "write `range(1..=10)`")]);
     check(&arg("len(0.5..)"), &[("len", "a length is a whole number, 0 or more")]);
     check(&arg("len(-1..)"), &[("len", "a length is a whole number, 0 or more")]);
@@ -29,17 +29,17 @@ fn arguments() {
         &arg("complete(\"a\")"),
         &[(
             "complete",
-            "tools have no completion in any revision: show the model a value with `#[arg(example = \"…\")]`, or list them all in an enum",
+            "no protocol revision has completion for tools: show the model a value with `#[arg(example = \"…\")]`, or list all values in an enum",
         )],
     );
     check("#[tool] fn f(#[arg] a: u8) {}", &[("arg", "write `#[arg(key = value)]`")]);
     check(
         "#[tool] fn f(a: u8, #[arg(name = \"a\")] b: u8) {}",
-        &[("\"a\"", "another parameter is called `a` already")],
+        &[("\"a\"", "another parameter is already called `a`")],
     );
     check(
         "#[tool] fn f(#[arg(header = \"Region\")] a: u8, #[arg(header = \"REGION\")] b: u8) {}",
-        &[("\"REGION\"", "another parameter has the header `REGION` already")],
+        &[("\"REGION\"", "another parameter already has the header `REGION`")],
     );
     check(
         "#[tool] fn f(#[cfg(unix)] a: u8) {}",
@@ -49,7 +49,7 @@ fn arguments() {
         "#[prompt] fn f(#[arg(header = \"A\")] a: &str) {}",
         &[("header", "`header` is for the parameters of tools")],
     );
-    check("#[completion] fn f(#[arg(default)] a: &str) {}", &[("default", "only `name` counts")]);
+    check("#[completion] fn f(#[arg(default)] a: &str) {}", &[("default", "only `name` is used")]);
 }
 
 #[test]
@@ -66,14 +66,14 @@ fn values_that_are_not_allowed() {
     wrong(
         "default = \"äöü\", len(..=2)",
         "\"äöü\"",
-        "this default has 3 characters, and `len` allows 2 at most",
+        "this default has 3 characters, but `len` allows at most 2",
     );
     wrong(
         "example = \"\", len(1..)",
         "\"\"",
-        "this example has 0 characters, and `len` allows 1 at least",
+        "this example has 0 characters, but `len` allows at least 1",
     );
-    wrong("complete(\"a\"), len(2..9)", "\"a\"", "has 1 character, and `len` allows 2 at least");
+    wrong("complete(\"a\"), len(2..9)", "\"a\"", "has 1 character, but `len` allows at least 2");
     wrong(
         "default = \"a1\", pattern = \"^[a-z]+$\"",
         "\"a1\"",
@@ -122,7 +122,10 @@ fn spread_parameters() {
     check(&format!("#[tool] fn f({serde} a: &Db) {{}}"), &[("&", "owns its value")]);
     check(
         &format!("#[prompt] fn f({serde} a: String) {{}}"),
-        &[("serde", "`serde` attributes are for the parameters of tools, and this is a text")],
+        &[(
+            "serde",
+            "`serde` attributes are for the parameters of tools, but this parameter is plain text",
+        )],
     );
 }
 
@@ -141,7 +144,10 @@ fn completers() {
         "#[prompt] fn f(#[arg(complete = a)] #[complete(b)] a: &str) {}",
         &[("complete", "`complete` is given twice: keep one")],
     );
-    check("#[completion] fn f(#[complete(a)] a: &str) {}", &[("complete", "nothing completes it")]);
+    check(
+        "#[completion] fn f(#[complete(a)] a: &str) {}",
+        &[("complete", "a completion function has no completions itself")],
+    );
 }
 
 #[test]
@@ -149,18 +155,18 @@ fn resources() {
     check("#[resource] fn f() {}", &[("f", "#[resource] starts with its URI")]);
     check(
         "#[resource(uri = \"x:y\", size = 1)] fn f() {}",
-        &[("uri", "the URI stands first and without a key: `#[resource(\"x:y\", …)]`")],
+        &[("uri", "the URI comes first and has no key: write `#[resource(\"x:y\", …)]`")],
     );
     check("#[resource(name = \"x\")] fn f() {}", &[("name", "#[resource] starts with its URI")]);
     check(
         "#[resource(\"x/y\")] fn f() {}",
-        &[("\"x/y\"", "the URI starts with a scheme of its own")],
+        &[("\"x/y\"", "the URI must start with a scheme of its own")],
     );
     check(
         "#[resource(\"x:{idd}\")] fn f(id: u8) {}",
         &[(
             "\"x:{idd}\"",
-            "the variable `{idd}` has no parameter of its name; did you mean the parameter `id`?",
+            "the variable `{idd}` has no parameter of the same name; did you mean the parameter `id`?",
         )],
     );
     check("#[resource(\"x:{id}\")] fn f() {}", &[("\"x:{id}\"", "add one: `id: String`")]);
@@ -172,7 +178,7 @@ fn resources() {
         "#[resource(\"x:y\")] fn f(#[arg(default = 1)] id: u8) {}",
         &[(
             "arg",
-            "`id` is not a variable of the URI, so clients do not give it: add `{id}` to the URI",
+            "`id` is not a variable of the URI, so clients do not send it: add `{id}` to the URI",
         )],
     );
 }
