@@ -1,5 +1,6 @@
 //! Manifest of a running server, for the comparison with its lock file. The crate `mcp-runtime-contract` compares.
 
+use mcp_runtime_contract::collect::collect_by_insert;
 use mcp_runtime_contract::{
     ItemKind, ItemPlace, JsonObject, Manifest, Published, SourcePlace, SourcePlaces,
 };
@@ -7,7 +8,6 @@ use serde_json::json;
 
 use crate::{
     catalog::{Entry, Snapshot},
-    collect::collect_by_insert,
     item::ArgDef,
     model::ListKind,
     protocol,

@@ -119,9 +119,6 @@ mod transport;
 mod unavailable;
 mod unwind;
 
-// Helpers that the comparison of contracts needs, too. They live in its crate, which knows nothing of this one.
-use mcp_runtime_contract::{collect, percent, suggest};
-
 // If a feature is off, or a name is in another crate, the compiler shows the line of the `cfg` beside the name that it cannot find.
 pub use builder::{Builder, Items};
 #[doc(hidden)]
@@ -296,9 +293,9 @@ pub mod __companion {
         },
         issuer::{Fetch, Web, discover},
         limits::{CallerKey, RateLimiter, RefusalCounters},
-        percent::{decode, encode},
         unwind::discard,
     };
+    pub use mcp_runtime_contract::percent::{decode, encode};
 }
 
 /// Names that generated code uses. They are not for use by hand, and may change in any release.

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use mcp_runtime_contract::collect::collect_by_insert;
 use mcp_runtime_wire::{ObjectWriter, Raw, write};
 
 #[cfg(feature = "state-key")]
@@ -12,7 +13,6 @@ use super::{
     storage::{RoundId, StateStorage, unknown_state},
 };
 use crate::{
-    collect::collect_by_insert,
     error::{Error, Result},
     limits::{Limit, Limits, RefusalCounters, Tenant},
 };

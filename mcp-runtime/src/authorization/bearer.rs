@@ -3,9 +3,9 @@
 use std::fmt;
 
 use http::{HeaderMap, HeaderValue, header};
+use mcp_runtime_contract::percent;
 
 use super::challenge::AuthRefusal;
-use crate::percent;
 
 /// Maximum length of a token, in bytes.
 const MOST: usize = 16 << 10;

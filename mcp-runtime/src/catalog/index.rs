@@ -9,13 +9,14 @@ use std::{
     sync::Arc,
 };
 
+use mcp_runtime_contract::collect::collect_by_insert;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     bus::Event,
     entry::{Entry, EntryKind},
 };
-use crate::{collect::collect_by_insert, model::ListKind};
+use crate::model::ListKind;
 
 /// All items, including disabled ones. The cost of changing an item hardly depends on the number of items.
 #[derive(Default)]

@@ -1,12 +1,13 @@
 //! Words of the command line: arguments given as `NAME=VALUE`, parsed by the item's schema, and options.
 
+use mcp_runtime_contract::{collect::collect_by_insert, suggest::nearest};
 use serde_json::{Map, Value};
 
 use super::{
     exit::CommandError,
     show::{self, member},
 };
-use crate::{catalog::Snapshot, collect::collect_by_insert, suggest::nearest};
+use crate::catalog::Snapshot;
 
 pub(super) fn find<'a>(
     list: &'a [Value],

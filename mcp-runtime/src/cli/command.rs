@@ -6,6 +6,7 @@ use std::{
     pin::{Pin, pin},
 };
 
+use mcp_runtime_contract::suggest::nearest;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
@@ -23,7 +24,6 @@ use crate::{
     builder::{Builder, CallSite},
     protocol::Revision,
     server::Identity,
-    suggest::nearest,
     task::MemoryTasks,
     testing::{Called, Prompted, ReadContents, TestClient},
     transport::{

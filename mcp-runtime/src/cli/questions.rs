@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_contract::{collect::collect_by_insert, suggest::nearest};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -15,8 +16,6 @@ use super::{
     show::member,
 };
 use crate::{
-    collect::collect_by_insert,
-    suggest::nearest,
     testing::{RpcError, TestClient, next_round},
     transport::stdio::StdioInput,
 };

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, cell::Cell, fmt, future::Future, pin::Pin, sync::Arc};
 
+use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_wire::{IndexedObject, JsonKind, Raw};
 
 use super::{
@@ -18,7 +19,6 @@ use crate::{
     error::{Error, ErrorKind, shown},
     item::Completer,
     model::{Completion, Done, ListKind, Operation, OperationResult, Outcome},
-    suggest::nearest,
     unwind::{self, Panicked},
 };
 

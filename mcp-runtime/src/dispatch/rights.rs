@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::{collections::BTreeSet, sync::Arc};
 
 #[cfg(feature = "auth")]
+use mcp_runtime_contract::percent;
+#[cfg(feature = "auth")]
 use mcp_runtime_wire::Raw;
 
 #[cfg(feature = "auth")]
@@ -13,7 +15,6 @@ use super::request::{Request, matching_template};
 use crate::{
     authorization::{AccessError, Rules},
     call::context::{Access, AccessArguments, Authorization},
-    percent,
 };
 use crate::{
     call::context::Carrier,

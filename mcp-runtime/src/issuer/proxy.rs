@@ -6,13 +6,13 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderValue, Request, header};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use mcp_runtime_contract::percent;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     task::JoinSet,
 };
 
 use super::reachable::Target;
-use crate::percent;
 
 /// Variables that name the proxy. The first one that is set counts.
 const PROXY: [&str; 4] = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];

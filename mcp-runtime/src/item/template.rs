@@ -16,7 +16,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use crate::percent;
+use mcp_runtime_contract::percent;
 
 mod matching;
 
@@ -236,7 +236,7 @@ impl UriTemplate {
     /// Returns the URI with these variables. A variable that is absent from `variables` is left out.
     #[cfg(test)]
     pub(crate) fn expand(&self, variables: &[(&str, &str)]) -> String {
-        use crate::percent::encode;
+        use mcp_runtime_contract::percent::encode;
 
         let value = |wanted: &str| {
             variables.iter().find(|(name, _)| name == &wanted).map(|(_, value)| *value)

@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
+use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_wire::{JsonKind, ObjectWriter, Raw, write};
-
-use crate::suggest::nearest;
 
 /// All fields of a form, in the order in which users see them.
 #[derive(Debug)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use mcp_runtime_contract::percent;
 use mcp_runtime_wire::{JsonKind, Raw};
 
 use super::{ClientInfo, FormSchema, Sampled, Sampling, read_roots};
-use crate::percent;
 
 /// Question of a handler to the client, independent of the protocol revision.
 #[derive(Clone, Debug)]

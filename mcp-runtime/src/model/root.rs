@@ -1,8 +1,9 @@
 use std::path::PathBuf;
 
+use mcp_runtime_contract::percent;
 use mcp_runtime_wire::{JsonKind, Raw};
 
-use crate::{error::shown, percent};
+use crate::error::shown;
 
 /// Directory or file that the client lets servers work in, from `roots/list`. It is guidance and no access control: the server has to respect
 /// it by itself.

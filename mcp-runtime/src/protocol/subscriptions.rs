@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
+use mcp_runtime_contract::percent;
 use mcp_runtime_wire::{self as wire, ArrayWriter, Id, IdBuf, ObjectWriter};
 
 use super::{encode, outbox::OutboxHold, revision::Revision, service::Service};
@@ -9,7 +10,6 @@ use crate::{
     catalog::Event,
     error::{Error, ErrorKind},
     limits::{Limit, Limits, NoShare, Pool, Share, Tenant},
-    percent,
     task::LiveTask,
 };
 

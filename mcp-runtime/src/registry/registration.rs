@@ -6,7 +6,7 @@
 //! An attribute sees only its function, so generated code finds out three more things here:
 //!
 //! - Whether a function has `#[completion]`: by [`MarksCompletion`].
-//! - Whether the function is in a module, where it registers itself, or in an `impl` block, where `#[server]` on the block registers it: by
+//! - Whether the function is in a module, where it registers itself, or in an `impl` block, where `#[handlers]` on the block registers it: by
 //!   [`Placed`]. The attribute expands to a constant that refers to itself and to the function by name. A module has these names in scope,
 //!   an `impl` block does not. There, a glob import provides the stand-ins.
 //! - Whether the feature `auth` is on, for the keys `scopes` and `auth`: by the macros `__scopes` and `__policy`.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mcp_runtime_contract::collect::collect_by_insert;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use super::{
     generator,
     header::KEYWORD,
 };
-use crate::{collect::collect_by_insert, model::SamplingTool};
+use crate::model::SamplingTool;
 
 /// A parameter that is an argument of its own.
 #[derive(Debug)]

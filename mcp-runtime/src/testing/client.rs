@@ -6,12 +6,12 @@ use std::{
     time::Duration,
 };
 
+use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::{Map, Value, json};
 
 use super::results::{RpcError, typed};
 use crate::{
     builder::Builder,
-    collect::collect_by_insert,
     error::ServeError,
     protocol::{Peer, Revision, Service},
     server::Started,

@@ -2,13 +2,13 @@
 
 use std::{borrow::Cow, cell::Cell, future::Future, pin::Pin};
 
+use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_wire::{IndexedObject, Raw};
 
 use crate::{
     call::context::{Context, LazyContext},
     error::{Error, shown, truncated},
     model::{Done, OperationResult, ToolResult},
-    suggest::nearest,
     unwind,
 };
 

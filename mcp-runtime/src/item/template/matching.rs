@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use mcp_runtime_contract::percent;
+
 use super::{TemplatePart, UriTemplate, VariableKind};
-use crate::percent;
 
 /// Length of the longest URI that can match, in bytes. No client has longer URIs, and a match needs memory in proportion to the length.
 const LONGEST: usize = 64 * 1024;

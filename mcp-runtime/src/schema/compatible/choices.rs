@@ -1,17 +1,15 @@
 //! Rules about choices: between `null` and another type, between types, between branches, and between values.
 
+use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::{Value, json};
 
 use super::{
     keywords::{ApplyAll, keywords_of},
     sentences::{SAID, say, sentences_of},
 };
-use crate::{
-    collect::collect_by_insert,
-    schema::{
-        Map, SchemaSide,
-        definitions::{compare_numbers, conjoin, object},
-    },
+use crate::schema::{
+    Map, SchemaSide,
+    definitions::{compare_numbers, conjoin, object},
 };
 
 /// Removes OpenAPI's `nullable`. The type of a result gets its `null`. An argument that may be `null` may as well be left out.

@@ -1,13 +1,11 @@
 //! Rules about single keywords: bounds, formats, schemas that do not say what they describe, and keywords that Gemini's API has no field
 //! for. It rejects the request for any of the latter, so sentences say the same.
 
+use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::{Value, json};
 
 use super::sentences::{format_in_words, is_published_format, listed, quoted, say};
-use crate::{
-    collect::collect_by_insert,
-    schema::{Map, SchemaSide, definitions::conjoin},
-};
+use crate::schema::{Map, SchemaSide, definitions::conjoin};
 
 /// Applies all rules to a schema that a rule has made. Rules take it as a parameter, because the list of rules contains them.
 pub(super) type ApplyAll = fn(&mut Map, SchemaSide);

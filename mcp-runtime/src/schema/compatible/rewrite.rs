@@ -1,17 +1,15 @@
 //! Rewrites a schema by the rules of the compatible form, and visits all schemas in it.
 
+use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::Value;
 
 use super::{
     rules::{self, RULES, RewriteRule, RewriteStage},
     sentences,
 };
-use crate::{
-    collect::collect_by_insert,
-    schema::{
-        Map, SchemaSide,
-        definitions::{Definitions, Inlined, conjoin, object},
-    },
+use crate::schema::{
+    Map, SchemaSide,
+    definitions::{Definitions, Inlined, conjoin, object},
 };
 
 /// Dialect that a full schema names.
