@@ -185,7 +185,7 @@ impl Sealed {
 
     /// # Errors
     /// Fails if the operating system provides no random numbers.
-    pub fn seal(&self, state: &[u8], bound: &[u8]) -> crate::Result<String> {
+    pub fn seal(&self, state: &[u8], bound: &[u8]) -> crate::error::Result<String> {
         self.0.seal(state, bound)
     }
 
