@@ -51,10 +51,10 @@
 //! Schemas come from the signatures. The framework does the rest: registration, advertisement, pagination, completion, progress,
 //! cancellation, subscriptions, transports and all five protocol revisions (2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28).
 //!
-//! **Parameters.** A parameter whose type implements [`FromCall`] gets its value from the server, every other parameter from the client.
+//! **Parameters.** A parameter whose type implements [`FromCall`](extract::FromCall) gets its value from the server, every other parameter from the client.
 //! `&T` is shared state; `&str` and `&[T]` are arguments.
 //!
-//! **Results.** See [`ToolReply`], [`ResourceReply`] and [`PromptReply`].
+//! **Results.** See [`ToolReply`](reply::ToolReply), [`ResourceReply`](reply::ResourceReply) and [`PromptReply`](reply::PromptReply).
 //!
 //! **Serving.** `Builder::run` serves stdio, or HTTP if the program is started with `--http` (feature `http`). A tokio application calls
 //! `Builder::serve_stdio`, [`Builder::serve`], `serve_http` or `bind_http`, or mounts `into_service` (tower) or `into_router` (axum).
@@ -140,7 +140,7 @@ pub use server::{Identity, Server};
 
 /// Access tokens, principals and policies of servers over HTTP (feature `auth`).
 ///
-/// A server accepts tokens with [`Builder::auth`](crate::Builder::auth). Handlers take [`Auth`](auth::Auth) or
+/// A server accepts tokens with [`Builder::auth`](crate::Builder::auth). Handlers take `Auth` or
 /// [`Principal`](auth::Principal) as a parameter. A server that gives out tokens itself uses the crate
 /// `mcp-runtime-authorization-server`.
 pub mod auth {

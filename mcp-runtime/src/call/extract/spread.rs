@@ -200,7 +200,7 @@ pub trait FieldLevel<F> {
 impl<F: Argument> FieldLevel<F> for &Probe<F> {
     fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T> {
         let schema = |generator: &mut SchemaGenerator| generator.subschema_for::<F>();
-        SpreadField { get, read: read, schema }
+        SpreadField { get, read, schema }
     }
 }
 
