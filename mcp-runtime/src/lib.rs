@@ -135,6 +135,8 @@ pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 pub use cli::Exit;
 pub use error::{BuildError, Error, Result, ServeError};
 pub use mcp_macros::{items, server};
+#[cfg(false)] // cargo add mcp-runtime-authorization-server
+pub use mcp_runtime_authorization_server::AuthorizationServer;
 pub use schema::SchemaProfile;
 pub use server::{Identity, Server};
 

@@ -367,7 +367,7 @@ fn headers_that_clients_drop_a_tool_for() {
 fn questions_that_cannot_be_asked() {
     check(
         server!(group = "borrowed question"),
-        "`ask` at ⟨group = \"borrowed question\"⟩ needs shared state of type `mcp_runtime::extract::ask::Elicit`, and there is none: it is made for each call: take it by value",
+        "`ask` at ⟨group = \"borrowed question\"⟩ needs shared state of type `mcp_runtime::call::extract::from_call::Elicit`, and there is none: it is made for each call: take it by value",
     );
     check(
         server!(group = "asked while completing"),
