@@ -281,7 +281,7 @@ fn a_wrong_command_line_is_told_what_would_be_right() {
     check_refused(
         &["--http", "nobody.invalid:1"],
         FAILURE,
-        &["nobody.invalid:1: cannot listen there"],
+        &["nobody.invalid:1: cannot listen on this address"],
     );
     check_refused(&["call"], USAGE, &["`call` needs an argument: `call TOOL [NAME=VALUE …]`"]);
     check_refused(&["read"], USAGE, &["`read` needs an argument: `read URI`"]);

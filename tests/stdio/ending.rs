@@ -60,7 +60,10 @@ fn check(prepare: impl Fn(&mut Server), expected: impl Fn(&Ended)) {
 #[track_caller]
 fn check_given_up(ended: &Ended) {
     assert!(ended.took >= GRACE, "{ended:?}");
-    assert!(ended.stderr.contains("still running and have been cancelled: 1"), "{ended:?}");
+    assert!(
+        ended.stderr.contains("calls that were still running have been cancelled: 1"),
+        "{ended:?}"
+    );
     assert_eq!(ended.rest, [] as [Value; 0]);
 }
 
@@ -170,7 +173,10 @@ fn a_signal_ends_the_grace() {
     server.terminate();
     let ended = server.wait();
     assert!(ended.status.success(), "{ended:?}");
-    assert!(ended.stderr.contains("still running and have been cancelled: 1"), "{ended:?}");
+    assert!(
+        ended.stderr.contains("calls that were still running have been cancelled: 1"),
+        "{ended:?}"
+    );
 }
 
 /// The signal interrupts the client in the middle of a line, so the server must not report a parse error.

@@ -311,7 +311,7 @@ fn places_are_said_in_the_user_s_words() {
     };
     let nested = json!({ "type": "array", "description": "Lists", "items": {
         "type": "object", "properties": { "b": { "type": ["string", "null"] } } } });
-    check("/inputSchema/properties/a", nested, "error (null): the argument `a[].b` may be `null`;");
+    check("/inputSchema/properties/a", nested, "error (null): the argument `a[].b` may be `null`,");
     let reference = json!({ "type": "object", "properties": { "c": { "$ref": "#/$defs/C" } },
         "$defs": { "C": { "type": "boolean" } } });
     check("/outputSchema", reference, "error (references): its output schema refers to");
