@@ -1,4 +1,4 @@
-//! Compile time of schemas that the compiler writes: `cargo bench -p mcp-runtime --bench compile_cost`.
+//! Compile time of schemas that are built in constants: `cargo bench -p mcp-runtime --bench compile_cost`.
 //!
 //! A crate of many tools is checked with its schemas in constants, and once more with `schema = "full"`, which leaves them to schemars. The
 //! difference is the cost of the constants. Both crates are checked several times in turn, and the fastest check of each counts.

@@ -167,7 +167,8 @@ impl Limits {
         all_answers: usize;
         /// Maximum size in bytes of all URIs together that a session, or the listen streams of a connection, subscribe to. Default: 1 MiB.
         subscription_bytes: usize;
-        /// Maximum size in bytes of the subscriptions of all clients together. Each takes twice its URI, and 128 bytes. Default: 256 MiB.
+        /// Maximum size in bytes of the subscriptions of all clients together. Each counts as twice the length of its URI plus 128 bytes.
+        /// Default: 256 MiB.
         all_subscription_bytes: usize;
         /// Maximum length of a URI that is subscribed to, in bytes. Default: 8 KiB.
         uri: usize;
@@ -206,10 +207,10 @@ impl Limits {
         /// Maximum size of the state that a call keeps between its rounds, in bytes (protocol revision 2026-07-28). Default: 64 KiB.
         state: usize;
         /// Maximum size in bytes of the rounds of calls that the process keeps for all clients together (protocol revision 2026-07-28).
-        /// Each round takes its state and 256 bytes. Default: 64 MiB.
+        /// Each round counts as the size of its state plus 256 bytes. Default: 64 MiB.
         ///
-        /// A client has at most seven eighths of them. A client without room loses its own oldest rounds, and has to begin those calls
-        /// again. With `.state_key(…)` the process keeps no state, and this limit has no effect.
+        /// One client gets at most seven eighths of this size. If a client needs more than it can get, its own oldest rounds are dropped,
+        /// and the client has to begin those calls again. With `.state_key(…)` the process keeps no state, and this limit has no effect.
         all_state: usize;
         /// Maximum number of running tasks of all clients together, and of calls that may become a task. Default: 1,024.
         tasks: usize;

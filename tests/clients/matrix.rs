@@ -51,7 +51,7 @@ fn expect(is_right: bool, expectation: &str, outcome: &Value) -> Result<(), Stri
     if is_right { Ok(()) } else { Err(format!("{expectation}: {outcome}")) }
 }
 
-/// A client with a transport, and the process that holds it.
+/// A client, its transport, and the process that the client runs in.
 pub(crate) struct Bench<'a> {
     pub(crate) client: &'a Client,
     pub(crate) transport: Transport,

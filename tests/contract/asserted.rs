@@ -100,7 +100,7 @@ fn child() {
     assert_contract!(of(group.leak()), Path::new(&file));
 }
 
-/// Runs the assertion for the server of `group` with `MCP_LOCK` set to `mode`. Returns whether it holds, and the output.
+/// Runs the assertion for the server of `group` with `MCP_LOCK` set to `mode`. Returns whether the assertion holds, and the output.
 fn assert(group: &str, lock: &Lock, mode: &str) -> (bool, String) {
     let output = Command::new(env::current_exe().expect("this test"))
         .args(["--exact", "asserted::child", "--ignored", "--nocapture", "--test-threads=1"])
@@ -153,7 +153,7 @@ fn a_lock_is_written_kept_and_broken() {
     check(assert("now", &lock, "strict"), true, &[]);
 }
 
-/// The two tools share a type. The change is told once, with the line of each tool.
+/// The two tools share a type, so the change is reported once, with the line of each tool.
 #[test]
 fn a_member_that_is_gone_from_a_type_is_told_once() {
     let lock = Lock::new("shared");
@@ -186,14 +186,14 @@ fn a_lock_that_cannot_be_read_says_why() {
     }
 }
 
-/// Checks the server and the file of each form of the macro, as far as the error about a missing lock shows them.
+/// Checks which server and which lock file each form of the macro uses, by the error about a missing lock.
 #[test]
 fn assert_contract_uses_defaults_for_omitted_arguments() {
     fn said(assertion: impl FnOnce() + std::panic::UnwindSafe) -> String {
         let panicked = catch_unwind(assertion).expect_err("there is no such lock");
         *panicked.downcast::<String>().expect("a text")
     }
-    // With `MCP_LOCK` set, the assertions could write the files, which must not exist.
+    // With `MCP_LOCK` set, the assertions could write the lock files. This test needs them to be missing.
     if env::var_os("MCP_LOCK").is_some() {
         return;
     }

@@ -16,7 +16,7 @@ use crate::{
     server::MIB,
 };
 
-/// Number of calls that have held a text, and a permit for each call that may end.
+/// Calls that hold a large text. `held` counts them, and each permit of `ends` lets one of them end.
 struct Calls {
     held: AtomicUsize,
     ends: Semaphore,
@@ -38,7 +38,7 @@ fn keep_on_a_thread(text: String, calls: &Calls) -> usize {
     text.len()
 }
 
-/// How many calls have held a text.
+/// Returns the number of calls that have held a text.
 #[tool]
 fn held(calls: &Calls) -> usize {
     calls.held.load(Relaxed)

@@ -20,7 +20,7 @@ struct Word {
     word: String,
 }
 
-/// Asks its owner for a word.
+/// Asks the owner of the task for a word.
 #[tool(task, asks(elicitation))]
 async fn confide_later(ctx: &Context) -> Result<String> {
     let who = ctx.principal().unwrap_or("nobody").to_owned();
@@ -103,7 +103,7 @@ impl Owner {
         seen["result"]["status"].as_str().unwrap_or_else(|| panic!("{seen}")).to_owned()
     }
 
-    /// Returns the ids in the list of this user's tasks, or `None` if there is no such method.
+    /// Returns the ids that `tasks/list` gives this user, or `None` if the server does not have this method.
     async fn listed(&self) -> Option<BTreeSet<String>> {
         let answer = self.ask_in_session("tasks/list", json!({})).await;
         if answer["error"].is_object() {

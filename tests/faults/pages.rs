@@ -106,7 +106,7 @@ fn forms_are_good_in_their_own_browser_and_once() {
             stray(Browser { origin, ..browser.clone() }, first.clone()).await;
         }
 
-        // A user decides only after the login, and then the login page is no longer good.
+        // A user can decide only after the login, and then the login page is no longer valid.
         let early = browser.clone().agree(&first).await;
         assert_eq!(early.status(), 403);
         let consent = Page::of(&browser.log_in(&other, "ada", "right").await);

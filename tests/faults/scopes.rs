@@ -28,7 +28,7 @@ impl Runs {
     }
 }
 
-/// How often the others have run.
+/// Returns how often the other handlers have run.
 #[tool]
 fn runs(runs: &Runs) -> String {
     runs.0.load(Ordering::SeqCst).to_string()
@@ -49,7 +49,7 @@ async fn write(runs: &Runs, progress: Progress, is_held: Option<bool>) -> &'stat
     "written"
 }
 
-/// Deletes what is one's own.
+/// Deletes what the caller has written.
 #[tool(scopes("notes:write", "notes:delete"), auth(own))]
 fn delete(runs: &Runs, owner: &str) -> String {
     runs.run();
@@ -82,7 +82,7 @@ fn note(runs: &Runs, owner: &str, number: u32) -> String {
     format!("{owner} {number}")
 }
 
-/// Everybody's.
+/// A note that everybody may read.
 #[resource("notes://public", subscribe)]
 fn public() -> &'static str {
     "public"
@@ -292,7 +292,7 @@ pub(crate) fn names(list: &Value) -> String {
     names.collect::<Vec<_>>().join(" ")
 }
 
-/// A single answer of a batch, and an answer on a stream of 2024-11-05, has no HTTP status.
+/// An answer inside a batch has no HTTP status of its own. Neither has an answer on the event stream of protocol revision 2024-11-05.
 #[test]
 fn without_an_http_status_the_json_rpc_error_reports_missing_scopes() {
     run(async {

@@ -388,7 +388,7 @@ fn text(client: usize, n: usize) -> String {
 fn a_thousand_tasks_have_a_result_each() {
     const CLIENTS: usize = 10;
     const EACH: usize = 100;
-    // The share of one client is a thousand of them.
+    // One client may have seven eighths of these tasks, which is a thousand.
     const LIMIT: usize = 1142;
     run(async {
         let server = Server::start(&format!("tasks={LIMIT}"));
@@ -407,7 +407,7 @@ fn a_thousand_tasks_have_a_result_each() {
         .await;
         let ids: BTreeSet<_> = tasks.iter().flatten().collect();
         assert_eq!(ids.len(), CLIENTS * EACH);
-        // All of them run.
+        // All tasks run, so the client has used up its share.
         let refused = clients[0].ask(clients[0].call("hold_task", held("all"))).await;
         check_full(&refused, LIMIT);
         let_go(&server, "all").await;

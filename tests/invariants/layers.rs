@@ -1,6 +1,6 @@
 use crate::sources::Source;
 
-/// The rooms of the runtime from the innermost layer out, as ARCHITECTURE.md draws them.
+/// The rooms (top-level modules) of the runtime, from the innermost layer to the outermost, as on the map in ARCHITECTURE.md.
 const LAYERS: [&[&str]; 17] = [
     &["error"],
     &["random", "unavailable", "unwind"],
@@ -36,7 +36,7 @@ pub(crate) fn unknown_rooms(sources: &[Source]) -> Vec<String> {
     rooms.filter(|it| layer(it).is_none()).map(str::to_owned).collect()
 }
 
-/// Returns every use of another room that is not further in than the room that uses it.
+/// Returns every use of another room in the same layer or in a layer further out.
 pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {
@@ -50,7 +50,7 @@ pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Returns the rooms that a file names: `crate::room` anywhere, and `use crate::{room::…, room::…}` over several lines.
+/// Returns each room that a file names, with its line: in `crate::room`, or in a `use crate::{room::…, room::…}` over several lines.
 fn used_rooms(source: &Source) -> Vec<(String, usize)> {
     let word = |text: &str| -> String {
         text.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect()

@@ -3,11 +3,11 @@
 
 use crate::sources::Source;
 
-/// Lines of code, without comments, empty lines and tests.
+/// Minimum number of lines of code in a file, without comments, empty lines and tests.
 const LEAST: usize = 60;
 const MOST: usize = 500;
 
-/// Shorter files, with the reason.
+/// Files that may be shorter, each with the reason.
 const EXCEPTED: [(&str, &str); 36] = [
     ("mcp-runtime/src/ask/bound.rs", "the binding of a state to its call is a subject of its own"),
     ("mcp-runtime/src/ask/storage.rs", TRAIT),

@@ -1,4 +1,4 @@
-//! Commands whose calls ask questions, answered on the command line or by a person at the terminal.
+//! Questions that handlers ask in the commands `call`, `get` and `read`. They are answered with `--answer` or by a person at the terminal.
 
 use std::{
     io::Write as _,

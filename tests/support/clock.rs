@@ -140,7 +140,7 @@ impl Frozen {
     }
 }
 
-/// Runs `test` on a clock that does not run ahead of it.
+/// Runs `test` on a clock that does not run ahead of the test.
 ///
 /// The clock follows the clock of the machine in small steps, and all tasks have a turn between two steps. So a deadline of a second
 /// does not pass because the machine was busy for a second. The clock counts as paused: let it jump with `tokio::time::advance`.
@@ -203,10 +203,10 @@ pub fn moment_after(time: Duration) -> SystemTime {
     SystemTime::now() + time
 }
 
-/// Runs `test` with a time, in seconds, after which the tokens and records of the test may expire by the clock of the machine.
+/// Runs `test` with tokens and records that stay valid for `seconds` by the clock of the machine.
 ///
-/// A machine that is too slow for the first `seconds` makes the test fail for the wrong reason. A failure counts if it comes before
-/// that time is over, or with the longest time. After any other failure the test is repeated with a longer time.
+/// On a slow machine they may expire while the test still needs them, so a failure after `seconds` proves nothing. The test is then
+/// repeated with a validity of 4 times, and at last 16 times, as long. An earlier failure counts, and so does one in the last run.
 pub async fn before_it_ends(seconds: u64, test: impl AsyncFn(&Validity)) {
     for factor in [1, 4, 16] {
         let validity = Validity { seconds: seconds * factor, since: Stopwatch::start() };

@@ -156,11 +156,11 @@ impl Drop for Server {
     }
 }
 
-/// Folder that cargo builds into, found by the path of the running test.
+/// Returns cargo's target directory, which is an ancestor of the running test.
 ///
 /// # Panics
 ///
-/// When the running program is no test that cargo has built.
+/// When the running program is not a test that cargo has built.
 pub fn target() -> PathBuf {
     let test = env::current_exe().expect("a running program has a path");
     let target = test.ancestors().nth(3).expect("tests are in target/PROFILE/deps");

@@ -27,7 +27,7 @@ const DERIVES: [Derive; 4] = [
     Derive { module: None, name: "Schema" },
 ];
 
-/// Returns the derives that the item needs. Reports those that the user wrote as well.
+/// Returns the derives that the item needs. Reports an error if the user already wrote some of them.
 pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<Derive> {
     let found = keyword(item).map(|(word, _)| word);
     if !matches!(found, Some("struct" | "enum")) {
@@ -66,7 +66,7 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
     DERIVES.to_vec()
 }
 
-/// Returns the item without the derives that we add ourselves.
+/// Returns the item without the derives that the macro adds itself.
 pub(crate) fn without_doubled(item: TokenStream) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     for token in item {
@@ -88,7 +88,7 @@ fn is_derive(attribute: &Group) -> bool {
     matches!(path_of(&attribute.stream()).as_slice(), [word] if word == "derive")
 }
 
-/// Removes from the group of `derive(…)` the paths of derives that we add ourselves.
+/// Returns the group of a `derive(…)` without the derives that the macro adds itself.
 fn undoubled(token: TokenTree) -> TokenTree {
     let TokenTree::Group(group) = token else { return token };
     let read = Punctuated::<Path, Token![,]>::parse_terminated;
@@ -127,7 +127,7 @@ pub(crate) struct DataField<'a> {
     pub(crate) types: Vec<Type>,
 }
 
-/// Returns the name of the item, and its fields with such types.
+/// Returns the name of the item, and its fields that contain types which need a JSON form of their own.
 ///
 /// Returns `None` for a generic type, whose derives infer their bounds, and for a type with an attribute that may change the JSON form
 /// of its fields. Fields with attributes other than doc comments are left out.
@@ -254,7 +254,7 @@ fn is_documented_at_most(attrs: &[Attribute]) -> bool {
     attrs.iter().all(|attr| attr.path().is_ident("doc"))
 }
 
-/// Collects the types that need a JSON form of their own. Of arrays, tuples, lists and maps these are the elements and values.
+/// Collects the types that need a JSON form of their own. In arrays, tuples, lists and maps, these are the types of elements and values.
 fn leaves(ty: &Type, types: &mut Vec<Type>) {
     const LISTS: [&str; 5] = ["Option", "Vec", "VecDeque", "BTreeSet", "HashSet"];
     const MAPS: [&str; 2] = ["BTreeMap", "HashMap"];
@@ -287,7 +287,7 @@ const PLAIN: [&str; 19] = [
     "f32", "f64", "char", "str", "String", "PathBuf",
 ];
 
-/// Whether generated code can write an impl for the type: it borrows nothing, and all of it is written out.
+/// Whether generated code can name the type in a bound: the type borrows nothing, and has no part such as `_`, `Self` or `impl`.
 fn can_be_promised(ty: &Type) -> bool {
     let unusable = |token: &TokenTree| match token {
         TokenTree::Punct(punct) => matches!(punct.as_char(), '\'' | '&' | '!'),

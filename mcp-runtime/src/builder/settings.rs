@@ -1,4 +1,4 @@
-//! The settings of a server before it starts, but for those of HTTP and authorization.
+//! The settings of a server before it starts, except those of HTTP and authorization.
 
 use std::{
     any::{TypeId, type_name},
@@ -272,7 +272,8 @@ impl Builder {
     /// operation, and runs it with [`Next::run`].
     ///
     /// Can be called only once. `list` and `schema` on the command line run without the closure. Under protocol revision 2026-07-28 a call
-    /// that asks its client is several operations, one for each round: see [`Outcome::needs_input`](crate::middleware::Outcome::needs_input).
+    /// that asks its client is several operations, one for each round: see
+    /// [`Outcome::needs_input`](crate::middleware::Outcome::needs_input).
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -343,8 +344,8 @@ impl Builder {
         self
     }
 
-    /// Sets the largest result of a tool, as a number of bytes or as a text such as `"64KB"` or `"1MB"`. A larger result is replaced with an
-    /// error that tells the model so. Default: no limit.
+    /// Sets the maximum size of a tool's result, as a number of bytes or as a text such as `"64KB"` or `"1MB"`. A larger result is
+    /// replaced with an error that tells the model so. Default: no limit.
     ///
     /// The units are those of the attributes: `KB` is 1,000 bytes, `KiB` 1,024.
     #[must_use]
@@ -404,9 +405,9 @@ impl Builder {
     /// Seals the state of a call between its rounds with this key, and sends the state to the client (`requestState`, protocol revision
     /// 2026-07-28).
     ///
-    /// Set the same key in all instances of a server that share an address. Each of them then goes on with calls that another one has
-    /// begun, and calls survive a restart. The key must be random and secret: with it, a client could write its own state. Without a key
-    /// the state stays in the process. A handler sees no difference.
+    /// Set the same key in all instances of a server that share an address. Each instance can then continue calls that another instance
+    /// has begun, and calls survive a restart. The key must be random and secret: a client that has it could write its own state. Without
+    /// a key the state stays in the process. A handler sees no difference.
     ///
     /// Call it several times to rotate keys: the first key seals new state, every key opens existing state. Put the new key first, and keep
     /// the old one for as long as [state may be used](Builder::state_lifetime).
@@ -426,8 +427,8 @@ impl Builder {
         self
     }
 
-    /// Time that a user may take to answer under protocol revision 2026-07-28, where a question ends the call. After that the client has
-    /// to begin the call again. Default: 15 minutes.
+    /// Sets how long a user may take to answer a question under protocol revision 2026-07-28. In this revision a question ends the request,
+    /// and the client sends the answer with a new one. A client whose answer comes later has to begin the call again. Default: 15 minutes.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -452,10 +453,10 @@ impl Builder {
     /// With a store that outlasts the process, a finished task is still there after a restart. A task that was running ends with an error
     /// that says why, or runs again if its tool is `idempotent`. `SqliteStore` (feature `sqlite`) is such a store.
     ///
-    /// A task that runs again runs for the caller who began it, if the tool's `scopes` and policies still accept that caller. It has the
-    /// scopes that the token granted then, and claims that were JSON, such as those of `Jwt`. The store keeps both as long as the task
-    /// runs. It never keeps the token, nor a token of another provider. A handler that takes claims of a verifier's own type fails, with an
-    /// error that says to call it again.
+    /// A task that runs again runs for the caller who began it, if the tool's `scopes` and policies still accept that caller. The task has
+    /// the scopes that the caller's token granted, and the claims if they are JSON, such as those of `Jwt`. The store keeps both as long as
+    /// the task runs. It never keeps the token, nor a token of another provider. A handler that takes claims of any other type fails, with
+    /// an error that says to call the tool again.
     ///
     /// ```
     /// use mcp_runtime::tasks::MemoryTasks;

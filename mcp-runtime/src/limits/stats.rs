@@ -1,4 +1,4 @@
-//! Counters of refusals, one for each limit, and the view of them that authors get.
+//! Counters of refusals, one for each limit, and the statistics that authors of servers read from them.
 
 use std::{
     fmt,
@@ -183,8 +183,8 @@ impl RefusalCounters {
 /// # fn main() {}
 /// ```
 ///
-/// The refusals are those of the [`Limits`](crate::limits::Limits), of items with a `rate` or a `concurrency`, and of an `AuthorizationServer`. The
-/// last are login attempts, registrations, and requests for which there was no room.
+/// The refusals are those of the [`Limits`](crate::limits::Limits), of items with a `rate` or a `concurrency`, and of an
+/// `AuthorizationServer`. An `AuthorizationServer` refuses login attempts, registrations, and requests for which it has no room.
 ///
 /// Each number is counted on its own, so two of them may belong to different moments.
 #[derive(Clone, Debug)]

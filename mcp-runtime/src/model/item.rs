@@ -48,8 +48,8 @@ impl Icon {
     }
 }
 
-/// How often one caller may call an item. Set it with `#[tool(rate = "10/s")]`, with [`Tool::rate`](crate::Tool::rate) for a tool made by
-/// value, or with [`Builder::rate`](crate::Builder::rate) as the default of all items.
+/// How often one caller may call an item. Set it with `#[tool(rate = "10/s")]`, with [`Tool::rate`](crate::Tool::rate) for a tool that is
+/// created at run time, or with [`Builder::rate`](crate::Builder::rate) as the default of all items.
 ///
 /// After a pause, the calls of a whole period may come at once (10 calls for `10/s`), or as many as [`burst`](Self::burst) sets. Further
 /// calls must be evenly spaced.

@@ -31,7 +31,7 @@ use crate::{
 pub(crate) struct Received {
     /// Calls that have to wait. The transport drives them to their ends.
     pub(crate) waiting: Vec<PendingCall>,
-    /// Why a request was refused before a handler ran, for transports that report this outside of the message.
+    /// Reason why a request was refused before a handler ran, for transports that report it outside of the message.
     pub(crate) refusal: Option<RefusalStatus>,
 }
 

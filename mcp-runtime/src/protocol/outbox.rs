@@ -1,4 +1,4 @@
-//! Messages on their way to the client, and what waits while the client reads slowly.
+//! Messages on their way to the client, and the progress reports and events that wait while the client reads slowly.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -33,7 +33,7 @@ pub(crate) struct Outbox {
 struct OutboxQueue {
     bytes: Vec<u8>,
     reader: Option<Waker>,
-    /// Maximum number of waiting bytes while there is no reader, which may never come. `None` while there is a reader.
+    /// Maximum number of waiting bytes while there is no reader, because a reader may never come. `None` while there is a reader.
     unread: Option<NonZeroUsize>,
     /// Boxed, because most outboxes have none and idle sessions are many.
     extras: Option<Box<OutboxExtras>>,
@@ -155,8 +155,8 @@ impl Outbox {
         OutboxQueue::wake(queue);
     }
 
-    /// Moves the next batch of messages into `into`, which must be empty. Returns false if nothing is waiting. Reports and events may come in
-    /// a later batch.
+    /// Moves the next batch of messages into `into`, which must be empty. Returns `false` if nothing is waiting. Reports and events may
+    /// come in a later batch.
     pub(crate) fn take(&self, into: &mut Vec<u8>) -> bool {
         self.queue().take(into)
     }
@@ -430,13 +430,13 @@ impl ProgressSlot {
     }
 }
 
-/// Events that wait for a slow reader, without duplicates and in the order in which they came. However many a client makes wait, adding one
-/// more costs about the same.
+/// Events that wait for a slow reader, without duplicates and in the order in which they came. Adding an event costs about the same however
+/// many events a client makes wait.
 #[derive(Default)]
 struct Backlog {
     waiting: BTreeMap<u64, WaitingEvent>,
     places: HashMap<EventSubject, u64>,
-    /// Places of events about tasks. The oldest of them is dropped first.
+    /// Places in `waiting` of the events about tasks. The oldest of these events is dropped first.
     task_places: BTreeSet<u64>,
     next: u64,
     bytes: usize,

@@ -61,7 +61,7 @@ pub(crate) struct Features {
     pub(crate) tasks: TaskDialect,
     /// Structured content and output schemas of any JSON type, not only objects.
     pub(crate) any_structured: bool,
-    /// An error whose request id could not be read leaves the id out, instead of sending null.
+    /// The error response to a message whose id could not be read has no `id`. Earlier revisions send null.
     pub(crate) omits_unknown_id: bool,
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
     /// The stream of a response over HTTP begins with an event that has nothing but an id, and may end before its response

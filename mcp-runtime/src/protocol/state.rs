@@ -1,4 +1,4 @@
-//! State of a peer: its session, its ongoing work, and what it remembers between requests.
+//! State of a peer: its session, its ongoing work, and the results that it keeps between requests.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -33,7 +33,7 @@ pub(super) struct PeerState {
     ongoing: OnceLock<Box<OngoingWork>>,
     /// Whether this peer is registered with the event bus, by topic.
     registered: [Once; 4],
-    /// Number of this peer, unique in the process. Callers without a principal are counted by it.
+    /// Number of this peer, unique in the process. It identifies a caller without a principal.
     number: u64,
     /// Tenant of the session or the connection. Requests without a session over HTTP each have their own.
     tenant: Option<Arc<Tenant>>,
@@ -48,7 +48,7 @@ pub(super) struct OngoingWork {
 }
 
 impl PeerState {
-    /// `tenant` makes the tenant that all requests count for, from a number that no other peer has.
+    /// Creates the state of a peer. `tenant` takes the number of the peer, and returns the tenant that all requests of the peer count for.
     pub(super) fn new(
         service: Arc<Service>,
         remembered: Arc<Remembered>,
@@ -208,7 +208,7 @@ impl PendingQuestions {
         (self.last, waiting)
     }
 
-    /// Takes the sender that waits for the response with this id. A response without one is late, or was never asked for.
+    /// Takes the sender that waits for the response with this id. If there is none, the response is late, or was never asked for.
     pub(super) fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<QuestionAnswer>> {
         id.as_str().parse().ok().and_then(|number: u64| self.waiting.remove(&number))
     }

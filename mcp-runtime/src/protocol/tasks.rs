@@ -34,8 +34,8 @@ use crate::{
 /// Opens the task that a call may become. Returns `None` if the call stays a call.
 ///
 /// # Errors
-/// Fails if the client and the tool disagree: either demands a task that the other does not have or ask for. Wrong parameters and a lack
-/// of room are errors too.
+/// Fails if the tool requires a task that the client does not ask for or support, or the client asks for a task from a tool without tasks.
+/// Invalid parameters and a lack of room are errors too.
 pub(super) fn open(
     state: &PeerState,
     entry: Option<&Arc<Entry>>,
@@ -90,7 +90,7 @@ pub(super) fn open(
         }
         TaskDialect::None | TaskDialect::Core => {
             ttl = asked.map(read_ttl).transpose()?.flatten();
-            // A client of this dialect has the task from the first moment, so the tool cannot begin it later.
+            // In this dialect the call is a task from the beginning, so the tool cannot turn the call into a task later.
             support.later = false;
         }
     }

@@ -93,9 +93,9 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Creates a store in the file at `path`, for at most 65,536 tasks of 1 GiB together.
     ///
-    /// The server does not start if the file cannot be read and written, or is no SQLite database. Nor does it start with a database of
-    /// something else, or with the format of another version of this crate. Such a file is not written to. The error names the file, the
-    /// cause and the fix.
+    /// The server does not start if the file cannot be read and written, or is not a SQLite database. Nor does it start with a database
+    /// of another application, or with one in the format of another version of this crate. The server does not write to such a file. The
+    /// error names the file, the cause and the fix.
     /// The process must be able to create files in the directory, because SQLite keeps its journals there. If another process has the file
     /// open, the server waits six seconds for that process to end.
     pub fn new(path: impl Into<PathBuf>) -> Self {
@@ -339,7 +339,7 @@ fn make(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Locks the file for this process, and creates the tables of a new file. A file of something else is not written to.
+/// Locks the file for this process, and creates the tables of a new file. A file of another application is not written to.
 fn prepare(connection: &mut Connection, wait: Duration) -> rusqlite::Result<Result<(), String>> {
     connection.busy_timeout(wait)?;
     // The lock that the first transaction takes is held until the file is closed, or the process ends in any way.

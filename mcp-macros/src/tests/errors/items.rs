@@ -1,4 +1,4 @@
-//! Errors about items: the items that attributes are on, and the item that is kept beside the errors.
+//! Errors about items that have an attribute, and the code that the macro still emits beside its errors.
 
 use super::{check, errors};
 use crate::tests::expand;
@@ -255,7 +255,7 @@ fn all_errors_of_an_item_come_in_source_order() {
     );
 }
 
-/// The errors are beside the expression, so that the method calls after it do not fail too.
+/// The macro emits its errors beside the expression, so that method calls on the expression do not fail too.
 #[test]
 fn expressions_keep_their_type() {
     let check = |source, expected: &[(&str, &str)], kept: &str| {

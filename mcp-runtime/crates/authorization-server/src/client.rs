@@ -230,8 +230,8 @@ pub(crate) struct ClientMetadata {
 }
 
 impl ClientMetadata {
-    /// Checks the metadata of a client that registers itself or is identified by its metadata URL. `private_redirects` are the redirect URIs
-    /// with private schemes that the author allows.
+    /// Checks the metadata of a client that registers itself or is identified by its metadata URL. `private_redirects` are the redirect
+    /// URIs with private schemes that the author allows.
     ///
     /// # Errors
     /// Returns what is wrong with the metadata.
@@ -276,7 +276,7 @@ impl ClientMetadata {
         Ok(())
     }
 
-    /// Whether the client gets refresh tokens. By default, it uses codes alone (RFC 7591, section 2).
+    /// Whether the client gets refresh tokens. The default grant type is the authorization code alone (RFC 7591, section 2).
     pub(crate) fn refreshes(&self) -> bool {
         let types = self.grant_types.as_deref().unwrap_or_default();
         types.iter().any(|name| name == "refresh_token")

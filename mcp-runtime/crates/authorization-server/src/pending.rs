@@ -137,7 +137,7 @@ impl PendingAuthorizations {
         Ok(PageBinding { id, ticket, cookie: Some(cookie) })
     }
 
-    /// Returns the authorization of a form or callback. The request must contain the ticket of the page and the cookie of the browser.
+    /// Returns the authorization that a form or callback belongs to. The request must contain the page's ticket and the browser's cookie.
     pub(crate) fn find(
         &self,
         id: &str,

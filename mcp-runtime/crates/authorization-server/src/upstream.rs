@@ -40,7 +40,7 @@ pub struct Upstream {
 /// Function that maps an identity at the provider to a user of this server.
 type UserFunction = dyn Fn(&UpstreamUser) -> Option<User> + Send + Sync;
 
-/// UpstreamUser of a user at the provider: the claims of a verified ID token.
+/// Identity of a user at the provider: the claims of a verified ID token.
 pub struct UpstreamUser {
     pub(crate) subject: String,
     pub(crate) claims: String,
@@ -120,7 +120,8 @@ impl Upstream {
     }
 
     /// Gives handlers the provider's access token, for calls to the provider in the user's name:
-    /// [`Authorization::upstream_token`](mcp_runtime::auth::Authorization::upstream_token). It is never a token that a client of this server uses.
+    /// [`Authorization::upstream_token`](mcp_runtime::auth::Authorization::upstream_token). It is never a token that a client of this
+    /// server uses.
     #[must_use]
     pub fn hand_over(mut self) -> Self {
         self.hands_over = true;

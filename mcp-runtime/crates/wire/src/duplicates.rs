@@ -51,7 +51,7 @@ impl fmt::Display for DuplicateName<'_> {
     }
 }
 
-/// Number of names up to which each name is compared with each other. More names are sorted.
+/// Number of names up to which each name is compared with every other name. More names are sorted.
 const FEW: usize = 8;
 
 /// Names of the members of all objects that are open while a value is read. The innermost object comes last, and the names of each object

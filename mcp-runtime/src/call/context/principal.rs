@@ -2,10 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-/// The identity of a caller, as found out by the application in front of the server.
+/// The identity of a caller, as established by the application in front of the server.
 ///
-/// Middleware inserts it into the extensions of the HTTP request. The tasks of a call and the state between its rounds then belong to this
-/// principal alone. So does a session that the principal has begun.
+/// Middleware inserts it into the extensions of the HTTP request. Sessions and tasks that the caller begins then belong to this principal
+/// alone, and so does the state between the rounds of a call.
 ///
 /// ```
 /// use mcp_runtime::auth::Principal;

@@ -103,8 +103,8 @@ impl<T> UnfitReceiverLevel<T> for Probe<T> {
     }
 }
 
-/// The only bound on the type, so that it gives one error. For a type that is `Send`, rustc reports the part that is not `Sync`. For any
-/// other type it would report two errors, see `UnsharedLevel`.
+/// A type that is `Send` can only violate the bound `Sync`, and rustc names the part of the type that does. A type that is not `Send` would
+/// get two errors here, so it gets the method of `UnsharedLevel`.
 impl<T: Send + 'static> Receiver<T> {
     pub fn check_shared(self) -> Self
     where

@@ -34,7 +34,7 @@ pub trait SyncState {}
 impl<T: Sync> SyncState for &T {}
 impl<T: Sync> SyncState for State<T> {}
 
-/// Parameters that lend a `T` to all calls. A type that is not even `Send` is mostly not `Sync` either, and rustc would report both.
+/// Parameters that share a `T` among all calls. With two bounds, a type that is neither `Send` nor `Sync` would get two errors.
 #[diagnostic::on_unimplemented(
     message = "calls that run at the same time cannot share `{T}`",
     label = "not `Send` and `Sync`",

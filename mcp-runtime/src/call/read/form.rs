@@ -1,4 +1,4 @@
-//! Forms: a struct gives the questions to the user, and is read from the answers.
+//! Forms: structs whose fields are the questions to a user, and that are read from the answers.
 
 use std::{collections::BTreeSet, fmt, marker::PhantomData};
 

@@ -22,7 +22,7 @@ pub(super) struct RewriteRule {
     pub(super) name: &'static str,
     /// Complaint of `check` about a schema that the rule would rewrite.
     pub(super) says: &'static str,
-    /// Whether some known client rejects such an argument, rather than doing worse with it.
+    /// Whether some known client rejects such a schema, instead of only handling it worse.
     pub(super) refused: bool,
     /// Public threads that show what goes wrong without the rule.
     pub(super) because: &'static [&'static str],
@@ -37,9 +37,9 @@ pub(super) enum RewriteStage {
     Dialect,
     /// At the root: the title that users see for the type.
     Title,
-    /// On the way down: the meaning of a reference replaces it.
+    /// On the way down: each reference is replaced by the schema that it refers to.
     References,
-    /// On the way down: a type inside itself is cut off.
+    /// On the way down: a type that contains itself is cut off.
     Recursion,
     /// At each schema object, after the schemas inside it.
     Each(fn(&mut Map, SchemaSide)),
@@ -76,7 +76,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Title,
     },
     RewriteRule {
-        // A definition is lost on the way to the model, or the tool is dropped, or all tools are.
+        // Some clients lose a definition on the way to the model. Others drop the tool, or all tools.
         name: "references",
         says: "refers to a definition (`$ref`) instead of containing its schema",
         refused: true,
@@ -94,7 +94,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::References,
     },
     RewriteRule {
-        // Clients that write out references themselves fail at a cycle, and take no tool of the server.
+        // Clients that replace references themselves fail at a cycle, and then load none of the server's tools.
         name: "recursion",
         says: "contains itself (`$ref`)",
         refused: true,
@@ -224,7 +224,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(not),
     },
     RewriteRule {
-        // The engines of OpenAI and llama.cpp have no lookaround, and reject every tool of the request for it.
+        // The regex engines of OpenAI and llama.cpp have no lookaround. One such pattern makes them reject all tools of the request.
         name: "pattern",
         says: "has a `pattern` with lookaround, such as `(?!…)`",
         refused: true,
@@ -258,8 +258,8 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(items),
     },
     RewriteRule {
-        // A bare `true` loses all tools of the server, `{}` makes clients send strings, and a list of all types fails with Gemini. A union
-        // of typed branches remains, in which every branch is usual.
+        // A bare `true` makes a client drop all tools of the server, `{}` makes clients send strings, and a list of all types fails with
+        // Gemini. A union of typed branches remains, each of which is an ordinary schema.
         name: "any value",
         says: "has no type",
         refused: true,
@@ -286,9 +286,9 @@ pub(super) static RULES: &[RewriteRule] = &[
     },
     RewriteRule {
         // This rule and those after it remove keywords that Gemini's API has no field for: it rejects a request that has one of them
-        // anywhere. The first thread has tried each of them with the models of its day.
+        // anywhere. In the first thread, each of them was tried with the models of that time.
         //
-        // Left alone, on purpose:
+        // These stay in the schema on purpose:
         // - The schema of a map's values (`additionalProperties`). Gemini has no field for it either
         //   (zed-industries/zed#52670), so clients for Gemini remove it. Other clients would take a map without it for an empty object.
         // - Objects without `properties`. Gemini rejected them once (MarkusPfundstein/mcp-obsidian#21). By now clients send it such objects

@@ -1,8 +1,8 @@
 //! Host names that the endpoint answers to, and pages that may call it (rules HL-02 and HM-02).
 //!
 //! A page of another site can make a browser send requests here, under a host name of its own that leads to this address. This is DNS
-//! rebinding. Such a request carries that name as its `Host`, and that site as its `Origin`. A page that may call gets headers with the
-//! answer, without which a browser keeps it from the page (CORS: Fetch standard, section 3.2).
+//! rebinding. Such a request carries that name as its `Host`, and that site as its `Origin`. The response to a page that may call has CORS
+//! headers (Fetch standard, section 3.2). Without them the browser would not show the response to the page.
 
 use std::net::IpAddr;
 
@@ -73,7 +73,7 @@ impl HostAccess {
         };
         self.hosts.iter().any(is_this)
             || is_loopback(name)
-            // A page cannot make an address its own name.
+            // DNS rebinding needs a host name. A page cannot make an IP address lead elsewhere.
             || (self.is_open && address(name).is_some())
     }
 
@@ -150,8 +150,8 @@ pub(super) fn allow_page(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
 }
 
-/// Answers the question whether a page may send a request. Every header is allowed, because tools name theirs as they like, and the origin
-/// has been admitted. `headers` are those of the response.
+/// Answers a CORS preflight request from an admitted origin. All headers are allowed, because the tools choose the names of some of them.
+/// `headers` are those of the response.
 pub(super) fn allow_request(headers: &mut HeaderMap, request: &HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, ONE_DAY);

@@ -127,7 +127,7 @@ fn reset(stream: &TcpStream) {
 #[cfg(not(unix))]
 fn reset(_: &TcpStream) {}
 
-/// Time that a client has to see its response while it is still sending.
+/// Time that a client which is still sending has to read its response.
 const LINGER: Duration = Duration::from_secs(2);
 
 /// Reads and drops the bytes that a client sends after the last response. A socket that is closed with unread bytes resets the
@@ -167,7 +167,7 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
 }
 
 /// Byte stream of a connection. It records whether the client reads. Its writes are not vectored, so hyper passes head and body of
-/// an answer in one piece, which costs less than two.
+/// an answer in one piece, which costs less than two writes.
 struct Wire {
     stream: TokioIo<TcpStream>,
     state: Arc<ConnectionState>,
@@ -269,8 +269,8 @@ enum Overdue {
 }
 
 impl Deadlines {
-    /// Makes the deadlines. `timers` is the runtime that drives the timer. A reactor that has no timers waits without a timeout, and its
-    /// thread sets no timer of the processor.
+    /// Makes the deadlines. `timers` is the runtime that drives the timer. The thread of a runtime without timers waits for events without
+    /// a timeout, so the system sets no hardware timer for it.
     fn new(limits: &Limits, timers: &Handle, alarm: &Arc<Alarm>, task: &Waker) -> Self {
         let _entered = timers.enter();
         // With a period of zero the connection would look for ever instead of waiting.

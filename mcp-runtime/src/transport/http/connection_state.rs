@@ -1,4 +1,4 @@
-//! State of one connection, from request to request, and what its answers use of the limits of all connections.
+//! State that a connection keeps between its requests, and guards that count its running requests and its unread responses.
 
 use std::{
     net::IpAddr,

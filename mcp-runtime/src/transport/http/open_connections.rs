@@ -97,7 +97,7 @@ impl ActivityClock {
         self.is_receiving.store(false, Relaxed);
     }
 
-    /// Notes that the connection ends before the body of its last request.
+    /// Notes that the connection will be closed although the rest of its last request's body has not been read.
     pub(super) fn leave_body(&self) {
         self.has_unread_body.store(true, Relaxed);
     }
@@ -142,7 +142,7 @@ impl ActivityClock {
         self.is_displaced.store(true, Relaxed);
     }
 
-    /// Takes back that the connection has to end. Returns whether it had to.
+    /// Cancels the order to end the connection. Returns whether there was such an order.
     pub(super) fn spare(&self) -> bool {
         self.is_displaced.swap(false, Relaxed)
     }
@@ -150,7 +150,7 @@ impl ActivityClock {
 
 /// Table of the connections that were accepted and have not ended.
 pub(super) struct OpenConnections {
-    /// The most connections beside the [reserve](RESERVE).
+    /// Maximum number of connections beside the [reserve](RESERVE).
     most: usize,
     /// Number of connections that were ever accepted. It serves as a clock, which costs less than the time of the system.
     clock: AtomicU64,
@@ -162,7 +162,7 @@ pub(super) struct OpenConnections {
 #[derive(Default)]
 struct OpenTable {
     all: FxHashMap<u64, OpenConnection>,
-    /// Result of the last search: for each connection the time since when it waits, and its number. The longest waiting one is last.
+    /// Result of the last search: for each connection the time at which it began to wait, and its number. The longest waiting one is last.
     candidates: Vec<(u64, u64)>,
 }
 
@@ -172,7 +172,7 @@ struct OpenConnection {
 }
 
 impl OpenConnection {
-    /// Returns the time since when the connection waits for its client. `None` if it does not wait, or has been told to end.
+    /// Returns the time at which the connection began to wait for its client. `None` if it does not wait, or has been told to end.
     fn waits_since(&self) -> Option<u64> {
         let activity = &self.activity;
         (activity.is_waiting() && !activity.is_displaced()).then(|| activity.waits_since())
@@ -189,8 +189,8 @@ impl OpenConnections {
         Self { most, clock, ending, table }
     }
 
-    /// The most connections beside the [reserve](RESERVE): the number in the limits, and no more than three quarters of the
-    /// descriptors that the process may open.
+    /// Returns the maximum number of connections beside the [reserve](RESERVE): the number in the limits, and no more than three quarters
+    /// of the descriptors that the process may open.
     pub(super) fn most(&self) -> usize {
         self.most
     }
@@ -280,7 +280,7 @@ impl OpenConnections {
         open.alarm.wake_by_ref();
     }
 
-    /// Takes back that a connection must end, because it has a request again.
+    /// Cancels the order to end a connection, because the connection has a request again.
     pub(super) fn spare(&self, activity: &ActivityClock) {
         if activity.spare() {
             self.ending.fetch_sub(1, Relaxed);

@@ -231,9 +231,9 @@ impl<B: RequestBody> BodyReader<B> {
 }
 
 thread_local! {
-    /// This thread is taking a piece of a body.
+    /// Whether this thread is taking a piece of a body.
     static IS_TAKING: Cell<bool> = const { Cell::new(false) };
-    /// The waker was called while the piece was taken.
+    /// Whether the waker was called while the piece was taken.
     static WAS_CALLED: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -1,4 +1,4 @@
-//! Token check of a protected resource, before anything else is known of a request.
+//! Token check of a protected resource. It runs before the body of a request is read.
 
 use std::{
     sync::Arc,

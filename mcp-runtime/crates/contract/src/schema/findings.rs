@@ -1,5 +1,5 @@
-//! Findings: the differences between two schemas, for arguments and for results, in words for people. A finding is a mismatch in the values
-//! that are accepted, or a difference in what else is said about them: descriptions, examples, defaults and headers.
+//! Findings: the differences between two schemas of arguments or results, described for people. A finding is a mismatch in the accepted
+//! values, or a difference in their descriptions, examples, defaults or headers.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{JsonObject, change::ChangeClass, collect::collect_by_insert, suggest::nearest};
 
-/// Keyword of an argument that clients repeat in a header (server/tools).
+/// Keyword that marks an argument whose value clients repeat in an HTTP header (page `server/tools` of the specification).
 const HEADER: &str = "x-mcp-header";
 
 /// Returns all differences, breaking ones first, and then by their path in the schema.
@@ -109,7 +109,7 @@ impl JudgedMismatch {
     }
 }
 
-/// Finds members that were renamed: in one object, one is gone, one is new, and they are alike. Removes them from `judged`.
+/// Finds renamed members: an object has lost one member and gained another, and the two are alike. Removes both from `judged`.
 fn take_renamed(judged: &mut Vec<JudgedMismatch>) -> Vec<SchemaFinding> {
     let mut renamed = Vec::new();
     let gone: Vec<ValuePath> =
@@ -160,7 +160,7 @@ fn have_equal_types(a: &Mismatch, b: &Mismatch) -> bool {
     }
 }
 
-/// Adds the differences in words to the findings.
+/// Adds the differences in annotations, defaults, headers and order to the findings.
 fn compare_annotations(usage: SchemaUse, old: &Value, new: &Value, to: &mut Vec<SchemaFinding>) {
     let mut walk = AnnotationWalk { usage, path: ValuePath::default(), to };
     walk.schema(old, new);
@@ -212,13 +212,13 @@ impl AnnotationWalk<'_> {
         }
     }
 
-    /// Compares defaults. A call that leaves the argument out means its default, so another default breaks.
+    /// Compares defaults. A call that omits an argument gets its default, so a changed default is a breaking change.
     fn default(&mut self, old: &JsonObject, new: &JsonObject) {
         let (was, is) = (old.get("default"), new.get("default"));
         if was == is {
             return;
         }
-        // An argument that must be given now has no use for a default. The finding that it became required is enough.
+        // A default is of no use for an argument that is required now. The finding that the argument became required is enough.
         let is_required = self.to.iter().any(|finding| {
             finding.class == ChangeClass::Breaking
                 && finding.path == self.path
@@ -249,7 +249,7 @@ impl AnnotationWalk<'_> {
         }
     }
 
-    /// Compares headers. Clients that know the old header send that one, and routers miss it if it is gone.
+    /// Compares headers. Clients that have the old schema send the old header, and routers may depend on a header that is gone.
     fn header(&mut self, old: &JsonObject, new: &JsonObject) {
         let (was, is) = (old.get(HEADER), new.get(HEADER));
         let name = |value: &Value| value.as_str().unwrap_or_default().to_lowercase();
@@ -310,7 +310,7 @@ impl AnnotationWalk<'_> {
     }
 }
 
-/// Describes how words differ, without repeating long ones.
+/// Describes how an annotation differs. The description does not repeat the annotation, which may be long.
 pub(crate) fn describe_change(
     name: &str,
     old: Option<&Value>,
@@ -332,8 +332,8 @@ pub(crate) fn describe_change(
 /// Largest number of references and choices on the way to one member.
 const MOST_REFERENCES: u8 = 16;
 
-/// Returns a key that a difference shares with the same difference of the same type elsewhere, and with no others. The key holds the type
-/// before and after, and the path inside of it. Returns `None` if the difference is in no type but JSON's own.
+/// Returns a key that is equal for two differences if both are the same change of the same type, used in two places. The key holds the type
+/// before and after the change, and the path inside the type. Returns `None` if the difference is not inside a type of an author.
 pub(crate) fn type_key(
     usage: SchemaUse,
     path: &ValuePath,
@@ -362,7 +362,7 @@ fn is_type(schema: &Value) -> bool {
     ["properties", "enum", "oneOf", "anyOf"].iter().any(|keyword| schema.get(keyword).is_some())
 }
 
-/// Returns the schema at the end of `steps`, in the first alternative that has such a place.
+/// Returns the schema that `steps` lead to. Among alternatives, the first one in which all steps exist is used.
 fn follow<'a>(
     document: SchemaDocument<'a>,
     schema: &'a Value,
