@@ -4,7 +4,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 /// The documentation of an item or a parameter.
 pub(crate) enum Doc<'a> {
-    /// Text that is known here: lines joined, blank lines at both ends removed.
+    /// Text that the macro can read. The lines are joined, and blank lines at both ends are removed.
     Text(String),
     /// Text with an expression in it, such as `include_str!(…)`. The compiler joins and trims the parts.
     Parts(Vec<DocPart<'a>>),
@@ -19,7 +19,7 @@ pub(crate) enum DocPart<'a> {
 pub(crate) fn read(attrs: &[Attribute]) -> Option<Doc<'_>> {
     let mut parts = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("doc")) {
-        // `#[doc(hidden)]` and similar attributes are lists, and no text.
+        // `#[doc(hidden)]` and similar attributes are lists without text.
         let Meta::NameValue(pair) = &attr.meta else { continue };
         match &pair.value {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {

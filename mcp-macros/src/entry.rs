@@ -84,7 +84,7 @@ pub(crate) fn handlers(attr: TokenStream, tokens: TokenStream) -> TokenStream {
             "#[handlers] belongs on an impl block: `#[handlers] impl Type { #[tool] fn …(&self) { … } }`"
         };
         errors.at(keyword_span(&tokens), message);
-        // Errors from the attributes on the methods would only be consequences of this one, so the attributes are removed.
+        // The attributes on the methods would only cause errors that follow from this one, so they are removed.
         return with_errors(impl_block::without_marks(tokens), errors);
     }
     let block = match ImplBlock::read(tokens.clone()) {
@@ -183,7 +183,8 @@ fn path(expr: Expr) -> syn::Result<ExprPath> {
     }
 }
 
-/// Returns the expression, with the errors before it. The expression keeps its type, so that code around it causes no further errors.
+/// Returns the expression, with the errors before it. The expression keeps its type, so that the code that uses it causes no further
+/// errors.
 fn in_expression(errors: Errors, expression: TokenStream) -> TokenStream {
     match errors.finish() {
         Ok(()) => expression,
@@ -238,7 +239,7 @@ pub(crate) fn prelude_derive(name: &'static str, tokens: TokenStream) -> TokenSt
     with_errors(stand_in.unwrap_or_default(), errors)
 }
 
-/// Names the attribute that derives the trait, and the way to have this derive alone.
+/// Returns an error message that names the attribute that derives the trait, and tells how to derive only this trait.
 fn prelude_message(name: &str, item: Option<&DeriveInput>) -> String {
     let attrs = item.into_iter().flat_map(|item| &item.attrs);
     let words = attrs.filter_map(|attr| Some(attr.path().segments.last()?.ident.to_string()));

@@ -53,7 +53,7 @@ impl Drop for Errors {
     }
 }
 
-/// Line and column of the span in the user's file. Outside the compiler only tests have positions.
+/// Returns the line and column of the span in the user's file. In tests it is the byte offset instead.
 pub(crate) fn position(span: Span) -> (usize, usize) {
     if proc_macro::is_available() {
         let span = span.unwrap();

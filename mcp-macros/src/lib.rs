@@ -237,8 +237,8 @@ pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// Registers the methods of an impl block that have [`macro@tool`], [`macro@resource`], [`macro@prompt`] or
 /// [`macro@completion`].
 ///
-/// `&self` is the state of this type that was given to the server. Functions without a receiver are registered too. Everything else in
-/// the block stays as it is.
+/// `&self` is the state of this type that was given to the server. Functions without a receiver are registered too. The macro leaves the
+/// other members of the block unchanged.
 ///
 /// ```no_run
 /// use mcp_runtime::prelude::*;

@@ -71,7 +71,7 @@ struct Problem {
 }
 
 impl Problem {
-    /// Returns the message, the template and a caret. Control characters would move the caret, so they are shown as `?`.
+    /// Returns the message, the template and a caret below the mistake. Control characters would move the caret, so they are shown as `?`.
     fn render(&self, text: &str) -> String {
         let shown: String =
             text.chars().map(|char| if char.is_control() { '?' } else { char }).collect();
@@ -237,7 +237,7 @@ impl Parser<'_> {
         self.segments.push(Segment::Variable(Variable { name: name.to_owned(), kind, explode }));
     }
 
-    /// Checks that a match can tell where the variable before ends and this one begins.
+    /// Checks that a match can tell where the previous variable ends and this one begins.
     fn check_neighbour(&mut self, at: usize, kind: VariableKind) {
         use VariableKind::{Label, Path, Query, QueryMore, Reserved, Simple};
         let before = match self.segments.last() {
@@ -265,7 +265,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Rejects literal `..` segments, which would allow two spellings of one address.
+    /// Rejects literal `..` segments, with which one address would have two spellings.
     fn check_parents(&mut self) {
         let path = self.text.split(['?', '#']).next().unwrap_or_default();
         let mut at = 0;

@@ -27,7 +27,7 @@ use crate::{
     transport::lines::{Line, Lines},
 };
 
-/// Buffer of a connection that carries lines.
+/// Buffer of a connection whose messages are lines.
 #[derive(Debug)]
 pub struct Frames(Lines);
 

@@ -44,7 +44,7 @@ fn server(identity: &Identity) -> JsonObject {
     server
 }
 
-/// Returns an entry as the newest revision lists it, with the facts that such a list has no place for.
+/// Returns an entry as the newest revision lists it, with additional facts that the lists of the protocol do not contain.
 fn item(entry: &Entry) -> JsonObject {
     let mut item = object(&protocol::listed(entry));
     if let Some(task) = entry.task() {
@@ -78,7 +78,7 @@ fn place(entry: &Entry) -> ItemPlace {
         Some(origin) => SourcePlace::Line(origin.file, origin.line),
         None => SourcePlace::Nowhere,
     };
-    // Generated functions have parameters without a line.
+    // The parameters of generated functions have no source line.
     let known = entry.parameters.iter().copied().filter(|parameter| parameter.line > 0);
     let (own, spread): (Vec<&'static ArgDef>, Vec<&'static ArgDef>) =
         known.partition(|parameter| entry.names.own.iter().any(|name| name == parameter.name));
@@ -133,7 +133,7 @@ mod tests {
         registry::all().find(|def| def.group == Some("places")).expect("the tool")
     }
 
-    /// Checks the lines of the arguments of `go` if its parameters are in `lines`.
+    /// Checks the source lines that are reported for the arguments of `go`. `lines` are the lines of its parameters.
     fn check(lines: [u32; 2], times: u32, from: u32, gone: u32) {
         let mut params = ItemParams::default();
         (def().params)(&mut params);
@@ -158,7 +158,7 @@ mod tests {
         let item = def().origin.line;
         check([0, 0], item, item, item);
         check([70, 0], 70, item, item);
-        // An argument without a parameter may have been in the type that contains the others.
+        // An argument without a parameter may have been a field of the spread struct, so it gets the line of that parameter.
         check([70, 71], 70, 71, 71);
     }
 }

@@ -50,7 +50,7 @@ pub(crate) enum ErrorKind {
     Internal,
     /// The request names a protocol revision that the server does not serve.
     UnsupportedVersion,
-    /// A header contradicts the value in the body that it repeats.
+    /// A header differs from the value in the body that the header repeats.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
     HeaderMismatch,
     /// The client lacks a capability that the item needs.
@@ -119,8 +119,8 @@ impl Error {
         Self::of(ErrorKind::ResourceNotFound, text).with_uri(uri)
     }
 
-    /// Adds `data.uri`, unless the author has set data already. A URI of more than 2 KiB is left out, because a part of it would be the URI
-    /// of another resource.
+    /// Adds `data.uri`, unless the author has set data already. A URI of more than 2 KiB is left out instead of truncated, because a
+    /// truncated URI would name another resource.
     pub(crate) fn with_uri(mut self, uri: &str) -> Self {
         if self.0.data.is_none() && uri.len() <= 2048 {
             self = self.with_data(std::collections::BTreeMap::from([("uri", uri)]));
@@ -140,7 +140,7 @@ impl Error {
         self.0.data.as_deref()
     }
 
-    /// Returns the error that `?` has converted into this one, if it is an `E`.
+    /// Returns the original error that `?` converted into this error, if its type is `E`.
     pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
         self.0.source.as_ref()?.downcast_ref()
     }
@@ -169,7 +169,7 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
 
 /// Reason why a question to the client has no answer.
 ///
-/// `?` converts it into the failure that the model sees. Match on it to continue without an answer.
+/// `?` converts the reason into a failure that the model sees. To continue without an answer, match on the reason.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Unanswered {
@@ -230,7 +230,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Truncates text from a client for use in an error message, so that a response does not grow with the wrong value.
+/// Truncates text from a client for use in an error message, so that a long value does not make the response long.
 pub(crate) fn shown(text: &str) -> &str {
     truncated(text, 100)
 }

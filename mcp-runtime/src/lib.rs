@@ -51,8 +51,8 @@
 //! Schemas come from the signatures. The framework does the rest: registration, advertisement, pagination, completion, progress,
 //! cancellation, subscriptions, transports and all five protocol revisions (2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28).
 //!
-//! **Parameters.** A parameter whose type implements [`FromCall`](extract::FromCall) gets its value from the server, every other parameter from the client.
-//! `&T` is shared state; `&str` and `&[T]` are arguments.
+//! **Parameters.** A parameter whose type implements [`FromCall`](extract::FromCall) gets its value from the server. Every other parameter
+//! gets its value from the client. `&T` is shared state; `&str` and `&[T]` are arguments.
 //!
 //! **Results.** See [`ToolReply`](reply::ToolReply), [`ResourceReply`](reply::ResourceReply) and [`PromptReply`](reply::PromptReply).
 //!
@@ -72,7 +72,7 @@
 //! | `client-log` (default) | `client_log()`, which sends the `tracing` events of a call to a client that asked for them |
 //! | `http` | one HTTP endpoint for every protocol revision: `--http`, `serve_http`, `bind_http`, `into_service` |
 //! | `axum` | `into_router`, for axum applications |
-//! | `auth` | access tokens for HTTP requests: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth`; the crate `mcp-runtime-authorization-server` gives them out |
+//! | `auth` | access tokens for HTTP requests: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth`; the crate `mcp-runtime-authorization-server` issues them |
 //! | `state-key` | `.state_key(…)`: under protocol revision 2026-07-28 the rounds of a call may go to several instances, and survive a restart |
 //! | `sqlite` | `SqliteStore`: a file of tasks and logins that survive a restart; builds SQLite from its C source |
 //! | `inventory` | registration through constructors instead of the linker (always the case on wasm) |
@@ -119,7 +119,7 @@ mod transport;
 mod unavailable;
 mod unwind;
 
-// If a feature is off, or a name is in another crate, the compiler shows the line of the `cfg` beside the name that it cannot find.
+// A name below may need a disabled feature or another crate. The compiler's error then shows the `cfg` line of the name, with its comment.
 pub use builder::{Builder, Items};
 #[doc(hidden)]
 pub use builder::{Made, Opening, Setup, Size};
@@ -143,7 +143,7 @@ pub use server::{Identity, Server};
 /// Access tokens, principals and policies of servers over HTTP (feature `auth`).
 ///
 /// A server accepts tokens with [`Builder::auth`](crate::Builder::auth). Handlers take `Auth` or
-/// [`Principal`](auth::Principal) as a parameter. A server that gives out tokens itself uses the crate
+/// [`Principal`](auth::Principal) as a parameter. A server that issues tokens itself uses the crate
 /// `mcp-runtime-authorization-server`.
 pub mod auth {
     #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
@@ -181,7 +181,7 @@ pub mod elicitation {
     pub use crate::error::Unanswered;
 }
 
-/// Parameters that the server fills in, and what a type needs to be such a parameter.
+/// Parameters that the server fills in, and the trait that makes a type such a parameter.
 pub mod extract {
     pub use crate::call::{
         context::{ProgressIter, ProgressStream},
@@ -190,7 +190,7 @@ pub mod extract {
     pub use crate::model::{ClientInfo, Root};
 }
 
-/// Servers over HTTP, and what a handler sees of a request (feature `http`).
+/// Servers over HTTP, and the parts of a request that a handler can read (feature `http`).
 #[cfg(feature = "http")] // cargo add mcp-runtime --features http
 pub mod http {
     pub use http::HeaderMap;
@@ -228,7 +228,7 @@ pub mod sampling {
     };
 }
 
-/// Calls that go on as tasks, and the stores that keep them.
+/// Calls that continue as tasks, and the stores that keep the tasks.
 pub mod tasks {
     pub use crate::model::TaskSupport;
     #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
@@ -238,7 +238,9 @@ pub mod tasks {
 
 /// The names that the source of a server uses: `use mcp_runtime::prelude::*;`.
 ///
-/// ```no_run
+#[cfg_attr(feature = "stdio", doc = "```no_run")]
+// Without the feature there is no `run`, so there is nothing to compile.
+#[cfg_attr(not(feature = "stdio"), doc = "```ignore")]
 /// use mcp_runtime::prelude::*;
 ///
 /// fn main() -> Exit {
@@ -246,8 +248,9 @@ pub mod tasks {
 /// }
 /// ```
 ///
-/// `Serialize`, `Deserialize` and `JsonSchema` are traits here; [`data`](macro@prelude::data) derives them. The derive macros of these
-/// names need the crates `serde` and `schemars` among your dependencies. Import them from there: `use serde::Deserialize;`.
+/// The prelude contains `Serialize`, `Deserialize` and `JsonSchema` as traits only; [`data`](macro@prelude::data) derives them. To use the
+/// derive macros of the same names, add `serde` and `schemars` to your dependencies, and import the macros from there:
+/// `use serde::Deserialize;`.
 pub mod prelude {
     pub use mcp_macros::{
         Deserialize, JsonSchema, Schema, Serialize, completion, data, form, handlers, items,

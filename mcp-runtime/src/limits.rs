@@ -1,4 +1,4 @@
-//! Limits of a server, each with an error of its own.
+//! Limits of a server. Each limit has its own error.
 
 mod caller;
 mod gate;
@@ -25,7 +25,8 @@ pub use crate::model::Rate;
 
 use mcp_runtime_wire as wire;
 
-/// Size in bytes above which a message counts for the limits of all clients. For smaller messages the shared counter would cost too much.
+/// Size in bytes above which a message counts for the limits of all clients. For smaller messages, updating the shared counter would cost
+/// too much.
 pub(crate) const LARGE: usize = 64 << 10;
 
 /// Limits of a server, for one client and for all clients together: [`Builder::limits`](crate::Builder::limits).
@@ -34,8 +35,8 @@ pub(crate) const LARGE: usize = 64 << 10;
 /// counts the refusals.
 ///
 /// The limits of all clients together (`max_total_calls`, `all_streams`, `connections`, `sessions`, `tasks`, `all_subscription_bytes`,
-/// `all_state`) are shared fairly. The last eighth of each limit is a reserve: a client gets more from it only while the client has less
-/// than is left. So one client alone gets at most seven eighths. A limit below 8 has no reserve.
+/// `all_state`) are shared fairly. The last eighth of each limit is a reserve: a client can take from it only while the client holds less
+/// than what is left. So one client alone gets at most seven eighths. A limit below 8 has no reserve.
 ///
 /// A client is a [`Principal`](crate::auth::Principal). Without a principal it is an address: behind a proxy that `trust_proxy` names, the
 /// address of the caller. Without an address it is the connection.
@@ -149,9 +150,9 @@ impl Limits {
         /// process may open (`ulimit -n`).
         ///
         /// Beyond the limit a new connection replaces the one that has waited longest for its client: for a request, for a body, or for the
-        /// client to read. While the server works for every connection, it answers health checks and refuses all other requests with 503. A
-        /// client can hold seven eighths of the connections with waiting calls and with streams. Beyond that it is refused with 503, so
-        /// that other clients find room.
+        /// client to read. If the server is working for all connections, none can be replaced: it then answers health checks and refuses
+        /// all other requests with 503. A client can hold seven eighths of the connections with waiting calls and with streams. Beyond that
+        /// it is refused with 503, so that other clients find room.
         connections: usize;
         /// Maximum size in bytes of all large messages together: HTTP bodies that are being read, and requests of all transports whose
         /// calls run. Default: 1 GiB.
@@ -180,8 +181,8 @@ impl Limits {
         all_streams: usize;
         /// Maximum number of sessions over HTTP of all clients together. Default: 16,384.
         ///
-        /// When all are taken, the client with the most sessions makes room for a client with less than an equal part. Only sessions that
-        /// are not in use end, beginning with the least recently used one.
+        /// At the limit, a client with less than an equal part can still open a session: the server ends a session of the client with the
+        /// most sessions. It ends only sessions that are not in use, the least recently used one first.
         sessions: usize;
         /// Idle time after which a session ends. Default: 30 minutes.
         session_idle: Duration;
@@ -193,11 +194,11 @@ impl Limits {
         all_event_bytes: usize;
         /// Maximum size of the head of an HTTP request, in bytes. Default: 64 KiB. A head has at most 100 headers.
         head: usize;
-        /// Maximum time in which the head of an HTTP request must arrive, and the same for its body. A connection that has waited as long
-        /// for a request is closed, at most a quarter of that time later. Default: 30 seconds.
+        /// Maximum time for the head of an HTTP request to arrive, and again for its body. A connection that receives no request for this
+        /// time is closed too, at most a quarter of the time later. Default: 30 seconds.
         body_time: Duration;
-        /// Time after which an HTTP connection is closed if its client reads nothing while a response waits. The server may take a quarter
-        /// longer. A client that reads slowly keeps its connection. Default: 60 seconds.
+        /// Time after which an HTTP connection is closed if its client reads nothing while a response waits. The server may close it up to
+        /// a quarter of this time later. A client that reads slowly keeps its connection. Default: 60 seconds.
         write_time: Duration;
         /// Silence on an HTTP stream after which the server sends a comment, to show that the stream is alive. Default: 15 seconds.
         keep_alive: Duration;
@@ -226,7 +227,8 @@ impl Limits {
 }
 
 impl Limits {
-    /// Returns the names of limits that are zero and so let no request through. A zero in any other limit only means "none of these".
+    /// Returns the names of limits that are zero and so let no request through. Every other limit may be zero, for example to allow no
+    /// streams.
     pub(crate) fn that_let_nothing_through(&self) -> impl Iterator<Item = &'static str> {
         let zeros = [
             ("message", self.message == 0),

@@ -1,7 +1,7 @@
 //! Methods that cannot be called. They exist so that the compiler can explain what to do instead.
 //!
 //! Without them the compiler only says that there is no such method. Each method has a bound that no type fulfils. The trait in the bound
-//! says what is missing: a disabled feature, or the type that has the method. Arguments and results are of any type, so that the call
+//! says what is missing: a disabled feature, or the type that has the method. Arguments and results may have any type, so that the call
 //! causes no further error. Types of disabled features need no stand-in: the compiler finds the `pub use` that is configured out, and shows
 //! its line.
 
@@ -9,7 +9,7 @@
 
 use std::marker::PhantomData;
 
-/// Subject of the bounds. Its lifetime keeps the compiler from checking the bounds before the method is called.
+/// Type that the bounds apply to. Its lifetime keeps the compiler from checking the bounds before the method is called.
 #[derive(Debug)]
 pub struct Unavailable<'a>(PhantomData<&'a ()>);
 
@@ -24,7 +24,8 @@ macro_rules! unavailable {
             pub fn $name $(<$($param),+>)? ($($argument)*) -> $result
             where
                 for<'a> $crate::unavailable::Unavailable<'a>: $reason,
-                // Implied by the bound above. With this bound, rustc does not show where the bound above is.
+                // The bound above implies this one. Because of this one, the error of rustc does not show the source line of the bound
+                // above.
                 for<'a> <$crate::unavailable::Unavailable<'a> as $reason>::Any: Sized,
                 $($($bound)*)?
             {
@@ -80,10 +81,10 @@ pub trait StateKeyFeature {
     type Any;
 }
 
-/// Type of both parameters of a policy. Because it is known, rustc reports no second error about a closure.
+/// Type of both parameters of a policy. Because the type is fixed, rustc reports no second error about the closure.
 pub type OfPolicy = <Unavailable<'static> as AuthFeature>::Any;
 
-/// The only type that implements the trait. Because of it rustc reports no second error about an argument of unknown type, such as
+/// The only type that implements the trait. Because of this impl, rustc reports no second error about an argument of unknown type, such as
 /// `Jwt::new(…)`.
 enum Anything {}
 

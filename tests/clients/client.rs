@@ -66,12 +66,12 @@ pub(crate) struct Client {
     pub(crate) again: fn(Transport) -> Again,
     /// Tools whose fields the client cannot keep, each with the reason.
     pub(crate) loses: &'static [(&'static str, &'static str)],
-    /// Reason why a model sees the fields of objects within an argument only in the description of the argument.
+    /// Reason why a model learns of the fields of nested objects only from the description of the argument.
     pub(crate) hides: Option<&'static str>,
 }
 
 impl Client {
-    /// A client that lacks nothing.
+    /// A client with all transports and abilities.
     pub(crate) const NEW: Self = Self {
         name: "",
         adapter: "",

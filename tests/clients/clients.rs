@@ -71,7 +71,7 @@ clients! {
             _ => None,
         },
         again: ANEW,
-        // The adapter leaves this tool out, because without it the client keeps all others.
+        // The adapter leaves this tool out, because with it the client would drop all other tools too.
         options: &[PRESCRIBED],
         loses: &[(PRESCRIBED, "google-genai refuses all tools of a list in which one has `additionalProperties: false` (json_schema_2020_12_tool, which has to be left out)")],
         ..Client::NEW

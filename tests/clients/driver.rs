@@ -1,4 +1,4 @@
-//! Process that holds a client and takes its steps in order.
+//! Process that runs a client and carries out steps one by one.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -44,7 +44,7 @@ impl Driver {
         });
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);
-        // A full pipe would block the client, so its log is read to the end. It can have bytes that are not UTF-8.
+        // A full pipe would block the client, so its log is read to the end. The log may contain bytes that are not UTF-8.
         thread::spawn(move || {
             for line in stderr.split(b'\n').map_while(Result::ok) {
                 let line = String::from_utf8_lossy(&line).into_owned();

@@ -235,7 +235,8 @@ impl<'a> Bench<'a> {
         self.close()
     }
 
-    /// Calls a tool by the published names of its arguments. Clients turn the names into identifiers, and would lose a reserved word.
+    /// Calls a tool by the published names of its arguments. Clients turn the names into identifiers, and an argument whose name is a
+    /// reserved word could get lost.
     fn call_by_names(&mut self) -> Result<(), String> {
         let tools = published("files")?;
         let tool = tools.iter().find(|tool| tool["name"] == "move_file");

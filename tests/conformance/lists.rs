@@ -1,4 +1,4 @@
-//! Scenarios that `everything` cannot pass yet, by the suite's names. Every other scenario must pass, whether the suite scores it or not.
+//! Scenarios that `everything` cannot pass yet, by the suite's names. Every other scenario must pass, even if the suite does not score it.
 
 /// Scenarios, and why they cannot pass.
 pub(crate) type NotYet = &'static [(&'static [&'static str], &'static str)];

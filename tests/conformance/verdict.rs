@@ -1,4 +1,4 @@
-//! Compares the results of the scenarios with the list of those that cannot pass yet.
+//! Compares the results of all scenarios with the list of scenarios that cannot pass yet.
 
 use crate::{
     lists::NotYet,
@@ -7,7 +7,7 @@ use crate::{
 
 /// Returns every result that is not as expected, as text of one or more lines.
 ///
-/// For the suite, a scenario passes with no failure and at least one success. Here it must have no warning either, because three
+/// For the suite, a scenario passes if it has at least one success and no failure. Here it must also have no warning, because three
 /// scenarios report mistakes only as warnings.
 pub(crate) fn problems(scenarios: &[Scenario], not_yet: NotYet) -> Vec<String> {
     let mut problems = Vec::new();

@@ -90,7 +90,7 @@ impl Drop for Lock {
     }
 }
 
-/// Runs in a child process: the assertion for one server, as a user's test has it.
+/// Contains the assertion for one server, as in a user's test. Other tests run this test in a child process.
 #[test]
 #[ignore = "run by the tests below, in a process with an environment of its own"]
 fn child() {

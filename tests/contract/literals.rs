@@ -38,7 +38,7 @@ fn answer(name: &str, method: &str) -> String {
     line
 }
 
-/// Returns the texts of all objects that are a member of this name, as they stand in `line`.
+/// Returns the texts of all objects that are a member of this name, exactly as `line` contains them.
 fn objects<'a>(line: &'a str, member: &str) -> Vec<&'a str> {
     let key = format!("\"{member}\":{{");
     line.match_indices(&key)

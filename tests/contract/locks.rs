@@ -27,7 +27,7 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).expect("UTF-8")
 }
 
-/// Compares all bytes, not only what would break. So the next change is compared with what is published now.
+/// Compares all bytes, not only breaking changes. So the next change will be compared with the items that are published now.
 #[test]
 fn every_example_publishes_what_its_lock_says() {
     let mut differ = String::new();

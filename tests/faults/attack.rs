@@ -28,7 +28,7 @@ struct Scale {
     time: Duration,
 }
 
-/// A sixteenth of the default limits, so that a busy machine is done in time.
+/// A sixteenth of the default limits, so that the test ends in time on a busy machine.
 const SMALL: Scale = Scale {
     limits: "all_answers=67108864,all_bodies=67108864",
     answer: MIB,
@@ -46,14 +46,14 @@ const FULL: Scale = Scale {
     time: Duration::from_secs(1200),
 };
 
-/// Client that never reads its answers. It connects `times` times, each time after the server has closed its last connection.
+/// Client that never reads its answers. It connects `times` times. It opens each connection after the server has closed the previous one.
 struct Attacker {
     bytes: Vec<u8>,
     times: usize,
 }
 
 impl Attacker {
-    /// Holds each connection until the server closes it.
+    /// Keeps each connection open until the server closes it.
     async fn attack(self, address: SocketAddr, connected: Arc<AtomicUsize>) {
         for _ in 0..self.times {
             let Ok(mut connection) = Connection::open(address).await else { return };

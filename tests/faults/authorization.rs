@@ -1,4 +1,4 @@
-//! Authentication over HTTP: which requests are accepted, and the challenges for the others (rule B28).
+//! Authentication over HTTP: which requests are accepted, and the challenges for rejected requests (rule B28).
 
 use std::{
     fmt::Write as _,
@@ -94,7 +94,8 @@ pub(crate) fn challenge(reply: &Reply) -> String {
     reply.head.get("www-authenticate").unwrap_or_else(|| panic!("no challenge: {reply:?}"))
 }
 
-/// Checks the status and message of a rejected request, and the `error` of its challenge. An empty `error` stands for none.
+/// Checks the status and message of a rejected request, and the `error` of its challenge. An empty `error` means that the challenge has no
+/// `error`.
 #[track_caller]
 pub(crate) fn check_refused(reply: &Reply, status: u16, error: &str, says: &str, name: &str) {
     let text = reply.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
@@ -295,7 +296,7 @@ fn the_token_is_kept_only_where_the_author_asks_for_it() {
     });
 }
 
-/// Verifier that has to wait for each answer.
+/// Verifier that waits before it returns each result.
 struct Slow;
 
 impl TokenVerifier for Slow {
@@ -383,8 +384,8 @@ impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Logged {
 #[test]
 fn no_token_gets_into_a_log() {
     let logged = Logged::default();
-    // With only one dispatcher, tracing asks the subscriber of the thread that comes to a callsite first. That thread may run another test.
-    // A second dispatcher prevents this.
+    // With only one dispatcher, tracing asks only the subscriber of the thread that reaches a callsite first whether the event is enabled.
+    // That thread may run another test. With a second dispatcher, tracing asks all subscribers.
     let _other = tracing::Dispatch::new(tracing_subscriber::registry());
     let subscriber = tracing_subscriber::registry().with(logged.clone());
     let _default = tracing::subscriber::set_default(subscriber);

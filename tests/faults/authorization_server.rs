@@ -1,5 +1,5 @@
-//! The built-in authorization server: the way from the URL of a server to a token, the registration of clients, and requests that are
-//! rejected.
+//! The built-in authorization server: how a client with only the URL of a server gets a token, the registration of clients, and rejected
+//! requests.
 
 use std::{
     net::SocketAddr,
@@ -114,7 +114,7 @@ fn a_client_gets_from_the_url_alone_to_an_authorized_call() {
     });
 }
 
-/// Clients of HTTP+SSE compare the resource with the URL that they are configured with, and reject a document for another path.
+/// Clients of HTTP+SSE compare the resource in the metadata with their configured URL, and reject a document for another path.
 #[test]
 fn the_url_of_the_pair_leads_to_a_token_too() {
     const DOCUMENT: &str = "/.well-known/oauth-protected-resource/sse";

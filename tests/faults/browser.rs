@@ -1,4 +1,4 @@
-//! Browser that acts like a user on the pages of an authorization server, and an OAuth client that sends it there.
+//! Browser that acts like a user on the pages of an authorization server, and an OAuth client that sends the browser there.
 
 use std::{fmt::Write as _, net::SocketAddr};
 
@@ -52,7 +52,7 @@ pub(crate) fn form(fields: Fields<'_>) -> String {
     pairs.join("&")
 }
 
-/// Returns `fields` with the changes of `but`: each of its fields replaces those of the same name. An empty value only removes them.
+/// Returns `fields` with changes: each field of `but` replaces all fields of the same name. A field with an empty value only removes them.
 pub(crate) fn but<'a>(fields: Fields<'a>, but: Fields<'a>) -> Vec<(&'a str, &'a str)> {
     let others = fields.iter().filter(|it| but.iter().all(|but| but.0 != it.0));
     others.chain(but.iter().filter(|it| !it.1.is_empty())).copied().collect()

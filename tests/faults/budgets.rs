@@ -1,4 +1,4 @@
-//! Bytes of large requests, which count for the limit until their calls end.
+//! Bytes of large requests, which count towards the limit until their calls end.
 
 use std::{
     net::SocketAddr,
@@ -102,7 +102,7 @@ fn a_large_request_counts_until_its_call_ends() {
     });
 }
 
-/// A call of a session goes on without its client, and so does a handler on a thread.
+/// A call of a session continues without its client. A handler on a blocking thread does too.
 #[test]
 fn a_client_that_leaves_gives_nothing_back_that_is_still_held() {
     run(async {

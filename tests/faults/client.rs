@@ -307,8 +307,8 @@ pub(crate) async fn ask(address: SocketAddr, tool: &str, arguments: Value) -> St
     plain_call(1, tool, arguments).ask(address).await.text()
 }
 
-/// Returns when the server has read everything that was sent before. Each reactor reads in order, and there are enough new connections here
-/// for every reactor to answer one.
+/// Returns when the server has read all bytes that were sent before. Each reactor reads in order, and this function opens enough
+/// connections for every reactor to answer one.
 pub(crate) async fn read_by_every_reactor(address: SocketAddr) {
     let mut others = Vec::new();
     for _ in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {

@@ -65,7 +65,7 @@ async fn exchange(connection: &mut Connection, request: &Request) -> Result<u16,
 /// Asks for an answer that blocks the connection, since the client does not read it.
 async fn blocked(served: &Served) -> Connection {
     let mut connection = ask_large(MUCH).send(served.address).await;
-    // The head has come, so the server writes.
+    // The head has arrived, so the server is writing the response.
     assert_eq!(connection.head(false, SOON).await.unwrap().status, 200);
     connection
 }
@@ -116,7 +116,7 @@ fn a_client_that_reads_slowly_is_given_the_whole_answer() {
                 break;
             }
             read += piece.len();
-            // Lets the server write on before the clock jumps.
+            // Lets the server write more before the clock jumps.
             for _ in 0..4 {
                 pause().await;
             }
@@ -182,7 +182,8 @@ fn health_checks_are_answered_while_every_connection_is_worked_for() {
         for _ in 0..3 {
             working.push(plain_call(1, "waits", json!({})).send(address).await);
         }
-        // More requests than the reserve has connections: each connection closes after its answer.
+        // There are more requests here than connections in the reserve. They all succeed, because each connection of the reserve closes
+        // after its answer.
         for _ in 0..40 {
             let healthy = Request::new("GET", "/healthz").ask(address).await;
             assert_eq!(healthy.status(), 200);
@@ -190,7 +191,7 @@ fn health_checks_are_answered_while_every_connection_is_worked_for() {
             refused.check_busy("too many connections");
             assert_eq!(refused.head.get("connection").as_deref(), Some("close"));
         }
-        // A connection of the reserve that waits gives way too.
+        // An idle connection of the reserve is closed too if another client needs it.
         let mut silent = Vec::new();
         for _ in 0..40 {
             silent.push(Connection::open(address).await.unwrap());
@@ -211,7 +212,7 @@ fn health_checks_are_answered_while_every_connection_is_worked_for() {
 #[test]
 fn connections_leave_descriptors_to_handlers() {
     run(async {
-        // The server itself has a few descriptors for each processor.
+        // The server itself needs a few descriptors for each processor.
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         let descriptors = 128 + 32 * u32::try_from(processors).unwrap();
         let server = Server::start_with_descriptors(descriptors, "");
@@ -225,7 +226,7 @@ fn connections_leave_descriptors_to_handlers() {
     });
 }
 
-/// A response without a body is small, but there is no end to the requests that a client can send.
+/// A response without a body is small, but the number of requests that a client can send is not limited.
 #[test]
 fn no_requests_are_read_from_a_client_that_does_not_read() {
     run(async {

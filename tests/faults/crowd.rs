@@ -1,4 +1,4 @@
-//! A limit of sessions that is too small for a reserve. The user with the most sessions loses one to make room for another user.
+//! A limit on sessions that is too small to reserve some of them. The user with the most sessions loses one to make room for another user.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ fn a_user_with_most_sessions_makes_room_for_others() {
         for session in &all[1..] {
             assert!(uses("ada", session).await);
         }
-        // A user never loses the sessions of an equal share, here two of four.
+        // A user never loses sessions within an equal share of the limit, which is two of four here.
         assert!(begin("ada").await.is_none());
         assert!(begin("grace").await.is_some());
         assert!(begin("grace").await.is_none());

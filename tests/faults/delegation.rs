@@ -43,7 +43,7 @@ pub(crate) async fn leave(browser: &mut Browser, client: &Client) -> String {
     let before = browser.cookies.clone();
     let sent = browser.agree(&Page::of(&asked)).await;
     assert_eq!(sent.status(), 303, "{}", text(&sent));
-    // The browser comes back with another cookie than it had on the page with the question.
+    // The browser comes back with a different cookie than on the page with the question.
     assert!(browser.cookies != before && browser.cookies.len() == before.len());
     sent.head.get("location").unwrap()
 }
@@ -165,8 +165,8 @@ fn our_consent_page_is_shown_before_a_browser_goes_to_the_provider() {
             "{policy}"
         );
 
-        // An attacker could open the question and send another user to the provider. That user does not have the attacker's cookie, and
-        // before the question is answered no cookie is accepted on the way back.
+        // An attacker could open the question and send another user to the provider. That user does not have the attacker's cookie. Before
+        // the question is answered, the server accepts no cookie from a browser that returns from the provider.
         let state = format!("{}.{}", page.pending, page.ticket);
         let query = [("code", "x".into()), ("state", state), ("iss", provider.url.clone())];
         assert_eq!(come_back(&mut browser.clone(), &query).await.status(), 403);
@@ -212,7 +212,7 @@ fn only_good_id_tokens_are_believed() {
             assert_eq!(back.status(), 303, "{claims}: {}", text(&back));
             Back::of(&back).check_error("access_denied");
         }
-        // An empty name is an error: all users without a name would be the same user.
+        // An empty name is an error, because all users without a name would count as the same user.
         provider.behave(Manner { claims: json!({ "email": "" }), ..Manner::default() });
         let mut browser = Browser::new(&client);
         let query = provider.log_in(&leave(&mut browser, &client).await);
@@ -232,9 +232,9 @@ fn our_tokens_end_when_the_login_at_the_provider_ends() {
         let tokens = Tokens::of(&client.refresh(&tokens.refresh).await);
         let said = whoami_with(served.address, &tokens.access).await.text();
         assert_eq!(said, "ada@example.com upstream-access-1");
-        // A provider that is not available has not ended the login.
+        // While the provider is not available, the login stays valid.
         let away = Manner { is_away: true, ..Manner::default() };
-        // A provider that rejects our client credentials has not ended it either.
+        // The login also stays valid if the provider rejects our client credentials.
         for manner in [away, Manner { forgets_us: true, ..Manner::default() }] {
             provider.behave(manner);
             let away = client.refresh(&tokens.refresh).await;
@@ -281,7 +281,7 @@ fn a_delegated_login_can_be_ended_by_the_server() {
         assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401);
         let refused = client.refresh(&tokens.refresh).await;
         assert_eq!((refused.status(), &refused.json()["error"]), (400, &json!("invalid_grant")));
-        // A user who is at the provider meanwhile may have logged in there before, so this login is rejected too.
+        // A user who is at the provider at that time may already have logged in there, so this login is rejected too.
         Back::of(&come_back(&mut away, &query).await).check_error("access_denied");
         let tokens = log_in(&provider, &client).await;
         assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 200);

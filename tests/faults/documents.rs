@@ -85,7 +85,7 @@ fn clients_are_known_by_what_they_publish() {
         let mut browser = Browser::new(&good);
         let page = browser.open(&good.authorize(&[])).await;
         assert!(text(&page).contains("Published"));
-        // All of these requests together have fetched the document once.
+        // All of these requests together have caused a single fetch of the document.
         assert_eq!(asked.documents.load(Ordering::Relaxed), 1);
         let elsewhere = good.authorize(&[("redirect_uri", "https://evil.example/")]);
         assert_eq!(browser.open(&elsewhere).await.status(), 400);

@@ -457,7 +457,8 @@ fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
         assert!(passes(&client, &found.access).await);
         let next = Tokens::of(&client.refresh(&found.refresh).await);
         assert!(passes(&client, &next.access).await);
-        // The lost refresh token is out of date now. If it is used, a second party has one of the tokens, so the grant ends.
+        // The lost refresh token is out of date now. If a client uses it, a second party has one of the tokens, so the server ends the
+        // grant.
         check_refused(&client.refresh(&lost.refresh).await, 400, "invalid_grant", "lost");
         assert!(!passes(&client, &next.access).await);
         served.end().await;

@@ -1,5 +1,5 @@
-//! Streams that are open longer than their token is valid. A stream ends with the last token that was shown for it, so nothing is sent to a
-//! client whose token has expired.
+//! Streams that are open longer than their token is valid. A stream ends when the last token that was presented for it expires, so the
+//! server sends no messages to a client with an expired token.
 
 use std::{
     net::SocketAddr,
@@ -25,7 +25,7 @@ use crate::{
     rates::serving,
 };
 
-/// Verifier of a token that expires at this moment, and of others that expire earlier, later or never.
+/// Verifier of several tokens. `short` expires at this time, and the others expire earlier, later or never.
 struct Ends(SystemTime);
 
 impl TokenVerifier for Ends {
@@ -110,7 +110,7 @@ async fn pair(address: SocketAddr, tokens: [&str; 2]) -> Stream {
     stream
 }
 
-/// Checks that the stream ends without a message. Comments come all the time, so silence would prove nothing.
+/// Checks that the stream ends without a message. The server sends comments all the time, so the test cannot wait for silence.
 pub(crate) async fn ends(stream: &mut Stream) {
     assert_eq!(stream.rest().await, Vec::<Value>::new());
 }

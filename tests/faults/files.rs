@@ -1,4 +1,4 @@
-//! The example `files`, while another process replaces its files, and with paths that do not name a file.
+//! The example `files`, while another process replaces its files, and with paths that are not the path of a file.
 
 use std::{
     fs,
@@ -84,7 +84,7 @@ fn a_file_that_is_swapped_for_a_pipe_holds_no_call() {
         for _ in 0..400 {
             let which = json!({ "path": "tree/it" });
             let (text, is_error) = call(&server, "read_file", which).await;
-            // A file is empty for a moment while it is written. No call sees that here, because calls come one after the other.
+            // A file is empty for a moment while it is written. No call sees an empty file here, because the calls run one after the other.
             assert!(if is_error { text.contains("tree/it") } else { text == "text" }, "{text}");
             let which = json!({ "path": "tree/it", "content": "text" });
             let (text, is_error) = call(&server, "write_file", which).await;

@@ -39,7 +39,7 @@ fn processes_without_a_key_know_their_own_rounds_only() {
         call.begin(a).await;
         let refused = call.saying("one").ask(b).await;
         refused.check_error(200, -32602, "another process of this server");
-        // The refusal costs nothing: the call goes on at the process that knows it.
+        // The refusal does no harm: the call can continue in the process that has its state.
         assert_eq!(call.say(a, "one").await, "Word 2?");
     });
 }
@@ -66,7 +66,7 @@ fn a_conversation_survives_a_restart_with_the_same_key() {
     });
 }
 
-/// During a rotation the new key seals and both keys open, until no client has state that the old key sealed.
+/// During a rotation the new key seals state and both keys open it, until no client has state that was sealed with the old key.
 #[test]
 fn keys_are_changed_while_people_think() {
     run(async {
@@ -77,7 +77,7 @@ fn keys_are_changed_while_people_think() {
         assert_eq!(call.say(both.address(), "one").await, "Word 2?");
         check_refused(&call.saying("two").ask(old.address()).await);
         assert_eq!(call.say(new.address(), "two").await, "Word 3?");
-        // In the first step of a rotation the old key still seals, and the new key already opens.
+        // In the first step of a rotation the old key still seals state, and the new key can already open it.
         let ready = Server::start_keyed("1,2");
         let done = call.saying("three").ask(ready.address()).await.text();
         let [old, both, new, ready] = [&old, &both, &new, &ready].map(Server::process);
@@ -85,7 +85,7 @@ fn keys_are_changed_while_people_think() {
     });
 }
 
-/// A process accepts each round once. Other processes do not know of that.
+/// A process accepts each round once. Other processes do not know that a round was accepted.
 #[test]
 fn a_round_is_taken_once_by_each_process() {
     run(async {

@@ -17,7 +17,7 @@ async fn let_go(server: &Server, key: &str) {
     plain_call(1, "let_go", json!({ "key": key })).ask(server.address()).await;
 }
 
-/// Starts a call of the session that waits, and reads the report of its first step.
+/// Starts a call that waits, in the session, and reads the report of its first step.
 async fn held(session: &Session, key: &str) -> Stream {
     let request = session.call(key, "hold", json!({ "key": key }));
     let mut stream = request.open(session.address).await.check_events();
@@ -80,7 +80,7 @@ fn calls_of_all_clients_are_refused_beyond_the_limit() {
         refused.check_error(200, -32603, "3 calls are running already");
         let discovered = modern(1, "server/discover", json!({})).ask(server.address()).await;
         assert_eq!(discovered.status(), 200);
-        // A client that leaves makes room.
+        // The end of the client's connection frees its slot for another call.
         drop(first);
         while modern(1, "tools/list", json!({})).ask(server.address()).await.status() == 503 {}
         assert_eq!(ask(server.address(), "fate", json!({ "key": "b" })).await, "dropped");
@@ -102,7 +102,7 @@ fn streams_of_a_session_are_kept_up_to_the_limit() {
         check_let_go(&server, "c", third).await;
         let last = first.last.clone().unwrap();
         check_let_go(&server, "a", first).await;
-        // The oldest stream that has ended makes room.
+        // The server drops the oldest stream that has ended, to make room.
         let fourth = held(&session, "d").await;
         assert!(fourth.last.is_some());
         let gone = session.resume(&last).ask(server.address()).await;
@@ -136,7 +136,7 @@ fn streams_of_all_clients_are_refused_beyond_the_limit() {
         assert_eq!(held_a.last, None);
         check_let_go(&server, "a", held_a).await;
         check_echo(address).await;
-        // Each stream that closes makes room for one of any kind.
+        // After a stream of any kind has closed, a stream of any other kind can be opened.
         drop(pair);
         let other = opened(&sessions[1].get(), &server).await;
         drop(listening);
@@ -234,8 +234,8 @@ fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
 #[test]
 fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
     run(async {
-        // Each subscription takes 128 bytes, and twice the bytes of its URI. One client may have two of them, and there is no room for a
-        // third.
+        // Each subscription takes 128 bytes, and twice the bytes of its URI. One client may have two subscriptions here, and there is no
+        // room for a third.
         let server = Server::start("all_subscription_bytes=400");
         let address = server.address();
         let sessions =
@@ -253,7 +253,7 @@ fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
         let refused = subscribe(1, "notes://2").await;
         refused.check_error(200, -32603, "all clients together");
         listen(1).ask(address).await.check_error(503, -32603, "all clients together");
-        // A subscription that ends makes room for another client. The end of a session ends all of its subscriptions.
+        // The end of a subscription makes room for another client. The end of a session ends all of its subscriptions.
         ask(&sessions[0], "resources/unsubscribe", "notes://0").await;
         drop(listen(1).open(address).await.check_events());
         let again = async |uri: &str| {

@@ -10,7 +10,7 @@ use crate::{
     provider::{Manner, Provider},
 };
 
-/// Otherwise each waiting login would ask the provider again, one after the other, and the last one would wait for minutes.
+/// If they did not fail together, each waiting login would ask the provider again in turn, and the last login would wait for minutes.
 #[test]
 fn logins_that_wait_for_a_silent_provider_fail_together() {
     run(async {
@@ -27,7 +27,7 @@ fn logins_that_wait_for_a_silent_provider_fail_together() {
         for it in waiting {
             Back::of(&it.await.unwrap()).check_error("temporarily_unavailable");
         }
-        // The provider is asked at two addresses, three seconds each, and once more for logins that come after that.
+        // The server tries two addresses of the provider, for three seconds each. It tries once more for logins that begin after that.
         assert!(provider.silences() < 6, "{}", provider.silences());
         served.end().await;
         provider.end().await;

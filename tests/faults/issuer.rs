@@ -1,4 +1,4 @@
-//! Issuer of access tokens on this machine, well-behaved or not, and the tokens that it signs.
+//! Issuer of access tokens on this machine, which can misbehave, and the tokens that it signs.
 
 use std::{
     net::SocketAddr,

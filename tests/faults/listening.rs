@@ -1,4 +1,4 @@
-//! Subscription requests with many resources. The limit also bounds how often a policy is asked.
+//! Subscription requests with many resources. The limit on resources also bounds how often a policy is evaluated.
 
 use std::sync::{
     Arc,

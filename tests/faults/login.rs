@@ -58,7 +58,7 @@ fn a_login_function_runs_to_its_end_though_its_browser_leaves() {
         let leaving = tokio::spawn(async move { browser.log_in(&page, "ada", "right").await });
         begun.acquire().await.unwrap().forget();
         leaving.abort();
-        // The server learns of the end of that connection before it answers on later ones.
+        // The server learns that this connection has closed before it answers on connections that were opened later.
         for _ in 0..2 {
             Browser::new(&client).open(&client.authorize(&[])).await;
         }

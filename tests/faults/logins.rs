@@ -149,7 +149,7 @@ fn streams_end_with_the_login_that_they_were_opened_with() {
     });
 }
 
-/// The password that is being checked may be the one that was changed.
+/// A login that is still being checked may use the old password, which the user has just changed.
 #[test]
 fn a_login_that_was_begun_before_comes_to_nothing() {
     run(async {
@@ -188,7 +188,7 @@ fn an_ended_login_stays_ended_after_a_restart() {
         std::fs::create_dir_all(&folder).unwrap();
         let kept = || {
             let file = Arc::new(SqliteStore::new(folder.join("one.db")));
-            // The handle is taken before `keep_in`, and uses the file all the same.
+            // The handle is taken before `keep_in`, and still uses the file.
             let own = authorization_server();
             let logins = own.logins();
             (own.keep_in(file), logins)

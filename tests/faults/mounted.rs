@@ -155,7 +155,7 @@ fn an_application_stops_its_server_before_it_waits() {
     });
 }
 
-/// Calls the service with requests and responses as values, without an axum router and without sockets.
+/// Calls the service directly, without an axum router and without sockets.
 #[test]
 fn a_service_is_one_of_a_tower() {
     run(async {

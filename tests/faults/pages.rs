@@ -38,7 +38,7 @@ fn a_user_decides() {
         let (shown, back) = decide("ada", "notes:read notes:write", &read).await;
         assert_eq!(shown, ["notes:read", "notes:write"]);
         assert_eq!(granted(back).await, "ada (free): notes:read");
-        // A client that asks for no scopes is offered all of them.
+        // If a client asks for no scopes, the page offers all scopes.
         let (shown, back) = decide("ada", "", &both).await;
         assert_eq!(shown, ["notes:read", "notes:write"]);
         assert_eq!(granted(back).await, "ada (free): notes:read notes:write");

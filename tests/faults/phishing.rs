@@ -11,7 +11,8 @@ use crate::{
     mounted::Application,
 };
 
-/// Otherwise an attacker could register a site and make an invalid request: a link to this server would redirect users to the site.
+/// If browsers were redirected before the user decides, an attacker could register a site and make an invalid request. A link to this
+/// server would then redirect users to that site.
 #[test]
 fn a_browser_is_not_redirected_to_a_client_before_its_user_decides() {
     run(async {

@@ -1,4 +1,4 @@
-//! The limit of concurrent calls of an item, which abandoned calls cannot get around.
+//! The limit of concurrent calls of an item. Abandoned calls still count.
 
 use std::sync::{
     Arc, Condvar, Mutex, PoisonError,
@@ -36,7 +36,7 @@ impl Works {
     }
 }
 
-/// Guard that lets all calls stop, also when the test fails.
+/// Guard that lets all calls stop when it is dropped, even if the test fails.
 struct Stopping(Arc<Works>);
 
 impl Drop for Stopping {

@@ -1,4 +1,4 @@
-//! Only the principal that began a call or a session can go on with it. The application in front of the server names the principals.
+//! Only the principal that began a call or a session can continue it. The application in front of the server names the principals.
 
 use axum::{
     Router,

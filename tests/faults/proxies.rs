@@ -46,7 +46,7 @@ async fn check_believed(address: SocketAddr) {
         (&[ADA], "said"),
         (&[ADA], TOO_OFTEN),
         (&[BOB], "said"),
-        // A caller that has called too often does not become another caller by the addresses that it sends along.
+        // A caller that has called too often does not count as another caller if it sends additional addresses in the header.
         (&["198.51.100.1, 203.0.113.5"], TOO_OFTEN),
         (&["198.51.100.1", ADA], TOO_OFTEN),
         (&["10.0.0.1, 127.0.0.1, 203.0.113.5:4711"], TOO_OFTEN),

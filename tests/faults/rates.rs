@@ -162,7 +162,7 @@ fn two_sessions_do_not_limit_each_other() {
     }));
 }
 
-/// More callers do not give an item more capacity.
+/// The `concurrency` of an item does not grow with the number of callers.
 #[test]
 fn all_callers_together_have_the_places_of_an_item() {
     run(async {
@@ -201,7 +201,7 @@ fn refusals_of_the_transport_are_counted() {
         assert_eq!(session.resume("7-1").ask(address).await.status(), 400);
         let last = stream.last.clone().expect("an event with a name");
         assert_eq!(session.resume(&last).ask(address).await.status(), 200);
-        // The second head is so long that it does not become a request.
+        // Both heads are too long. The second one is so long that the server never gets to handle a request.
         for length in [5_000, 50_000] {
             let long = call(1, "once", json!({})).header("X-Long", "x".repeat(length));
             assert_eq!(long.ask(address).await.status(), 431);

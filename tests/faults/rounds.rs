@@ -67,7 +67,7 @@ impl Rounds {
     }
 }
 
-/// Checks that the server rejects the state, without telling which of the possible reasons is the actual one.
+/// Checks that the server rejects the state, and that the error does not reveal the reason.
 #[track_caller]
 pub(crate) fn check_refused(reply: &Reply) {
     let says = "`requestState` does not belong to this call, has expired or is no longer kept: call again without `requestState`";

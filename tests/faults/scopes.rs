@@ -154,7 +154,7 @@ impl Way {
     }
 }
 
-/// Returns how often restricted handlers have run.
+/// Asks the server how often the restricted handlers have run.
 async fn runs_of(address: SocketAddr) -> String {
     with("none", Way::Alone.call("runs", json!({}))).ask(address).await.text()
 }
@@ -273,7 +273,7 @@ fn callers_without_a_token_are_told_which_one_to_get() {
         let expected =
             format!("Bearer resource_metadata=\"{METADATA}\", scope=\"notes:write notes:delete\"");
         assert_eq!(challenge(&refused), expected);
-        // An item with a policy and no scopes leads to a challenge without `scope`.
+        // If an item has a policy and no scopes, the challenge has no `scope`.
         let read = Way::Alone.request("resources/read", json!({ "uri": "notes://ada/1" }));
         let refused = read.ask(address).await;
         check_refused(&refused, 401, "requires an access token");
@@ -367,7 +367,7 @@ fn only_a_caller_that_may_call_a_tool_begins_and_reaches_its_tasks() {
         let begun = with("write", call).ask(address).await.json();
         assert_eq!(begun["result"]["task"]["status"], "working", "{begun}");
 
-        // A weaker token of the same user does not reach the task, neither while it runs nor after it has ended.
+        // With a weaker token, the same user cannot reach the task, either while it runs or after it has ended.
         let id = begun["result"]["task"]["taskId"].as_str().expect("an id");
         let asked = |method: &str| {
             let own = json!({ "taskId": id, "inputResponses": {} });

@@ -24,7 +24,7 @@ const COUNT: usize = 1000;
 fn a_thousand_forgotten_sessions_cost_little() {
     run(async {
         let server = Server::start("");
-        // Warms the server up: the threads of the runtime and the arenas of the allocator do not count for the sessions.
+        // Warms the server up: the measured memory must not include the threads of the runtime and the arenas of the allocator.
         for _ in 0..200 {
             Session::begin(server.address(), REVISION).await;
         }
@@ -100,7 +100,7 @@ fn over_their_limit_there_is_no_session_until_one_is_deleted() {
             refused.check_busy("there are already 3 sessions");
             assert_eq!(refused.head.get("mcp-session-id"), None);
         }
-        // The stream of HTTP+SSE is a session too.
+        // A stream of HTTP+SSE counts as a session too.
         let pair = crate::client::Request::get().to("/sse").ask(server.address()).await;
         pair.check_busy("there are already 3 sessions");
         check_echo(server.address()).await;

@@ -1,4 +1,4 @@
-//! A client takes as much as it gets of the limits that all clients share, and goes on asking. Another client must still be served.
+//! A client uses as much of the shared limits as it can get, and keeps sending requests. The server must still serve another client.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -187,7 +187,7 @@ fn a_client_whose_calls_wait_keeps_no_other_out() {
     });
 }
 
-/// Waiting calls and open streams keep their connections. The limit of connections may be lower than those of calls and streams.
+/// Waiting calls and open streams keep their connections. The limit on connections may be lower than the limits on calls and streams.
 #[test]
 fn a_client_that_keeps_connections_keeps_no_other_out() {
     run(async {

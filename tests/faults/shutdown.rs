@@ -105,7 +105,7 @@ fn calls_that_run_are_finished_and_answered() {
     });
 }
 
-/// A client may finish a request that it has begun to send.
+/// During the shutdown, a client may finish a request that it has begun to send.
 #[test]
 fn a_request_that_is_on_its_way_is_answered() {
     run(async {
@@ -207,7 +207,7 @@ fn requests_that_never_end_are_given_up_after_the_grace() {
     });
 }
 
-/// A client that reads nothing delays the end as long as a call may, and no longer.
+/// A client that does not read delays the end of the server by the grace period at most, like a running call.
 #[test]
 fn a_client_that_does_not_read_is_given_up_after_the_grace() {
     run(async {
@@ -222,7 +222,7 @@ fn a_client_that_does_not_read_is_given_up_after_the_grace() {
     });
 }
 
-/// The client of a session may come back to another process for the effects of its call, so the call gets the grace period.
+/// The client of a session may later see the effects of its call in another process, so the call gets the grace period.
 #[test]
 fn a_call_whose_client_has_left_has_its_grace() {
     run(async {

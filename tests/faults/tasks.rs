@@ -1,4 +1,4 @@
-//! Tasks that are stored in a file, while processes start and end.
+//! Tasks that are stored in a file, and that survive the end of a process.
 
 use std::{
     fs,

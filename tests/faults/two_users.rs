@@ -177,7 +177,7 @@ fn a_call_without_a_session_cannot_be_cancelled_by_another_user() {
             .header("MCP-Protocol-Version", "2026-07-28")
             .header("Mcp-Method", "notifications/cancelled");
         by("bob", alone).ask(address).await;
-        // A client that calls with the same id and leaves does not cancel it either.
+        // If another client makes a call with the same id and leaves, ada's call is not cancelled either.
         let other = by("bob", plain_call("same", "wait", json!({}))).send(address).await;
         both.begun("bob").await;
         drop(other);

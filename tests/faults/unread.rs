@@ -11,8 +11,8 @@ use crate::{
     server::{MIB, Memory, Server},
 };
 
-/// Bytes that a client which does not read may cost. The buffers of one connection, in hyper and the outbox, are far smaller. The tests
-/// send far more.
+/// Maximum memory that a client which does not read may cost, in bytes. The buffers of one connection, in hyper and the outbox, are far
+/// smaller. The tests send far more than this.
 const COST: usize = 8 * MIB;
 
 #[track_caller]
@@ -40,7 +40,8 @@ async fn warm() -> (Server, Memory) {
     (server, before)
 }
 
-/// Publishes one more update of each resource, reads until all of these have come, and returns how many messages it has read.
+/// Publishes one more update of each resource, and reads until all of these updates have arrived. Returns the number of messages that it
+/// has read.
 async fn check_hears_again(server: &Server, mut stream: Stream) -> usize {
     touch(server, 1).await;
     let mut missing: std::collections::BTreeSet<_> = uris(100).into_iter().collect();
@@ -168,7 +169,7 @@ fn large_answers_that_are_not_read_are_kept_once() {
     });
 }
 
-/// The requests of a connection are answered in order. None is handled before the answer to the last one has been sent.
+/// The requests of a connection are answered in order. A request is not handled before the answer to the previous one has been sent.
 #[test]
 fn requests_after_an_answer_that_is_not_read_wait() {
     const BYTES: usize = MIB;
@@ -249,7 +250,7 @@ fn answers_of_a_session_whose_client_has_left_are_bounded() {
             stream.message().await.unwrap();
         }
         check_echo(server.address()).await;
-        // The bound has room for 64 streams, each with the messages that it could not send.
+        // The bound allows for 64 streams, each with the messages that could not be sent.
         check_bounded("300 answers of 1 MiB in 64 streams", &server, before, 160 * MIB);
     });
 }

@@ -59,7 +59,7 @@ fn a_blocking_handler_is_cancelled_when_its_modern_client_leaves() {
     });
 }
 
-/// The next request on a connection does not hide that the client has left.
+/// The server notices that a client has left, even if the client has already sent the next request on the connection.
 #[test]
 fn a_modern_call_ends_though_the_next_request_is_there_already() {
     run(async {

@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_millis(700);
 
 const CORE: &str = "2025-11-25";
 
-/// Client that uses tasks, in a session or with protocol revision 2026-07-28.
+/// Client that uses tasks, either in a session, or with protocol revision 2026-07-28.
 #[derive(Clone, Debug)]
 enum Client {
     Session(Session),
@@ -227,7 +227,7 @@ fn a_result_that_never_comes_is_given_up_after_the_grace() {
 
 // ---- clients vanish
 
-/// Whether or not the task had begun when its client left, the call leaves nothing behind and occupies no place for good.
+/// Whether or not the task had begun when its client left, the call leaves no data behind, and its slot becomes free again.
 #[test]
 fn a_client_that_leaves_during_a_call_takes_no_task_slot_for_good() {
     const LIMIT: usize = 45;
@@ -272,7 +272,8 @@ fn a_task_outlasts_the_connection_that_asked_for_it() {
             let key = format!("outlasts {dialect}");
             let task = client.begin("hold_task", held(&key)).await;
             is_begun(&server, &key).await;
-            // Two waiting clients leave: the first perhaps before the server has read its request, and the second after that.
+            // Two waiting clients leave: the first one perhaps before the server has read its request, and the second one after the server
+            // has read it.
             for is_read in [false, true] {
                 let waiting = client.about("tasks/result", &task).send(server.address()).await;
                 if is_read {

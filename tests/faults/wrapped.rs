@@ -10,7 +10,7 @@ use crate::{
     issuer::{AUDIENCE, Issuer, Key, Manner},
 };
 
-/// Verifier that gives users other names, and passes on nothing else, not even the expiry.
+/// Verifier that gives users other names. It passes no other information on, not even the expiry.
 struct Named(Jwt);
 
 impl TokenVerifier for Named {

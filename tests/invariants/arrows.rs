@@ -27,7 +27,7 @@ pub(crate) struct Arrow {
     pub(crate) name: String,
 }
 
-/// A module, whether it is a file or stands inside of one.
+/// A module: a file, or a module inside a file.
 #[derive(Default)]
 struct Module {
     file: usize,
@@ -35,7 +35,7 @@ struct Module {
     defined: BTreeSet<String>,
     /// Names that `use` brings in, public or not, with the paths as they are written.
     imported: BTreeMap<String, Path>,
-    /// Those of them that other modules see.
+    /// The imported names that other modules can see.
     reexported: BTreeSet<String>,
     /// Modules whose names `use …::*` brings in.
     globs: Vec<Path>,
@@ -44,7 +44,7 @@ struct Module {
 }
 
 impl Graph {
-    /// Reads the sources below `folder`, which holds the root of a crate.
+    /// Reads the sources below `folder`, the folder with the root of a crate.
     pub(crate) fn of(texts: &[Text], folder: &str) -> Self {
         let is_source = |text: &&Text| {
             let is_test = text.path.contains("/tests/");
@@ -71,7 +71,7 @@ impl Graph {
         Self { files: sources.iter().map(|source| source.path.clone()).collect(), arrows }
     }
 
-    /// The same graph with several files as one, for example those of a room.
+    /// Merges the files of each group into one node, for example all files of a room.
     pub(crate) fn merged(&self, group: impl Fn(&str) -> String) -> Self {
         let of_file: Vec<String> = self.files.iter().map(|file| group(file)).collect();
         let mut files = of_file.clone();
@@ -88,9 +88,10 @@ impl Graph {
         Self { files, arrows }
     }
 
-    /// For each file a number that it shares with those files that lead to it and are reached from it.
+    /// Returns a number for each file. Two files have the same number if each can be reached from the other (strongly connected
+    /// components).
     pub(crate) fn components(&self) -> Vec<usize> {
-        // Kosaraju's algorithm: the reverse graph, in the order in which the graph itself is left.
+        // Kosaraju's algorithm: visits the reverse graph in the order in which the first traversal left the files.
         let reversed = self.arrows.keys().map(|(from, to)| (*to, *from)).collect();
         let forward = self.arrows.keys().copied().collect();
         let mut left = Vec::new();
@@ -108,7 +109,7 @@ impl Graph {
         components
     }
 
-    /// The shortest way along the arrows, both ends included. None where there is none.
+    /// Returns the shortest path along the arrows, with both ends. Returns `None` if there is no path.
     pub(crate) fn way(&self, from: usize, to: usize) -> Option<Vec<usize>> {
         let mut came_from = vec![None; self.files.len()];
         came_from[from] = Some(from);
@@ -135,7 +136,7 @@ impl Graph {
     }
 }
 
-/// Visits what can be reached from `file`, and notes each file when all that it leads to has been visited.
+/// Visits all files that can be reached from `file`, and records each file after all files that it leads to have been visited.
 fn leave(file: usize, arrows: &BTreeSet<(usize, usize)>, seen: &mut [bool], left: &mut Vec<usize>) {
     if std::mem::replace(&mut seen[file], true) {
         return;
@@ -197,7 +198,7 @@ fn read(file: usize, path: Path, items: Vec<Item>, modules: &mut BTreeMap<Path, 
             }
         }
     }
-    // A re-export is no use, unless the module's own code has the name too.
+    // A re-export does not count as a use, unless the module's own code has the name too.
     let mut idents = BTreeSet::new();
     for item in items.iter().filter(|item| !matches!(item, Item::Use(_) | Item::Mod(_))) {
         idents_in(item.to_token_stream(), &mut idents);
@@ -283,7 +284,7 @@ fn paths_in(tokens: TokenStream, all: &mut Vec<(Path, usize)>) {
                     path.push(ident.to_string());
                 } else {
                     finish(&mut path, line, all);
-                    // A path that begins with `::` or goes on after `>` leads elsewhere.
+                    // A path that begins with `::` names another crate, and a path after `>` an associated item.
                     if colons != 2 {
                         path.push(ident.to_string());
                         line = ident.span().start().line;
@@ -327,17 +328,17 @@ fn idents_in(tokens: TokenStream, all: &mut BTreeSet<String>) {
     }
 }
 
-/// Resolution of names, as far as a circle of files needs it.
+/// Resolution of names, as far as the search for cycles needs it.
 struct Names<'a>(&'a BTreeMap<Path, Module>);
 
 impl Names<'_> {
-    /// The file that defines the item at `path`, as written in module `own`. None for other crates, for an item of `own` itself, and
-    /// for a module: what is used of it has a path of its own.
+    /// The file that defines the item at `path`, as written in module `own`. Returns `None` for other crates, for an item of `own` itself,
+    /// and for a module, because the items that are used of a module have paths of their own.
     fn file(&self, own: &Path, path: &Path) -> Option<usize> {
         self.item(&self.absolute(own, path, 0)?, 0)
     }
 
-    /// From the root of the crate. None for other crates.
+    /// Returns the path from the root of the crate, or `None` for a path into another crate.
     fn absolute(&self, own: &Path, path: &Path, depth: usize) -> Option<Path> {
         let first = path.first()?.as_str();
         let rest = &path[1..];
@@ -358,7 +359,7 @@ impl Names<'_> {
                     return join(&inner);
                 }
                 let imported = self.0.get(own)?.imported.get(first)?;
-                // `use tokio;` brings in a name of another crate, by the same name.
+                // `use tokio;` imports another crate under its own name.
                 if depth > 16 || imported.first().is_some_and(|next| next == first) {
                     return None;
                 }
@@ -391,7 +392,7 @@ impl Names<'_> {
                 return self.item(&[&target[..], &path[at..]].concat(), depth + 1);
             }
         }
-        // A macro made the name, so it is defined here.
+        // A macro generated the item, so the item is defined in this module.
         Some(module.file)
     }
 }

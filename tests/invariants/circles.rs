@@ -1,11 +1,11 @@
-//! No circles: what a file uses does not lead back to it, neither inside of a room nor between rooms.
+//! No cycles: the files that a file uses must not lead back to it, neither inside a room (top-level module) nor between rooms.
 
 use crate::{
     arrows::{Arrow, Graph},
     sources::Text,
 };
 
-/// Returns the arrows of circles, each with the way back.
+/// Returns the arrows that are part of a cycle, each with the path back.
 pub(crate) fn arrows_back(graph: &Graph) -> Vec<String> {
     let components = graph.components();
     let mut found = Vec::new();
@@ -21,7 +21,7 @@ pub(crate) fn arrows_back(graph: &Graph) -> Vec<String> {
     found
 }
 
-/// The graph of the folders below `folder`.
+/// The graph of the rooms below `folder`.
 pub(crate) fn rooms(texts: &[Text], folder: &str) -> Graph {
     let room = |file: &str| {
         let inside = file.strip_prefix(folder).unwrap_or(file).trim_start_matches('/');

@@ -1,11 +1,11 @@
-//! Tests neither sleep nor read a clock, outside of the modules that do it for them.
+//! Tests do not sleep or read a clock. Only the helper modules for time may do that.
 
 use crate::sources::Source;
 
 /// Words with which a test waits or measures time. A busy machine can make such a test fail.
 const WORDS: [&str; 3] = ["sleep(", "Instant::now", "SystemTime::now"];
 
-/// Files that may use these words, each with its reason. The helpers for tests are in the first two.
+/// Files that may use these words, each with the reason. The first two contain the helpers for tests.
 const EXCEPTED: [(&str, &str); 15] = [
     ("tests/support/clock.rs", "the helpers"),
     (
@@ -71,7 +71,7 @@ fn is_paused(source: &Source) -> bool {
     has(&["start_paused", "both_eras_paused! {"]) && !has(&runs)
 }
 
-/// Returns exceptions for files that are gone, or that do not need one any more.
+/// Returns exceptions for files that are gone, or that no longer need an exception.
 pub(crate) fn stale(sources: &[Source]) -> Vec<String> {
     let is_needed = |path: &str| {
         let of = |it: &&Source| it.path.starts_with(path);

@@ -1,5 +1,5 @@
-//! Codes of the rules that this project keeps for itself, such as the number of a row in its matrix of the specification. They mean nothing
-//! to the users of the crates, so no page, error or document that users read has them.
+//! Codes of internal rules, such as the number of a row in this project's matrix of the specification. The codes mean nothing to users of
+//! the crates, so they must not appear in pages, errors or documents for users.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn in_text(text: &Text) -> Vec<String> {
     hits.map(|((at, line), _)| format!("{}:{}: {}", text.path, at + 1, line.trim())).collect()
 }
 
-/// Tells for each line whether users read it.
+/// Returns for each line whether users read it.
 fn readable(text: &Text) -> Vec<bool> {
     let lines: Vec<&str> = text.text.lines().collect();
     if !text.path.ends_with(".rs") {

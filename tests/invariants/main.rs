@@ -1,7 +1,7 @@
 //! The invariants of ARCHITECTURE.md, checked against the sources.
 //!
-//! Each rule is a function over sources and runs twice. In the tree it must find nothing. It must find a planted violation, which shows
-//! that the rule still works.
+//! Each rule is a function over sources and runs twice. On the sources of the workspace it must find no violation. On a planted violation
+//! it must report it, which shows that the rule still works.
 
 mod arrows;
 #[cfg(unix)]
@@ -127,7 +127,7 @@ fn no_file_uses_a_file_that_leads_back_to_it() {
     let root = ("lib.rs", "mod a;");
     let circles = [
         [(a, "use super::second::B;\npub struct A;"), (b, "use super::first::A;\npub struct B;")],
-        // Through a re-export of the folder, through its private import, and by a path without `use`.
+        // Cycles through a re-export of the folder, through its private import, and through a path without `use`.
         [(a, "use super::B;\npub struct A;"), (b, "use crate::a::A;\npub struct B;")],
         [(a, "pub struct A(super::second::B);"), (b, "fn b(a: super::A) {}\npub struct B;")],
     ];
@@ -141,7 +141,7 @@ fn no_file_uses_a_file_that_leads_back_to_it() {
     }
     let straight = [
         root,
-        // A folder may hand on what its files define, and they may use what it defines itself.
+        // A folder's `mod.rs` may re-export the items of its files, and the files may use the items that `mod.rs` itself defines.
         ("a/mod.rs", "mod first;\npub use first::A;\npub struct Common;"),
         (a, "use super::Common;\npub struct A(Common);"),
         ("b.rs", "use crate::a::A;\n#[cfg(test)]\nmod tests { use crate::c::C; }"),

@@ -1,4 +1,4 @@
-//! A name means the same in the whole crate: no two types or traits share it.
+//! A name has one meaning in the whole crate: no two types or traits share a name.
 
 use std::collections::BTreeMap;
 

@@ -42,7 +42,7 @@ pub(crate) fn problems(package: &Package) -> Vec<String> {
         }
     }
     for (name, text) in LICENCES.iter().zip(&package.licences) {
-        // A copy, because links to files outside of a crate do not work on all systems.
+        // Each crate has a copy of the licences, because symbolic links to files outside of the crate do not work on all systems.
         let own = fs::read_to_string(root().join(name)).expect("the repository has its licences");
         if own != *text {
             found.push(format!("{name} is not that of the repository"));

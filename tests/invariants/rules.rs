@@ -17,7 +17,7 @@ fn has_date(text: &str) -> bool {
     })
 }
 
-/// The date of a revision is spelled only in `protocol/revision.rs`.
+/// The date of a revision is written only in `protocol/revision.rs`.
 pub(crate) fn dates(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| !source.path.ends_with("protocol/revision.rs") && has_date(line))
 }
@@ -62,14 +62,14 @@ pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
                 .chars()
                 .take_while(|it| it.is_alphanumeric() || *it == '_')
                 .collect();
-            // `facade` is what the fixtures of `crate = …` call the runtime.
+            // `facade` is the name of the runtime in the fixtures of `crate = …`.
             let may = matches!(name.as_str(), "mcp_runtime" | "core" | "std" | "facade" | "");
             is_absolute && !may
         })
     })
 }
 
-/// No `serde_json::Value` between the transport and the user's type. The exceptions make schemas or an error's data.
+/// No `serde_json::Value` between the transport and the user's type. The exceptions build schemas or the data of errors.
 pub(crate) fn values(sources: &[Source]) -> Vec<String> {
     const ROOMS: [&str; 6] = [
         "/crates/wire/",

@@ -9,7 +9,7 @@ use std::{
 pub(crate) struct Source {
     /// Relative to the workspace.
     pub(crate) path: String,
-    /// The lines, with everything that is not shipped code blanked, so that line numbers stay correct.
+    /// The lines. Lines that are not shipped code are blank, so that line numbers stay correct.
     pub(crate) lines: Vec<String>,
 }
 
@@ -48,7 +48,8 @@ pub(crate) fn texts() -> Vec<Text> {
     all
 }
 
-/// All sources, tests and transcripts as they are written, without those of this suite, which plant codes of rules.
+/// Returns all sources, tests and transcripts as they are written. The files of this suite are left out, because they contain planted
+/// codes.
 pub(crate) fn everything() -> Vec<Text> {
     let mut files = Vec::new();
     for folder in ["mcp-runtime", "mcp-macros", "tests", "examples"] {

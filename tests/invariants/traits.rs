@@ -1,8 +1,8 @@
-//! Every public trait has a message of ours for types that do not implement it.
+//! Every public trait has a custom error message (`#[diagnostic::on_unimplemented]`) for types that do not implement it.
 
 use crate::sources::Source;
 
-/// Traits that need no message of their own, and why.
+/// Traits that need no such message, each with the reason.
 const EXCEPTED: [(&str, &str); 38] = [
     ("Describe", "only our own handles are asked for it, and each has it"),
     ("Check", "every handle has it, through `Describe`"),
@@ -73,7 +73,7 @@ pub(crate) fn silent(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Whether the attributes at the end of these lines have a message of ours.
+/// Whether the attributes at the end of these lines set such a message.
 fn speaks(before: &[String]) -> bool {
     let ends_an_item = |line: &&String| line.trim_end().ends_with(['}', ';', '{']);
     let attributes = before.iter().rev().take_while(|line| !ends_an_item(line));

@@ -111,7 +111,7 @@ impl Client {
                 let stdin = process.stdin.as_mut().expect("stdin is piped");
                 writeln!(stdin, "{request}").expect("the server reads");
                 let mut line = String::new();
-                // The server sends one answer at a time, so no byte is lost with the buffer.
+                // The server sends one answer at a time, so the dropped buffer contains no unread bytes.
                 let stdout = process.stdout.as_mut().expect("stdout is piped");
                 BufReader::new(stdout).read_line(&mut line).expect("the server answers");
                 line

@@ -1,4 +1,4 @@
-//! A function that asks its user, in every revision that has forms, by every client that speaks the revision, over stdio and HTTP.
+//! A function that asks its user, called in every revision that has forms, by every client that supports the revision, over stdio and HTTP.
 
 use serde_json::{Value, json};
 use support::{proxy::Proxy, requirement::Missing};
@@ -144,7 +144,7 @@ fn check_fleet(drive: impl Fn(&Server, Value) -> Result<Value, Missing>) {
         let numbers: Vec<usize> = said.split(' ').filter_map(|it| it.parse().ok()).collect();
         (numbers[0], numbers[1])
     });
-    // Each of the two calls has three rounds, and never two rounds in a row on the same process. Each call makes one plan.
+    // Each of the two calls has three rounds, and consecutive rounds run on different processes. Each call makes one plan.
     let [(a, planned), (b, others)] = histories;
     assert!(a > 1 && b > 1 && a + b == 6, "{histories:?}");
     assert_eq!(planned + others, 2, "{histories:?}");

@@ -1,4 +1,4 @@
-//! Every client over HTTP, each with the same steps, and some over stdio, so that a difference shows.
+//! Every client over HTTP, and some over stdio, all with the same steps, so that differences become visible.
 
 use serde_json::{Value, json};
 use support::requirement::Missing;
@@ -169,7 +169,7 @@ fn the_older_typescript_speaks_sse() {
     check_typescript("sdk-sse", "auto", "2025-11-25");
 }
 
-/// All open sessions hear of a change, and none hears of the calls of another.
+/// All open sessions are notified of a change, and no session gets messages about the calls of another session.
 #[test]
 fn clients_share_one_server() {
     let server = Server::over_http("everything");

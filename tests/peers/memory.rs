@@ -123,7 +123,7 @@ fn the_inspector_writes_and_reads() {
     });
 }
 
-/// Process of the server that the test drives itself, because no client expects its server to be killed.
+/// Process of a server that the test itself sends requests to, because no client expects its server to be killed.
 struct Victim(Child);
 
 impl Victim {
@@ -147,7 +147,8 @@ impl Victim {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         writeln!(stdin, "{request}").expect("the server reads");
         let mut line = String::new();
-        // The server sends one answer at a time, and nothing else to a client that did not ask, so no byte is lost with the buffer.
+        // The server sends one answer at a time, and no other messages to a client without subscriptions. So the dropped buffer contains no
+        // unread bytes.
         let stdout = self.0.stdout.as_mut().expect("stdout is piped");
         BufReader::new(stdout).read_line(&mut line).expect("the server answers");
         serde_json::from_str(&line).expect("the answer is JSON")

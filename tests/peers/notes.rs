@@ -1,5 +1,6 @@
-//! Clients that know only the URL of a server with authorization. They discover where to log in, register, send their user there, and call.
-//! `python_login.py` and `typescript_login.cjs` in this folder are what an application adds to its SDK for that.
+//! Clients that know only the URL of a server with authorization. They discover the authorization server, register, send their user there
+//! to log in, and call. `python_login.py` and `typescript_login.cjs` in this folder are the code that an application adds to its SDK for
+//! that.
 
 use serde_json::{Value, json};
 use support::requirement::Missing;
@@ -42,8 +43,8 @@ impl Client {
         }
     }
 
-    /// Has the user log in and the client carry out the steps. `grants` lists the scopes that the user leaves ticked at each login, by
-    /// default all.
+    /// Logs the user in, and lets the client carry out the steps. `grants` lists the scopes that the user leaves ticked at each login. By
+    /// default, the user leaves all of them ticked.
     fn log_in(
         self,
         server: &Server,
@@ -104,7 +105,7 @@ fn every_client_logs_in_and_stays_so() {
         let outcomes = &report["steps"];
         assert_eq!(listed(&outcomes[1]), ["milk"], "{}", shown());
         assert_eq!(listed(&outcomes[4]), ["milk", "bread"], "{}", shown());
-        // The user logged in once, so the client got the second token with its refresh token, which was replaced.
+        // The user logged in once, so the client got the second access token with its refresh token. The refresh token was replaced.
         let [access, refresh] = ["access", "refresh"].map(|it| all(&report, it));
         assert!(access.len() == 2 && access[0] != access[1], "{}", shown());
         assert!(refresh[0] != refresh[1] && !refresh.contains(&"none"), "{}", shown());
@@ -156,7 +157,8 @@ fn a_client_with_the_wrong_password_gets_no_token() {
     }
 }
 
-/// A token expires for all calls under way. The SDK then asks for a new token for each of them, always with the same refresh token.
+/// The token expires while several calls are running. The SDK then asks for a new token for each of them, always with the same refresh
+/// token.
 #[test]
 fn calls_at_once_outlast_their_token() {
     for client in ["client", "sdk"] {
@@ -203,7 +205,7 @@ fn a_token_may_be_given_by_hand() {
     }
 }
 
-/// A user who let a client only read is asked once more when the client wants to write.
+/// A user who allowed a client only to read is asked once more when the client wants to write.
 #[test]
 fn a_client_asks_for_more_when_it_needs_more() {
     let [read, both] = [json!(["notes:read"]), json!(["notes:read", "notes:write"])];
@@ -227,7 +229,7 @@ fn a_client_asks_for_more_when_it_needs_more() {
         assert_eq!(scopes.last(), Some(&"notes:read notes:write"), "{}", shown());
         let outcomes = report["steps"].as_array().expect("one outcome for each step");
         let [offered, added, .., notes] = &outcomes[..] else { panic!("{}", shown()) };
-        // The list includes tools whose scopes are not granted yet. Otherwise no model would try to call them.
+        // The list includes tools whose scopes are not granted yet. If it did not, no model would try to call them.
         assert_eq!(tools(offered), ["add_note", "delete_note", "list_notes"], "{}", shown());
         assert_eq!(listed(notes), ["milk"], "{}", shown());
         let is_refused = added["error"]["code"] == json!(403);

@@ -6,7 +6,8 @@ use support::examples::{example, examples};
 
 use crate::{inspector, server::Server};
 
-/// Tools with findings on purpose: the official suite wants a tool with all that clients trip over, and tools that only run as tasks.
+/// Tools that have findings on purpose. The official suite requires a tool with all keywords that some clients reject, and tools that run
+/// only as tasks.
 const ON_PURPOSE: &[&str] = &["json_schema_2020_12_tool", "failing_job", "test_tool_with_task"];
 
 fn server(name: &'static str) -> Server {

@@ -2,12 +2,13 @@
 //!
 //! | client | 2025-11-25 | 2026-07-28 |
 //! |---|---|---|
-//! | TypeScript client 2.x with `ext-tasks` | yes, but never asked: `tasks/result`, which has the questions, comes after the end | yes |
+//! | TypeScript client 2.x with `ext-tasks` | yes, but never asked: it requests `tasks/result` (with the questions) after the end | yes |
 //! | TypeScript SDK 1.x, `experimental.tasks` | yes | revision not supported |
-//! | Python SDK 2.x | no: it rejects a result that is a task | with an extension of its user's, `python_tasks.py` |
+//! | Python SDK 2.x | no: it rejects a result that is a task | with an extension in application code, `python_tasks.py` |
 //! | Inspector's command line | tools that must be tasks; no user to ask | all tools; no user to ask |
 //!
-//! All other clients call tools that need not be tasks as usual. So do the clients above when they do not declare tasks.
+//! All other clients can call only tools that do not require a task, in the usual way. The same is true for the clients above if they do
+//! not declare tasks.
 
 use std::collections::BTreeSet;
 
@@ -121,7 +122,7 @@ fn check_typescript(server: &Server, client: &str, revision: &str, rows: &[Row])
     }
     let asks = rows.iter().any(|it| it.0 == "multi_input");
     assert_eq!(report["asked"], if asks { json!(QUESTIONS) } else { json!([]) }, "{report:#}");
-    // Over HTTP without authorization the server cannot tell whose tasks they are, and the newer dialect has no list.
+    // Over HTTP without authorization the server cannot tell which tasks belong to a client, and the newer dialect has no list.
     let listed = &outcomes[rows.len()];
     if server.is_http() || revision == EXTENSION {
         assert!(listed.get("result").is_none(), "{listed:#}");
@@ -188,7 +189,8 @@ fn python_looks_after_tasks_with_an_extension() {
     }
 }
 
-/// The Inspector decides itself what becomes a task. In either dialect it does so for a tool that must be a task, and waits for its end.
+/// The Inspector itself decides which calls become tasks. In either dialect it begins a task for a tool that requires one, and waits for
+/// the end of the task.
 #[test]
 fn the_inspector_waits_for_tasks() {
     for server in [Server::new("everything"), Server::over_http("everything")] {

@@ -9,7 +9,8 @@ use crate::server::{Server, call, echo, fixture, fixture_in_shell};
 fn a_client_that_does_not_read_any_more_ends_the_server() {
     let mut server = Server::start();
     drop(server.take_stdout());
-    // A child that another test forks now holds the reading end until it executes its program. Until then answers may be written.
+    // Another test may fork a child now, which has the reading end open until it executes its program. Until then the server can still
+    // write answers.
     eventually_blocking("the server finds that its client has gone", || {
         let _ = server.try_send(&echo("unheard"));
         server.has_ended().then_some(())

@@ -229,7 +229,7 @@ fn check_against_a_lock_ends_as_what_it_finds() {
     let strict = ["check", "--strict", "--against", path];
     ends_with(&lock, &against, SUCCESS, "mcp.lock.json: up to date");
     ends_with(&lock, &strict, SUCCESS, "mcp.lock.json: up to date");
-    // The lock has another description, another tool, half of its text, and another server.
+    // Changes the lock: another description, another tool, only half of the text, and finally the lock of another server.
     let without = lock.replacen("Repeats a word.", "Says a word again.", 1);
     assert_ne!(without, lock);
     ends_with(&without, &against, SUCCESS, "1 cosmetic change\n  tests/stdio/fixture.rs:");
@@ -338,7 +338,7 @@ fn run_on_a_runtime_is_refused_in_words() {
     }
 }
 
-/// stdout has only the result, so that it can be piped on. Everything else goes to stderr, as it does while the server serves.
+/// stdout has only the result, so that it can be piped into another program. All other output goes to stderr, as in a running server.
 #[test]
 fn text_that_tools_print_does_not_mix_with_their_results() {
     check(&["call", "print"], SUCCESS, "printed\n", "printed with a newline\nprinted without one");
@@ -401,7 +401,7 @@ fn a_reader_that_has_gone_is_no_failure() {
     }
 }
 
-/// stderr is closed, so the reason is lost. The exit code is right all the same, and the process does not panic.
+/// stderr is closed, so the error message is lost. The exit code is still right, and the process does not panic.
 #[test]
 fn an_error_that_cannot_be_written_keeps_the_exit_code() {
     let (reader, writer) = std::io::pipe().unwrap();

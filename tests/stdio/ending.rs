@@ -1,4 +1,4 @@
-//! The end of a server, idle and with running calls. It exits promptly at the end of stdin and at SIGTERM (rule STDIO-06).
+//! The end of a server, idle and with running calls. The server exits promptly at the end of stdin and at SIGTERM (rule STDIO-06).
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn initialize(server: &mut Server) {
     server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
 }
 
-/// Starts a server and calls it once, so that the time of its start does not count.
+/// Starts a server and calls it once, so that later measurements do not include its start.
 fn started() -> Server {
     used(Server::start())
 }
@@ -161,7 +161,7 @@ fn a_thread_that_never_ends_does_not_hold_the_process() {
     check_given_up(&ended);
 }
 
-/// Clients send SIGTERM when closing stdin did not help soon enough, and SIGKILL after that.
+/// If a server does not end soon after its stdin was closed, clients send SIGTERM, and then SIGKILL.
 #[test]
 fn a_signal_ends_the_grace() {
     let mut server = started();
@@ -254,7 +254,8 @@ fn computing(mut server: Server) -> Server {
     server
 }
 
-/// Checks that the server was cut off. Otherwise it would end in success after its handler has computed for a minute.
+/// Checks that the process ended before its handler. Otherwise the server would exit with success after the handler has computed for a
+/// minute.
 #[track_caller]
 fn check_cut_off(ended: &Ended) {
     assert_eq!(ended.status.code(), Some(1), "{ended:?}");

@@ -21,13 +21,13 @@ pub(crate) fn peak_memory(pid: u32) -> usize {
     kilobytes << 10
 }
 
-/// Returns 0, because only Linux tells the peak. The tests then check the answers only.
+/// Returns 0, because only Linux reports the peak. The tests then check only the answers.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn peak_memory(_: u32) -> usize {
     0
 }
 
-/// Checks that all answers arrive, and that the server's memory stays below `bound` bytes, also while the client does not read.
+/// Checks that all answers arrive, and that the server's memory stays below `bound` bytes, even while the client does not read.
 #[track_caller]
 fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
     let mut server = Server::start();
@@ -44,7 +44,7 @@ fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
             stdin
         }
     });
-    // Gives the server time to take in more than it should. If a slow machine needs longer, the second look at the peak finds it.
+    // Gives the server time to read more than it should. If a slow machine needs longer, the second measurement of the peak shows it.
     linger_blocking(Duration::from_secs(1));
     let peak = peak_memory(pid);
     eprintln!(
@@ -79,7 +79,7 @@ fn ten_thousand_unread_answers_are_not_kept() {
     check(10_000, "big", 20_000, 48 * MIB);
 }
 
-/// All of these requests fit into one read of the server.
+/// The server can read all of these requests at once.
 #[test]
 fn large_unread_answers_are_not_kept_either() {
     check(200, "big", MIB, 48 * MIB);
@@ -104,7 +104,7 @@ fn more_calls_than_the_limit_are_refused() {
         assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(id), &json!(-32603)));
         assert!(refused["error"]["message"].as_str().unwrap().contains("1024"), "{refused}");
     }
-    // A request that is not a call is answered all the same.
+    // The server still answers a request that is not a call.
     server.send(&json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" }));
     assert_eq!(server.response("ping")["result"], json!({}));
     for id in 0..LIMIT {

@@ -88,6 +88,6 @@ fn a_line_that_is_too_long_is_refused_and_the_next_one_read() {
     let line = |length: usize| format!("{}\n", "x".repeat(length));
     check_between(line(LIMIT + 1).as_bytes(), &["-32600"]);
     check_between(line(3 * LIMIT).as_bytes(), &["-32600"]);
-    // This line just fits, so it is parsed, and it is not JSON.
+    // This line is not too long, so the server parses it, and finds that it is not JSON.
     check_between(line(LIMIT).as_bytes(), &["-32700"]);
 }

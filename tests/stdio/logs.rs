@@ -34,7 +34,7 @@ fn a_client_that_asks_hears_what_goes_to_stderr() {
     assert!(ended.stderr.contains("log line 1 of 2\n"), "{ended:?}");
 }
 
-/// A subscriber that the program itself installed sends nothing to clients, so the server does not declare the capability `logging`.
+/// A subscriber that the program itself installed does not send events to clients, so the server does not declare the capability `logging`.
 #[test]
 fn a_subscriber_of_the_programs_own_is_not_ours() {
     let mut command = fixture();

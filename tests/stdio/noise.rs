@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, call, cancelled, echo, text_of};
 
-/// Checks the answer of the tool, of other calls before, beside and after it, and the texts on stderr at the end.
+/// Checks the answer of the tool, the answers of other calls before, during and after that call, and the texts on stderr at the end.
 #[track_caller]
 fn check(tool: &str, arguments: Value, expected: &str, stderr: &[&str]) {
     let mut server = Server::start();

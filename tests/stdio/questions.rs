@@ -16,7 +16,7 @@ fn run(arguments: &[&str]) -> Output {
     command.args(arguments).stdin(Stdio::null()).output().expect("the fixture starts")
 }
 
-/// Checks the exit code and stdout, and that stderr contains these parts, or is empty if there are none.
+/// Checks the exit code and stdout, and that stderr contains these parts. If no parts are given, stderr must be empty.
 #[track_caller]
 fn check(arguments: &[&str], status: i32, stdout: &str, stderr: &[&str]) {
     let output = run(arguments);

@@ -32,7 +32,8 @@ pub(crate) struct Server {
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
-    /// Time from just before the server was first told to end until its exit. It is never too short, so lower bounds hold on every machine.
+    /// Time from just before the server was first told to end until its exit. The measured time is never too short, so lower bounds hold on
+    /// every machine.
     pub(crate) took: Duration,
     /// Messages that the test had not read.
     pub(crate) rest: Vec<Value>,
@@ -55,10 +56,12 @@ pub(crate) fn fixture_in_shell(redirections: &str) -> Command {
 }
 
 fn prepared(mut command: Command) -> Command {
-    // On a busy machine any handler may hold the reactor for long, and the warning about it would be the machine's fault.
+    // On a busy machine any handler may block the reactor for long. The warning about that is turned off, because the server is not at
+    // fault.
     command
         .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
-        // A grace period beyond all deadlines of the tests, so a server that ends in time has not waited for it. Some tests remove it.
+        // This grace period is longer than all deadlines of the tests, so a server that ends in time has not waited for its end. Some tests
+        // remove the setting.
         .env("FIXTURE_GRACE", "600000")
         .env_remove("RUST_BACKTRACE");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -229,7 +232,7 @@ impl Server {
     /// Waits for the process to end.
     pub(crate) fn wait(mut self) -> Ended {
         let asked = *self.asked.get_or_init(Stopwatch::start);
-        // Output that the server still writes must not hold it up: after the first call of `line`, a thread reads stdout.
+        // A full pipe must not delay the end of the server. After the first call of `line`, a thread reads stdout.
         let status = eventually_blocking("the server ends", || {
             self.child.try_wait().expect("the child is ours")
         });
@@ -253,7 +256,7 @@ impl Drop for Server {
 }
 
 impl Ended {
-    /// Checks that the process succeeded, and that it gave nothing up, as it would at the end of its grace period.
+    /// Checks that the process succeeded, and that it did not abandon calls or answers, as it would at the end of its grace period.
     #[track_caller]
     pub(crate) fn check_soon(&self) {
         assert!(self.status.success(), "{self:?}");

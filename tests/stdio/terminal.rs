@@ -15,7 +15,7 @@ use support::clock::LIMIT;
 
 use crate::server::{Server, echo, fixture};
 
-/// Opens a terminal and returns the person's side and the program's side.
+/// Opens a pseudo-terminal and returns the person's side and the program's side.
 pub(crate) fn terminal() -> (File, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
@@ -32,7 +32,7 @@ pub(crate) fn screen(person: &File) -> Receiver<String> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut chunk = [0; 4096];
-        // The end of a terminal is an error on Linux.
+        // On Linux, reading fails when the program closes its side of the terminal.
         while let Ok(count @ 1..) = person.read(&mut chunk) {
             let text = String::from_utf8_lossy(&chunk[..count]).into_owned();
             if sender.send(text).is_err() {

@@ -43,7 +43,7 @@ impl Page {
     }
 }
 
-/// Follows the pages of an authorization, allows every scope, and follows the redirect to the client, which listens on this machine too.
+/// Follows the pages of an authorization, allows every scope, and follows the redirect to the client, which also listens on this machine.
 ///
 /// # Panics
 ///

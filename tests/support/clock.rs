@@ -1,14 +1,14 @@
-//! Time in tests: the only module of the suites that may sleep or read a clock. `invariants` finds every other place.
+//! Time in tests: the only module of the suites that may sleep or read a clock. The suite `invariants` reports every other use.
 //!
 //! A test that sleeps until something has "probably" happened fails on a busy machine. Use instead, in this order:
 //!
-//! 1. the paused clock of tokio (`start_paused`), where no real time has to pass,
-//! 2. an event: a channel, a `Semaphore`, an answer that can only come afterwards,
+//! 1. the paused clock of tokio (`start_paused`), if no real time has to pass,
+//! 2. an event: a channel, a `Semaphore`, an answer that can only come after the awaited condition,
 //! 3. [`eventually`], which polls a condition until it holds,
-//! 4. [`jump`], [`Frozen`] and [`in_step`], where sockets rule the paused clock out, and a deadline has to pass, or must not,
-//! 5. [`before_it_ends`], where something ends by the clock of the machine.
+//! 4. [`jump`], [`Frozen`] and [`in_step`], if real sockets rule out the paused clock, and a deadline has to pass or must not pass,
+//! 5. [`before_it_ends`], if tokens or records expire by the clock of the machine.
 //!
-//! [`linger`] is for tests whose subject is the time itself.
+//! [`linger`] is for tests of time itself, such as slow clients.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -19,15 +19,15 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// Time after which a condition counts as never met. Even a slow machine needs less, so a test that reaches this time hangs.
+/// Time after which [`eventually`] gives up on a condition. Even a slow machine needs less time, so a test that reaches this limit hangs.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// Pause between two looks at a condition.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Polls until `look` finds something, and returns it.
+/// Polls `look` until it returns a value, and returns that value.
 ///
-/// A `look` that never returns is not interrupted: bound its own waits.
+/// A call of `look` is not interrupted, so everything that it waits for needs a timeout of its own.
 ///
 /// # Panics
 ///
@@ -43,7 +43,7 @@ pub async fn eventually<T>(awaited: &str, mut look: impl AsyncFnMut() -> Option<
     }
 }
 
-/// Pause between two looks at a condition, for loops that [`eventually`] cannot express and that the test bounds.
+/// Pauses between two looks at a condition, in a loop that [`eventually`] cannot express. The test has to bound the loop.
 pub async fn pause() {
     tokio::time::sleep(PAUSE).await;
 }
@@ -64,9 +64,9 @@ pub fn eventually_blocking<T>(awaited: &str, mut look: impl FnMut() -> Option<T>
     }
 }
 
-/// Measures how long something took.
+/// Stopwatch that measures elapsed time.
 ///
-/// Assert lower bounds with it ("not before its time"), and start it before the cause: load only makes times longer. As an upper
+/// Use it to assert lower bounds, and start it before the event that causes the wait, because load only makes times longer. As an upper
 /// bound use [`LIMIT`], or better none.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
@@ -131,7 +131,7 @@ impl Frozen {
     ///
     /// # Panics
     ///
-    /// When it is called later than [`LIMIT`] after the start: something has waited for a deadline.
+    /// When it is called later than [`LIMIT`] after the start, because the tested code has waited for a deadline.
     pub async fn end(self) {
         let _ = self.end.send(());
         let was_frozen = self.thread.await.expect("the thread only waits");
@@ -142,8 +142,8 @@ impl Frozen {
 
 /// Runs `test` on a clock that does not run ahead of the test.
 ///
-/// The clock follows the clock of the machine in small steps, and all tasks have a turn between two steps. So a deadline of a second
-/// does not pass because the machine was busy for a second. The clock counts as paused: let it jump with `tokio::time::advance`.
+/// The clock follows the clock of the machine in small steps, and all tasks get a turn between two steps. So a deadline of one second does
+/// not pass merely because the machine was busy for a second. The clock counts as paused: let it jump with `tokio::time::advance`.
 ///
 /// # Panics
 ///
@@ -153,9 +153,9 @@ pub fn in_step<T>(test: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
-        // The channel holds one step. A step that comes before the last one was taken is dropped.
+        // The channel holds one step. If the previous step has not been received yet, a new step is dropped.
         let (step, mut steps) = tokio::sync::mpsc::channel(1);
-        // A thread at work keeps the paused clock from jumping by itself.
+        // A running blocking task keeps the paused clock from jumping by itself.
         let ticking = tokio::task::spawn_blocking(move || {
             while !step.is_closed() {
                 let _ = step.try_send(());
@@ -174,10 +174,10 @@ pub fn in_step<T>(test: impl Future<Output = T>) -> T {
     })
 }
 
-/// Lets real time pass, where the time itself is the subject of the test: a client that sends or reads slowly. Real time passes on the
-/// paused clock too.
+/// Lets real time pass in a test of time itself, such as that of a client that sends or reads slowly. Real time passes on the paused clock
+/// too.
 ///
-/// Never wait with it for something to have happened: that is [`eventually`].
+/// Never use it to wait for a condition: use [`eventually`] instead.
 ///
 /// # Panics
 ///
@@ -206,7 +206,8 @@ pub fn moment_after(time: Duration) -> SystemTime {
 /// Runs `test` with tokens and records that stay valid for `seconds` by the clock of the machine.
 ///
 /// On a slow machine they may expire while the test still needs them, so a failure after `seconds` proves nothing. The test is then
-/// repeated with a validity of 4 times, and at last 16 times, as long. An earlier failure counts, and so does one in the last run.
+/// repeated with 4 times that validity, and finally with 16 times. A failure before `seconds` have passed counts, and so does a failure in
+/// the last run.
 pub async fn before_it_ends(seconds: u64, test: impl AsyncFn(&Validity)) {
     for factor in [1, 4, 16] {
         let validity = Validity { seconds: seconds * factor, since: Stopwatch::start() };
@@ -235,7 +236,7 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// Whether the time was over when this was called.
+    /// Whether the time of validity is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.since.elapsed() >= Duration::from_secs(self.seconds)

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// Path of the binary of the example server `name`.
 ///
-/// The first call builds all examples; cargo reports where the binaries are.
+/// The first call builds all examples. Cargo reports the paths of the binaries.
 ///
 /// # Panics
 ///
@@ -40,7 +40,8 @@ fn built() -> &'static BTreeMap<String, PathBuf> {
 
 fn build() -> BTreeMap<String, PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
-    // cargo sets these variables for the package of this test. Crates that read them would be compiled again, here and by the next cargo.
+    // cargo sets these variables for the package of this test. With these variables set, crates that read them would be compiled again now,
+    // and again by the next run of cargo.
     for (name, _) in env::vars_os() {
         let is_of_package =
             |it: &str| it.starts_with("CARGO_PKG_") || it.starts_with("CARGO_MANIFEST_");
@@ -63,7 +64,7 @@ fn build() -> BTreeMap<String, PathBuf> {
         .collect()
 }
 
-/// The name and path in a `compiler-artifact` message, if it is of an example.
+/// The name and path in a `compiler-artifact` message, if the message is about an example.
 fn executable(message: &Value) -> Option<(String, PathBuf)> {
     let target = &message["target"];
     target["kind"].as_array()?.iter().find(|kind| *kind == "example")?;

@@ -9,10 +9,9 @@ use std::{
 
 use crate::requirement::Missing;
 
-/// Returns the folder in `parent` for what `manifest` pins. Calls `fill` to fill it if no earlier run has done so.
+/// Returns the folder in `parent` for the programs that `manifest` pins. Calls `fill` to fill the folder if no earlier run has filled it.
 ///
-/// The folder is filled under another name and renamed when complete, so that neither an
-/// interrupted run nor a concurrent one leaves it half full.
+/// The folder is filled under another name and renamed when complete, so that an interrupted or concurrent run cannot leave it incomplete.
 ///
 /// # Errors
 ///
@@ -36,7 +35,7 @@ pub fn installed(
         Err(_) if done.exists() => Ok(()),
         renamed => renamed.map_err(failed),
     });
-    // The error is ignored, because nothing is left to remove after the rename.
+    // The error is ignored, because after a successful rename there is no folder to remove.
     let _ = fs::remove_dir_all(&partial);
     filled.map(|()| done)
 }

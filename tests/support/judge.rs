@@ -20,7 +20,7 @@ impl Judge {
         Self { captures: Captures::new(), asked: Asked::default() }
     }
 
-    /// Notes what the client sends, if it is JSON.
+    /// Records a message that the client sends, if it is JSON.
     pub(crate) fn note(&mut self, sent: &[u8]) {
         if let Ok(sent) = serde_json::from_slice(sent) {
             self.asked.note(&sent);

@@ -1,7 +1,7 @@
 //! Helpers shared by the whole-server suites beside this folder.
 //!
 //! - [`browser`]: a user who logs in and agrees to an authorization.
-//! - [`clock`]: waiting for conditions, measuring, and everything else about time.
+//! - [`clock`]: waiting for conditions, measuring time, and controlling the clock.
 //! - [`examples`]: the example servers, built once per test binary.
 //! - [`schema`]: judges a server's messages by the official schema of their revision.
 //! - [`transcript`], [`pattern`], [`replay`]: recorded conversations, and their replay against a server.

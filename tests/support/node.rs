@@ -35,8 +35,8 @@ impl Node {
 
     /// Installs the packages of `manifest`, a `package.json`, into a folder of its own in `parent`, once. Install scripts are not run.
     ///
-    /// The manifest should list the packages `node-linux-…` as optional dependencies: they contain Node.js. Where they do not fit the
-    /// machine, its own `node` runs the programs.
+    /// The manifest should list the packages `node-linux-…` as optional dependencies: they contain Node.js. If none of them fits the
+    /// machine, the `node` of the machine runs the programs.
     ///
     /// # Errors
     ///

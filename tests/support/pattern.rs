@@ -174,7 +174,7 @@ impl Matching {
         let text = argument.as_str().unwrap_or_default();
         let fits = match name {
             "$any" => true,
-            // `{"$rest": true}` alone is an open object without members, which every object matches.
+            // `{"$rest": true}` alone is an object pattern without members that allows further members, so every object matches.
             "$rest" => actual.is_object(),
             "$type" => is_type(text, actual).unwrap_or(false),
             "$string" => actual.as_str().is_some_and(|actual| actual.starts_with(text)),

@@ -1,4 +1,4 @@
-//! Processes that end with the test, also when the test fails.
+//! Processes that end with the test, even if the test fails.
 
 use std::{
     io::{BufRead, BufReader},
@@ -12,7 +12,7 @@ use std::{
 
 use crate::clock::LIMIT;
 
-/// A process that is killed, by its id, when the value is dropped.
+/// A process that is killed when the value is dropped.
 #[derive(Debug)]
 pub struct Running(Child);
 
@@ -32,7 +32,7 @@ impl Running {
         self.0.stderr.take()
     }
 
-    /// Waits until the process ends, but at most for `most`. Returns `None` if the process still runs then.
+    /// Waits until the process ends, for `most` at the longest. Returns `None` if the process is still running after that.
     pub fn wait(&mut self, most: Duration) -> Option<ExitStatus> {
         let end = Instant::now() + most;
         loop {

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-/// A proxy that listens on the loopback address until it is dropped. Connections that are open then end by themselves.
+/// A proxy that listens on the loopback address until it is dropped. Connections that are still open at that time end by themselves.
 #[derive(Debug)]
 pub struct Proxy {
     /// Address that the proxy listens on.
@@ -57,7 +57,7 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
-        // The thread waits for a connection, and checks `is_over` only when one comes.
+        // The thread waits for a connection, and checks `is_over` only when a connection comes. So this connects once.
         drop(TcpStream::connect(self.address));
     }
 }
@@ -97,7 +97,7 @@ fn head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
     }
 }
 
-/// Changes the head of a request so that the server closes the connection after its response.
+/// Returns the head of a request with `Connection: close`, so that the server closes the connection after its response.
 fn last(head: &str) -> String {
     let is_kept = |line: &&str| !line.to_ascii_lowercase().starts_with("connection:");
     let lines: Vec<_> = head.trim_end().lines().filter(is_kept).collect();

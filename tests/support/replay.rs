@@ -20,16 +20,17 @@ pub trait Wire {
     fn receive(&mut self, patience: Duration) -> impl Future<Output = Option<Vec<u8>>>;
 }
 
-/// How long a message that is expected may take.
+/// Longest wait for an expected message.
 const ANSWER: Duration = Duration::from_secs(10);
-/// Time without a message that counts as silence. Under tokio's paused clock this costs no time and is certain.
+/// Time without a message that counts as silence. Under tokio's paused clock this wait costs no real time, and its result does not depend
+/// on the machine.
 const SILENCE: Duration = Duration::from_millis(100);
 
 /// Replays `transcript` over `wire`.
 ///
 /// # Errors
 ///
-/// The line of the transcript at which the server did something else, and every difference.
+/// The line of the transcript that the server did not meet, and every difference.
 pub async fn replay(transcript: &Transcript, wire: &mut impl Wire) -> Result<(), String> {
     let mut replay = Replay { wire, schema: Schema::of(&transcript.revision), judge: Judge::new() };
     let mut steps = transcript.steps.iter().peekable();
@@ -89,7 +90,7 @@ impl<W: Wire> Replay<'_, W> {
         Ok(())
     }
 
-    /// Takes the first expectation that `received` matches off its lane.
+    /// Removes the first expectation that `received` matches from its lane.
     fn meet(
         &mut self,
         lanes: &mut [(&str, VecDeque<(usize, &Expected)>)],
@@ -139,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers each line it gets with fixed lines.
+    /// A server that answers each received line with fixed lines.
     struct Script<'a>(VecDeque<&'a [&'a str]>, VecDeque<&'a str>);
 
     impl Wire for Script<'_> {

@@ -7,7 +7,7 @@ use std::{env, fmt, process::Command};
 pub struct Missing(String);
 
 impl Missing {
-    /// Names what is missing, and why if that is known.
+    /// Creates the value for a missing requirement. `what` names it, and gives the cause if that is known.
     pub fn new(what: impl Into<String>) -> Self {
         Self(what.into())
     }

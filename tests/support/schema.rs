@@ -29,7 +29,7 @@ const V3: usize = 2;
 const V4: usize = 3;
 const V5: usize = 4;
 
-/// A method, the definition that goes with it, and the first and last revision that have it.
+/// A method, its definition in the schema, and the first and last revision that have it.
 type Row = (&'static str, &'static str, usize, usize);
 
 /// The results of requests from the client.
@@ -85,7 +85,7 @@ const REQUESTS: [Row; 8] = [
     ("tasks/cancel", "CancelTaskRequest", V4, V4),
 ];
 
-/// The errors whose data has a shape of its own, by code.
+/// The errors whose data has a definition of its own, by code.
 const ERRORS: [(i64, &str, usize); 4] = [
     (-32042, "URLElicitationRequiredError", V4),
     (-32020, "HeaderMismatchError", V5),
@@ -104,12 +104,12 @@ fn definition(rows: &[Row], method: &str, revision: usize) -> Option<&'static st
     rows.find(|row| row.0 == method).map(|row| row.1)
 }
 
-/// Requests of the client so far, so that a response can be judged by the method of its request.
+/// Requests that the client has sent so far. A response is judged by the method of its request.
 #[derive(Clone, Debug, Default)]
 pub struct Asked(BTreeMap<String, String>);
 
 impl Asked {
-    /// Notes the requests in what the client sends; anything else is ignored.
+    /// Records the requests in a message of the client, and ignores all other messages.
     pub fn note(&mut self, sent: &Value) {
         if let Value::Array(batch) = sent {
             batch.iter().for_each(|sent| self.note(sent));
@@ -228,7 +228,8 @@ impl Schema {
         if self.revision >= V4 {
             self.conform("JSONRPCErrorResponse", message)?;
         } else if id == Some(&Value::Null) {
-            // Schemas before 2025-11-25 demand an id where JSON-RPC itself wants null, for a request that could not be read.
+            // If a request could not be read, JSON-RPC requires the id null in the response. Schemas before 2025-11-25 do not allow null,
+            // so another id replaces it here.
             let mut message = message.clone();
             message["id"] = json!(0);
             self.conform("JSONRPCError", &message)?;

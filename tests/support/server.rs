@@ -1,4 +1,4 @@
-//! A server for a client that is a process of its own, and the folder that the server may fill.
+//! A server for a client that runs as a separate process, and the folder that the server may write to.
 
 use std::{
     env,
@@ -77,7 +77,7 @@ impl Server {
         self
     }
 
-    /// Ends the process and starts another at the same address, which knows no session of the first.
+    /// Ends the process and starts another at the same address. The new process has no sessions of the first one.
     ///
     /// # Panics
     ///

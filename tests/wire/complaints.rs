@@ -1,5 +1,5 @@
-//! Complaints of users of MCP servers. Each row has a public thread, and a check that a server with this crate does not repeat the problem.
-//! The checks look at what a real tool publishes in every revision.
+//! Problems that users of MCP servers have reported. Each row has a public thread, and a check that a server with this crate does not have
+//! the problem. The checks look at what a real tool publishes in every revision.
 
 use mcp_runtime::testing::{Revision, TestClient};
 use serde_json::{Map, Value, json};
@@ -149,7 +149,7 @@ fn results_are_objects(tool: &Value) -> bool {
     tool["outputSchema"].is_null() || tool["outputSchema"]["type"] == "object"
 }
 
-/// The thread, the tool (`*` for each), the last revision that is concerned (all if empty), and the check.
+/// The thread, the tool (`*` for each), the last revision that the complaint concerns (empty for all revisions), and the check.
 const COMPLAINTS: &[(&str, &str, &str, IsFine)] = &[
     // Schemas that clients reject.
     ("anomalyco/opencode#31002", "numbers", "", no_foreign_formats),
@@ -210,7 +210,7 @@ fn published_tools_give_no_cause_for_known_complaints() {
     }
 }
 
-/// With full schemas the checks find the problem of each thread, so each check would have caught its complaint.
+/// With full schemas, each check finds the problem of its thread. This shows that the checks work.
 #[test]
 fn the_full_schemas_are_complained_of() {
     let tools = block_on(async {
@@ -220,7 +220,8 @@ fn the_full_schemas_are_complained_of() {
     });
     for (thread, name, ..) in COMPLAINTS {
         let is_fine = COMPLAINTS.iter().find(|it| it.0 == *thread).expect("itself").3;
-        // The profile changes neither the form of the root nor results that are not objects.
+        // The schema profile has no effect on the form of the root and on results that are not objects, so full schemas pass these two
+        // checks.
         if [root_is_an_object as IsFine, results_are_objects]
             .iter()
             .any(|it| std::ptr::fn_addr_eq(*it, is_fine))
@@ -235,7 +236,8 @@ fn the_full_schemas_are_complained_of() {
     }
 }
 
-/// The thread, the tool, the arguments, and the text of the answer. An argument that is sent as text is parsed, unless text is wanted.
+/// The thread, the tool, the arguments, and the text of the answer. An argument that is sent as text is parsed, unless the parameter is a
+/// text.
 const SENT: &[(&str, &str, &str, &str)] = &[
     (
         "PrefectHQ/fastmcp#932",

@@ -1,6 +1,7 @@
 //! Conversations over HTTP: `http/<revision>/<name>.jsonl`, each replayed against a server of its own on loopback.
 //!
-//! `tests/support/http/transcript.rs` lists the steps of a transcript. Folders and replaced texts are those of the conversations in memory.
+//! `tests/support/http/transcript.rs` lists the steps of a transcript. The names of folders and the replaced texts are the same as for the
+//! conversations in memory (`main.rs`).
 
 mod rules;
 mod settings;

@@ -61,7 +61,7 @@ fn log_to_clients() {
     });
 }
 
-/// Runs `test` with a clock that jumps when nothing else is left to do, so that silence is certain and costs no time.
+/// Runs `test` with a clock that jumps when all tasks are idle. So a wait for silence costs no real time, and no message can come later.
 fn block_on<T>(test: impl Future<Output = T>) -> T {
     log_to_clients();
     let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -149,7 +149,8 @@ fn every_revision_has_transcripts_of_its_own_or_shared_ones() {
     }
 }
 
-/// A server that stops cancels each stream and then answers it with the empty result (rule SUB-04). Other calls get neither.
+/// A server that stops cancels each stream and then answers it with the empty result (rule SUB-04). Other calls get no cancellation and no
+/// empty result.
 #[test]
 fn streams_are_ended_when_the_server_stops() {
     let said = block_on(async {
@@ -195,7 +196,7 @@ fn progress_of_a_cancelled_handler_is_not_sent() {
         let first = client.notification(Duration::from_secs(10)).await.expect("a report");
         assert_eq!(first["params"]["progress"], 1);
         client.cancel(call);
-        // The runtime stands still, so only the handler's own thread goes on.
+        // This blocks the runtime, so that only the handler's own thread continues.
         support::clock::linger_blocking(Duration::from_millis(50));
         assert_eq!(client.notification(Duration::from_millis(50)).await, None);
     });

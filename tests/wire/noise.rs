@@ -46,7 +46,7 @@ enum Mutation {
     Drop(Index),
     Replace(Index, u8),
     Insert(Index, Vec<u8>),
-    /// Doubles the stretch between two places.
+    /// Repeats the bytes between two positions.
     Double(Index, Index),
 }
 
@@ -160,7 +160,7 @@ fn json_like() -> impl Strategy<Value = String> {
         1 => Just("null".to_owned()),
     ];
     leaf.prop_recursive(5, 40, 8, move |inner| {
-        // Members may come twice, so this does not build a map.
+        // An object may have the same member twice, so this does not build a map.
         let member = (name.clone(), inner.clone())
             .prop_map(|(name, value)| format!("{}:{value}", json!(name)));
         prop_oneof![

@@ -67,8 +67,8 @@ pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], err
     useless(keys.icon.first().map(|icon| &icon.key), &|own| !own.icon.is_empty());
 }
 
-/// Reports two items of one name. Items in different groups never conflict. Items with `cfg` are not checked, because they may exclude each
-/// other.
+/// Reports two items that have the same name. Items in different groups never conflict. Items with `cfg` are not checked, because they may
+/// exclude each other.
 pub(crate) fn duplicates(items: &[Item<'_>], errors: &Errors) {
     let mut seen = HashMap::new();
     for item in items.iter().filter(|item| item.kind != Kind::Completion) {

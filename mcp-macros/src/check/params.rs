@@ -17,7 +17,7 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, Type};
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     let mut names = HashSet::new();
     let mut headers = HashSet::new();
-    // With `cfg` on a parameter, two parameters of one name may exclude each other.
+    // With `cfg` on a parameter, two parameters of the same name may exclude each other.
     let are_certain = !configured(item, errors);
     for param in &item.params {
         if !names.insert(param.name()) && are_certain {
@@ -54,8 +54,8 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Rejects `cfg` and `cfg_attr`, because generated code names every parameter. Returns whether there is any. Several parameters with `cfg`
-/// give one error, since the fix is the same: a second function.
+/// Rejects `cfg` and `cfg_attr`, because generated code names every parameter. Returns whether a parameter has one. Several parameters with
+/// `cfg` give one error, because one fix serves all of them: a second function.
 fn configured(item: &Item<'_>, errors: &Errors) -> bool {
     let attrs = item.params.iter().flat_map(|param| param.attrs);
     let conditional =
@@ -129,7 +129,8 @@ fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     }
 }
 
-/// Checks a parameter with attributes of serde or schemars. Generated code makes it a field of a struct, so its value must be owned.
+/// Checks a parameter with attributes of serde or schemars. Generated code turns the parameter into a field of a struct, so its type must
+/// be owned.
 fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     let (Some(attr), Place::Typed(_, ty)) = (param.spread.first(), param.place) else { return };
     let word = attr.path().to_token_stream();
@@ -191,7 +192,8 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
     }
 }
 
-/// Whether a parameter has the type `str` or `[T]` itself. rustc reports that with a fix, and generated code would only repeat the error.
+/// Whether a parameter has the unsized type `str` or `[T]`. rustc reports such a parameter with a fix, and generated code would only repeat
+/// the error.
 pub(crate) fn refused_by_rustc(item: &Item<'_>) -> bool {
     item.params
         .iter()
@@ -211,7 +213,7 @@ fn values(keys: &ArgKeys, errors: &Errors) {
     }
     if let Some(example) = &keys.example {
         let json = &example.value.json;
-        // The JSON of an example is valid Rust as well.
+        // The JSON text of an example is also a valid Rust literal, so syn can parse it.
         let problems = match (syn::parse_str::<LitStr>(json), number(json)) {
             (Ok(text), _) => of_text(keys, &text.value()),
             (_, Some(number)) => of_number(keys, number),
@@ -302,7 +304,8 @@ pub(super) fn variables(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Returns the only parameter whose name contains the variable's name as a word, or the other way round: `user_id` for `id`.
+/// Returns the parameter whose name contains the variable's name as a word, or is a word of it: `user_id` for `id`. Returns `None` if
+/// several parameters match.
 fn of_same_word<'a>(name: &str, free: &[&'a str]) -> Option<&'a str> {
     let has = |name: &str, word: &str| name.split('_').any(|part| part == word);
     let mut found = free.iter().filter(|param| has(param, name) || has(name, param));

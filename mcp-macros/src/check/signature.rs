@@ -42,7 +42,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Rejects references that no call can provide.
+/// Rejects parameters of reference types that a call cannot provide.
 fn lent(reference: &TypeReference, errors: &Errors) {
     if let Some(token) = &reference.mutability {
         let message = "concurrent calls share the state: take `&T` with a `Mutex` or an atomic in it; take an argument by value";
@@ -96,9 +96,9 @@ fn owned(path: &TypePath, errors: &Errors) {
     }
 }
 
-/// Rejects a second attribute of ours on the function, and attributes of parameters that are on the function itself.
+/// Rejects a second item attribute on the function, such as `#[tool]`, and parameter attributes on the function itself.
 fn alone(item: &Item<'_>, errors: &Errors) {
-    // A method still has the attribute that is read here; a free function has lost it.
+    // The attributes of a method still include the one that is being read. For a free function, rustc has removed that one.
     let skipped = usize::from(item.owner.is_some());
     for attr in &item.function.attrs {
         if let Some(word) =

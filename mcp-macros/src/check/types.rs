@@ -12,7 +12,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, ExprLit, Fields, GenericParam, Item, Lit, LitStr, Meta, Path, Token};
 
-/// Reports mistakes in a form, as far as its tokens tell. The compiler checks which types can be fields.
+/// Reports mistakes in a form that its tokens show. The compiler checks which types can be fields.
 pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
     if let Some(parameter) = form.generics.params.first() {
         let message = match parameter {
@@ -41,7 +41,7 @@ pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
                 errors.at(form.ident.span(), "a form without fields asks nothing: to ask for consent, write one field, `ok: bool`");
             }
             named.iter().for_each(|named| field(named, errors));
-            // A form with generic parameters has an error already.
+            // A form with generic parameters already has an error, so its references are not reported.
             let held = named.iter().filter(|_| form.generics.params.is_empty());
             for span in held.filter_map(|held| first_reference(held.ty)) {
                 errors.at(
@@ -97,7 +97,7 @@ fn field(field: &Named<'_>, errors: &Errors) {
     }
 }
 
-/// Returns the length of a text literal, if it is too short or too long.
+/// Returns the length of a text literal if the text is too short or too long.
 fn unmeasured(len: &Len, value: &Expr) -> Option<usize> {
     let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else { return None };
     let count = text.value().chars().count();
@@ -138,7 +138,8 @@ fn container(attrs: &[Attribute], known: &[&str], errors: &Errors) {
     serde(attrs, known, "a form", errors);
 }
 
-/// Rejects keys of serde that are not in `known`. They would change how the answer is read, and then it would not match the form.
+/// Rejects keys of serde that are not in `known`. Such keys would change how serde reads the user's answer, so the answer would not match
+/// the form.
 fn serde(attrs: &[Attribute], known: &[&str], what: &str, errors: &Errors) {
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
         let metas = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);

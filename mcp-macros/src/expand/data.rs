@@ -6,8 +6,8 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::{DeriveInput, GenericParam, Item, LitStr, Type, parse_quote};
 
-/// Makes the item's derives assume that the types in it have a JSON form, and returns impls of `FieldBound` that promise it. An error about a
-/// type without a JSON form comes from its impl.
+/// Adds bounds to the item's derives, by which the types in the item have a JSON form, and returns the impls of `FieldBound` that satisfy
+/// these bounds. A type without a JSON form then causes an error in its own impl only.
 pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStream> {
     let (owner, held) = data_fields(item)?;
     let path = reexport(root, "FieldBound");
@@ -23,14 +23,15 @@ pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStrea
             });
             count += 1;
         }
-        // For a type that does not exist, both the bound and the impl give an error. At the same place, rustc shows only one.
+        // For a type that does not exist, both the bound and the impl give an error. They have the same span, so rustc shows only one of
+        // them.
         let bounds = LitStr::new(&bounds.join(", "), types.first().map_or_else(here, place));
         field.attrs.push(parse_quote!(#[serde(bound(serialize = #bounds, deserialize = #bounds))]));
     }
     Some(promises)
 }
 
-/// Returns the place of the first segment of a path, which is mostly the part that rustc cannot find.
+/// Returns the place of the first segment of a path. If rustc cannot find the type, its error usually points at this segment.
 fn place(ty: &Type) -> Span {
     match ty {
         Type::Path(path) => {
@@ -60,7 +61,7 @@ pub(crate) fn data(root: &TokenStream, derives: &[Derive]) -> TokenStream {
     quote_spanned!(here()=> #[derive(#(#paths),*)] #serde #schemars #own)
 }
 
-/// Generates an impl of the trait `name` of serde or schemars for `item`, so that the error of its derive is the only one.
+/// Generates an impl of the trait `name` of serde or schemars for `item`, so that its failed derive causes no further errors.
 pub(crate) fn stand_in(name: &str, item: &DeriveInput) -> TokenStream {
     let root = root(None);
     let (ty, generics) = (&item.ident, &item.generics);

@@ -1,5 +1,5 @@
 //! Generates the `ItemDef` and the constants that it refers to: the constructor, a chain of setters for the keys of the attribute, the
-//! schemas of a tool that the compiler makes, and the table that the runtime matches URIs with.
+//! schemas of a tool that are built in constants, and the table with which the runtime matches URIs.
 
 use super::param::Field;
 use super::snippets::{at, description, here, icon, text};
@@ -84,7 +84,7 @@ fn line(item: &Item<'_>) -> TokenStream {
     quote_spanned!(here()=> ::core::line!())
 }
 
-/// Generates the setters for lists and users: title, icons, group, order, metadata.
+/// Generates the setters for metadata that lists and users show: title, icons, group, order, `meta`.
 fn shown(keys: &ItemKeys) -> TokenStream {
     let title = keys.title.as_ref().map(|given| {
         let title = text(&given.value);
@@ -257,7 +257,7 @@ fn duration(millis: u64) -> TokenStream {
     quote_spanned!(here()=> __mcp::Duration::from_millis(#millis))
 }
 
-/// Returns the form of schemas that the compiler has to make, or `None` if it makes none.
+/// Returns the form of the schemas that are built in constants, or `None` if the item has no such schemas.
 fn schema_form(item: &Item<'_>) -> Option<SchemaForm> {
     let form = item.keys.schema.as_ref().map_or(SchemaForm::Compatible, |schema| schema.value);
     (item.kind == Kind::Tool && form != SchemaForm::Full).then_some(form)

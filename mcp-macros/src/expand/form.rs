@@ -1,7 +1,7 @@
 //! `#[form]`: generates the schema of a form, as an impl beside the user's type, and the attributes that take the place of `#[arg]`.
 //!
-//! serde and schemars read and describe a form that is an argument or a result. Their attributes leave out bounds, because these are not
-//! checked there.
+//! As an argument or a result, a form is read by serde and described by schemars. The generated attributes for both leave out bounds,
+//! because the bounds of a form are not checked in an argument or a result.
 
 use super::snippets::{at, description, doc, here, text};
 use crate::docs::Doc;
@@ -50,7 +50,7 @@ pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
 /// Generates a stand-in impl beside the errors of a form, so that code that uses the form gives no further errors.
 pub(crate) fn unfinished(root: &TokenStream, form: &Form<'_>) -> Option<TokenStream> {
     let ident = form.ident;
-    // A form that borrows has an error already, and the impl would add a second one.
+    // A form that borrows already has an error. The impl would add a second one.
     let borrows = match &form.shape {
         FormShape::Struct { named, .. } => {
             named.iter().any(|named| first_reference(named.ty).is_some())
@@ -161,7 +161,7 @@ fn title(chosen: &Chosen<'_>) -> TokenStream {
     }
 }
 
-/// Returns the first paragraph on one line, or the whole expression if the text is not known here.
+/// Returns the first paragraph on one line, or the whole expression if the macro cannot read the text.
 fn heading(text: &Doc<'_>) -> TokenStream {
     let Doc::Text(text) = text else { return doc(text) };
     let lines: Vec<&str> =
@@ -170,7 +170,7 @@ fn heading(text: &Doc<'_>) -> TokenStream {
     quote_spanned!(here()=> #line)
 }
 
-/// Returns the struct with these attributes in place of ours.
+/// Returns the struct with generated attributes of serde and schemars in place of `#[arg]`.
 pub(crate) fn item(mut item: Item, form: &Form<'_>) -> TokenStream {
     if let (Item::Struct(item), FormShape::Struct { named, .. }) = (&mut item, &form.shape) {
         for (field, named) in item.fields.iter_mut().zip(named) {
@@ -240,7 +240,8 @@ fn function(field: &Ident) -> Ident {
     quote::format_ident!("__default_{}", field.unraw(), span = here())
 }
 
-/// Returns the default if it is a literal that certainly has the field's type. Any other default is evaluated when the form is made.
+/// Returns the default if it is a literal that certainly has the field's type. Any other default is evaluated when the schema of the form
+/// is built.
 fn literal(named: &Named<'_>) -> Option<TokenStream> {
     let DefaultValue(Some(expr)) = &named.keys.default.as_ref()?.value else { return None };
     let Type::Path(path) = named.ty else { return None };

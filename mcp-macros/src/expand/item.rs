@@ -9,11 +9,12 @@ use crate::item::{Item, Kind, Mode};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
 
-/// Generates everything but the mark in one constant, so that its names cannot conflict with other names.
+/// Generates the registration of an item. Everything except the mark is in one constant, so that generated names cannot conflict with other
+/// names.
 pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     let root = root(item.keys.crate_path.as_ref());
     let fields = fields(item);
-    // The result of a tool is probed too.
+    // The traits for probing types are needed for each parameter, and for the result of a tool.
     let probes = item.kind == Kind::Tool || !fields.is_empty();
     let probing = probes.then(|| quote_spanned!(here()=> use __mcp::param::*;));
     let args = args(&fields);
@@ -77,7 +78,7 @@ fn call(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
-/// Generates the check of the arguments. All of them have been read before it, so that the error can name every wrong one.
+/// Generates the check of the arguments. The check comes after all arguments have been read, so that the error can name every wrong one.
 fn accept(fields: &[Field<'_>]) -> TokenStream {
     if fields.is_empty() {
         return quote_spanned!(here()=> if !__call.accept() { return __call.refuse(); });
@@ -90,8 +91,8 @@ fn accept(fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
-/// Generates the call of the user's function. It is located at the function's name, so that an error about a future that is not `Send`
-/// points there.
+/// Generates the call of the user's function. The call has the span of the function's name, so that an error about a future that is not
+/// `Send` points at the name.
 fn run(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
     let target = target::called(item);
     let span = at(item.function.sig.ident.span());
@@ -121,8 +122,8 @@ fn run(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
-/// Generates the conversion of the result to a reply. A `match` keeps borrowed arguments alive until the reply is made, a `let` would not.
-/// The type of the result is repeated, so that an error about a type that is no reply points at it.
+/// Generates the conversion of the result to a reply. A `match` keeps borrowed arguments alive until the reply is made; a `let` would not.
+/// The generated code names the type of the result again, so that an error about a type that cannot be a reply points at that type.
 fn reply(item: &Item<'_>, called: &TokenStream, context: &TokenStream) -> TokenStream {
     let (span, ty) = (at(result_span(item)), output(item));
     let made = match item.kind {

@@ -1,8 +1,9 @@
 //! Marks of functions with `#[completion]`, by which the compiler recognises them in `#[complete(function)]`.
 //!
-//! The type of a function does not tell whether the function has an attribute, and another attribute sees only its name. Therefore the mark
-//! of a free function is a type of the same name, which paths, imports and renames bring along. The mark of a method is a constant. For a
-//! name without a mark, the generated code finds a stand-in, whose type the runtime rejects.
+//! The type of a function does not tell whether the function has an attribute, and the attribute on another function sees only the name in
+//! `#[complete(…)]`. Therefore the mark of a free function is a type of the same name, which paths, imports and renames resolve together
+//! with the function. The mark of a method is a constant. For a name without a mark, the generated code finds a stand-in, whose type the
+//! runtime rejects.
 
 use super::snippets::{at, here, root};
 use super::target::inherited;
@@ -13,7 +14,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Path, PathSegment};
 
-/// Generates the mark of a completion function. A function with a mistake has one too, so that the mistake is the only error.
+/// Generates the mark of a completion function. A function with a mistake gets a mark too, so that the mistake is the only error.
 pub(crate) fn mark(item: &Item<'_>) -> Option<TokenStream> {
     if item.kind != Kind::Completion {
         return None;
@@ -72,8 +73,8 @@ pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
             __mcp::completed_by(&#path, #mark)
         }};
     }
-    // The import takes everything of that name: the function, the mark or both. The macro makes the import valid if there is neither, so
-    // that a missing function gives one error, at its use.
+    // The import covers all namespaces: the function, the mark or both. A generated macro of that name keeps the import valid if neither
+    // exists, so that a missing function gives one error, at its use.
     let (stand_in, used) = if before.is_empty() && path.leading_colon.is_none() {
         let name = located(&last.ident, span);
         (Some(quote_spanned!(span=> macro_rules! #name { () => {} })), quote!(#path))
@@ -88,7 +89,7 @@ pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
     }}
 }
 
-/// Whether the segment names a type and not a module. Only its uppercase first letter tells them apart here.
+/// Whether the segment names a type and not a module. The macro can tell them apart only by the uppercase first letter of a type.
 fn is_type(segment: &PathSegment) -> bool {
     segment.ident.unraw().to_string().starts_with(char::is_uppercase)
 }

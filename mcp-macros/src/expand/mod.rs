@@ -1,4 +1,4 @@
-//! Code generation. The model has been checked before, so nothing is decided here and no error is reported.
+//! Code generation. The model has been checked before, so this phase makes no decisions and reports no errors.
 
 pub(crate) mod data;
 mod definition;

@@ -28,7 +28,7 @@ pub(super) fn fields<'a>(item: &'a Item<'a>) -> Vec<Field<'a>> {
 }
 
 impl Field<'_> {
-    /// Returns the span for generated tokens of this parameter. It is located at the parameter's type, so that errors point there.
+    /// Returns the span for generated tokens of this parameter. Errors in these tokens point at the parameter's type.
     fn span(&self) -> Span {
         at(self.param.span())
     }
@@ -74,8 +74,8 @@ impl Field<'_> {
         quote_spanned!(span=> (&&&&__mcp::Probe::<#ty>::NEW).#probe())
     }
 
-    /// Generates the handle with checks of the parameter's type. All of them are in this one place, because with incremental compilation
-    /// rustc counts the same error at a second place again. `read` repeats only the checks that it needs itself.
+    /// Generates the handle with checks of the parameter's type. All checks are in this one place, because with incremental compilation
+    /// rustc reports the same error again if a second place causes it. `read` repeats only the checks that it needs itself.
     fn checked_handle(&self) -> TokenStream {
         let (span, handle) = (self.span(), self.handle());
         if matches!(self.param.place, Place::Receiver(_)) {
@@ -94,7 +94,8 @@ impl Field<'_> {
         self.speaks().then(|| quote_spanned!(span=> .check_from_client::<#ty>()))
     }
 
-    /// Returns the type for checks. The type of a parameter with attributes of serde is in a struct instead, whose derives check it.
+    /// Returns the type for checks. A parameter with attributes of serde has none: its type is that of a field in a generated struct, and
+    /// the derives of the struct check it.
     fn judged_type(&self) -> Option<TokenStream> {
         match self.param.place {
             Place::Typed(_, ty) if !self.is_spread() => Some(self.outside(ty)),
@@ -102,7 +103,7 @@ impl Field<'_> {
         }
     }
 
-    /// Returns the span for errors about the state. It is located at the type of the impl block.
+    /// Returns the span for errors about the state. They point at the type of the impl block.
     fn receiver_span(&self) -> Span {
         at(self.item.owner.map_or_else(|| self.span(), syn::spanned::Spanned::span))
     }
@@ -166,7 +167,8 @@ impl Field<'_> {
         let owned = self.judged_type().map(|ty| quote_spanned!(span=> .check_owned::<#ty>()));
         match self.default() {
             Some(default) => {
-                // This check is repeated, because rustc could not infer the type of a default for a value of the server.
+                // This check is repeated: without it, rustc could not infer the type of a default on a parameter that is a value of the
+                // server.
                 let judged = self.judged_source();
                 quote_spanned! {span=>
                     let #value = #handle #owned #judged.read_or(&mut __call, #arg, #default);
@@ -208,7 +210,7 @@ impl Field<'_> {
         })
     }
 
-    /// Generates the default for the schema: its value if that is written out, otherwise the fact that it is an expression.
+    /// Generates the default for the schema: its value if the default is a literal, otherwise a note that it is an expression.
     fn literal(&self) -> Option<TokenStream> {
         let DefaultValue(expr) = &self.param.keys.default.as_ref()?.value;
         Some(match expr {
@@ -306,7 +308,7 @@ fn line(span: Span) -> Option<TokenStream> {
     })
 }
 
-/// Returns the target of `&str` and `&[T]`, which are lent from an owned value.
+/// Returns the target type of `&str` and `&[T]`. Such a parameter borrows from an owned value.
 fn borrowed(ty: &Type) -> Option<&Type> {
     match strip_groups(ty) {
         Type::Reference(reference) if is_borrowed_argument(&reference.elem) => {
@@ -351,7 +353,7 @@ fn range(range: &Range) -> TokenStream {
     quote_spanned!(here()=> .range(__mcp::Range::new() #start #end))
 }
 
-/// Generates a bound. A float has its JSON text with it, unless that needs an exponent.
+/// Generates a bound. For a float, the JSON text is generated too, unless the text needs an exponent.
 fn bound(side: &str, bound: Bound) -> TokenStream {
     let setter = |kind: &str| format_ident!("{side}_{kind}", span = here());
     match bound {

@@ -26,7 +26,7 @@ pub(crate) fn schema(shape: &SchemaType<'_>) -> TokenStream {
     }
 }
 
-/// Generates the impl of `Borrows` for a type that borrows from serde's input, which an argument cannot do.
+/// Generates the impl of `Borrows` for a type that borrows from serde's input. Such a type cannot be an argument.
 pub(crate) fn borrows(item: &Item) -> Option<TokenStream> {
     let (attrs, ident, generics) = match item {
         Item::Struct(item) => (&item.attrs, &item.ident, &item.generics),
@@ -176,8 +176,8 @@ fn member(member: &JsonMember<'_>) -> TokenStream {
     }
 }
 
-/// Whether a type looks like a type of std that constants describe. Then the runtime never asks schemars for this type alone. If another
-/// type has the same name, the whole struct is left to schemars.
+/// Whether a type looks like a type of std that constants describe. For such a type, the runtime never asks schemars about the type alone.
+/// If it is another type of the same name, schemars describes the whole struct.
 fn is_std(ty: &Type) -> bool {
     const PLAIN: [&str; 16] = [
         "bool", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f32",

@@ -1,10 +1,10 @@
 //! The user's function in generated code: its name, its attributes and the type of its result.
 //!
-//! The function of a block with `#[handlers]` is named by its type. Any other function is named directly. It may still be in an `impl`
-//! block, because an attribute sees only the function. Therefore the code beside it must be legal in an `impl` block too: one constant
-//! with a name. In a module, the constant finds itself and the function by name. In an `impl` block it finds neither, and finds stand-ins
-//! of the runtime instead. The type of one stand-in makes the runtime report the mistake in its own words. The others prevent a second
-//! error.
+//! A function in a block with `#[handlers]` is named by the type of the block. Any other function is named directly. By mistake, such a
+//! function may be in an `impl` block too: an attribute sees only the function. Therefore the generated code must also be legal in an
+//! `impl` block: one constant with a name. In a module, the code in the constant can name the constant and the function. In an `impl` block
+//! both names are out of scope, and resolve to stand-ins of the runtime instead. The type of one stand-in makes the runtime report the
+//! mistake in its own words. The other stand-ins prevent a second error.
 
 use super::snippets::{at, here};
 use crate::item::tokens::outside;
@@ -15,7 +15,8 @@ use syn::ReturnType;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
-/// Greatest number of parameters for which there are stand-ins. For a function with more, rustc also reports that it does not exist.
+/// Maximum number of parameters for which there are stand-ins. For a misplaced function with more, rustc also reports that it cannot find
+/// the function.
 const PARAMS: usize = 16;
 
 /// Generates the constant that registers an item, with `body` in it.
@@ -69,9 +70,9 @@ pub(super) fn identity(item: &Item<'_>) -> TokenStream {
     quote_spanned!(here()=> || { #function __mcp::identity(&__identified) })
 }
 
-/// Generates an import of `name` as `alias`, for which `module` of the runtime has a stand-in. An import takes everything of a name. The
-/// type of that name makes sure that there is something, so the import never fails. A macro instead of the type would be ambiguous if the
-/// user has imported a macro of that name.
+/// Generates an import of `name` as `alias`. If the user has no such function, `alias` is the stand-in of that name in `module` of the
+/// runtime. An import covers all namespaces, and fails only if the name is in none of them. The generated type of that name prevents this.
+/// A macro instead of the type would be ambiguous if the user has imported a macro of that name.
 fn found(name: &Ident, module: &TokenStream, alias: &str, span: Span) -> TokenStream {
     let mut name = name.clone();
     name.set_span(span);
@@ -83,8 +84,9 @@ fn found(name: &Ident, module: &TokenStream, alias: &str, span: Span) -> TokenSt
     }
 }
 
-/// Generates the attributes that the code takes over from the function. A function that `cfg` removes must not be registered. A deprecated
-/// function may be, which needs an `allow`: a crate that forbids this `allow` cannot register such a function.
+/// Generates the attributes that the code takes over from the function. The `cfg` attributes are copied, so that a function that `cfg`
+/// removes is not registered. A deprecated function may be registered, so the code allows the lint `deprecated`. A crate that forbids this
+/// `allow` cannot register a deprecated function.
 pub(super) fn inherited(item: &Item<'_>) -> TokenStream {
     let attrs = &item.function.attrs;
     let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
@@ -93,7 +95,7 @@ pub(super) fn inherited(item: &Item<'_>) -> TokenStream {
     quote_spanned!(here()=> #(#cfgs)* #allow)
 }
 
-/// Returns the place for errors about the result: its type, or the function's name if there is none.
+/// Returns the place for errors about the result: its type, or the function's name if the function has no return type.
 pub(super) fn result_span(item: &Item<'_>) -> Span {
     match &item.function.sig.output {
         ReturnType::Default => item.function.sig.ident.span(),

@@ -46,7 +46,7 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
     };
     let attrs = read.parse2(item.clone()).unwrap_or_default();
     if let Some(span) = attrs.iter().find_map(second_attribute) {
-        // The item has both attributes. The other one still adds the derives, so this one adds none.
+        // The item has both attributes. The other attribute still adds the derives, so this one adds none.
         errors.at(span, "`#[form]` does all that `#[data]` does: remove `#[data]`");
         return Vec::new();
     }
@@ -57,7 +57,7 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
         .filter(is_derived)
         .collect();
     if let [first, rest @ ..] = doubled.as_slice() {
-        // The user's derives are not emitted: their crate may be no dependency, and a second impl would conflict with ours.
+        // The user's derives are not emitted. Their crate may not be a dependency, and a second impl would conflict with the generated one.
         let names =
             rest.iter().fold(format!("`{first}`"), |names, rest| format!("{names}, `{rest}`"));
         let pronoun = if rest.is_empty() { "it" } else { "them" };
@@ -121,7 +121,7 @@ fn derived(attr: &Attribute) -> Vec<Path> {
     paths.map(|paths| paths.into_iter().collect()).unwrap_or_default()
 }
 
-/// A field, and the types in it that certainly need a JSON form of their own. Common types of std and types of earlier fields are left out.
+/// A field, and the types in it that need a JSON form of their own. Common types of std and types of earlier fields are left out.
 pub(crate) struct DataField<'a> {
     pub(crate) field: &'a mut Field,
     pub(crate) types: Vec<Type>,
@@ -240,7 +240,7 @@ fn are_plain(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// Returns the keys of an attribute of serde or schemars. Any other attribute has none, and neither has one that does not parse.
+/// Returns the keys of an attribute of serde or schemars. The list is empty for any other attribute, and for one that does not parse.
 fn keys(attr: &Attribute) -> Vec<String> {
     if !attr.path().is_ident("serde") && !attr.path().is_ident("schemars") {
         return Vec::new();

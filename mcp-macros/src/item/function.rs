@@ -1,5 +1,5 @@
-//! Functions with one of our attributes. Their bodies stay tokens, so that rustc and the editor still see half-typed code: its own errors,
-//! and its completions.
+//! Functions with one of our attributes. Their bodies stay tokens. So rustc reports its own errors in half-typed code, and the editor
+//! completes such code.
 
 use crate::keys::Table;
 use crate::keys::tables;
@@ -103,7 +103,7 @@ pub(crate) fn keyword(tokens: &TokenStream) -> Option<(&'static str, Span)> {
         "const",
         "let",
     ];
-    // `const` and `unsafe` may come before the keyword. `union` may be the name of a function, whose `fn` comes first.
+    // `const` and `unsafe` may come before the keyword. `union` may be the name of a function, but then `fn` comes before it.
     let mut constant = None;
     for token in tokens.clone() {
         match token {

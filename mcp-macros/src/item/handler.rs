@@ -115,14 +115,14 @@ impl<'a> Item<'a> {
                 }
             )*};
         }
-        // `blocking` comes first, because a plain function needs it to have a timeout or be a task.
+        // `blocking` comes first, because a plain function can inherit `timeout` and `task` only if it has `blocking`.
         inherit! {
             blocking read_only destructive idempotent open_world timeout rate concurrency scopes auth task order mime_type cache
             subscribe audience priority strict lenient schema
         }
     }
 
-    /// Whether this item, with its own keys, can take the key from its block.
+    /// Whether this item can inherit the key from its block. That depends on the item's kind, its function and its own keys.
     pub(crate) fn can_take(&self, key: &str) -> bool {
         let is_set = |flag: &Option<Given<Flag>>| flag.as_ref().is_some_and(|flag| flag.value.0);
         self.kind.table().names.contains(&key)

@@ -22,13 +22,13 @@ pub(crate) struct ImplBlock {
 enum BlockMember {
     Plain(TokenStream),
     Marked(Box<Marked>),
-    /// A method with one of our attributes inside `cfg_attr`. The tokens do not have the `cfg_attr`.
+    /// A method with one of our attributes inside `cfg_attr`, and its tokens without the `cfg_attr`.
     Hidden(Hidden, TokenStream),
     /// A macro call, not yet expanded: it may contain methods.
     Macro(TokenStream),
 }
 
-/// An attribute of ours inside `cfg_attr`, which is applied after `#[handlers]` has read the block.
+/// One of our attributes inside `cfg_attr`. rustc evaluates a `cfg_attr` only after `#[handlers]` has read the block.
 pub(crate) struct Hidden {
     pub(crate) kind: Kind,
     pub(crate) span: Span,
@@ -41,7 +41,7 @@ pub(crate) struct Marked {
     pub(crate) kind: Kind,
     pub(crate) attr: Attribute,
     pub(crate) tokens: TokenStream,
-    /// The function, or the reason why the member is no function.
+    /// The function, or the reason why the member is not a function.
     pub(crate) function: syn::Result<Function>,
 }
 
@@ -104,7 +104,7 @@ impl BlockMember {
     }
 }
 
-/// Returns an item that is no impl block, such as a trait, without our attributes on its members.
+/// Returns an item that is not an impl block, such as a trait, without our attributes on its members.
 pub(crate) fn without_marks(tokens: TokenStream) -> TokenStream {
     let unmarked = |token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
@@ -206,7 +206,7 @@ fn is_macro(tokens: &TokenStream) -> bool {
     ) && !tokens.iter().any(|token| matches!(token, TokenTree::Ident(ident) if ident == "fn"))
 }
 
-/// Skips a member that is not a function: to its first braces, or to the `;` of a constant or a type.
+/// Skips a member that is not a function: up to the end of its first braces, or to the `;` of a constant or a type.
 fn skip(input: ParseStream<'_>) -> syn::Result<()> {
     let mut to_semicolon = false;
     while !input.is_empty() {

@@ -1,4 +1,4 @@
-//! Models of what the author wrote: functions, impl blocks, forms and types. They borrow the syntax.
+//! Models of what the author wrote: functions, impl blocks, forms and types. They borrow the syntax trees of syn.
 
 pub(crate) mod data;
 pub(crate) mod form;

@@ -10,7 +10,7 @@ use syn::{
     Attribute, Field, Fields, Generics, Ident, Item, ItemEnum, ItemStruct, Path, Token, Type,
 };
 
-/// A type whose schema can be a constant, if the schemas of its parts can.
+/// A type whose schema can be a constant if the schemas of its parts can be constants.
 pub(crate) struct SchemaType<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) generics: &'a Generics,
@@ -70,14 +70,13 @@ pub(crate) struct VariantName {
     pub(crate) description: Option<String>,
 }
 
-/// A variant, or all variants that are only a name.
+/// A variant, or a group of all variants that are only a name.
 pub(crate) struct Branch<'a> {
     pub(crate) part: JsonPart<'a>,
     pub(crate) description: Option<String>,
 }
 
-// Keys that are understood in attributes of serde and schemars: on a struct, on an enum, on a field, on a field with `skip`, and on a
-// variant.
+// Supported keys of serde and schemars, by the place of the attribute: on a struct, an enum, a field, a field with `skip`, and a variant.
 const STRUCT: &[&str] = &["crate", "rename", "rename_all", "deny_unknown_fields", "transparent"];
 const ENUM: &[&str] = &[
     "crate",
@@ -193,7 +192,7 @@ fn members(
     Some(members?.into_iter().flatten().collect())
 }
 
-/// Reads a field. Returns `None` if the field is not understood, and `Some(None)` if it is not part of the JSON form.
+/// Reads a field. Returns `None` if the derive does not understand the field, and `Some(None)` if it is not part of the JSON form.
 fn member(field: &Field, rename_all: Option<Rename>) -> Option<Option<JsonMember<'_>>> {
     let attrs = Attrs::read(&field.attrs)?;
     if attrs.is_dropped && attrs.are_only(DROPPED) {
@@ -215,14 +214,15 @@ fn member(field: &Field, rename_all: Option<Rename>) -> Option<Option<JsonMember
     }))
 }
 
-/// Returns the types of fields without names, of which there must be at least one. Returns `None` if a field has attributes.
+/// Returns the types of fields without names. Returns `None` if there are no fields, or if a field has attributes.
 fn plain(fields: &Punctuated<Field, Token![,]>) -> Option<Vec<&Type>> {
     let is_plain = !fields.is_empty() && fields.iter().all(|field| field.attrs.is_empty());
     is_plain.then(|| fields.iter().map(|field| &field.ty).collect())
 }
 
-/// Whether a constant can describe the fields of a type. A type that contains itself would make it endless. A generic type adds no depth,
-/// so two generic types that contain each other would be endless too: its fields may use no generic types except those of std.
+/// Whether a constant can describe the fields of a type. The constant would be endless for a type that contains itself. A generic type adds
+/// no depth, so two generic types that contain each other would be endless too. Therefore the fields of a generic type may use no generic
+/// types except those of std.
 fn can_be_constant(fields: &Fields, ident: &Ident, generics: &Generics) -> bool {
     let is_generic = generics.type_params().next().is_some();
     fields.iter().all(|field| {
@@ -327,13 +327,13 @@ fn enum_body<'a>(
 }
 
 fn names(mut variants: Vec<Variant<'_>>) -> Option<SchemaBody<'_>> {
-    // The rules for arguments treat an enum whose only variant is documented in another way.
+    // The rules for arguments treat an enum differently if it has one variant only and the variant is documented.
     if let [only] = variants.as_slice()
         && only.attrs.doc.is_some()
     {
         return None;
     }
-    // schemars lists a name that two variants share once or twice, depending on their documentation.
+    // If two variants share a name, schemars lists the name once or twice, depending on their documentation.
     let mut distinct: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
     distinct.sort();
     if distinct.windows(2).any(|pair| pair[0] == pair[1]) {

@@ -1,13 +1,13 @@
-//! The attributes of a type with `#[derive(Schema)]`, of its fields and its variants. `rename_all` has the same results as in serde.
+//! The attributes of a type with `#[derive(Schema)]`, of its fields and its variants. `rename_all` gives the same names as in serde.
 
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path};
 
-/// The understood keys of serde, schemars and `#[mcp]`, and the doc comment.
+/// The supported keys of serde, schemars and `#[mcp]`, and the doc comment.
 #[derive(Default)]
 pub(super) struct Attrs {
     pub(super) title: Option<String>,
-    /// The doc comment, or the `description` of schemars instead.
+    /// The `description` of schemars if there is one, otherwise the doc comment.
     pub(super) doc: Option<String>,
     pub(super) root: Option<Path>,
     pub(super) rename: Option<String>,
@@ -17,7 +17,7 @@ pub(super) struct Attrs {
     pub(super) is_transparent: bool,
     pub(super) is_defaulted: bool,
     pub(super) is_dropped: bool,
-    /// Function of `skip_serializing_if`.
+    /// Path of the function in `skip_serializing_if`.
     pub(super) skip: Option<String>,
     is_untagged: bool,
     tag: Option<String>,
@@ -103,7 +103,7 @@ impl Attrs {
         self.keys.iter().all(|key| keys.contains(&key.as_str()))
     }
 
-    /// Whether `skip_serializing_if` is known to leave out nothing but the default of a defaulted field.
+    /// Whether `skip_serializing_if` of a field with a default is known to skip only the default. True for a field without a default.
     pub(super) fn skips_nothing_but_the_default(&self) -> bool {
         const EMPTY: [&str; 8] = [
             "Option::is_none",
@@ -132,7 +132,8 @@ impl Attrs {
     }
 }
 
-/// Returns the documentation as schemars reads it. The outer `None` means that it is not plain text.
+/// Returns the documentation as schemars reads it. The outer `None` means that the documentation is not plain text. The inner `None` means
+/// that there is none.
 fn doc(attrs: &[Attribute]) -> Option<Option<String>> {
     let mut text = String::new();
     for (index, attr) in attrs.iter().filter(|attr| attr.path().is_ident("doc")).enumerate() {

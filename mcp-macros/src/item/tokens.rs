@@ -1,4 +1,4 @@
-//! Tokens of the user: rewriting without syn, which would lose a part of them, and the parts of types that matter.
+//! Tokens of the user. They are rewritten without syn, which would lose some of them. Also inspects types, for example for references.
 
 use super::function::Kind;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
@@ -7,7 +7,7 @@ use syn::Type;
 
 /// Returns the function without our attributes, and without attributes on parameters that rustc would reject, such as doc comments.
 ///
-/// Works on functions that do not parse, so that the user sees one error and not one per attribute.
+/// Works even on functions that do not parse. Otherwise the user would see an error for each attribute.
 pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
     let function =
         without_attributes(function, |path| Kind::of_path(path).is_some() || is_ours(path));
@@ -45,8 +45,9 @@ fn params(tokens: &[TokenTree]) -> Option<(usize, Group)> {
     None
 }
 
-/// Returns the function without our attributes if it is half-typed: a parameter has no type yet, as in `a`, `a:`, `a: Vec<`, `a: &`.
-/// rustc has reported that already. It reports the returned tokens too, but shows only one of two errors at the same place.
+/// Returns the function without our attributes if it is half-typed: a parameter has no complete type yet, as in `a`, `a:`, `a: Vec<`, `a:
+/// &`. rustc has already reported the mistake. It reports the mistake in the returned tokens too, but shows only one of two errors at the
+/// same place.
 pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = function.clone().into_iter().collect();
     let (_, written) = params(&tokens)?;
@@ -69,7 +70,8 @@ pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
     if let Some((at, mut params)) = params(&tokens)
         && params.stream().into_iter().count() < inner.len()
     {
-        // A rebuilt group has one span for all of it. rustc mostly reports the mistake at its end, so that becomes the span.
+        // A rebuilt group has a single span. rustc usually reports the mistake at the end of the group, so the span of the closing
+        // delimiter is used.
         params.set_span(written.span_close());
         tokens[at] = params.into();
     }
@@ -122,7 +124,7 @@ pub(crate) fn regroup(group: &Group, stream: TokenStream) -> Group {
     new
 }
 
-/// Returns the group without the attributes that `drop` picks. A group without such attributes is returned itself, because a new group
+/// Returns the group without the attributes that `drop` picks. A group without such attributes is returned unchanged, because a new group
 /// would lose the spans of its delimiters.
 fn stripped(group: Group, drop: impl Fn(&[String]) -> bool) -> Group {
     let count = |tokens: TokenStream| tokens.into_iter().count();
@@ -130,7 +132,7 @@ fn stripped(group: Group, drop: impl Fn(&[String]) -> bool) -> Group {
     if count(kept.clone()) == count(group.stream()) { group } else { regroup(&group, kept) }
 }
 
-/// Removes each attribute `#[path …]` for whose path `drop` returns `true`. Does not enter groups.
+/// Removes each attribute `#[path …]` for whose path `drop` returns `true`. Leaves the content of other groups unchanged.
 fn without_attributes(tokens: TokenStream, drop: impl Fn(&[String]) -> bool) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     for token in tokens {
@@ -267,7 +269,7 @@ pub(crate) fn written(tokens: &impl ToTokens) -> String {
     text
 }
 
-/// Whether the type is `str` or `[T]`. For a reference to one, the call owns the value and lends it to the function.
+/// Whether the type is `str` or `[T]`. A parameter may be a reference to such a type: the call owns the value, and the function borrows it.
 pub(crate) fn is_borrowed_argument(ty: &Type) -> bool {
     match strip_groups(ty) {
         Type::Slice(_) => true,

@@ -124,7 +124,7 @@ impl Value for Count {
     }
 }
 
-/// `scopes("files:read", "files:write")`: scopes that a caller needs, all of them.
+/// `scopes("files:read", "files:write")`: a caller needs all of these scopes.
 #[derive(Clone)]
 pub(crate) struct Scopes(pub(crate) Vec<LitStr>);
 
@@ -152,7 +152,7 @@ impl Value for Scopes {
     }
 }
 
-/// Returns why no token could grant this scope (RFC 6749, section 3.3), or `None` for a valid scope.
+/// Returns the reason why a scope is invalid (RFC 6749, section 3.3), or `None` for a valid scope.
 fn problem(scope: &str) -> Option<String> {
     let is_scope = |text: &str| {
         !text.is_empty()

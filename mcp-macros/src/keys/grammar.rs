@@ -1,7 +1,7 @@
 //! The grammar of attributes: `key`, `key = value`, `key(values)`, separated by commas.
 //!
-//! All attributes share one reader and differ in their data. A struct made by [`keys!`] declares the keys and how each is written. A
-//! [`Table`] lists the keys that one attribute accepts.
+//! All attributes share one parser and differ only in their tables. A struct declared with [`keys!`] lists the keys, and the type of each
+//! field gives the syntax of its key. A [`Table`] lists the keys that one attribute accepts.
 
 use super::suggest::suggest;
 use super::tables::{ALL, Table};
@@ -12,7 +12,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Ident, LitStr};
 
-/// A key as the user wrote it, with its value. The identifier also holds its place for errors.
+/// A key as the user wrote it, with its value. Errors about the key point at its identifier.
 #[derive(Clone)]
 pub(crate) struct Given<T> {
     pub(crate) key: Ident,
@@ -58,7 +58,7 @@ impl<T: Value> Slot for Vec<Given<T>> {
     }
 }
 
-/// A set of keys, made by [`keys!`].
+/// A set of keys, declared with [`keys!`].
 pub(crate) trait Keys: Default {
     /// All keys of the struct. A [`Table`] lists some of them.
     #[cfg(test)]
@@ -169,7 +169,8 @@ fn unknown(name: &str, table: &Table) -> String {
         return format!("`{name}` is not a key of {}: {reason}", table.owner);
     }
     let elsewhere = ALL.iter().find(|other| other.names.contains(&name));
-    // A key of another attribute is no misspelling: `task` on a prompt is not `asks`. Inside `icon(…)` a misspelling is more likely.
+    // A key of another attribute does not count as a misspelling: `task` on a prompt does not mean `asks`. Inside `icon(…)` a misspelling
+    // is more likely.
     let near =
         suggest(name, table.names).filter(|_| elsewhere.is_none() || !owner.starts_with("#["));
     let hint = if let Some(found) = near {

@@ -1,4 +1,5 @@
-//! Values that are quantities: durations, sizes, positions in lists, priorities, and ranges of numbers or lengths. Patterns are here too.
+//! Values that are quantities: durations, sizes, positions in lists, priorities, and ranges of numbers or lengths. This module also has
+//! regular expressions.
 
 use super::grammar::{Value, assigned, parenthesized, usage};
 use super::text::literal;
@@ -218,7 +219,7 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int(int) => int.fmt(f),
-            // `Debug` keeps the point, by which Rust tells a float from an integer.
+            // `Debug` keeps the point, because Rust tells a float from an integer by it.
             Self::Float(float) => write!(f, "{float:?}"),
         }
     }

@@ -1,6 +1,6 @@
-//! "Did you mean": the candidate that a misspelt word most likely stands for.
+//! Suggestions after "did you mean": the candidate that is closest to a misspelt word.
 
-/// Words of JSON Schema and of other libraries, each with our key for the same thing.
+/// Words of JSON Schema and of other libraries, each with the key of this crate that has the same meaning.
 const SYNONYMS: [(&str, &str); 13] = [
     ("minimum", "range"),
     ("maximum", "range"),
@@ -19,7 +19,7 @@ const SYNONYMS: [(&str, &str); 13] = [
 
 /// Returns the nearest candidate, if it is near enough to be the intended word.
 ///
-/// The protocol's own spelling (`readOnlyHint`, `mimeType`) finds our key for it.
+/// The protocol's own spelling (`readOnlyHint`, `mimeType`) leads to the key of this crate too.
 pub(crate) fn suggest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let plain = plain(word);
     let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == plain).map(|(_, key)| *key);

@@ -106,9 +106,9 @@ impl Value for CratePath {
 pub(crate) enum SchemaForm {
     /// The form that all clients understand.
     Compatible,
-    /// The schema unabridged.
+    /// The complete schema.
     Full,
-    /// The compatible form, written by the compiler. A schema that would need code at run time is an error.
+    /// The compatible form, built at compile time. A schema that would need code at run time is a compile error.
     Static,
 }
 

@@ -10,7 +10,7 @@ fn check(name: &str) {
     let source = std::fs::read_to_string(folder.join(format!("{name}.rs"))).unwrap();
     let expanded = expand(&source);
     let file = syn::parse2(expanded.clone()).or_else(|_| {
-        // A file cannot hold an expression alone.
+        // A file that is only an expression would not parse, so the expression is put into a function.
         syn::parse2(quote::quote!(fn main() { #expanded }))
     });
     let text =
@@ -34,7 +34,7 @@ expansions! {
     schema_struct schema_enum schema_choice schema_generic schema_newtype
 }
 
-/// Generated code uses no names of ours except through the path in `crate`.
+/// Generated code refers to the runtime only through the path in `crate`.
 #[test]
 fn generated_code_with_another_crate_never_names_ours() {
     let sources = [

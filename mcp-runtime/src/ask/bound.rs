@@ -1,4 +1,4 @@
-//! The call that a state belongs to, in a canonical form: the same arguments are recognized however a client writes them.
+//! Call that a state belongs to, in a canonical form. Equal arguments have the same form, even if the client writes them differently.
 
 use mcp_runtime_wire::{JsonKind, Raw};
 
@@ -24,19 +24,20 @@ impl CallBinding {
 }
 
 /// Writes a value without whitespace and escapes, with its members sorted by name. If a name occurs several times, the last member counts,
-/// as everywhere. Numbers stay as they are written, and so do values nested deeper than serde reads.
+/// as everywhere in this crate. Numbers stay as they are written. Values that are nested deeper than serde reads stay as they are written,
+/// too.
 fn write_canonical(out: &mut String, value: Raw<'_>) {
     write_nested(out, value, 0);
 }
 
 fn write_nested(out: &mut String, value: Raw<'_>, depth: usize) {
-    /// Depth that serde reads. Recursion stops here, so that a higher limit cannot overflow the stack.
+    /// Maximum nesting depth that serde reads. Recursion stops here, so that a higher limit cannot overflow the stack.
     const DEEPEST: usize = 128;
     match value.kind() {
         JsonKind::Object | JsonKind::Array if depth > DEEPEST => write_text(out, value.as_str()),
         JsonKind::Object => {
             let mut members: Vec<_> = value.members().collect();
-            // The sort is stable, so the last member of a name stays the last.
+            // The sort is stable, so of several members with the same name, the last one stays last.
             members.sort_by(|a, b| a.0.cmp(&b.0));
             out.push('{');
             for (at, (name, value)) in members.iter().enumerate() {

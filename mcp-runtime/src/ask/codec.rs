@@ -1,4 +1,4 @@
-//! Carries the state of a call from one round to the next: as text for the storage, and back.
+//! Converts the state of a call to a text for the storage, and back, to carry it from one round to the next.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -60,9 +60,9 @@ pub(crate) struct RoundStates {
 pub(crate) struct StateCodec {
     states: Arc<RoundStates>,
     bound: CallBinding,
-    /// Caller that the rounds count for.
+    /// Tenant that the rounds count for.
     tenant: Arc<Tenant>,
-    /// Whether each round may be sent only once.
+    /// Whether a client may send the state of each round back only once.
     is_single_use: bool,
 }
 
@@ -100,7 +100,7 @@ impl StateCodec {
     }
 
     /// Maximum nesting depth of a stored state. Answers may be as deep as a message, and results of `once` as deep as serde reads (128
-    /// levels). In the state both lie two levels deeper.
+    /// levels). A state nests both of them two levels deeper.
     fn depth(&self) -> usize {
         self.states.depth.max(128) + 2
     }
@@ -191,7 +191,7 @@ impl RoundState {
         Self { answers: texts(answers), done: texts(done), asked }
     }
 
-    /// Returns the key that takes the most room, and the size of key and value in bytes.
+    /// Returns the largest entry: its key, and the size of its key and value in bytes.
     pub(super) fn largest(&self) -> Option<(&str, usize)> {
         let all = self.answers.iter().chain(&self.done);
         all.map(|(key, json)| (&**key, key.len() + json.len())).max_by_key(|(_, size)| *size)

@@ -1,4 +1,4 @@
-//! State that stays in this process between two rounds. The client holds a random text that stands for it.
+//! Storage that keeps state in this process between two rounds. The client gets a random text that identifies its state.
 
 use std::{
     collections::VecDeque,
@@ -23,15 +23,15 @@ use crate::{
 
 /// Process-local storage, bounded in bytes and in time.
 ///
-/// Rounds take their bytes from [`Pool::Rounds`]. A tenant without room there loses its own oldest rounds, so it cannot displace those of
-/// another tenant, however many it begins.
+/// Rounds take their bytes from [`Pool::Rounds`]. If the pool has no bytes left for a tenant, the tenant's own oldest rounds are evicted. A
+/// tenant cannot displace the rounds of another tenant, however many rounds it begins.
 pub(crate) struct ProcessStorage {
     /// Time after which a round is forgotten.
     lifetime: Duration,
     /// Maximum size of all rounds together, in bytes.
     most: usize,
     tally: Arc<RefusalCounters>,
-    /// Made with the first round: most servers never need them.
+    /// Created with the first round, because most servers never need them.
     secrets: OnceLock<Secrets>,
     rounds: Mutex<StoredRounds>,
     /// Whether the log has said that rounds arrive from another process.
@@ -39,20 +39,21 @@ pub(crate) struct ProcessStorage {
 }
 
 struct Secrets {
-    /// First bytes of each text of this process, which tell them from texts of other processes.
+    /// First bytes of each text that this process makes. They distinguish its texts from those of other processes.
     process: [u8; TAG],
-    /// Keeps clients from computing hashes themselves, also where `RandomState` is predictable (wasm).
+    /// Prevents clients from computing hashes themselves, even where `RandomState` is predictable (wasm).
     seed: [u8; 16],
     hasher: RandomState,
 }
 
-/// Bytes that name the process in a text.
+/// Number of bytes that identify the process in a text.
 const TAG: usize = 8;
 
 /// Random part of a text.
 type RoundKey = [u8; 16];
 
-/// Address of a [`Tenant`]. The share of every round holds its tenant, so no other tenant gets the address while it is in use.
+/// Address of a [`Tenant`]. The `Share` of each round keeps its tenant alive, so no other tenant can get the address while the key is in
+/// use.
 type TenantKey = usize;
 
 fn key_of(tenant: &Arc<Tenant>) -> TenantKey {
@@ -61,7 +62,7 @@ fn key_of(tenant: &Arc<Tenant>) -> TenantKey {
 
 #[derive(Default)]
 struct StoredRounds {
-    /// Ids are made here, so clients cannot make them collide.
+    /// The server generates the ids, so clients cannot cause collisions.
     by_id: FxHashMap<RoundKey, StoredRound>,
     /// Ids of each tenant's rounds, the oldest first. All rounds live equally long, so the oldest expires first.
     by_tenant: FxHashMap<TenantKey, VecDeque<RoundKey>>,
@@ -97,7 +98,7 @@ impl Secrets {
 impl ProcessStorage {
     /// Pause between two searches for expired rounds.
     const SWEEP: Duration = Duration::from_secs(60);
-    /// Pause between two searches while there is no room.
+    /// Pause between two searches while bytes for new rounds are lacking.
     const SWEEP_FULL: Duration = Duration::from_secs(1);
 
     pub(crate) fn new(lifetime: Duration, most: usize, tally: Arc<RefusalCounters>) -> Self {
@@ -123,10 +124,10 @@ impl ProcessStorage {
         self.rounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes room for a round. If there is none, expired rounds are removed first, then the tenant's own oldest rounds.
+    /// Takes the bytes for a round. If they are not available, expired rounds are removed first, then the tenant's own oldest rounds.
     ///
     /// # Errors
-    /// Other tenants hold so much that there would be no room without the rounds of this tenant either.
+    /// Fails if other tenants hold so much that the bytes would not be available even without the rounds of this tenant.
     fn share(
         &self,
         rounds: &mut StoredRounds,
@@ -139,7 +140,7 @@ impl ProcessStorage {
         if taken.is_err() && rounds.sweep(now, Self::SWEEP_FULL) {
             taken = take();
         }
-        // The tenant keeps its rounds if the new round would have no room even without them.
+        // The tenant keeps its rounds if their removal would not free enough bytes for the new round.
         let is_possible = tenant.could_take(Pool::Rounds, bytes, self.most);
         while taken.is_err() {
             self.tally.refuse(Limit::AllState);
@@ -290,7 +291,7 @@ mod tests {
 
     const ROUND: usize = 100 + StoredRound::OVERHEAD;
 
-    /// A storage with room for so many rounds of 100 bytes.
+    /// Makes a storage with room for this number of rounds of 100 bytes.
     fn storage(rounds: usize) -> ProcessStorage {
         ProcessStorage::new(Duration::from_secs(60), rounds * ROUND, Arc::default())
     }
@@ -379,7 +380,7 @@ mod tests {
         assert!(greedy[994..].iter().all(|text| has(&storage, text)), "the newest are kept");
         assert!(!greedy[..994].iter().any(|text| has(&storage, text)));
         assert_eq!(storage.tally.refused(Limit::AllState), 994);
-        // The remaining room is for callers with fewer rounds.
+        // The remaining bytes are for callers with fewer rounds.
         let more = put(&storage, &ada);
         assert!(has(&storage, &of_ada) && has(&storage, &more));
         assert!(greedy[994..].iter().all(|text| has(&storage, text)));

@@ -1,4 +1,4 @@
-//! Rounds of one call: questions that have an answer go on at once, and the others end the call.
+//! Rounds of one call. A question that has an answer returns it at once. Questions without an answer end the call.
 
 use std::{
     collections::BTreeSet,
@@ -71,8 +71,8 @@ impl Rounds {
         self.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the answer under this key was given to a question with these words. Without an earlier round every answer counts: a client
-    /// that answers before it is asked knows the question.
+    /// Whether the answer under this key was given to a question with these words. Without an earlier round every answer counts, because a
+    /// client that answers before it is asked already knows the question.
     fn is_same(&self, key: &str, words: &str) -> bool {
         if self.resumes.is_none() {
             return true;
@@ -101,15 +101,15 @@ impl Rounds {
         if !is_same {
             round.state.answers.remove(key);
         }
-        // The digest is made anew in each round, because the key that made the last one may be gone by the next.
+        // The digest is computed again in each round, because the key of the last digest may have been removed by the next round.
         match self.codec.digest(&words) {
             Ok(digest) => {
                 round.state.asked.insert(key.into(), digest.into());
             }
             Err(error) => return Some(Err(error)),
         }
-        // The client is asked again if its answer is of another kind, has a wrong value or was given to other words. A declined question
-        // counts as declined for any words. An answer accepted in an earlier round is not replaced.
+        // The client is asked again if its answer is of another kind, has a wrong value or was given to other words. A question that the
+        // user declined stays declined even if its words change. An answer accepted in an earlier round is not replaced.
         let said = [self.earlier.answers.get(key), self.answers.get(key)];
         let counts = |json: &&str| is_same || question.is_declined(Raw::trusted(json));
         let mut said = said.into_iter().flatten().map(|json| &**json).filter(counts);

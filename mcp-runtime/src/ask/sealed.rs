@@ -21,7 +21,7 @@ use crate::{
     random::random,
 };
 
-/// Storage that sends sealed state to clients. Every process with the same key opens state that another process has sealed.
+/// Storage that sends sealed state to clients. Every process with the same key can open state that another process has sealed.
 pub(crate) struct SealedStorage {
     sealer: StateSealer,
     /// Time for which sealed state can be opened.
@@ -37,7 +37,8 @@ impl SealedStorage {
 }
 
 impl StateStorage for SealedStorage {
-    /// Seals the time of expiry with the state, so the process that opens the state does not decide about it.
+    /// Seals the expiry time together with the state. The lifetime is therefore set by the process that seals the state, not by the process
+    /// that opens it.
     fn put(&self, state: &[u8], bound: &[u8], _: &Arc<Tenant>) -> Result<String> {
         let expires = now().saturating_add(self.lifetime.as_secs().max(1));
         self.sealer.seal(&[&expires.to_le_bytes()[..], state].concat(), bound)
@@ -109,8 +110,8 @@ impl StateSealer {
         Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
     }
 
-    /// Returns a short digest of a text, for use in sealed state. Without the key no other text with the same digest can be found. Random
-    /// nonces do not collide with the fixed nonce that is used here.
+    /// Returns a short digest of a text, for use in sealed state. Without the key no other text with the same digest can be found. The
+    /// digest uses a fixed nonce, with which random nonces do not collide.
     fn digest(&self, text: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(tag(&self.newest, text))
     }
@@ -136,8 +137,8 @@ impl StateSealer {
     }
 }
 
-/// Returns a shortened authentication tag: seals an empty message with the text as associated data. The tag may be short because it is
-/// sealed with the state.
+/// Returns a shortened authentication tag of the text. The cipher seals an empty message, with the text as associated data. A short tag is
+/// enough, because the tag is itself sealed as part of the state.
 fn tag(key: &[u8; 32], text: &[u8]) -> [u8; 12] {
     let sealed = XChaCha20Poly1305::new(&Key::from(*key))
         .encrypt(&XNonce::from([0xff; NONCE]), Payload { msg: b"", aad: text });
@@ -205,7 +206,7 @@ mod tests {
         SealedStorage::new(sealer, Duration::from_secs(lifetime))
     }
 
-    /// A round is remembered for as long as a client could send it again, even if another process has sealed it.
+    /// A round is remembered for as long as a client could send it again, even if another process has sealed the state.
     #[test]
     fn a_round_lives_as_long_as_its_maker_said() {
         let tenant = Shares::default().tenant(CallerKey::Peer(1));

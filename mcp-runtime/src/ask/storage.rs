@@ -1,4 +1,4 @@
-//! Storage of the state between rounds, which has two implementations: in this process, and sealed at the client.
+//! Storage of the state between rounds. It has two implementations: state in this process, and sealed state that the client holds.
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use crate::{
 
 /// Storage of the state that calls keep between their rounds.
 ///
-/// The client sends back the text that stands for a state, so the text is not trusted. It leads to the state only for the same
-/// [`CallBinding`](super::CallBinding), and only until the lifetime of the state has passed.
+/// The client gets a text that identifies a state, and sends it back, so the text is not trusted. It gives access to the state only for the
+/// same [`CallBinding`](super::CallBinding), and only until the lifetime of the state has passed.
 pub(crate) trait StateStorage: Send + Sync {
-    /// Stores a state and returns the text that stands for it (`requestState`).
+    /// Stores a state and returns the text that identifies it (`requestState`).
     ///
     /// # Errors
-    /// There are no random numbers, or there is no room.
+    /// Fails if the system provides no random numbers, or the storage is full.
     fn put(&self, state: &[u8], bound: &[u8], tenant: &Arc<Tenant>) -> Result<String>;
 
-    /// Returns the state that a text stands for. The same text may come several times.
+    /// Returns the state that a text identifies. The same text may be used several times.
     ///
     /// # Errors
-    /// Fails if the text stands for no state of this call, or no longer. The error does not tell which, because that would help to forge a
-    /// text.
+    /// Fails if the text does not identify a state of this call, or the state has expired. The error does not reveal the reason, because
+    /// the reason would help to forge a text.
     fn get(&self, text: &str, bound: &[u8]) -> Result<StoredState>;
 
     /// Marks the round of a single-use call as sent.
     ///
     /// # Errors
-    /// Fails if the round has been sent already, or there is no room to remember it.
+    /// Fails if the round has been sent already, or the storage is too full to remember it.
     fn spend(&self, round: RoundId, tenant: &Arc<Tenant>) -> Result<()>;
 
     /// Returns a digest of the words of a question. A client cannot find other words with the same digest.
@@ -57,7 +57,7 @@ pub(crate) struct RoundId {
     pub(super) expires: u64,
 }
 
-/// Returns the error for a text that stands for no state of the call.
+/// Returns the error for a text that does not identify a state of the call.
 pub(super) fn unknown_state() -> Error {
     Error::invalid_params(
         "`requestState` does not belong to this call, has expired or is no longer kept: call again without `requestState`",
@@ -69,7 +69,7 @@ pub(super) fn sent_already() -> Error {
     Error::invalid_params("this round has been sent already: call again without `requestState`")
 }
 
-/// Returns the error for a round for which there is no room.
+/// Returns the error for a round that the storage is too full for.
 pub(super) fn busy() -> Error {
     Error::msg("too many conversations are going on: try again later")
 }

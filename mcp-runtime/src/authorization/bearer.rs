@@ -1,4 +1,5 @@
-//! Access token in the head of a request (RFC 6750, section 2.1). It must not be sent in any other place (rule AUTH-07).
+//! Access token in the header `Authorization` of a request (RFC 6750, section 2.1). A token must not be sent in any other part of a request
+//! (rule AUTH-07).
 
 use std::fmt;
 
@@ -30,10 +31,10 @@ impl fmt::Debug for BearerToken {
     }
 }
 
-/// Returns the token of a request; `None` if the request has none, or has credentials of another scheme than `Bearer`.
+/// Returns the token of a request. Returns `None` if the request has no token, or has credentials of a scheme other than `Bearer`.
 ///
 /// # Errors
-/// Fails if the query contains a token, `Authorization` is there twice, or the token is malformed or too long.
+/// Fails if the query contains a token, if the header `Authorization` occurs twice, or if the token is malformed or too long.
 pub(crate) fn presented(
     headers: &HeaderMap,
     query: Option<&str>,
@@ -60,7 +61,7 @@ pub(crate) fn presented(
     Ok(Some(BearerToken { header: header.clone(), from }))
 }
 
-/// Returns the position at which the token begins; `None` for another scheme than `Bearer`.
+/// Returns the position at which the token begins, or `None` for a scheme other than `Bearer`.
 fn after_scheme(value: &[u8]) -> Option<usize> {
     const SCHEME: &[u8] = b"bearer";
     let (scheme, rest) = value.split_at_checked(SCHEME.len())?;
@@ -87,7 +88,7 @@ static IS_B64: [bool; 256] = {
     table
 };
 
-/// Whether a query has the parameter `access_token` (RFC 6750, section 2.3), percent-encoded or in capitals too.
+/// Whether a query has the parameter `access_token` (RFC 6750, section 2.3). The name may also be percent-encoded or in capitals.
 fn names_a_token(query: &str) -> bool {
     query.split('&').any(|pair| {
         let name = pair.split('=').next().unwrap_or_default();

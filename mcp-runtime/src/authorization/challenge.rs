@@ -1,11 +1,12 @@
-//! Refusals of requests, and the challenges that tell clients what to do (RFC 6750, section 3; RFC 9728, section 5.1), with the scopes in
-//! them (RFC 6749, section 3.3).
+//! Refusals of requests, and the challenges that tell clients how to get access (RFC 6750, section 3; RFC 9728, section 5.1). A challenge
+//! contains the scopes to request (RFC 6749, section 3.3).
 
 use std::{borrow::Cow, fmt::Write as _};
 
 use http::StatusCode;
 
-/// Maximum bytes of a caller's granted scopes that a challenge repeats, because the head of a response is limited in size.
+/// Maximum size of the granted scopes that a challenge repeats, in bytes. The limit exists because the head of a response is limited in
+/// size.
 const MOST: usize = 4 << 10;
 
 /// Reason why a request is rejected.
@@ -13,15 +14,15 @@ const MOST: usize = 4 << 10;
 pub(crate) enum AuthRefusal {
     /// The request has no token.
     Missing,
-    /// The request has no token, and the item that it uses needs a token. `scopes` are those that the token should grant.
+    /// The request has no token, but uses an item that needs one. `scopes` are the scopes that the token should grant.
     Unknown { why: String, scopes: String },
     /// The request has a token in a form that is not allowed.
     Malformed(&'static str),
     /// The token is not valid for this server.
     Invalid(Cow<'static, str>),
-    /// The token grants too little. `scopes` are those that the next token should grant.
+    /// The token does not grant enough scopes. `scopes` are the scopes that the next token should grant.
     Insufficient { why: String, scopes: String },
-    /// A policy of the author rejects the caller, and no other token would change that.
+    /// A policy of the author rejects the caller. Another token would not change this.
     Forbidden(String),
     /// The token cannot be verified now.
     Unavailable(Cow<'static, str>),
@@ -51,10 +52,11 @@ impl AuthRefusal {
         }
     }
 
-    /// Returns the value of `WWW-Authenticate`; `None` if another token would not help. `scopes` are those that a first token should grant.
+    /// Returns the value of `WWW-Authenticate`, or `None` if another token would not help. `scopes` are the scopes that a client's first
+    /// token should grant.
     pub(crate) fn challenge(&self, metadata: Option<&str>, scopes: &str) -> Option<String> {
         let (error, scopes) = match self {
-            // A request without a token is no mistake, so its challenge has no error code (RFC 6750, section 3.1).
+            // A request without a token is not an error, so its challenge has no error code (RFC 6750, section 3.1).
             Self::Missing => (None, scopes),
             Self::Unknown { scopes, .. } => (None, &**scopes),
             Self::Malformed(_) => (Some("invalid_request"), ""),
@@ -101,7 +103,7 @@ fn quote(text: &str, into: &mut String) {
     into.push('"');
 }
 
-/// Returns why an author cannot ask for this scope; `None` if the scope is valid.
+/// Returns what is wrong with a scope that an author has named, or `None` if the scope is valid.
 pub fn scope_problem(scope: &str) -> Option<String> {
     if scope == "offline_access" {
         let why = "the client and the issuer decide whether the client stays signed in";
@@ -116,7 +118,8 @@ fn is_scope(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
 }
 
-/// Returns the scopes that a client should ask for: those that are needed, and those that it has and would lose (rule AUTH-09).
+/// Returns the scopes that a client should request: the scopes that are needed now, and the scopes of its current token, so that the next
+/// token does not lose them (rule AUTH-09).
 pub(super) fn combined_scopes<'a>(
     needed: impl IntoIterator<Item = &'a str>,
     granted: impl IntoIterator<Item = &'a str>,
@@ -190,7 +193,7 @@ mod tests {
         check(&[&long], &[&long, "y", &"z".repeat(4 << 10), "a"], &format!("{long} y a"));
     }
 
-    /// Reads a quoted-string; `None` if it is malformed.
+    /// Reads a quoted-string. Returns `None` if it is malformed.
     fn unquote(text: &str) -> Option<String> {
         let inner = text.strip_prefix('"')?.strip_suffix('"')?;
         let (mut letters, mut read) = (inner.chars(), String::new());

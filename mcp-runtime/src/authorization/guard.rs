@@ -1,4 +1,4 @@
-//! Decides whether a caller may use an item: scopes and policies of the item and of the server.
+//! Decides whether a caller may use an item, by the scopes and policies of the item and of the server.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -35,12 +35,12 @@ impl ItemGuard {
         Self { scopes, policy: def.policy.map(|policy| -> SharedPolicy { Arc::new(policy) }) }
     }
 
-    /// Returns what is wrong with the first scope that cannot be used, if there is such a scope.
+    /// Returns what is wrong with the first invalid scope, if there is one.
     pub(crate) fn problem(&self) -> Option<String> {
         self.scopes.iter().find_map(|scope| scope_problem(scope))
     }
 
-    /// Returns `None` for an empty guard, which lets every caller pass.
+    /// Returns the guard, or `None` if it is empty and would let every caller pass.
     pub(crate) fn closed(self) -> Option<Box<Self>> {
         let is_open = self.scopes.is_empty() && self.policy.is_none();
         (!is_open).then(|| Box::new(self))
@@ -75,8 +75,8 @@ impl From<Error> for AccessError {
 }
 
 impl AccessError {
-    /// Combines two refusals of one request. The client is told the scopes of both, because a token with those of one would be rejected for
-    /// the other.
+    /// Combines two refusals of one request. The combined refusal names the scopes of both, because a token with the scopes of only one of
+    /// them would be rejected again.
     pub(crate) fn and(mut self, other: Self) -> Self {
         match (&mut self.refusal, other.refusal) {
             (
@@ -91,7 +91,7 @@ impl AccessError {
                 *scopes =
                     combined_scopes(scopes.split_whitespace().chain(more.split_whitespace()), [])
             }
-            // A token would not help against `other`, so the client is told of `other`.
+            // A new token would not remove the reason of `other`, so the client is told that reason.
             (Some(AuthRefusal::Insufficient { .. } | AuthRefusal::Unknown { .. }), refusal) => {
                 return Self { refusal, error: other.error };
             }
@@ -102,7 +102,8 @@ impl AccessError {
 }
 
 impl Rules {
-    /// Whether the server has policies. Items without scopes and policy then have an empty guard, so that these policies are asked.
+    /// Whether the server has policies. In this case, items without scopes and policy get an empty guard, so that the server's policies are
+    /// checked for them too.
     pub(crate) fn guard_all(&self) -> bool {
         !self.policies.is_empty()
     }
@@ -153,7 +154,7 @@ impl Rules {
         self.ask(guard, caller, access)
     }
 
-    /// Whether the lists for a caller contain an item.
+    /// Whether an item appears in the lists that a caller gets.
     pub(crate) fn shows(
         &self,
         guard: Option<&ItemGuard>,
@@ -224,7 +225,7 @@ mod tests {
         };
         check(unknown("a"), unknown("b"), Some((401, "a b")));
         check(unknown(""), unknown("b"), Some((401, "b")));
-        // A token does not help against one of the two refusals, so the client is not told to get one.
+        // For one of the two refusals a new token does not help, so the client is not told to get one.
         check(step_up("a"), forbidden(), Some((403, "")));
         check(forbidden(), step_up("a"), Some((403, "")));
         check(step_up("a"), Error::no_resource("x://y").into(), None);

@@ -1,6 +1,6 @@
-//! Protected resource: lets HTTP requests in by their access tokens, and tells the clients of rejected requests what to do.
+//! Protected resource: admits HTTP requests by their access tokens. The response to a rejected request tells the client how to get access.
 //!
-//! Nothing here does I/O: `issuer/` fetches the keys of an issuer.
+//! This module does no I/O. The keys of an issuer are fetched by `issuer/`.
 
 mod bearer;
 mod challenge;

@@ -8,7 +8,7 @@ use http::{Response, request::Parts};
 use crate::limits::{CallerKey, RefusalCounters};
 
 /// HTTP pages of an authorization server in the same process, at paths beside the endpoint. The transport passes requests for these paths
-/// on without asking for a token.
+/// to the authorization server, and requires no token for them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not provide the pages of an authorization server",
     label = "does not implement `AuthorizationPages`",
@@ -24,13 +24,13 @@ pub trait AuthorizationPages: Send + Sync {
     /// Returns the paths of all pages, for the router of an application.
     fn paths(&self) -> Vec<String>;
 
-    /// Returns the issuer. `origin` is the scheme and host of the server, as a request names them.
+    /// Returns the issuer. `origin` is the scheme and host of the server, as named by a request.
     fn issuer(&self, origin: &str) -> String;
 
     /// Returns the scheme and host of the issuer, if they are known without a request.
     fn own_origin(&self) -> Option<&str>;
 
-    /// Returns the URL of the endpoint at this path, if it is known without a request.
+    /// Returns the URL of the MCP endpoint at this path, if the URL is known without a request.
     fn resource(&self, path: &str) -> Option<String>;
 
     /// Returns the names of the scopes that the authorization server grants.
@@ -56,7 +56,7 @@ pub struct VerifierPages(pub Arc<dyn AuthorizationPages>);
 pub struct ServedResource {
     /// Name that users are shown.
     pub name: String,
-    /// URL that tokens are issued for, if it is known without a request.
+    /// URL that tokens are issued for, if the URL is known without a request.
     pub resource: Option<String>,
     /// Address that the server listens on, if it is known.
     pub bound: Option<IpAddr>,
@@ -81,7 +81,7 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// Returns the caller that limits count the request for.
+    /// Returns the caller to whose limits the request counts.
     #[must_use]
     pub fn caller(&self) -> CallerKey<'static> {
         self.address.map_or(CallerKey::Anybody, CallerKey::of_address)

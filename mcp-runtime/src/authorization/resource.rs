@@ -1,4 +1,5 @@
-//! Protected resource (RFC 9728): its settings, its metadata, which clients read before they have a token, and the check of a token.
+//! Protected resource (RFC 9728): its settings, its metadata, and the check of access tokens. Clients read the metadata before they have a
+//! token.
 
 use std::{borrow::Cow, fmt, net::IpAddr, sync::Arc, time::SystemTime};
 
@@ -22,7 +23,7 @@ pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// Server whose callers need an access token: [`Builder::auth`](crate::Builder::auth).
 ///
-/// A verifier alone can be passed there as well. Use this type to configure more, such as scopes.
+/// You can also pass only a verifier to that method. Use this type to configure more, such as scopes.
 ///
 /// ```
 /// use mcp_runtime::auth::{Jwt, ProtectedResource};
@@ -86,40 +87,40 @@ impl ProtectedResource {
         }
     }
 
-    /// Sets the URL that clients use and request tokens for (RFC 8707), such as `https://api.example.com/mcp`. By default the URL comes
-    /// from the verifier, or else from the host that a request names.
+    /// Sets the URL that clients use and request tokens for (RFC 8707), such as `https://api.example.com/mcp`. By default, the URL comes
+    /// from the verifier. If the verifier has none, it is derived from the host that a request names.
     #[must_use]
     pub fn resource(mut self, url: impl Into<String>) -> Self {
         self.resource = Some(url.into());
         self
     }
 
-    /// Adds the URL of an issuer of tokens, beside those that the verifier names. Without any issuer the server publishes no metadata,
-    /// since clients could do nothing with it.
+    /// Adds the URL of an issuer of tokens, in addition to the issuers that the verifier names. Without any issuer the server publishes no
+    /// metadata, because clients could not use it to get a token.
     #[must_use]
     pub fn authorization_server(mut self, issuer: impl Into<String>) -> Self {
         self.servers.push(issuer.into());
         self
     }
 
-    /// Adds scopes that clients may want to ask for, published as `scopes_supported`. Name as few as are useful: a client is told of other
-    /// scopes when it needs them. That is why the scopes of items are not added by themselves.
+    /// Adds scopes that clients may want to request, published as `scopes_supported`. Add as few scopes as possible: a client that needs
+    /// another scope is told its name then. For this reason, the scopes of items are not added automatically.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
 
-    /// Adds a scope that every request needs. Without it the response is 403 `insufficient_scope`. A scope that only some items need is
-    /// declared there: `#[tool(scopes("notes:write"))]`.
+    /// Adds a scope that every request needs. A token without this scope gets the response 403 `insufficient_scope`. If only some items
+    /// need a scope, declare it on these items: `#[tool(scopes("notes:write"))]`.
     #[must_use]
     pub fn require(mut self, scope: impl Into<String>) -> Self {
         self.required.push(scope.into());
         self
     }
 
-    /// Makes `scope` imply `others`: a token that grants `scope` passes wherever one of `others` is needed. Call it several times to add
-    /// more. An implied scope may imply others.
+    /// Makes `scope` imply `others`: a token that grants `scope` is also accepted where one of `others` is needed. Call it several times to
+    /// add more. An implied scope may imply others.
     ///
     /// ```
     /// use mcp_runtime::auth::{ProtectedResource, StaticTokens};
@@ -143,8 +144,9 @@ impl ProtectedResource {
         self
     }
 
-    /// Lists items even if the caller's scopes are not enough for them. Clients then see what more there is, and ask for the scopes when
-    /// they use it. By default lists contain only what the caller may use. Items that a [`Policy`](crate::auth::Policy) rejects stay hidden.
+    /// Lists items even if the caller's scopes are not enough for them. Clients then see these items too, and request the missing scopes
+    /// when they use one of them. By default, lists contain only items that the caller may use. Items that a
+    /// [`Policy`](crate::auth::Policy) rejects stay hidden.
     #[must_use]
     pub fn list_beyond_scopes(mut self) -> Self {
         self.lists_beyond_scopes = true;
@@ -165,15 +167,15 @@ impl ProtectedResource {
         self
     }
 
-    /// Lets requests without a token in, for handlers that take `Option<Auth<…>>`. A token that is sent must still be valid.
+    /// Accepts requests without a token, for handlers that take `Option<Auth<…>>`. If a request has a token, the token must still be valid.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.is_optional = true;
         self
     }
 
-    /// Leaves the header `Authorization` in the request that handlers see. By default it is removed. The specification forbids passing the
-    /// token on to another service.
+    /// Leaves the header `Authorization` in the request that handlers see. By default, the header is removed, because the specification
+    /// forbids passing the token on to another service.
     #[must_use]
     pub fn keep_token(mut self) -> Self {
         self.keeps_token = true;
@@ -223,15 +225,15 @@ impl ProtectedResource {
         self.verifier.may_serve_at(address)
     }
 
-    /// Whether a path is one of the metadata document, for a server with this endpoint.
+    /// Whether the metadata document is served at a path, for a server with this endpoint.
     pub(crate) fn is_metadata(&self, path: &str, endpoint: &str) -> bool {
         let Some(rest) = path.strip_prefix(WELL_KNOWN) else { return false };
         let own = self.resource.as_deref().and_then(url_parts).map_or("", |parts| parts.1);
         rest.is_empty() || rest == endpoint || rest == own
     }
 
-    /// Returns the paths of the metadata document in an application, for a server with this endpoint. The path for the whole host is left
-    /// to the application, which may have several resources.
+    /// Returns the paths at which an application serves the metadata document of a server with this endpoint. The path for the whole host
+    /// is not among them. It is left to the application, which may have several resources.
     #[cfg(feature = "axum")]
     pub(crate) fn metadata_paths(&self, endpoint: &str) -> Vec<String> {
         let own = self.resource.as_deref().and_then(url_parts).map(|parts| parts.1);
@@ -243,7 +245,7 @@ impl ProtectedResource {
     }
 
     /// Whether clients may also name the URL of the HTTP+SSE endpoint as the resource of their tokens. An external authorization server
-    /// would make that URL the audience of its tokens, so the issuer has to be the server's own.
+    /// would issue tokens with that URL as their audience. So this is allowed only if the authorization server runs in this process.
     pub(crate) fn is_pair_resource(&self) -> bool {
         self.resource.is_none() && self.pages.is_some()
     }
@@ -306,11 +308,11 @@ impl ProtectedResource {
         refusal.challenge(metadata.as_deref(), &self.required.join(" "))
     }
 
-    /// Begins to verify the token of a request, and removes it from the head unless it is to be kept. `None` lets the request in without a
-    /// token.
+    /// Begins to verify the token of a request. Removes the token from the head, unless the settings keep it. Returns `None` if the request
+    /// is accepted without a token.
     ///
     /// # Errors
-    /// Fails if the request has no token, or has it in a form that is not allowed.
+    /// Fails if the request needs a token and has none, or if the token has a form that is not allowed.
     pub(crate) fn begin(&self, parts: &mut Parts) -> Result<Option<Verifying>, AuthRefusal> {
         let token = presented(&parts.headers, parts.uri.query())?;
         let is_anonymous = token.is_none() && !parts.headers.contains_key(header::AUTHORIZATION);
@@ -330,10 +332,10 @@ impl ProtectedResource {
         }
     }
 
-    /// Lets a request in if its token has been verified, and puts the authorization into the extensions of the request.
+    /// Accepts a request if its token was verified, and inserts the authorization into the extensions of the request.
     ///
     /// # Errors
-    /// Fails if the verifier rejects the token, or the token names no caller, has expired or grants too little.
+    /// Fails if the verifier rejects the token, or if the token names no caller, has expired, or lacks a required scope.
     pub(crate) fn finish(
         &self,
         verified: Result<Authorization, Denied>,
@@ -345,7 +347,7 @@ impl ProtectedResource {
                 false => AuthRefusal::Invalid(why),
             })?;
         if authorization.principal().as_str().is_empty() {
-            // An empty name stands for all callers without a name.
+            // The empty name is used for all callers without a name, so it cannot identify a caller.
             return Err(AuthRefusal::Invalid("the token names no principal".into()));
         }
         if authorization.expiry().is_some_and(|expiry| expiry <= SystemTime::now()) {
@@ -369,7 +371,7 @@ impl ProtectedResource {
         self.pages.as_ref()
     }
 
-    /// Returns a problem if every request needs a scope that the authorization server cannot grant.
+    /// Returns an error message if every request needs a scope that the authorization server cannot grant.
     fn ungranted_scope(&self) -> Option<String> {
         let granted = self.pages.as_ref()?.scopes();
         let is_granted = |scope: &&str| {
@@ -399,7 +401,8 @@ impl ProtectedResource {
         pages.open(ServedResource { name, resource, bound, tally }).await
     }
 
-    /// Returns a request to a page. `derived` is the resource as the request names it, `legacy_sse_url` the URL of the HTTP+SSE endpoint.
+    /// Returns a request to a page. `derived` is the resource as the request names it. `legacy_sse_url` is the URL of the HTTP+SSE
+    /// endpoint.
     pub(crate) fn page_request(
         &self,
         derived: String,
@@ -467,7 +470,7 @@ fn is_url(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))
 }
 
-/// Returns what is wrong with the URL of a resource, if anything is.
+/// Returns what is wrong with the URL of a resource, or `None` if the URL is valid.
 fn resource_problem(resource: &str) -> Option<String> {
     if !is_url(resource) {
         Some(format!(

@@ -65,7 +65,7 @@ impl fmt::Debug for StaticTokens {
     }
 }
 
-/// Returns the digest of a token. All digests have the same length, so comparing them does not depend on the length of a token.
+/// Returns the digest of a token. All digests have the same length, so the time of a comparison does not depend on the length of a token.
 fn digested(token: &str) -> [u8; 32] {
     let digest = digest(&SHA256, token.as_bytes());
     digest.as_ref().try_into().unwrap_or_default()

@@ -37,14 +37,14 @@ use crate::call::context::Authorization;
     note = "`Jwt::new(issuer, audience)` verifies tokens that an issuer has signed, and `StaticTokens` is for development; to write your own verifier, implement `TokenVerifier`"
 )]
 pub trait TokenVerifier: Send + Sync + 'static {
-    /// Verifies a token and returns the authorization of its caller. The future is polled where the request is read, so a verifier that
-    /// does not wait costs no task.
+    /// Verifies a token and returns the authorization of its caller. The server polls the future while it reads the request, and spawns no
+    /// task for it.
     ///
     /// # Errors
     /// Fails if the token is not accepted, or cannot be verified now.
     fn verify(&self, token: &str) -> impl Future<Output = Result<Authorization, Denied>> + Send;
 
-    /// Returns the issuers of the tokens. The server tells clients of them, so that clients can find out how to get a token.
+    /// Returns the issuers of the tokens. The server publishes them, so that clients can find out where to get a token.
     fn authorization_servers(&self) -> Vec<String> {
         Vec::new()
     }
@@ -54,7 +54,8 @@ pub trait TokenVerifier: Send + Sync + 'static {
         None
     }
 
-    /// Returns what is wrong with the configuration of the verifier. If something is, the server is not built.
+    /// Returns what is wrong with the configuration of the verifier, or `None` if it is valid. A server whose verifier has a problem is not
+    /// built.
     fn problem(&self) -> Option<String> {
         None
     }
@@ -63,13 +64,13 @@ pub trait TokenVerifier: Send + Sync + 'static {
     /// mounted in an application, which listens itself.
     ///
     /// # Errors
-    /// Fails if the server must not be served there, and does not start. The error says why.
+    /// Fails if the server must not listen on this address. The server then does not start. The error says why.
     fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String> {
         let _ = address;
         Ok(())
     }
 
-    /// Returns the HTTP pages of the verifier. Only the crate `mcp-runtime-authorization-server` has some.
+    /// Returns the HTTP pages of the verifier. Only the crate `mcp-runtime-authorization-server` provides such pages.
     #[doc(hidden)]
     fn authorization_pages(&self) -> Option<VerifierPages> {
         None
@@ -84,7 +85,7 @@ pub struct Denied {
 }
 
 impl Denied {
-    /// Rejects a token that is not, or no longer, valid here: status 401.
+    /// Rejects a token that is not valid for this server, or is not valid any more: status 401.
     pub fn invalid(why: impl Into<Cow<'static, str>>) -> Self {
         Self { why: why.into(), is_unavailable: false }
     }

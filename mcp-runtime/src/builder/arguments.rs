@@ -1,16 +1,16 @@
-//! Arguments of the settings: lists of items, sizes, and the closures of `setup`. The traits among them only let the compiler say what is
-//! missing; authors never name them, so they are hidden from the documentation.
+//! Argument types of the settings: lists of items, sizes, and the closures of `setup`. The traits only serve the compiler's error messages.
+//! Authors never name these traits, so the documentation hides them.
 
 use std::{any::TypeId, fmt, panic::Location};
 
 use crate::{call::extract::Shared, call::reply::IntoFailure, catalog::Handle};
 
-/// Place in the user's code that makes a setting of the server.
+/// Location in the user's code at which a setting of the server is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallSite(&'static Location<'static>);
 
 impl CallSite {
-    /// Returns the place that called the calling function, if that function has `#[track_caller]`.
+    /// Returns the location at which the function that uses `here` was called. That function must have `#[track_caller]`.
     #[track_caller]
     pub(crate) fn here() -> Self {
         Self(Location::caller())
@@ -150,7 +150,7 @@ pub trait Size {
     /// Returns the size in bytes.
     ///
     /// # Errors
-    /// Fails if the value is no size. The text says why.
+    /// Fails if the value is not a valid size. The text says why.
     fn in_bytes(self) -> Result<usize, String>;
 }
 

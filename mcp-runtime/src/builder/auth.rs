@@ -10,14 +10,14 @@ use crate::{
 };
 
 impl Builder {
-    /// Requires an access token from callers over HTTP, and sets the verifier of these tokens. Pass [`Jwt`](crate::auth::Jwt) for tokens that an
-    /// issuer has signed, and a [`TokenVerifier`](crate::auth::TokenVerifier) of your own for other tokens. A [`ProtectedResource`] sets more
-    /// than the verifier.
+    /// Requires an access token from callers over HTTP, and sets the verifier of these tokens. Pass [`Jwt`](crate::auth::Jwt) for tokens
+    /// that an issuer has signed, and a [`TokenVerifier`](crate::auth::TokenVerifier) of your own for other tokens. Pass a
+    /// [`ProtectedResource`] to set more than the verifier.
     ///
     /// Every request is verified before the server looks at its body. Handlers take [`Auth`](crate::auth::Auth) to learn who the caller is.
-    /// Tasks, sessions and everything else that a call leaves behind belong to its [`Principal`](crate::auth::Principal) alone. Clients learn
-    /// where to get a token from the 401 response, and at `/.well-known/oauth-protected-resource` with and without the path of the
-    /// endpoint.
+    /// Tasks, sessions and other state that a call creates belong to its [`Principal`](crate::auth::Principal) alone. The 401 response
+    /// tells clients where to get a token. So does the metadata at `/.well-known/oauth-protected-resource`, with and without the path of
+    /// the endpoint.
     ///
     /// Over stdio this setting has no effect, because credentials come from the environment there.
     ///
@@ -51,7 +51,7 @@ impl Builder {
     }
 
     /// Adds a policy that decides who may use which tool, resource or prompt. It applies in addition to the `scopes(…)` and `auth(…)` of an
-    /// item. Can be called several times: every policy has to accept the caller.
+    /// item. Can be called several times; every policy has to accept the caller.
     ///
     /// ```
     /// use mcp_runtime::auth::StaticTokens;
@@ -84,7 +84,7 @@ impl Builder {
         problem.into_iter()
     }
 
-    /// Returns why a server with these items needs a verifier, if it has none.
+    /// Returns the reason why a server with these items needs a verifier. `None` if it does not need one, or has one.
     pub(super) fn unverified(&self, entries: &[Entry]) -> Option<String> {
         const FIX: &str = "add `.auth(…)`, with `Jwt` for the tokens of an issuer or with `StaticTokens` for development";
         if self.http.protected.is_some() {

@@ -1,4 +1,4 @@
-//! Every check before the start, and the server that passes them. Tests run the checks without a server.
+//! Checks that run before a server starts, and `build`, which returns a server that has passed them. Tests run the checks alone.
 
 use std::sync::Arc;
 
@@ -73,8 +73,8 @@ impl Builder {
         fail_unless_empty(problems)
     }
 
-    /// Does the same for all items of the package, each group on its own, as it is served. Missing state is not reported, because it is not
-    /// known which state the items will have.
+    /// Runs the same checks on all items of the package, one group at a time, because each group is served on its own. Missing state is not
+    /// reported, because the items alone do not show which state their server has.
     pub(crate) fn check_package(mut self) -> Result<(), BuildError> {
         let own = registry::all().filter(|def| def.origin.package == self.identity.package);
         let mut groups: Vec<_> = own.map(|def| def.group).collect();
@@ -94,7 +94,7 @@ impl Builder {
         fail_unless_empty(problems)
     }
 
-    /// Returns what the server would publish. The state that it will have makes no difference.
+    /// Returns the identity and the items that the server would publish. Missing state is not reported.
     pub(crate) fn published(mut self) -> Result<(Identity, Arc<Snapshot>), BuildError> {
         let found = check::entries(&self, CheckDepth::Stateless);
         fail_unless_empty(self.own_problems().chain(found.problems).collect())?;

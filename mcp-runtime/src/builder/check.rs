@@ -1,4 +1,4 @@
-//! From the registry to the entries of the catalog. Every problem names its place in the user's code.
+//! Checks the registered items, and turns them into entries of the catalog. Every problem names its location in the user's code.
 
 use std::{
     any::{TypeId, type_name},
@@ -22,11 +22,12 @@ use crate::{
 /// Depth of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CheckDepth {
-    /// The checks that a server needs when it starts. A schema that cannot be wrong as a whole is left out: it is made at first use.
+    /// The checks that a server needs when it starts. An input schema is checked only if the user wrote it, or if its parts can conflict.
+    /// Otherwise the server builds it at its first use.
     Start,
     /// The checks at the start, and those of every schema, for tests.
     All,
-    /// The checks of every schema, but not of state, because it is not known which state there will be.
+    /// The checks of every schema, but not of missing state: the state of the server is unknown or makes no difference.
     Stateless,
 }
 
@@ -123,7 +124,7 @@ fn described(def: &'static ItemDef) -> Result<ItemParams, String> {
     }
 }
 
-/// Returns the problems of an item's schemas as a whole. `given` means that the user wrote the input schema.
+/// Returns the problems of an item's complete schemas. `given` means that the user wrote the input schema, and `judge` that it is checked.
 fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: CheckDepth) -> Vec<String> {
     let mut problems = Vec::new();
     if judge {
@@ -192,7 +193,7 @@ fn choose(
             let problem = nothing_to_serve(builder, &candidates, all);
             problems.push(format!("`server!` at {}: {problem}", builder.place));
         }
-        // The linker's order means nothing, so the order of the source decides wherever lists do not.
+        // The linker's order is arbitrary, so items are in source order wherever lists do not define another order.
         chosen.sort_by_key(|def| (def.origin.file, def.origin.line));
     }
     chosen
@@ -262,7 +263,7 @@ impl MissingState {
         }
     }
 
-    /// Reports one problem for each type, because a state that was forgotten is missing for all items.
+    /// Reports one problem for each type, because a forgotten state is missing for all items that need it.
     fn report(self, builder: &Builder, depth: CheckDepth, problems: &mut Vec<String>) {
         let known = |id: &TypeId| depth != CheckDepth::Stateless || is_made_for_a_call(*id);
         let missing = self.0.into_iter().filter(|missing| known(&missing.0));
@@ -367,8 +368,8 @@ fn completions_of(
     found
 }
 
-/// Set of URIs that a template reads: its shape, and the types of its variables. Two templates of one shape may differ in the types: a
-/// URI whose value the first template cannot read goes to the second.
+/// Describes the set of URIs that a template can read: the shape of the template, and the types of its variables. Two templates of the same
+/// shape may have different types. A URI whose values the first template cannot read then goes to the second.
 type Shape = (String, Vec<TypeId>);
 
 /// Property that two items of a list must not share.
@@ -378,7 +379,7 @@ enum DuplicateKey<'a> {
     Shape(&'a Shape),
 }
 
-/// Returns the parameters that are read from a text, with their types. Parameters with constraints are left out.
+/// Returns the parameters that are parsed from text, with their types. Parameters with constraints are left out.
 fn text_parameters(params: &ItemParams) -> Vec<(&'static str, TypeId)> {
     let fields = params.fields.iter().filter(|field| field.def.constraints.is_empty());
     let variables = fields.filter_map(|field| match field.source {
@@ -388,7 +389,7 @@ fn text_parameters(params: &ItemParams) -> Vec<(&'static str, TypeId)> {
     variables.collect()
 }
 
-/// Returns the shape of a template; `None` if the URIs that it reads depend on more than that.
+/// Returns the shape of a template; `None` if more than the shape decides which URIs it reads, such as a constraint on a variable.
 fn shape(template: &UriTemplate, variables: &[(&'static str, TypeId)]) -> Option<Shape> {
     let (shape, names) = template.shape();
     let type_of = |name: &str| {
@@ -430,7 +431,7 @@ fn check_duplicates(found: &mut CheckedItems) {
 /// # Errors
 /// Fails if the code panicked. The text is `panicked: ` with the message of the panic.
 fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    // Values that the panic left half done are not used again, because the item is rejected.
+    // Values that the panic left incomplete are not used again, because the item is rejected.
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let problem = match text.or_else(|| payload.downcast_ref::<&str>().copied()) {

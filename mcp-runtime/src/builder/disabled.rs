@@ -57,7 +57,8 @@ unavailable! {
     }
 }
 
-/// The bound is on the type of the argument. If rustc does not know that type, as of `Jwt::new(…)`, the bound adds no second error.
+/// The bound is on the type of the argument. So it adds no second error if rustc does not know that type, such as the type of
+/// `Jwt::new(…)`.
 #[doc(hidden)]
 #[cfg(not(feature = "auth"))]
 #[allow(missing_docs, reason = "it is not part of the documentation")]

@@ -4,9 +4,10 @@ use super::settings::Builder;
 use crate::server::{Network, host_problem, origin_problem, path_problem};
 
 impl Builder {
-    /// Sets the path of the HTTP endpoint. Default: `/mcp`. A service that is mounted in an application answers wherever it is mounted.
+    /// Sets the path of the HTTP endpoint. Default: `/mcp`. A service that is mounted in an application answers at the path where the
+    /// application mounts it.
     ///
-    /// [`build`](Builder::build) rejects a path that does not begin with `/`, or that no URL could have.
+    /// [`build`](Builder::build) rejects a path that does not begin with `/`, or that is not valid in a URL.
     #[must_use]
     #[track_caller]
     pub fn path(mut self, path: impl Into<String>) -> Self {
@@ -17,11 +18,12 @@ impl Builder {
         self
     }
 
-    /// Accepts requests whose `Host` is this one, such as `api.example.com`. A host without a port is accepted with any port.
+    /// Accepts requests with this `Host`, such as `api.example.com`. A host without a port is accepted with any port.
     ///
     /// By default a server accepts `localhost` and loopback addresses. A server that does not listen on loopback accepts every other IP
-    /// address too. Any other name must be allowed, because a page of another site can give such a name to this machine (DNS rebinding). A
-    /// service that is mounted in an application does not know where the application listens, and counts as listening on loopback.
+    /// address too. Any other host name must be allowed explicitly, because a page of another site can make its own host name lead to this
+    /// machine (DNS rebinding). A service that is mounted in an application does not know where the application listens, and counts as
+    /// listening on loopback.
     #[must_use]
     #[track_caller]
     pub fn allow_host(mut self, host: &str) -> Self {
@@ -49,8 +51,8 @@ impl Builder {
     /// Trusts the reverse proxy at this address, or every proxy in this network, to name the address of the caller: `127.0.0.1`,
     /// `10.0.0.0/8`, `2001:db8::/32`. Can be called several times.
     ///
-    /// Limits count by address if nothing else is known of a caller ([`rate`](Self::rate), logins of an `AuthorizationServer`). Behind a
-    /// proxy all callers have the proxy's address, so one of them can use up the rate of all.
+    /// If nothing else is known about a caller, limits count by address ([`rate`](Self::rate), logins of an `AuthorizationServer`). Behind
+    /// a proxy all callers have the proxy's address, so one of them can use up the rate of all.
     ///
     /// If the proxy is trusted, a request comes from the last address in its `X-Forwarded-For` that is not itself trusted. The caller may
     /// have written the addresses before that one, so they are ignored. If the header is missing, or an entry is no address, the nearest
@@ -75,7 +77,7 @@ impl Builder {
     /// ```
     ///
     /// Name only the proxies: a caller in a trusted network that connects without a proxy can claim any address. The header `Forwarded`
-    /// (RFC 7239) is not read. A proxy that sets one of the two headers passes on the other one as the client sent it.
+    /// (RFC 7239) is not read. A proxy that sets only one of the two headers passes on the other header as the client sent it.
     ///
     /// [`build`](Self::build) rejects a text that is no address or network, and a network of all addresses.
     #[must_use]

@@ -21,7 +21,7 @@ impl Builder {
     /// Serves one client over any pair of byte streams: a socket, a pipe, an in-process duplex. Each message is one line.
     ///
     /// Returns when the client has closed its side and running calls are answered. Calls that take longer than the grace period of the
-    /// limits are given up.
+    /// limits are abandoned.
     ///
     /// Needs a tokio runtime with time enabled.
     ///

@@ -167,7 +167,7 @@ impl Builder {
     /// Lists tools, resources and prompts in the order of the source, by file and line, instead of by name.
     ///
     /// Items with a lower [`order`](crate::prelude::tool#keys) still come first. Items that a [`Handle`](crate::Handle) adds come after the
-    /// items of the source, by name. With [`items`](Self::items) this has no effect, because that list is an order already.
+    /// items of the source, by name. With [`items`](Self::items) this has no effect, because that list has its own order.
     ///
     /// ```
     /// let server = mcp_runtime::server!().as_written();
@@ -244,7 +244,8 @@ impl Builder {
     /// they were added.
     ///
     /// The [`Context`] gives access to the state. The closure runs only if `setup` ran and succeeded. On the command line, `list` and
-    /// `schema` never run `setup`. `check` runs `setup` only if it takes the [`Handle`](crate::Handle), because it may then add items.
+    /// `schema` never run `setup`. `check` runs `setup` only if its closure takes the [`Handle`](crate::Handle), because such a closure may
+    /// add items.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -317,9 +318,9 @@ impl Builder {
     /// Default: no limit.
     ///
     /// A caller is the [`Principal`](crate::auth::Principal) if one is known, otherwise the session or the connection. Over HTTP without a
-    /// session it is the address that the request came from; for IPv6 it is the network of 64 bits. An axum application provides this
-    /// address with `into_make_service_with_connect_info::<SocketAddr>()`. If it does not, all such requests count as one caller. Headers
-    /// are read only behind a [trusted proxy](Self::trust_proxy).
+    /// session it is the address that the request came from; for IPv6 it is the /64 network of that address. An axum application provides
+    /// this address with `into_make_service_with_connect_info::<SocketAddr>()`. If it does not, all such requests count as one caller.
+    /// Headers are read only behind a [trusted proxy](Self::trust_proxy).
     #[must_use]
     #[track_caller]
     pub fn rate(mut self, rate: Rate) -> Self {
@@ -344,8 +345,8 @@ impl Builder {
         self
     }
 
-    /// Sets the maximum size of a tool's result, as a number of bytes or as a text such as `"64KB"` or `"1MB"`. A larger result is
-    /// replaced with an error that tells the model so. Default: no limit.
+    /// Sets the maximum size of a tool's result, as a number of bytes or as a text such as `"64KB"` or `"1MB"`. A larger result is replaced
+    /// with an error, which tells the model that the result was too large. Default: no limit.
     ///
     /// The units are those of the attributes: `KB` is 1,000 bytes, `KiB` 1,024.
     #[must_use]
@@ -366,14 +367,14 @@ impl Builder {
         self
     }
 
-    /// Sets how many tools a page holds. Default: 1,000, because several clients read only the first page.
+    /// Sets the maximum number of tools on a page of their list. Default: 1,000, because several clients read only the first page.
     #[must_use]
     pub fn tools_per_page(mut self, size: usize) -> Self {
         self.pages.tools = size.max(1);
         self
     }
 
-    /// Sets how many resources, templates or prompts a page holds. Default: 100.
+    /// Sets the maximum number of resources, templates or prompts on a page of their lists. Default: 100.
     #[must_use]
     pub fn items_per_page(mut self, size: usize) -> Self {
         self.pages.others = size.max(1);
@@ -405,9 +406,9 @@ impl Builder {
     /// Seals the state of a call between its rounds with this key, and sends the state to the client (`requestState`, protocol revision
     /// 2026-07-28).
     ///
-    /// Set the same key in all instances of a server that share an address. Each instance can then continue calls that another instance
-    /// has begun, and calls survive a restart. The key must be random and secret: a client that has it could write its own state. Without
-    /// a key the state stays in the process. A handler sees no difference.
+    /// Set the same key in all instances of a server that share an address. Each instance can then continue calls that another instance has
+    /// begun, and calls survive a restart. The key must be random and secret: a client that knows it could forge state. Without a key the
+    /// state stays in the process. A handler sees no difference.
     ///
     /// Call it several times to rotate keys: the first key seals new state, every key opens existing state. Put the new key first, and keep
     /// the old one for as long as [state may be used](Builder::state_lifetime).
@@ -428,7 +429,8 @@ impl Builder {
     }
 
     /// Sets how long a user may take to answer a question under protocol revision 2026-07-28. In this revision a question ends the request,
-    /// and the client sends the answer with a new one. A client whose answer comes later has to begin the call again. Default: 15 minutes.
+    /// and the client sends the answer with a new request. A client whose answer comes too late has to begin the call again. Default: 15
+    /// minutes.
     ///
     /// ```
     /// # use std::time::Duration;

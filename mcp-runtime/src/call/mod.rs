@@ -1,4 +1,4 @@
-//! One running call: reading of values, its context, the extraction of its parameters, and its reply. Each of these uses those before it.
+//! Modules for one running call: `read`, `context`, `extract` and `reply`. Each module builds on the modules before it in this list.
 
 pub(crate) mod context;
 pub(crate) mod extract;

@@ -41,11 +41,11 @@ impl Event {
     }
 }
 
-/// Receiver that passes events on to clients. It is called on the thread of the event, so it must not block.
+/// Receiver that passes events on to clients. Its methods run on the thread that publishes the event, so they must not block.
 pub(crate) trait Listener: Send + Sync {
     fn notify(&self, event: &Event);
 
-    /// Called when the server stops: streams that only wait for events end.
+    /// Called when the server stops. Streams that only wait for events end then.
     fn stop(&self);
 }
 
@@ -61,11 +61,11 @@ impl Bus {
         self.listeners[topic as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a listener to a topic. It must be called once for each topic, and in any case for [`Topic::Lists`].
+    /// Adds a listener to a topic. Each listener must be added once to each of its topics, and always to [`Topic::Lists`].
     pub(crate) fn listen(&self, topic: Topic, listener: Weak<dyn Listener>) {
         let mut listeners = self.listeners(topic);
-        // Dropped listeners are removed here, so that they do not pile up. This happens only when the list is full: otherwise each of a
-        // thousand new listeners would look at all others.
+        // Dropped listeners are removed here, so that they do not pile up. This happens only when the list is full: otherwise each new
+        // listener would cause a check of all others.
         if listeners.len() == listeners.capacity() {
             listeners.retain(|listener| listener.strong_count() > 0);
             let live = listeners.len();
@@ -85,7 +85,7 @@ impl Bus {
         }
     }
 
-    /// Whether the bus has stopped, so that a new listener must stop by itself.
+    /// Whether the bus has stopped. A listener that is added afterwards must stop by itself.
     pub(crate) fn is_stopped(&self) -> bool {
         // A listener that was just added either sees this flag or is seen by `stop`.
         fence(Ordering::SeqCst);

@@ -1,8 +1,8 @@
-//! Cursors of lists: each names the item that its page ended with.
+//! Cursors of lists. Each cursor names the last item of the page that it was sent with.
 //!
 //! A cursor holds the sort key of the last item that was sent, not an index. It stays valid while items come and go, after a restart, and
-//! at another instance (rules PAGE-02 and PAGE-04). Clients must not interpret it, so it is opaque: base64url of a tag, a checksum and the
-//! key. The checksum detects mistakes. It protects no secret: a client that makes up a cursor reads the list from there.
+//! at another instance (rules PAGE-02 and PAGE-04). Clients must not interpret a cursor, so it is opaque: base64url of a tag, a checksum
+//! and the key. The checksum detects mistakes. It is not a protection: a client that makes up a cursor reads the list from that position.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -43,8 +43,8 @@ impl ListCursor {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Reads the `cursor` of a request. `None` means error -32602: this server has not made the cursor, or made it for another list. An
-    /// empty string counts as a cursor (rule PAGE-03), and gets the same error.
+    /// Reads the `cursor` of a request. Returns `None` if this server has not made the cursor, or has made it for another list. The client
+    /// then gets error -32602. An empty string counts as a cursor (rule PAGE-03), and gets the same error.
     pub(crate) fn decode(list: ListKind, text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         let (first, rest) = bytes.split_first()?;

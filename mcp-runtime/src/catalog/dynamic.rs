@@ -1,4 +1,4 @@
-//! Items that are made while the server runs, by value instead of by attribute.
+//! Items that are created as values while the server runs, without an attribute.
 
 use std::{collections::BTreeMap, fmt, future::Future, sync::Arc, time::Duration};
 
@@ -89,7 +89,8 @@ macro_rules! common_methods {
                 self
             }
 
-            /// Sets a policy that decides who may use the item: a closure that takes the caller and the access that it requests.
+            /// Sets a policy that decides which callers may use the item. A policy is a closure that takes the caller and the requested
+            /// access.
             #[cfg(feature = "auth")]
             #[must_use]
             pub fn auth(mut self, policy: impl $crate::auth::Policy) -> Self {
@@ -135,7 +136,7 @@ macro_rules! common_methods {
     };
 }
 
-/// A tool made by value, for [`Handle::add`](crate::Handle::add).
+/// A tool that is created without an attribute, for [`Handle::add`](crate::Handle::add).
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -168,7 +169,7 @@ common_methods!(Tool);
 
 impl Tool {
     /// Creates a tool with this name: 1 to 128 letters, digits, `_`, `-` and `.`. It needs a [`handler`](Self::handler) or a
-    /// [`handler_with`](Self::handler_with) before it can be added. If several are set, the last one counts.
+    /// [`handler_with`](Self::handler_with) before it can be added. If several handlers are set, the last one counts.
     pub fn new(name: impl Into<EntryText>) -> Self {
         Self {
             name: name.into(),
@@ -187,7 +188,7 @@ impl Tool {
         }
     }
 
-    /// Lets calls go on as tasks.
+    /// Allows calls to continue as tasks.
     #[must_use]
     pub fn task(mut self, support: TaskSupport) -> Self {
         self.task = Some(support);
@@ -221,8 +222,8 @@ impl Tool {
         self
     }
 
-    /// Sets a handler that takes the fields of `T` as arguments. Their doc comments are the descriptions. `#[data]` on `T` adds all that
-    /// `T` needs.
+    /// Sets a handler that takes the fields of `T` as arguments. Their doc comments are the descriptions. `#[data]` on `T` adds the derives
+    /// that `T` needs.
     #[must_use]
     pub fn handler_with<T, F, R>(mut self, handler: F) -> Self
     where
@@ -258,8 +259,8 @@ impl Item for Tool {
     }
 }
 
-/// A resource made by value, for [`Handle::add`](crate::Handle::add): at a fixed URI, or a template (RFC 6570) whose
-/// variables the handler gets as texts.
+/// A resource that is created without an attribute, for [`Handle::add`](crate::Handle::add). It has a fixed URI, or a URI template (RFC
+/// 6570). The handler gets the variables of the template as strings.
 ///
 /// ```
 /// use mcp_runtime::{Variables, prelude::*};
@@ -354,7 +355,7 @@ impl Item for Resource {
 
 type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;
 
-/// A prompt made by value, for [`Handle::add`](crate::Handle::add).
+/// A prompt that is created without an attribute, for [`Handle::add`](crate::Handle::add).
 ///
 /// ```
 /// use mcp_runtime::{Variables, prelude::*};
@@ -395,7 +396,7 @@ impl Prompt {
         }
     }
 
-    /// Adds an argument. The handler finds it in its [`Variables`] if the client has sent it, and always if it is required.
+    /// Adds an argument. The handler finds it in its [`Variables`] if the client has sent it. A required argument is always there.
     #[must_use]
     pub fn argument(
         mut self,

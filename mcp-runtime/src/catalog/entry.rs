@@ -1,4 +1,4 @@
-//! Items of the catalog, with everything that a call needs to know of them.
+//! Items of the catalog, with the data that a call needs.
 
 use std::{
     any::TypeId,
@@ -28,11 +28,11 @@ use crate::{
     },
 };
 
-/// Text of an item: constant if an attribute has it, owned otherwise.
+/// Text of an item: constant if it comes from an attribute, owned otherwise.
 pub(super) type EntryText = Cow<'static, str>;
 
-/// Returns the position in lists for the key `order`. Between two positions, and before the first one, there is room for the order of
-/// `items![…]` or of the source.
+/// Returns the position in lists for a value of `order`. Positions are spaced widely: items with the same `order` can be placed between two
+/// of them, in the order of `items![…]` or of the source.
 pub(super) fn rank(order: i32) -> i64 {
     i64::from(order) << 31
 }
@@ -47,7 +47,7 @@ pub(crate) struct Entry {
     pub(crate) timeout: Option<Duration>,
     /// Rate and concurrency that the item sets.
     pub(crate) rates: RateConfig,
-    /// ItemGate that enforces rate and concurrency. It is set once the defaults of the server are known.
+    /// Gate that enforces rate and concurrency. It is set once the defaults of the server are known.
     pub(crate) gate: Option<Arc<ItemGate>>,
     /// Conditions for callers; `None` if every caller may use the item.
     #[cfg(feature = "auth")]
@@ -67,9 +67,9 @@ pub(crate) struct Entry {
     pub(crate) needs_meta: bool,
     /// Capabilities that the client must have, according to the attribute and the parameters.
     pub(crate) asks: Asks,
-    /// Whether the handler can reach the client.
+    /// Whether the handler may ask questions: it takes the context, or declares questions.
     pub(crate) can_ask: bool,
-    /// Whether each round may be sent only once.
+    /// Whether a client may send the state of each round back only once.
     pub(crate) single_use: bool,
     pub(crate) kind: EntryKind,
 }
@@ -109,7 +109,7 @@ pub(crate) struct ToolEntry {
     pub(crate) own_profile: Option<SchemaProfile>,
     /// Schema profile of the server, for a tool that sets none.
     pub(crate) server_profile: SchemaProfile,
-    /// Whether calls may go on as tasks.
+    /// Whether calls may continue as tasks.
     pub(crate) task: Option<TaskSupport>,
     /// Makes the input schema.
     pub(crate) input: SchemaMaker,
@@ -153,7 +153,7 @@ pub(crate) struct PromptArgument {
     pub(crate) description: Option<EntryText>,
     pub(crate) required: bool,
     pub(crate) completer: Option<Completer>,
-    /// Returns the values that the type allows, if it allows only some.
+    /// Function that returns the values which the type allows, if they are limited.
     pub(crate) values: fn() -> Vec<&'static str>,
 }
 
@@ -187,7 +187,7 @@ impl ToolEntry {
             || self.output.map(|output| schemas::output(output, &self.constant, self.profile()));
         ToolSchemas {
             input: self.made_input.get_or_init(|| {
-                // `build()` has rendered every schema that can be wrong.
+                // `build()` has already rendered every schema that can have problems.
                 self.input().unwrap_or_else(|_| ToolSchema {
                     text: r#"{"type":"object","properties":{}}"#.into(),
                     is_static: false,
@@ -197,7 +197,7 @@ impl ToolEntry {
         }
     }
 
-    /// Returns the profile of the schemas: that of the tool, otherwise that of the server. Nothing else decides it.
+    /// Returns the profile of the schemas: the profile of the tool if it sets one, otherwise that of the server.
     pub(crate) fn profile(&self) -> SchemaProfile {
         self.own_profile.unwrap_or(self.server_profile)
     }
@@ -316,8 +316,7 @@ impl Entry {
         })
     }
 
-    /// Makes the input schema of a tool now instead of at first use, to learn the names of spread arguments and the
-    /// headers.
+    /// Makes the input schema of a tool now instead of at first use, so that the names of spread arguments and the headers are known.
     ///
     /// # Errors
     /// Fails if the parameters as a whole have problems.
@@ -352,7 +351,7 @@ impl Entry {
         })
     }
 
-    /// Sets the server's schema profile, for a tool that has none. It must be called before the schemas are published.
+    /// Sets the server's schema profile, for a tool that sets none. It must be called before the schemas are published.
     pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
         if let EntryKind::Tool(tool) = &mut self.kind {
             let before = tool.profile();
@@ -408,7 +407,7 @@ impl Entry {
         }
     }
 
-    /// Whether calls may go on as tasks. Only tools have tasks.
+    /// Whether calls may continue as tasks. Only tools have tasks.
     pub(crate) fn task(&self) -> Option<TaskSupport> {
         self.tool()?.task
     }

@@ -21,7 +21,7 @@ use crate::model::ListKind;
 /// All items, including disabled ones. The cost of changing an item hardly depends on the number of items.
 #[derive(Default)]
 pub(super) struct ItemIndex {
-    /// ItemIndex in the order of the lists, and whether each is enabled.
+    /// Items in the order of the lists. The value says whether the item is enabled.
     sorted: BTreeMap<Sorted, bool>,
     by_key: [FxHashSet<ByKey>; 4],
     /// Resources and templates by name. They have names beside their URIs, and several may share a name.

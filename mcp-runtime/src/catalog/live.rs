@@ -42,7 +42,7 @@ pub(crate) struct Catalog {
     pub(crate) bus: Bus,
     /// Counts of rejected requests. They are here so that a [`Handle`] can return them.
     pub(crate) tally: Arc<RefusalCounters>,
-    /// Shares of the resources that all clients use together.
+    /// Shares that clients have of limits which apply to all of them together.
     pub(crate) shares: Arc<Shares>,
 }
 
@@ -75,7 +75,8 @@ impl Catalog {
         Self { guards_all, ..self }
     }
 
-    /// Returns a number that grows with every change of the catalog. A reader that keeps a snapshot compares it instead of taking the lock.
+    /// Returns a number that grows with every change of the catalog. A reader that keeps a snapshot compares this number instead of taking
+    /// the lock.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
     }
@@ -146,14 +147,14 @@ impl Catalog {
         Stats { calls, refused: refused.collect(), items: items.collect() }
     }
 
-    /// Returns a handle. From then on the catalog counts as one that may change.
+    /// Returns a handle. From then on the catalog counts as dynamic.
     pub(crate) fn handle(self: &Arc<Self>) -> Handle {
         self.is_dynamic.store(true, Ordering::Release);
         Handle(self.clone())
     }
 }
 
-/// Changes the items of a running server, and notifies its clients. Take it as a parameter, or get it from
+/// Changes the items of a running server, and notifies its clients. A handler takes it as a parameter. Other code gets it from
 /// [`Server::handle`](crate::Server::handle).
 ///
 /// All clients see one catalog: a change applies to all sessions, never to a single one.
@@ -231,10 +232,10 @@ impl Handle {
         self.0.bus.publish(&Event::ResourceUpdated(uri.as_ref().into()));
     }
 
-    /// Tells clients that their user has finished at the page `url`, so that they repeat the call without asking the user.
+    /// Notifies clients that their user has finished at the page `url`. A client can then repeat the call without asking the user.
     ///
-    /// `url` is the URL that [`elicit_url`](Context::elicit_url) or [`require_url`](Context::require_url) was given. Every client that was
-    /// sent to this URL is notified, so give each user a page of their own. Under protocol revision 2025-11-25 the server sends
+    /// `url` is the URL that was passed to [`elicit_url`](Context::elicit_url) or [`require_url`](Context::require_url). Every client that
+    /// was sent to this URL is notified, so give each user a page of their own. Under protocol revision 2025-11-25 the server sends
     /// `notifications/elicitation/complete` (page `client/elicitation` of the specification). Clients of other revisions are not notified,
     /// and repeat the call by themselves.
     ///
@@ -254,12 +255,12 @@ impl Handle {
     /// }
     /// ```
     ///
-    /// A session knows the last 64 pages that its user was sent to.
+    /// A session remembers the last 64 pages that its user was sent to.
     pub fn url_completed(&self, url: impl AsRef<str>) {
         self.0.bus.publish(&Event::UrlCompleted(url.as_ref().into()));
     }
 
-    /// Returns the number of calls that are waiting now, and how often each limit has rejected something so far.
+    /// Returns the number of calls that are waiting now, and how many rejections each limit has caused so far.
     pub fn stats(&self) -> Stats {
         self.0.stats()
     }
@@ -269,8 +270,8 @@ impl Handle {
     }
 }
 
-/// State that the handles of a running server come from. It is a type of its own, so that a handle exists only if a handler asks for one.
-/// The server advertises changes exactly if a handle exists.
+/// State that creates the handles of a running server. It is a type of its own, so that a handle exists only if a handler takes one as a
+/// parameter. The server advertises changes only if a handle exists.
 pub(crate) struct HandleSource(pub(crate) Arc<Catalog>);
 
 impl fmt::Debug for Handle {

@@ -95,7 +95,8 @@ pub(crate) fn input(
     object.render(profile).map(ToolSchema::from)
 }
 
-/// Returns the constant schema of an argument, for a tool that has another argument without one.
+/// Returns the constant schema of one argument. It is used for a tool that has no constant schema as a whole, because another argument
+/// lacks one.
 fn constant_node(field: &ArgumentField, known: &Constant) -> Option<Node> {
     let properties = known.input?.properties;
     match properties.iter().find(|property| std::ptr::eq(property.arg, field.def))?.param {
@@ -113,7 +114,7 @@ pub(crate) fn output(
     if let Some(made) = constant_schema(known.output_text, profile) {
         return ToolOutputSchema { schema: made, root_is_object: known.output_is_object };
     }
-    // Clients check results with this schema, and the serialized form of a type can differ from the form that it is read from.
+    // Clients check results with this schema, so it describes the serialized form of the type, which can differ from the deserialized form.
     let mut generator = generator(SchemaSettings::draft2020_12().for_serialize());
     let schema = (output.schema)(&mut generator);
     let mut root = schema.to_value();

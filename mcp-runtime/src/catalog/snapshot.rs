@@ -1,4 +1,4 @@
-//! The catalog at one moment, which readers share without a lock.
+//! Snapshot of the catalog at one moment, which readers share without a lock.
 
 use std::{
     any::TypeId,
@@ -17,7 +17,7 @@ use crate::{
     model::{ListKind, ListPage},
 };
 
-/// Numbers of items that a page holds.
+/// Maximum numbers of items on one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageSizes {
     /// Tools come on one page unless there are very many, because several clients read only the first page.
@@ -59,7 +59,7 @@ impl Offers {
             EntryKind::Prompt(_) => self.prompts = true,
             EntryKind::Completion { .. } => {}
         }
-        // `can_complete` finds the values of a type anew at each call, so it is called only while the result matters.
+        // Each call of `can_complete` computes the values of a type again, so it is called only while the result matters.
         self.completions =
             self.completions || entry.arguments().iter().any(PromptArgument::can_complete);
     }
@@ -71,7 +71,7 @@ pub(crate) struct Snapshot {
     pub(crate) pages: PageSizes,
     lists: [Vec<Arc<Entry>>; 4],
     /// Tools and prompts by name, resources by URI. A fast hash is enough: clients choose the keys that are looked up, but never the keys
-    /// in the index. They cannot cause collisions.
+    /// in the index. So clients cannot cause collisions.
     index: [FxHashSet<ByKey>; 4],
     completions: Arc<FxHashMap<TypeId, Arc<Entry>>>,
     pub(crate) offers: Offers,
@@ -80,12 +80,12 @@ pub(crate) struct Snapshot {
     /// Lists that some callers see only in part. `is_guarded` tells whether there is such a list.
     guarded: [bool; 4],
     pub(crate) is_guarded: bool,
-    /// First pages as `protocol` rendered them, by its own slot numbers. They are dropped with the snapshot.
+    /// First pages of the lists, rendered by the module `protocol`, which assigns the slot numbers. They are dropped with the snapshot.
     pub(crate) rendered: [OnceLock<Box<[u8]>>; Snapshot::SLOTS],
 }
 
 impl Snapshot {
-    /// Number of slots: enough for the first page of each list in each revision, shared by all clients and private to one.
+    /// Number of slots: enough for the first page of each list in each revision, in a form for all clients and a form for one client.
     pub(crate) const SLOTS: usize = 40;
 
     pub(super) fn new(epoch: u64, items: &ItemIndex, pages: PageSizes) -> Self {
@@ -142,7 +142,7 @@ impl Snapshot {
         listed.chain(&self.hidden)
     }
 
-    /// Returns the page of a cursor: the items after the one that the cursor names, whether or not that one still exists.
+    /// Returns the page of a cursor: the items after the item that the cursor names, even if that item no longer exists.
     pub(crate) fn page(&self, kind: ListKind, cursor: Option<&str>) -> Result<ListPage, Error> {
         let (from, len) = (self.after(kind, cursor)?, self.list(kind).len());
         let to = len.min(from + self.page_size(kind));

@@ -98,7 +98,7 @@ fn pairs<'a>(
     Ok(pairs)
 }
 
-/// Returns an option, or a word that is none, as the user wrote it.
+/// Returns an option, or a word that is not an option, as the user wrote it.
 pub(super) fn option_name(argument: &lexopt::Arg<'_>) -> String {
     match argument {
         lexopt::Arg::Long(long) => format!("--{long}"),

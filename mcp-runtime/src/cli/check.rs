@@ -1,4 +1,4 @@
-//! `check`: finds what clients reject or handle badly, before their users run into it.
+//! `check`: finds problems that make clients reject or mishandle a server, before users run into them.
 
 mod descriptions;
 mod finding;

@@ -1,4 +1,4 @@
-//! Commands of the command line: which there are, and how `run` carries them out.
+//! Commands of the command line, and `run`, which executes them.
 
 use std::{
     ffi::OsString,
@@ -51,20 +51,20 @@ const ON_A_RUNTIME: &str = "it starts its own tokio runtime and cannot be called
      `#[tokio::main]`, or use `.serve_stdio().await` instead";
 
 impl Builder {
-    /// Runs the command line of the server. Blocks, and brings its own tokio runtime.
+    /// Runs the command line of the server. It blocks, and starts a tokio runtime of its own.
     ///
     /// Without arguments the server serves stdio until the client closes it. With `--http [ADDR]` it listens for HTTP (feature `http`). The
     /// commands `list`, `call`, `read`, `get` and `schema` try the server out.
     ///
-    /// `check` reports what known clients reject or handle badly: names, descriptions, schemas and size. Each finding has its place, its
-    /// fix and the public threads that show the problem. `check` calls no handler. It makes the state only if a `setup` takes the
+    /// `check` reports what known clients reject or handle badly: names, descriptions, schemas and size. Each finding names its place, a
+    /// fix, and public threads that show the problem. `check` calls no handler. It creates the state only if a `setup` takes the
     /// [`Handle`](crate::Handle), because such a `setup` may add items. With `--strict` any finding is a failure.
     ///
     /// The questions of a call ([`Context::elicit`](crate::Context::elicit)) are answered by the person at the terminal or with
     /// `--answer KEY=JSON`: `call deploy env=prod --answer consent='{"deploy":true}'`, or `consent=decline`.
     ///
     /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. `main` returns the
-    /// [`Exit`]; a `main` that drops a failure ends with its exit code too.
+    /// [`Exit`]; if `main` drops a failure instead, the process still ends with its exit code.
     ///
     /// `run` cannot be called on a tokio runtime, as in a `main` with `#[tokio::main]`: it then prints an error and the exit code is 1.
     /// Call it from a plain `fn main`, or await [`serve_stdio`](Self::serve_stdio) or `serve_http` on your runtime.
@@ -74,17 +74,17 @@ impl Builder {
     /// with an error, and the other calls go on. A program built with `panic = "abort"` ends at its first panic, and the client sees its
     /// connection close.
     ///
-    /// **With `--http`** (feature `http`) there is one thread for each processor but one, and each serves its own connections. A handler
-    /// that computes for long needs `blocking`; otherwise the other connections of its thread wait for it. To use another runtime, call
-    /// `serve_http` on it.
+    /// **With `--http`** (feature `http`) the server starts one thread fewer than there are processors, but at least one. Each thread
+    /// serves its own connections. A handler that computes for long needs `blocking`; otherwise the other connections of its thread wait
+    /// for it. To use another runtime, call `serve_http` on it.
     ///
     /// **The server ends** when the client closes stdin or stops reading stdout, or at SIGTERM, with exit code 0. Running calls then have
     /// five seconds to finish; a SIGTERM during that time ends the wait. After that they are abandoned. Threads of `blocking` functions are
     /// not waited for.
     ///
-    /// A handler that still computes then, without a pause, is cut off. The process ends with exit code 1, and stderr names the handler.
-    /// Over stdio `on_shutdown` does not run in that case. If stdin is neither a pipe nor a socket, only SIGTERM ends such a server. On
-    /// Windows the server ends when the handler does.
+    /// A handler that is still computing then, without an `.await`, is cut off. The process ends with exit code 1, and stderr names the
+    /// handler. Over stdio `on_shutdown` does not run in that case. If stdin is neither a pipe nor a socket, only SIGTERM ends a server
+    /// with such a handler. On Windows the server ends when the handler ends.
     #[track_caller]
     pub fn run(self) -> Exit {
         #[cfg(feature = "client-log")]
@@ -220,7 +220,7 @@ impl Builder {
                 TestClient::unprepared(self)
             } else {
                 let can = json!({ "elicitation": { "form": {}, "url": {} } });
-                // Tasks of a trial call are not stored. A server that is running may also hold the lock of the configured store.
+                // Tasks of a trial call are not stored. Besides, a running server may hold the lock of the configured store.
                 TestClient::connect_capable(
                     self.task_store(MemoryTasks::new()),
                     Revision::MODERN[0],
@@ -255,7 +255,7 @@ fn apart<'a>(
     let result = pin!(async {
         let (_guard, input, mut output) = StdioGuard::install().map_err(CommandError::failure)?;
         let printed = command(input).await?;
-        // A reader that has gone (`… | head`) is no reason to fail.
+        // Errors are ignored, because the reader of stdout may have ended already (`… | head`).
         let _ = output.write_all(printed.text.as_bytes()).await;
         let _ = output.shutdown().await;
         let _ = std::io::stderr().write_all(printed.aside.as_bytes());
@@ -264,7 +264,7 @@ fn apart<'a>(
     block_on(runtime, result)
 }
 
-/// A reader that has gone (`… | head`) is no reason to fail.
+/// Prints a text to stdout. Errors are ignored, because the reader of stdout may have ended already (`… | head`).
 fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }

@@ -38,8 +38,9 @@ pub(super) enum ExitStatus {
 /// }
 /// ```
 ///
-/// A failure that is dropped before `main` returns it ends the process at that point, with its code. So a server that cannot start never
-/// exits with 0, even if `main` returns another type. During a panic the drop has no effect: the panic decides the exit code.
+/// If an `Exit` with a failure is dropped before `main` returns it, the process ends at that point with its exit code. So a server that
+/// cannot start never exits with 0, even if `main` returns another type. During a panic the drop has no effect: the panic decides the exit
+/// code.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the exit code of the process: return it from `main`"]
 pub struct Exit(ExitStatus);
@@ -65,7 +66,7 @@ impl Drop for Exit {
     }
 }
 
-/// Bound of `.await`. No type implements it.
+/// Trait that `.await` on an `Exit` requires. No type implements it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`run` blocks until the server has ended, so there is nothing to await",

@@ -16,7 +16,7 @@ impl Person {
         Self(BufReader::new(input).lines())
     }
 
-    /// Asks the person to fill in a form or to go to a page. The end of the input means decline.
+    /// Asks the person to fill in a form or to go to a page. The end of the input counts as a decline.
     pub(super) async fn answer(&mut self, params: &Value) -> Value {
         say(&format!("{}\n", member(params, "message")));
         let content = match params["url"].as_str() {

@@ -1,5 +1,5 @@
-//! Calls with their questions, answered from the command line or by the person at the terminal. Of a call that runs as a task, the status
-//! goes to stderr, questions are answered as in any call, and the task's result is the command's result.
+//! Calls whose questions are answered from the command line or by the person at the terminal. If a call runs as a task, its status is
+//! printed to stderr, and the result of the task is the result of the command.
 
 use std::{
     collections::BTreeMap,
@@ -240,7 +240,7 @@ async fn follow_task(
             }
             _ => {
                 if status != said {
-                    // A reader that has gone is no reason to fail.
+                    // Errors are ignored, because the reader of stderr may have ended already.
                     let _ = writeln!(std::io::stderr(), "… {status}");
                     said = status;
                 }

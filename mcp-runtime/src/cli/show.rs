@@ -1,4 +1,4 @@
-//! What a server lists, and the texts that the commands print of it.
+//! Lists of a server, and the texts that the commands print about them.
 
 use mcp_runtime_wire::Raw;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::{
     testing::{ReadContents, RpcError, TestClient},
 };
 
-/// All lists of a server. A list it does not have is empty.
+/// All lists of a server. A list that the server does not have is empty.
 #[derive(Default)]
 pub(super) struct ServerLists {
     pub(super) tools: Vec<Value>,
@@ -104,7 +104,8 @@ pub(super) fn list(identity: &Identity, everything: &ServerLists, snapshot: &Sna
     page
 }
 
-/// Returns the capabilities that the client needs and the scopes that the caller needs: ` (task; asks elicitation; needs notes:write)`.
+/// Returns the marks of an item, such as ` (task; asks elicitation; needs notes:write)`: its task support, the capabilities that the client
+/// needs, and the scopes that the caller needs.
 fn mark(entry: &Entry) -> String {
     let task = entry.task().map(|task| if task.required { "task required" } else { "task" });
     let list = |verb: &str, names: Vec<&str>| {
@@ -116,8 +117,8 @@ fn mark(entry: &Entry) -> String {
     if marks.is_empty() { String::new() } else { format!(" ({})", marks.join("; ")) }
 }
 
-/// Returns the tool with its arguments, in the order of the function's parameters. Only the text of the schema has that order: [`Value`]
-/// sorts its members.
+/// Returns the name of a tool with its arguments, in the order of the function's parameters. Only the text of the schema keeps that order,
+/// because [`Value`] sorts its members.
 pub(super) fn usage_of_tool(tool: &Value, snapshot: &Snapshot) -> String {
     let schema = &tool["inputSchema"];
     let is_required = |name: &str| {

@@ -1,4 +1,4 @@
-//! Record of the item that a reactor runs. Another thread can read it, and end a process whose reactor does not answer.
+//! Record of the item that a reactor runs. Another thread can read the record, and end the process if its reactor does not respond.
 
 use std::{
     cell::Cell,
@@ -27,7 +27,7 @@ type FirstCallHook = Box<dyn FnOnce() + Send>;
 pub(crate) struct ReactorActivity {
     /// Address of the running entry; zero between calls.
     entry: AtomicUsize,
-    /// Number of the last poll, which tells one long poll from two short ones.
+    /// Number of the last poll, which distinguishes one long poll from two short polls.
     polls: AtomicUsize,
     beginning: Mutex<Option<FirstCallHook>>,
 }
@@ -47,7 +47,7 @@ impl ReactorActivity {
         activity
     }
 
-    /// Runs `beginning` before the first call, so that a server that is never called does not pay for it.
+    /// Sets `beginning` to run before the first call, so that a server without calls does not pay for it.
     #[cfg_attr(not(all(feature = "stdio", unix)), allow(dead_code, reason = "for the watchdog"))]
     pub(crate) fn before_first_call(&self, beginning: impl FnOnce() + Send + 'static) {
         *self.beginning.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(beginning));
@@ -69,7 +69,7 @@ impl ReactorActivity {
 }
 
 impl ActivePoll {
-    /// Describes the item that keeps its reactor in this poll.
+    /// Describes the item whose handler blocks the reactor in this poll.
     pub(crate) fn problem(self, snapshot: &Snapshot) -> Unresponsive {
         let kinds = [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
         let mut entries = kinds.into_iter().flat_map(|kind| snapshot.list(kind));

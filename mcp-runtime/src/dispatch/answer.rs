@@ -1,4 +1,4 @@
-//! What the server makes of the answer of a handler, and its answers for handlers that panicked or took too long.
+//! Turns the answer of a handler into the answer of the server. Makes the answers for handlers that panicked or took too long.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::{
     model::{BinaryData, Content, Done, OperationResult, ResourceBody, ToolResult},
 };
 
-/// CallSettings for running calls.
+/// Settings for running calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CallSettings {
     /// Timeout of items that set none of their own.
@@ -28,7 +28,7 @@ pub(super) fn finish_answer(
 ) -> OperationResult {
     match answer {
         Ok(Done::Tool(result)) => Ok(Done::Tool(limit_size(settings, result))),
-        // The model is told of every failure, whether the handler itself failed or something that it needs.
+        // Every failure is reported to the model, even if it happened before the handler ran.
         Err(error) if error.kind() == ErrorKind::Failed && entry.tool().is_some() => {
             Ok(Done::Tool(limit_size(settings, ToolResult::failure(error.message()))))
         }
@@ -38,7 +38,7 @@ pub(super) fn finish_answer(
             if let Some(cache) = read.cache.as_mut().filter(|_| entry.is_guarded()) {
                 cache.public = false;
             }
-            // Contents without a media type get that of the resource, if the resource declares one.
+            // Contents without a media type get the media type that the resource declares, if any.
             let declared = resource.and_then(|resource| resource.mime_type.as_deref());
             for contents in &mut read.contents {
                 if contents.mime_type.is_none() {

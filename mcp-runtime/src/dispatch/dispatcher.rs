@@ -1,4 +1,4 @@
-//! Runs operations, with the function of `around` around them if there is one.
+//! Runs operations. If the author has set a function with `around`, each operation runs inside that function.
 
 use std::{borrow::Cow, cell::Cell, fmt, future::Future, pin::Pin, sync::Arc};
 
@@ -247,7 +247,7 @@ impl Dispatcher {
     }
 }
 
-/// Reads arguments that are strings on the wire. A number or bool that the client did not quote counts as its text.
+/// Reads arguments that are strings on the wire. A number or bool that the client did not quote is taken as text.
 fn text_arguments<'a>(
     arguments: Option<Raw<'a>>,
 ) -> Result<Vec<ArgumentMember<'a, Cow<'a, str>>>, Error> {
@@ -282,8 +282,8 @@ fn unknown_item<'a>(what: &str, name: &str, seen: impl Iterator<Item = &'a Arc<E
     }
 }
 
-/// Filters the values of a completion function by the typed text. A function that took the text (`already`) or returned a total has
-/// filtered them itself, perhaps better.
+/// Filters the values of a completion function by the typed text. A function that takes the typed text (`already`) or returns a total has
+/// already filtered its values, so they are left as they are.
 fn filter_completion(answer: OperationResult, already: bool, typed: &str) -> OperationResult {
     match answer {
         Ok(Done::Completion(found)) if !already && found.total.is_none() => {

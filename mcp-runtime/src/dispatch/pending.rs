@@ -162,8 +162,8 @@ impl Future for PendingHandler {
         match polled {
             Ok(Poll::Ready(answer)) => return this.end(answer),
             Ok(Poll::Pending) => {
-                // Open questions end the round: other work of the handler is dropped with it and starts again in the next round. A running
-                // `once` is waited for.
+                // Open questions end the round. Other unfinished work of the handler is dropped, and starts again in the next round. Only a
+                // running `once` delays the end of the round.
                 match this.context.need_input() {
                     Ok(None) => {}
                     Ok(Some(input)) => return this.end(Ok(Done::NeedInput(input))),
@@ -178,7 +178,8 @@ impl Future for PendingHandler {
                 return this.end(answer);
             }
         }
-        // The timeout is paused while a person is asked, and in tasks whose item sets none. The time that is left runs on afterwards.
+        // The timeout is paused while a person is asked, and while the call runs as a task whose item sets no timeout. Afterwards the
+        // remaining time continues to run.
         if this.context.is_waiting() || this.may_take_long() {
             if let (Some(sleep), Some(left)) = (this.sleep.take(), &mut this.left) {
                 *left = sleep.deadline().saturating_duration_since(tokio::time::Instant::now());
@@ -188,7 +189,7 @@ impl Future for PendingHandler {
             // A handler that never waits uses up tokio's cooperative budget in each poll. Without `unconstrained` the timer would never
             // become ready.
             if pin!(unconstrained(sleep.as_mut())).poll(cx).is_ready() {
-                // Signals the timeout to blocking code. A future is dropped with `self`.
+                // Signals the timeout to blocking code. An async handler ends when its future is dropped with `self`.
                 this.context.set_cancelled();
                 let answer = this.entry.as_ref().map_or_else(
                     || Err(Error::msg("timed out")),
@@ -221,7 +222,7 @@ impl fmt::Debug for PendingHandler {
     }
 }
 
-/// Logs a warning in debug builds if a handler holds the reactor for long, because every other call on stdio waits meanwhile.
+/// Logs a warning in debug builds if a handler blocks the reactor for a long time, because all other calls on stdio wait meanwhile.
 pub(super) struct SlowPollWarning<'a> {
     entry: &'a Entry,
     since: Instant,

@@ -125,8 +125,8 @@ pub(super) fn matching_templates<'s: 'a, 'a>(
     })
 }
 
-/// Returns the template that a URI is read through: of several that match, the first whose variables fit their types, else the last.
-/// Returns `None` without a search if no template is guarded, can ask or has a gate, as on most servers.
+/// Returns the template that serves a URI. If several templates match, this is the first one whose variables fit their types, or else the
+/// last one. Returns `None` without a search if no template is guarded, can ask or has a gate, as on most servers.
 pub(super) fn matching_template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option<&'s Arc<Entry>> {
     let templates = snapshot.list(ListKind::Templates);
     if !snapshot.guards(ListKind::Templates)
@@ -143,8 +143,8 @@ pub(super) fn matching_template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option
     None
 }
 
-/// Whether the variables fit their types. Reads them as a call would, without running the handler. A variable whose type panics counts as
-/// fitting: the call will panic in the same way, and its panic gets a response.
+/// Whether the variables fit their types. Parses the variables as a call does, without running the handler. If parsing panics, the
+/// variables count as fitting: the call will panic in the same way, and the client gets a response to it.
 fn fits(entry: &Entry, variables: MatchedVariables<'_>) -> bool {
     let Handler::Static(read) = entry.handler else { return true };
     let fits = Cell::new(false);
@@ -155,7 +155,7 @@ fn fits(entry: &Entry, variables: MatchedVariables<'_>) -> bool {
     unwind::catch(|| read(call)).is_err() || fits.get()
 }
 
-/// OwnedRequest copy of a request. The function of `around` may run its `Next` after the bytes of the message are gone.
+/// Owned copy of a request. The function of `around` may run its `Next` after the bytes of the message are gone.
 pub(super) enum OwnedRequest {
     List(ListKind, Option<String>),
     CallTool(String, Option<String>),

@@ -23,7 +23,7 @@ use crate::{
     model::{ListKind, ListPage},
 };
 
-/// Rights of callers, as the rules of the server and its items give them. Without authorization every caller may use everything.
+/// Rights of callers, according to the rules of the server and of its items. Without authorization every caller may use everything.
 pub(crate) struct ItemRights {
     #[cfg(feature = "auth")]
     pub(crate) rules: Rules,
@@ -55,8 +55,8 @@ impl ItemRights {
         snapshot.list(kind).iter().filter(move |entry| all || self.shows(entry, carrier))
     }
 
-    /// Returns the names of guarded tools with tasks: first those that the caller may not call, then those that it may. Returns `None` for
-    /// a caller without checks, as over stdio.
+    /// Returns the names of the tools that have tasks and restricted access. The first set has the tools that the caller may not call, the
+    /// second set those that it may call. Returns `None` if the rights of the caller are not checked, as over stdio.
     pub(crate) fn judged(
         &self,
         snapshot: &Snapshot,
@@ -91,7 +91,8 @@ impl ItemRights {
         self.rules.shows(entry.guard.as_deref(), caller(carrier), &listing(entry))
     }
 
-    /// Returns the carrier for a call that runs again after a restart. `caller` is the stored authorization of the caller that began it.
+    /// Returns the carrier for a call that runs again after a restart. `caller` is the stored authorization of the caller that began the
+    /// call.
     pub(crate) fn carrier_of(&self, owner: &str, caller: Option<&str>) -> Carrier {
         #[cfg(feature = "auth")]
         if let Some(kept) = caller.and_then(Authorization::kept) {
@@ -104,7 +105,8 @@ impl ItemRights {
 
 #[cfg(feature = "auth")]
 impl ItemRights {
-    /// Checks that the caller may use the item of a request. `target` is that item. Every caller may make a request for no item.
+    /// Checks that the caller may use the item of a request. `target` is that item. Without an item, the request is allowed to every
+    /// caller.
     ///
     /// # Errors
     /// Returns the reason for the refusal.

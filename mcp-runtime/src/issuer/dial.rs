@@ -11,7 +11,7 @@ use tokio::{
 /// Time between the starts of two attempts, as long as neither fails (RFC 8305, section 5).
 const DELAY: Duration = Duration::from_millis(250);
 
-/// Time that one attempt may take: enough for the system to repeat a lost packet once, after a second.
+/// Maximum time of one attempt. It is long enough for the system to send a lost packet again, which it does after one second.
 const ATTEMPT: Duration = Duration::from_secs(2);
 
 /// Maximum number of addresses that are tried, so that a name server cannot make this process open many sockets.
@@ -47,13 +47,13 @@ impl Resolve for SystemResolver {
 /// Connects to the address that answers first.
 ///
 /// # Errors
-/// All attempts have failed. The error is that of the last one. `addresses` must not be empty.
+/// Fails if all attempts fail, with the error of the last one. `addresses` must not be empty.
 pub(super) async fn dial(addresses: Vec<SocketAddr>) -> Result<TcpStream, String> {
     race(addresses, TcpStream::connect).await
 }
 
 /// Runs attempts side by side. Each attempt starts when the previous one has failed or has not succeeded within [`DELAY`]. The first
-/// success ends the others.
+/// success cancels the other attempts.
 async fn race<T, F>(
     addresses: Vec<SocketAddr>,
     connect: impl Fn(SocketAddr) -> F,

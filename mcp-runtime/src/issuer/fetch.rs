@@ -70,7 +70,7 @@ impl Web {
         Self::of(Reachable::from_issuer(issuer))
     }
 
-    /// Allows private addresses for the host of this URL too, because the author has named it.
+    /// Also allows the host of this URL to have a private address, because the author has named the host.
     #[must_use]
     pub(crate) fn and(mut self, url: &str) -> Self {
         if let (Ok(reachable), Ok(target)) = (&mut self.reachable, Target::parse(url)) {
@@ -79,8 +79,8 @@ impl Web {
         self
     }
 
-    /// Creates a client for URLs that strangers have named. It never connects to private networks, and to this machine only if
-    /// `on_loopback` is set.
+    /// Creates a client for URLs that strangers have named. The client never connects to private networks. It connects to this machine only
+    /// if `on_loopback` is set.
     pub fn of_strangers(on_loopback: bool) -> Self {
         Self::of(Ok(Reachable::to_strangers(on_loopback)))
     }
@@ -95,7 +95,7 @@ impl<R: Resolve> Web<R> {
         Self { reachable, resolver, proxies, tls: OnceLock::new() }
     }
 
-    /// Returns what is wrong with the URL of the issuer, if anything is.
+    /// Returns what is wrong with the URL of the issuer, or `None` if the URL is valid.
     pub fn problem(&self) -> Option<&str> {
         self.reachable.as_ref().err().map(String::as_str)
     }
@@ -121,8 +121,8 @@ impl<R: Resolve> Web<R> {
         if reachable.is_named(target) {
             return self.connect_through(proxy, &target.host_and_port()).await;
         }
-        // The proxy would look up any other name itself, and could find an address in a private network that has not been checked here.
-        // So the proxy is given the address.
+        // For any other host, the proxy gets an address that was checked here. If it got the name, it would look up the host itself, and
+        // could find an address in a private network.
         let addresses = self.addresses(reachable, target).await.map_err(|why| {
             format!(
                 "{why}; through a proxy the server connects only to addresses that it has looked up itself"
@@ -200,7 +200,7 @@ impl<R: Resolve> Web<R> {
         Ok(self.tls.get_or_init(|| made).clone())
     }
 
-    /// Sends a request to its target, and returns the response with any status but a redirection.
+    /// Sends a request to its target, and returns the response. A redirection is an error.
     async fn ask(
         &self,
         target: &Target,
@@ -225,7 +225,7 @@ impl<R: Resolve> Web<R> {
     /// Posts a form, with the header `Authorization` if a value is given. Returns the status and the body of the response.
     ///
     /// # Errors
-    /// There is no response. The error says why.
+    /// Fails if there is no response. The error says why.
     pub async fn post(
         &self,
         url: &str,
@@ -264,7 +264,7 @@ impl<R: Resolve> Fetch for Web<R> {
     }
 }
 
-/// Creates a TLS connector. It has its own crypto provider, so that the provider that the program has chosen does not matter.
+/// Creates a TLS connector. The connector names its crypto provider, so it does not depend on the default provider of the program.
 fn connector() -> Result<TlsConnector, String> {
     let mut roots = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
@@ -286,7 +286,7 @@ where
 {
     let broke = |error: hyper::Error| format!("the connection broke: {error}");
     let (mut sender, connection) = http1::handshake::<_, String>(stream).await.map_err(broke)?;
-    // The task that drives the connection ends with this function.
+    // Dropping the set at the end of this function aborts the task that drives the connection.
     let mut driven = JoinSet::new();
     driven.spawn(connection);
     let response = sender.send_request(request).await.map_err(broke)?;

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 /// Maximum number of keys of one issuer, old and new ones together. No issuer needs more.
 const MOST: usize = 100;
 
-/// Algorithm that a token is signed with (RFC 7518, section 3.1, and RFC 8037). All of them use a public key: a server that verifies tokens
-/// with a shared key could forge them too.
+/// Algorithm that a token is signed with (RFC 7518, section 3.1, and RFC 8037). All algorithms use a public key. With a shared key, a
+/// server that verifies tokens could also forge them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -78,7 +78,7 @@ impl Algorithm {
         })
     }
 
-    /// Whether a key of this type can have made a signature of this algorithm.
+    /// Whether a key of this type can make signatures of this algorithm.
     pub(super) fn fits(self, key: &PublicKey) -> bool {
         match key {
             PublicKey::Rsa { .. } => self.rsa().is_some(),
@@ -136,7 +136,7 @@ pub(super) struct KeySet(Vec<PublishedKey>);
 #[derive(PartialEq, Eq)]
 struct PublishedKey {
     id: Option<String>,
-    /// Algorithm that the key is for, if it is for one only.
+    /// Algorithm that the key is for, if the key set restricts the key to one.
     algorithm: Option<Algorithm>,
     key: PublicKey,
 }
@@ -166,7 +166,7 @@ impl KeySet {
     /// Parses a key set.
     ///
     /// # Errors
-    /// Fails if the document is no key set, or has no key that could verify anything.
+    /// Fails if the document is not a key set, or has no usable key.
     pub(super) fn parse(document: &[u8]) -> Result<Self, String> {
         let document: KeySetDocument<'_> = serde_json::from_slice(document)
             .map_err(|_| "it is not a JSON Web Key Set".to_owned())?;

@@ -24,7 +24,8 @@ use crate::{
     call::context::Authorization,
 };
 
-/// Maximum number of tokens in each half of a part. A token stays at least until as many others have come.
+/// Maximum number of tokens in each half of a part of the cache. A token stays in its part at least until this number of other tokens was
+/// added.
 const MOST: usize = 256;
 
 /// Maximum length of a cached token, in bytes. Longer tokens are verified each time, so that the cache stays small.
@@ -32,13 +33,13 @@ const LONGEST_CACHED: usize = 4 << 10;
 
 /// Verifies access tokens that an issuer has signed (JWT, RFC 9068): [`Builder::auth`](crate::Builder::auth).
 ///
-/// The server finds the issuer's keys through its metadata (RFC 8414, or OpenID Connect) and caches them. It fetches them again when they
-/// are ten minutes old, or when a token names a key that is not among them. It does so at most once in ten seconds, however many tokens
-/// name unknown keys.
+/// The server finds the issuer's keys through its metadata (RFC 8414, or OpenID Connect) and caches them. It fetches the keys again when
+/// they are ten minutes old, or when a token names an unknown key. There is at most one fetch in ten seconds, however many tokens name
+/// unknown keys.
 ///
 /// A token is accepted if all of this holds:
 ///
-/// * The token is signed with one of those keys, by an [`Algorithm`] that is allowed.
+/// * The token is signed with one of these keys and with an allowed [`Algorithm`].
 /// * Its `iss` is this issuer.
 /// * Its `aud` is an audience of this server, or an array that contains one.
 /// * Its `exp` has not passed, and its `nbf` has. Clocks may differ by 30 seconds.
@@ -46,8 +47,8 @@ const LONGEST_CACHED: usize = 4 << 10;
 ///
 /// The scopes of the caller are those in `scope`, or in `scp`.
 ///
-/// A token for several audiences is accepted, as RFC 9068 allows. Each of the other services can then use the token here. To avoid that,
-/// have the issuer give every service tokens of its own.
+/// A token for several audiences is accepted, as RFC 9068 allows. Each of these services can then use the token at this server. To avoid
+/// this, configure the issuer to issue separate tokens for each service.
 ///
 /// ```
 /// use mcp_runtime::auth::Jwt;
@@ -60,16 +61,17 @@ const LONGEST_CACHED: usize = 4 << 10;
 /// issuer, and a [`jwks_uri`](Self::jwks_uri). An issuer on this machine (`http://localhost:8080`) may be asked without TLS.
 ///
 /// The server uses the proxy of the environment as curl does: `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, also in lower case. The URL of the
-/// proxy may have user and password. The server itself looks up other hosts, which only the issuer's documents name, and gives their
-/// address to the proxy. The proxy could otherwise find a private address. On a machine that cannot look up such hosts, set the `jwks_uri`.
+/// proxy may contain a user name and a password. If only the issuer's documents name a host, the server looks it up itself and gives the
+/// address to the proxy. Otherwise the proxy could connect to a private address. On a machine that cannot look up such hosts, set the
+/// `jwks_uri`.
 pub struct Jwt {
     verifier: Verifier<Web>,
     problem: Option<String>,
 }
 
 impl Jwt {
-    /// Creates a verifier for tokens of this issuer that are issued for this audience. The audience is the URL of the server, as clients
-    /// use it, or the name that the issuer has for the server. Write the issuer's URL exactly as its tokens have it in `iss`.
+    /// Creates a verifier for tokens of this issuer that are issued for this audience. The audience is the URL by which clients reach the
+    /// server, or the identifier that the issuer uses for the server. Write the issuer's URL exactly as its tokens have it in `iss`.
     pub fn new(issuer: impl Into<String>, audience: impl Into<String>) -> Self {
         let issuer = issuer.into();
         let web = Web::from_issuer(&issuer);
@@ -77,7 +79,7 @@ impl Jwt {
         Self { verifier: Verifier::new(web, issuer, audience.into(), None), problem }
     }
 
-    /// Accepts tokens for this audience too.
+    /// Also accepts tokens for this audience.
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.verifier.audiences.push(audience.into());
@@ -167,7 +169,8 @@ impl<F: Fetch> Verifier<F> {
         if let (Some(fingerprint), Some(version)) = (&fingerprint, self.keys.fresh())
             && let Some(authorization) = self.cache.find(fingerprint, version)
         {
-            // The expiry is checked here too, because a verifier of the author may wrap this one and leave the expiry out.
+            // The expiry is checked here too, because a verifier of the author may call this one and return an authorization without the
+            // expiry.
             let has_ended =
                 authorization.expiry().is_some_and(|expiry| expiry <= SystemTime::now());
             return if has_ended {
@@ -204,15 +207,15 @@ impl<F: Fetch> Verifier<F> {
 
 type Fingerprint = [u8; 16];
 
-/// Verified tokens, by their fingerprints, so that the tokens themselves are not stored. The cache has several parts, so that threads
-/// seldom wait for each other.
+/// Authorizations of verified tokens, keyed by fingerprint, so that the tokens themselves are not stored. The cache has several parts, so
+/// that threads seldom wait for each other.
 struct TokenCache {
     /// `None` if the system provides no random numbers. Nothing is cached then.
     key: Option<LessSafeKey>,
     parts: [Mutex<CachePart>; 8],
 }
 
-/// Newer and older tokens. When the newer half is full, it replaces the older half.
+/// Half with the newer tokens, and half with the older tokens. When the newer half is full, it replaces the older half.
 #[derive(Default)]
 struct CachePart([FxHashMap<Fingerprint, CachedToken>; 2]);
 
@@ -240,11 +243,11 @@ impl TokenCache {
         Self { key: key.map(LessSafeKey::new), parts: Default::default() }
     }
 
-    /// Returns the fingerprint by which a token is cached; `None` if the token is not cached.
+    /// Returns the fingerprint by which a token is cached, or `None` if the token must not be cached.
     ///
-    /// The fingerprint is Poly1305 under a random key that is never shown, which costs a quarter of SHA-256. As long as no fingerprint gets
-    /// out, two tokens have the same one with a chance of less than 2^-90, even if an attacker chooses them. None gets out, and nothing is
-    /// encrypted, so the nonce need not change.
+    /// The fingerprint is Poly1305 with a random secret key, which costs a quarter of SHA-256. As long as fingerprints stay secret, two
+    /// tokens have the same fingerprint with a probability below 2^-90, even if an attacker chooses the tokens. Fingerprints never leave
+    /// this cache, and no text is encrypted, so the nonce need not change.
     fn fingerprint(&self, token: &str) -> Option<Fingerprint> {
         let key = self.key.as_ref().filter(|_| token.len() <= LONGEST_CACHED)?;
         let nonce = Nonce::assume_unique_for_key([0; NONCE_LEN]);

@@ -13,7 +13,7 @@ use super::{
     jwks::{Algorithm, KeySet},
 };
 
-/// Age from which the keys are fetched again.
+/// Age at which the keys are fetched again.
 const FRESH: Duration = Duration::from_secs(10 * 60);
 
 /// Maximum age of keys that are used while the issuer cannot be reached.
@@ -22,11 +22,11 @@ const KEPT: Duration = Duration::from_secs(60 * 60);
 /// Minimum time between two fetches, however many tokens name unknown keys.
 pub(super) const PAUSE: Duration = Duration::from_secs(10);
 
-/// Maximum time of one fetch, including that of the metadata.
+/// Maximum time to fetch the keys, including the metadata.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Keys of one issuer. A known key is found without waiting. For an unknown key the issuer is asked: once for all callers that wait, and
-/// not again within `PAUSE`.
+/// Keys of one issuer. A known key is found without waiting. For an unknown key, the keys are fetched again: once for all callers that
+/// wait, and not again within `PAUSE`.
 pub(super) struct Keys<F>(Arc<KeySource<F>>);
 
 struct KeySource<F> {
@@ -69,7 +69,7 @@ impl<F: Fetch> Keys<F> {
         state.set.as_ref().filter(|_| is_fresh).map(|keys| keys.version)
     }
 
-    /// Returns the keys, after a fetch if one is needed. Even then the wanted key may be missing.
+    /// Returns the keys, after a fetch if one is needed. Even after a fetch, the wanted key may be missing.
     ///
     /// # Errors
     /// Fails if the keys are not available now.
@@ -78,7 +78,7 @@ impl<F: Fetch> Keys<F> {
         id: Option<&str>,
         algorithm: Algorithm,
     ) -> Result<Versioned, &'static str> {
-        // Two passes at most: a caller that has waited for a fetch takes what there is.
+        // There are at most two passes: a caller that has waited for a fetch uses the keys that are known then.
         for has_waited in [false, true] {
             let mut asked = {
                 let mut state = self.0.state();
@@ -107,7 +107,7 @@ impl<F: Fetch> Keys<F> {
                     // Old keys are good enough while new ones are fetched.
                     (Some(known), _) => return Ok(known),
                     _ if is_asking && !has_waited => asked,
-                    // The last fetch has failed, so the token may be signed with a new key that is not known here.
+                    // The last fetch has failed, so the token may be signed with a new key of the issuer that is not known here.
                     _ if has_failed => return Err(UNREACHABLE),
                     (None, kept) => return kept.ok_or(UNREACHABLE),
                 }
@@ -171,7 +171,7 @@ impl<F> Drop for KeyFetch<F> {
     }
 }
 
-/// Metadata of an issuer, as far as its keys need it.
+/// Fields of an issuer's metadata that are needed to find its keys.
 #[derive(Deserialize)]
 struct IssuerMetadata {
     issuer: String,
@@ -197,7 +197,7 @@ fn addresses(issuer: &str) -> Vec<String> {
 /// Returns the URL of the issuer's keys.
 ///
 /// # Errors
-/// Fails if the issuer has no metadata that names it.
+/// Fails if the issuer has no metadata, or its metadata does not contain this URL.
 async fn jwks_uri<F: Fetch>(fetch: &F, issuer: &str) -> Result<String, String> {
     discover(fetch, issuer, |document| read_metadata(document, issuer)).await
 }
@@ -205,7 +205,7 @@ async fn jwks_uri<F: Fetch>(fetch: &F, issuer: &str) -> Result<String, String> {
 /// Reads the first valid metadata document of an issuer.
 ///
 /// # Errors
-/// There is no valid document. The error names the problem of each URL.
+/// Fails if there is no valid document. The error names the problem of each URL.
 pub async fn discover<F: Fetch, T>(
     fetch: &F,
     issuer: &str,

@@ -14,7 +14,7 @@ use tokio::{
 
 use super::reachable::Target;
 
-/// Variables that name the proxy. The first one that is set counts.
+/// Variables that name the proxy. The first variable that is set is used.
 const PROXY: [&str; 4] = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 
 /// Variables that name hosts to connect to directly.
@@ -27,7 +27,7 @@ pub(super) struct ProxySettings {
     direct: Vec<String>,
 }
 
-/// Proxy that opens tunnels (`CONNECT`, RFC 9110, section 9.3.6).
+/// HTTP proxy that opens tunnels (`CONNECT`, RFC 9110, section 9.3.6).
 #[derive(Debug)]
 pub(super) struct HttpProxy {
     pub(super) target: Target,
@@ -54,11 +54,11 @@ impl ProxySettings {
         Self { proxy, direct: direct.map(str::to_ascii_lowercase).collect() }
     }
 
-    /// Returns the proxy for this target; `None` for a direct connection. Hosts of this machine are always connected to directly, because
-    /// a proxy has another loopback interface.
+    /// Returns the proxy for this target, or `None` for a direct connection. Loopback hosts are never reached through a proxy, because the
+    /// loopback interface of the proxy is another one.
     ///
     /// # Errors
-    /// Fails if the environment names something that is no proxy.
+    /// Fails if the environment variable does not contain the URL of a proxy.
     pub(super) fn find(&self, target: &Target) -> Result<Option<&HttpProxy>, String> {
         let Some(proxy) = &self.proxy else { return Ok(None) };
         if !target.has_tls
@@ -71,8 +71,8 @@ impl ProxySettings {
     }
 }
 
-/// Whether an entry of `NO_PROXY` matches this target. An entry is `*`, an address, a network, or a name that stands for its subdomains
-/// too, with or without a port.
+/// Whether an entry of `NO_PROXY` matches this target. An entry is `*`, an address, a network, or a name with or without a port. A name
+/// also matches its subdomains.
 fn is_direct(entry: &str, target: &Target) -> bool {
     if entry == "*" {
         return true;
@@ -113,7 +113,7 @@ impl HttpProxy {
     /// Parses the URL of a proxy.
     ///
     /// # Errors
-    /// Fails if the text is no URL of a proxy. The error names the form to write.
+    /// Fails if the text is not the URL of a proxy. The error shows the expected form.
     fn parse(text: &str) -> Result<Self, String> {
         let wrong =
             || "is not a usable proxy: write `http://host:port` or `https://host:port`".to_owned();
@@ -162,7 +162,8 @@ impl HttpProxy {
         let broke = |error: hyper::Error| failed(&error);
         let (mut sender, connection) =
             http1::handshake::<_, String>(TokioIo::new(stream)).await.map_err(broke)?;
-        // Aborted at the end of this function. By then the tunnel has been taken out of the connection.
+        // Dropping the set at the end of this function aborts the task that drives the connection. By then the tunnel has been taken out of
+        // the connection.
         let mut driven = JoinSet::new();
         driven.spawn(connection.with_upgrades());
         let mut request = Request::connect(authority).header(header::HOST, authority);

@@ -7,7 +7,7 @@ use http::{Uri, uri::Scheme};
 
 /// Rules for the URLs that may be fetched, based on the hosts that the author has named.
 pub(super) struct Reachable {
-    /// Hosts in lower case, with their ports. The first one is that of the issuer, if there is an issuer.
+    /// Hosts in lower case, with their ports. If there is an issuer, the first entry is its host.
     named: Vec<(String, u16)>,
     is_loopback: bool,
 }
@@ -29,7 +29,7 @@ impl Target {
     /// Parses a URL.
     ///
     /// # Errors
-    /// Fails if the text is no URL that can be fetched.
+    /// Fails if the text is not a URL that can be fetched.
     pub(super) fn parse(url: &str) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|_| format!("`{url}` is not a URL"))?;
         let has_tls = match uri.scheme() {
@@ -60,7 +60,7 @@ impl Target {
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
 
-    /// Whether the name of the target is one of this machine.
+    /// Whether the host of the target is `localhost` or a loopback address.
     pub(super) fn is_loopback(&self) -> bool {
         self.host == "localhost"
             || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -71,7 +71,7 @@ impl Reachable {
     /// Creates the rules for an issuer.
     ///
     /// # Errors
-    /// Fails if the URL cannot be that of an issuer.
+    /// Fails if the URL is not valid for an issuer.
     pub(super) fn from_issuer(issuer: &str) -> Result<Self, String> {
         let target = Target::parse(issuer)?;
         if issuer.contains(['?', '#']) {
@@ -88,8 +88,8 @@ impl Reachable {
         Ok(Self { named: vec![(target.host, target.port)], is_loopback })
     }
 
-    /// Creates the rules for URLs that strangers have named: no host may have a private address, and a loopback one only if `is_loopback`
-    /// is set.
+    /// Creates the rules for URLs that strangers have named: no host may have a private address. A loopback address is allowed only if
+    /// `is_loopback` is set.
     pub(super) fn to_strangers(is_loopback: bool) -> Self {
         Self { named: Vec::new(), is_loopback }
     }
@@ -107,7 +107,7 @@ impl Reachable {
     /// Checks a target, before its host is looked up.
     ///
     /// # Errors
-    /// Fails if the target must not be asked without TLS.
+    /// Fails if the URL does not use TLS. Loopback targets are an exception if `is_loopback` is set.
     pub(super) fn check(&self, target: &Target) -> Result<(), String> {
         if target.has_tls || (self.is_loopback && target.is_loopback()) {
             Ok(())
@@ -116,13 +116,13 @@ impl Reachable {
         }
     }
 
-    /// Whether a host may be at this address. A host that the author has named may be anywhere.
+    /// Whether a host may have this address. A host that the author has named may have any address.
     pub(super) fn may_be_at(&self, target: &Target, address: IpAddr) -> bool {
         self.is_named(target) || (self.is_loopback && address.is_loopback()) || is_public(address)
     }
 }
 
-/// Whether an address is a public one of the internet (RFC 6890).
+/// Whether an address is globally reachable on the internet (RFC 6890).
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -151,7 +151,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match parts {
-        // Global unicast, without documentation and special purposes. An address that embeds an IPv4 address is judged by that one.
+        // Global unicast, except the ranges for documentation and special purposes. If an address embeds an IPv4 address, the IPv4 address
+        // decides.
         [0x2001, second, ..] => second > 0x1ff && second != 0xdb8,
         [0x2002, high, low, ..] => v4(high, low),
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),

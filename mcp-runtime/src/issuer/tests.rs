@@ -211,7 +211,7 @@ fn a_token_is_accepted_only_with_valid_claims() {
     assert_eq!(scopes(r#","scp":"a b""#), ["a", "b"]);
 }
 
-/// SECURITY.md describes this under the threat of tokens for other services.
+/// SECURITY.md describes this behaviour in its entry about tokens for other services.
 #[test]
 fn a_token_for_several_audiences_is_accepted_if_ours_is_among_them() {
     let own = [AUDIENCE.to_owned()];
@@ -404,7 +404,7 @@ fn a_caller_that_leaves_does_not_cancel_the_request_to_the_issuer() {
     });
 }
 
-/// Nearly every request takes this path, which needs no task and no waiting.
+/// Nearly every request takes this path, which starts no task and does not wait.
 #[test]
 fn a_token_of_a_known_key_is_verified_on_the_spot() {
     run(async {

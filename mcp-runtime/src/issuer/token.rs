@@ -1,5 +1,5 @@
-//! Parses tokens: JWS in the compact form (RFC 7515, section 7.1), with the checks of RFC 8725, and the claims in them (RFC 7519, section
-//! 4.1; RFC 9068).
+//! Parses tokens in the compact form of JWS (RFC 7515, section 7.1), and makes the checks of RFC 8725. Also parses and checks their claims
+//! (RFC 7519, section 4.1; RFC 9068).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,13 +16,13 @@ const LEEWAY: Duration = Duration::from_secs(30);
 pub(super) struct Unverified<'a> {
     pub(super) algorithm: Algorithm,
     pub(super) key: Option<String>,
-    /// Bytes that are signed.
+    /// Bytes that the signature covers.
     pub(super) message: &'a [u8],
     pub(super) signature: Vec<u8>,
     payload: &'a str,
 }
 
-/// Header of a token. Keys, and URLs of keys, that a header may contain are not read.
+/// Header of a token. A header may also contain keys and URLs of keys, which are ignored.
 #[derive(Deserialize)]
 struct Header {
     alg: String,
@@ -35,7 +35,7 @@ impl<'a> Unverified<'a> {
     /// Parses a token without checking its signature.
     ///
     /// # Errors
-    /// Fails if the text is no token that this server accepts, with any signature.
+    /// Fails if this server would reject the token even with a valid signature.
     pub(super) fn parse(token: &'a str) -> Result<Self, &'static str> {
         const SHAPE: &str = "the token is not a signed JWT";
         let (message, signature) = token.rsplit_once('.').ok_or(SHAPE)?;
@@ -61,7 +61,7 @@ impl<'a> Unverified<'a> {
     /// Returns the claims as JSON text. Call it only after the signature has been checked.
     ///
     /// # Errors
-    /// Fails if the payload is no text.
+    /// Fails if the payload is not UTF-8 text in base64url.
     pub(super) fn payload(&self) -> Result<String, &'static str> {
         const SHAPE: &str = "the token's claims cannot be read";
         let bytes = URL_SAFE_NO_PAD.decode(self.payload).map_err(|_| SHAPE)?;
@@ -69,8 +69,8 @@ impl<'a> Unverified<'a> {
     }
 }
 
-/// Whether a token of this type is an access token. A token of another type may have the same claims for another purpose (RFC 8725, section
-/// 3.11).
+/// Whether a token of this type is an access token. A token of another type may contain the same claims, but serve another purpose (RFC
+/// 8725, section 3.11).
 fn is_access_token(typ: &str) -> bool {
     ["JWT", "at+jwt", "application/at+jwt"].iter().any(|name| name.eq_ignore_ascii_case(typ))
 }

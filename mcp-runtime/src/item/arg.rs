@@ -1,4 +1,4 @@
-//! What the attributes say of a parameter.
+//! Properties of parameters that the attributes set.
 
 use std::any::TypeId;
 
@@ -108,7 +108,7 @@ impl ArgDef {
         self
     }
 
-    /// Returns the notes that the schema has on the argument beside its type.
+    /// Returns the keywords that the attributes add to the schema of the argument's type.
     pub(crate) const fn notes(&self, node: &Node) -> Notes<'_> {
         Notes {
             title: self.title,

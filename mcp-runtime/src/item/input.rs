@@ -6,7 +6,7 @@ use crate::schema::{
     constant::{MOST, MOST_NODES, Node, Out, dot_before, equal, panic_with, write_node},
 };
 
-/// Parameters of a tool. The compiler makes the text of the input schema from them if it can.
+/// Parameters of a tool. If possible, the text of the input schema is made from them at compile time.
 #[derive(Clone, Copy, Debug)]
 pub struct InputSchema {
     pub(crate) properties: &'static [Property],
@@ -19,7 +19,7 @@ pub struct Property {
     pub(crate) param: Param,
 }
 
-/// Part of a parameter in the input schema, according to its type.
+/// Contribution of a parameter to the input schema, which depends on the parameter's type.
 #[derive(Clone, Copy, Debug)]
 pub enum Param {
     /// A value that comes from the server.
@@ -27,7 +27,7 @@ pub enum Param {
     Argument(Node),
     /// A struct whose fields are arguments.
     Spread(Node),
-    /// A type without a constant schema; schemars may know one. The function returns the name of the type.
+    /// A type without a constant schema. schemars may still make one at run time. The function returns the name of the type.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     Unknown(fn() -> &'static str),
 }
@@ -137,7 +137,7 @@ const fn judge(arg: &ArgDef, node: &Node) {
     }
 }
 
-/// Checks an argument of a prompt or a variable of a template. `is_made` means that serde does not read the client's text into it.
+/// Checks an argument of a prompt or template. `is_made` is set if it comes from the server or has `FromStr`, so serde does not read it.
 #[track_caller]
 pub const fn judge_text(arg: &'static ArgDef, is_made: bool, param: Param) {
     if let Param::Argument(node) = param

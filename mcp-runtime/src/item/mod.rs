@@ -1,4 +1,4 @@
-//! Description of items without regard to a running call: their arguments, the input schemas of tools, and the URI templates of resources.
+//! Descriptions of items that do not depend on a running call: arguments, input schemas of tools, and URI templates of resources.
 
 #[allow(missing_docs, reason = "public only for generated code")]
 mod arg;

@@ -1,4 +1,4 @@
-//! What the attributes take over from the author's source beside its tokens: locations, and texts of doc comments.
+//! Data that the attributes take from the author's source: locations of functions, and texts of doc comments.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ impl fmt::Display for SourceLocation {
 
 /// Returns the text of doc comments without the whitespace at its ends: the margin that `///` leaves, and blank lines.
 ///
-/// The margin of inner lines stays: this runs in const evaluation, which cannot build a new text.
+/// The margin of inner lines stays, because this function runs in const evaluation, which cannot build a new text.
 pub const fn trim_doc(text: &'static str) -> &'static str {
     text.trim_ascii()
 }

@@ -1,18 +1,18 @@
 //! URI templates (RFC 6570) of resources: publishing them, and reading the variables back out of a URI.
 //!
-//! RFC 6570 only defines how variables become a URI. For the way back, these rules are our own:
+//! RFC 6570 only defines how variables expand to a URI. To match a URI, this crate defines its own rules:
 //!
-//! - Every variable outside the query is required and not empty. `{x}`, `{.x}` and `{/x}` stay within one path segment (no `/`, `?`, `#`),
-//!   `{/x*}` takes one or more segments, `{+x}` takes anything. If a URI can be read in several ways, the earlier variable is as long as
-//!   possible: `{name}{.extension}` splits `a.tar.gz` at the last dot.
+//! - Every variable outside the query is required and not empty. `{x}`, `{.x}` and `{/x}` stay within one path segment (no `/`, `?`,
+//!   `#`), `{/x*}` takes one or more segments, `{+x}` takes any text. If a URI can be split in several ways, the earlier variable is as
+//!   long as possible: `{name}{.extension}` splits `a.tar.gz` at the last dot.
 //! - Query variables come in any order and may be absent. A URI with a parameter that the template does not name, or with a repeated
 //!   parameter, does not match. The reason: a URI is the name of a resource, and a misspelt name has no resource.
 //! - Scheme and host are compared without regard to case, everything else exactly.
 //! - Values are percent-decoded. A value that does not decode to UTF-8 does not match.
-//! - **A value cannot leave its directory.** No value contains a `..` segment or a NUL. A value of `{x}`, `{.x}` or `{/x}` is no absolute
-//!   path either, not even a percent-encoded one. A path that joins it to a directory stays in that directory.
+//! - **A value cannot leave its directory.** No value contains a `..` segment or a NUL. A value of `{x}`, `{.x}` or `{/x}` is not an
+//!   absolute path either, even if it is percent-encoded. So a path that joins the value to a directory stays in that directory.
 //!
-//! Matching takes time proportional to the length of the URI times the length of the template: nothing is tried twice.
+//! Matching takes time proportional to the length of the URI times the length of the template, because the matcher does not backtrack.
 
 use std::{borrow::Cow, fmt};
 
@@ -41,7 +41,7 @@ pub enum Segment {
 pub enum VariableKind {
     /// `{x}`: text within one path segment.
     Simple,
-    /// `{+x}`: any text, slashes too.
+    /// `{+x}`: any text, including slashes.
     Reserved,
     /// `{.x}`: a dot and text.
     Label,
@@ -85,7 +85,7 @@ impl UriTemplate {
     ///
     /// # Errors
     ///
-    /// Fails if the template is one that [`parse`](Self::parse) rejects, but the macro accepted.
+    /// Fails if the macro accepted a template that [`parse`](Self::parse) rejects.
     pub(crate) fn new(segments: &'static [Segment]) -> Result<Self, String> {
         Self::build(segments.iter().map(|segment| match *segment {
             Segment::Literal(text) => TemplatePart::Literal(text.into()),
@@ -99,7 +99,7 @@ impl UriTemplate {
     ///
     /// # Errors
     ///
-    /// Fails if the text is no supported template. The error says what is wrong.
+    /// Fails if the text is not a supported template. The error says what is wrong.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         Self::build(parts(text)?.into_iter())
     }
@@ -206,8 +206,8 @@ impl UriTemplate {
         path.chain(self.query.iter().map(|name| &**name))
     }
 
-    /// Returns the template without the names of its variables, and these names in their order. The names do not change which URIs the
-    /// template matches, except in the query, where they are part of the URI and stay.
+    /// Returns the template without the names of its path variables, and the names of all variables. The names of path variables do not
+    /// affect which URIs match. Query variables keep their names, which are part of the URI.
     pub(crate) fn shape(&self) -> (String, Vec<TemplateText>) {
         let mut shape = self.clone();
         let mut names = Vec::new();

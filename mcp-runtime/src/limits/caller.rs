@@ -1,4 +1,4 @@
-//! Callers, as the limits tell them apart.
+//! Keys by which the limits distinguish callers.
 
 use core::net::IpAddr;
 
@@ -11,7 +11,7 @@ pub enum CallerKey<'a> {
     Principal(&'a str),
     /// Session, or connection of one client, by its number.
     Peer(u64),
-    /// Address, or network of an address, without a known principal.
+    /// Caller without a known principal, by its IPv4 address or its IPv6 network.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has addresses"))]
     Address(IpAddr),
     /// HTTP client without a principal, in an application that does not provide its address.
@@ -20,7 +20,7 @@ pub enum CallerKey<'a> {
 }
 
 impl<'a> CallerKey<'a> {
-    /// Returns the principal of this name. An empty name means that none is known.
+    /// Returns the principal of this name. An empty name means that no principal is known.
     pub(crate) fn of_principal(principal: &'a str) -> Self {
         if principal.is_empty() { Self::Anybody } else { Self::Principal(principal) }
     }

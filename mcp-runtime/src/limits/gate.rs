@@ -15,7 +15,8 @@ use crate::model::Rate;
 /// Limits of an item. An item without `rate` and `concurrency` has no gate.
 pub(crate) struct ItemGate {
     limiter: Option<RateLimiter>,
-    /// Maximum number of calls at once, of all callers together: the resource behind an item does not grow with the number of callers.
+    /// Maximum number of concurrent calls of all callers together. Callers share it, because the resource behind an item does not grow with
+    /// their number.
     concurrency: Option<u32>,
     running: AtomicU32,
     refused: [AtomicU64; 2],
@@ -29,13 +30,13 @@ pub(crate) struct RateConfig {
 }
 
 impl RateConfig {
-    /// Fills the values that are not set with those of `other`, such as those of the server.
+    /// Takes the values that are not set from `other`, such as the defaults of the server.
     pub(crate) fn or(self, other: Self) -> Self {
         let Self { rate, concurrency } = self;
         Self { rate: rate.or(other.rate), concurrency: concurrency.or(other.concurrency) }
     }
 
-    /// Returns why no call could ever pass, if that is so.
+    /// Returns the reason if these limits would refuse every call.
     pub(crate) fn problem(self) -> Option<&'static str> {
         let zero = "with a concurrency of 0 nothing could be called";
         let zero = (self.concurrency == Some(0)).then_some(zero);
@@ -87,7 +88,7 @@ impl Closed {
     }
 }
 
-/// Time in seconds, rounded up, so that a caller that waits as long is let in.
+/// Time in seconds, rounded up, so that a caller that waits for the displayed time is let in.
 struct Seconds(Duration);
 
 impl fmt::Display for Seconds {
@@ -106,7 +107,7 @@ impl ItemGate {
     /// # Errors
     /// Fails if the caller has to wait.
     pub(crate) fn enter(self: &Arc<Self>, who: CallerKey<'_>) -> Result<Option<Permit>, Closed> {
-        // The concurrency is checked first, so that a call that finds no place does not count for the rate.
+        // The concurrency is checked first, so that a call that it refuses does not count for the rate.
         let permit = match self.concurrency {
             None => None,
             Some(most) => {
@@ -123,8 +124,8 @@ impl ItemGate {
         Ok(permit)
     }
 
-    /// Returns a permit for a call that was let in before a restart of the server, even if no place is left. `None` if concurrency is not
-    /// limited.
+    /// Returns a permit for a call that was let in before a restart of the server, even if the limit is exceeded. `None` if concurrency is
+    /// not limited.
     pub(crate) fn reenter(self: &Arc<Self>) -> Option<Permit> {
         self.concurrency?;
         self.running.fetch_add(1, Ordering::AcqRel);
@@ -144,7 +145,7 @@ impl ItemGate {
     }
 }
 
-/// Place of a running call, given back when the permit is dropped.
+/// Permit of a running call. Dropping it lets another call in.
 pub(crate) struct Permit(Arc<ItemGate>);
 
 impl Drop for Permit {

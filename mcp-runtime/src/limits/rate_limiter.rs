@@ -39,7 +39,7 @@ impl RateLimiter {
     /// Counts an attempt of a caller.
     ///
     /// # Errors
-    /// Fails if the caller has to wait, and the attempt does not count. The error is the time to wait.
+    /// Fails if the caller has to wait. The attempt then does not count. The error is the time to wait.
     pub fn pass(&self, who: CallerKey<'_>) -> Result<(), Duration> {
         let now = self.now();
         let key = self.callers.key(who);
@@ -81,11 +81,11 @@ impl CellRate {
         Self { interval: rate.interval(), slack: rate.slack() }
     }
 
-    /// Admits a call at `now` of a caller whose next call is due at `due`. Returns the due time of the call after it. A `due` time in the
-    /// past is equal to that of a new caller.
+    /// Admits a call at `now` of a caller whose next call is due at `due`. Returns the due time of the caller's next call. A caller whose
+    /// `due` time has passed is equal to a new caller.
     ///
     /// # Errors
-    /// Fails if the call comes too early, and does not count. The error is the time to wait.
+    /// Fails if the call comes too early. The call then does not count. The error is the time to wait.
     fn take(self, due: u64, now: u64) -> Result<u64, Duration> {
         let ahead = due.saturating_sub(now);
         if ahead > self.slack {
@@ -95,7 +95,7 @@ impl CellRate {
     }
 }
 
-/// Number of shards of the callers that a limiter remembers.
+/// Number of shards of the table of callers.
 const SHARDS: usize = 16;
 
 /// Callers by a keyed hash, so that clients cannot make two callers collide. The table has several shards, so that different callers
@@ -139,7 +139,7 @@ impl CallerShard {
     /// Maximum number of callers in a shard. All shards together have 8,192.
     const MOST: usize = 512;
 
-    /// Returns the due time of this caller's next call. The caller is remembered from here on.
+    /// Returns the due time of this caller's next call. Adds the caller to the shard if it is new.
     fn due(&mut self, key: u64, now: u64) -> &mut u64 {
         if self.kept.len() >= self.look_at.max(Self::LEAST) && !self.kept.contains_key(&key) {
             self.make_room(now);

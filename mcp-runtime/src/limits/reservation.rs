@@ -1,4 +1,4 @@
-//! What a call reserves while it runs: a permit of its item, and the bytes of a large request.
+//! Reservation of a running call: a permit of its item, and the bytes of a large request.
 
 use std::sync::{
     Arc,
@@ -7,7 +7,7 @@ use std::sync::{
 
 use super::gate::Permit;
 
-/// Share of limits that a call holds while it runs: a permit of its item, and the bytes of a large request. Most calls have neither.
+/// Reservation that a call holds while it runs: a permit of its item, and the bytes of a large request. Most calls have neither.
 #[derive(Default)]
 pub(crate) struct Reservation {
     permit: Option<Permit>,
@@ -29,7 +29,7 @@ impl Reservation {
 #[derive(Debug, Default)]
 pub(crate) struct ByteBudget(AtomicUsize);
 
-/// Bytes that one holder has taken, until it is dropped.
+/// Bytes that one holder has taken. They are given back on drop.
 #[derive(Debug, Default)]
 pub(crate) struct TakenBytes {
     budget: Option<Arc<ByteBudget>>,
@@ -37,7 +37,7 @@ pub(crate) struct TakenBytes {
 }
 
 impl TakenBytes {
-    /// Takes more bytes. All holders together may have `most`. Returns whether there was room.
+    /// Takes more bytes. `most` is the maximum for all holders together. Returns whether there was room.
     #[must_use]
     pub(crate) fn grow(&mut self, budget: &Arc<ByteBudget>, bytes: usize, most: usize) -> bool {
         let budget = self.budget.get_or_insert_with(|| budget.clone());
@@ -49,7 +49,7 @@ impl TakenBytes {
         is_taken
     }
 
-    /// Takes more bytes than there is room for. The caller has made sure that as many are about to be given back.
+    /// Takes more bytes than there is room for. The caller has made sure that the same number of bytes is about to be given back.
     #[cfg(feature = "http")]
     pub(crate) fn grow_over(&mut self, budget: &Arc<ByteBudget>, bytes: usize) {
         self.budget.get_or_insert_with(|| budget.clone()).0.fetch_add(bytes, Ordering::AcqRel);

@@ -1,8 +1,8 @@
 //! Fair shares of the limits of all clients together.
 //!
-//! A limit that is shared fairly is a [`Pool`]. What is taken from a pool is counted for a [`Tenant`]: one principal, or one address if no
-//! principal is known. While a pool has plenty, every tenant takes what it wants. From the last eighth a tenant takes only while it has
-//! less than is left, so that another tenant always finds something.
+//! A limit that is shared fairly is a [`Pool`]. Every amount that is taken from a pool counts for a [`Tenant`]: one principal, or one
+//! address if no principal is known. While more than an eighth of a pool is free, every tenant can take as much as it asks for. From the
+//! last eighth, a tenant can take only while it holds less than what is left, so that something always remains for other tenants.
 
 use std::{
     collections::HashMap,
@@ -35,7 +35,7 @@ pub(crate) enum Pool {
     /// Sessions over HTTP, of both kinds.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has sessions"))]
     Sessions,
-    /// Connections of the server that a waiting call or an open stream keeps.
+    /// Connections of the server that a waiting call or an open stream occupies.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has connections"))]
     Connections,
     /// Streams over HTTP that are open.
@@ -50,28 +50,29 @@ type PoolCounts = [AtomicUsize; POOLS];
 
 const SHARDS: usize = 16;
 
-/// The pools of one server, and the tenants that hold something of them.
+/// The pools of one server, and the tenants that hold shares of them.
 #[derive(Default)]
 pub(crate) struct Shares {
     used: Arc<PoolCounts>,
     hasher: RandomState,
-    /// Tenants by a hash that clients cannot make collide. The table has several shards, and is only read for a tenant that is known.
+    /// Tenants by a keyed hash, so that clients cannot cause collisions. The table has several shards. Finding an existing tenant takes
+    /// only a read lock.
     tenants: [RwLock<TenantShard>; SHARDS],
 }
 
 #[derive(Default)]
 struct TenantShard {
     known: HashMap<u64, Weak<Tenant>>,
-    /// At this size, tenants that hold nothing any more are taken out.
+    /// Size at which the tenants that hold nothing any more are removed.
     sweep_at: usize,
 }
 
-/// A principal or an address that holds something.
+/// A principal or an address that holds shares of the pools.
 #[derive(Debug)]
 pub(crate) struct Tenant {
     /// Name of the principal, empty if none is known.
     principal: Box<str>,
-    /// False for the one tenant of all clients that cannot be told apart.
+    /// False for the single tenant that stands for all clients that cannot be told apart.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only sessions make room"))]
     is_known: bool,
     held: PoolCounts,
@@ -79,12 +80,12 @@ pub(crate) struct Tenant {
     used: Arc<PoolCounts>,
 }
 
-/// TenantShard of a pool that a tenant holds until the share is dropped.
+/// Share of a pool that a tenant holds until the share is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     tenant: Arc<Tenant>,
-    /// Amount in the unit of the pool: a count, or bytes. A `u32` keeps the share small, and every idle session holds one. No share comes
-    /// near 4 GiB.
+    /// Amount in the unit of the pool: a count, or bytes. A `u32` keeps the share small, because every idle session holds a share. No share
+    /// comes near 4 GiB.
     amount: u32,
     pool: Pool,
 }
@@ -172,7 +173,7 @@ impl Shares {
         Capacity::from(all).admits(self.used(pool), usize::MAX - 1, 1).is_ok()
     }
 
-    /// Returns the tenants that hold something of a pool.
+    /// Returns the tenants that hold shares of a pool.
     #[cfg(feature = "http")]
     pub(crate) fn holders(&self, pool: Pool) -> Vec<Arc<Tenant>> {
         let mut holders = Vec::new();
@@ -235,7 +236,7 @@ impl Tenant {
     /// Takes a part of a pool.
     ///
     /// # Errors
-    /// Nothing is taken. The error says why.
+    /// Fails without taking anything if the pool refuses the tenant. The error says why.
     pub(crate) fn take(
         self: &Arc<Self>,
         pool: Pool,
@@ -247,7 +248,7 @@ impl Tenant {
         Ok(Share { tenant: self.clone(), pool, amount: small })
     }
 
-    /// Takes one, even if it would not be admitted.
+    /// Takes one from a pool, even if the pool would refuse the tenant.
     pub(crate) fn hold(self: &Arc<Self>, pool: Pool) -> Share {
         self.held[pool as usize].fetch_add(1, Ordering::AcqRel);
         self.used[pool as usize].fetch_add(1, Ordering::AcqRel);
@@ -256,7 +257,7 @@ impl Tenant {
 
     fn count(&self, pool: Pool, amount: usize, capacity: Capacity) -> Result<(), NoShare> {
         let (held, used) = (&self.held[pool as usize], &self.used[pool as usize]);
-        // The amount is counted before the check, so that of two concurrent calls each sees the other.
+        // The amount is counted before the check, so that two concurrent calls see each other's amounts.
         let before = held.fetch_add(amount, Ordering::AcqRel);
         let mut refused = NoShare::Empty;
         let room = |used: usize| {
@@ -285,7 +286,7 @@ impl Share {
     /// Takes more of the same pool.
     ///
     /// # Errors
-    /// Nothing more is taken. The error says why.
+    /// Fails without taking more if the pool refuses the tenant. The error says why.
     pub(crate) fn grow(&mut self, amount: usize, all: usize) -> Result<(), NoShare> {
         let grown = u32::try_from(amount).ok().and_then(|more| self.amount.checked_add(more));
         let grown = grown.ok_or(NoShare::Own)?;

@@ -23,7 +23,7 @@ macro_rules! limit {
             /// All limits.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// Returns the name of the limit, which is that of its setting if it has one.
+            /// Returns the name of the limit: the name of its setting, if it has one.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
@@ -44,7 +44,7 @@ limit! {
     MaxTotalCalls = "max_total_calls",
     /// URIs that were too long to subscribe to.
     Uri = "uri",
-    /// Clients that described themselves and their capabilities at too great a length.
+    /// Clients whose description of themselves and their capabilities was too long.
     Client = "client",
     /// Connections that were closed to make room, or refused, because there were too many.
     Connections = "connections",
@@ -52,7 +52,7 @@ limit! {
     AllBodies = "all_bodies",
     /// HTTP responses for which there was no room beside unread responses.
     AllAnswers = "all_answers",
-    /// Subscriptions whose URIs were too long together.
+    /// Subscriptions whose URIs were too long in total.
     SubscriptionBytes = "subscription_bytes",
     /// Subscriptions for which there was no room beside others.
     AllSubscriptionBytes = "all_subscription_bytes",
@@ -135,7 +135,7 @@ impl RefusalCounters {
     /// Minimum time between two warnings about a limit, so that a flood of refusals does not flood the log.
     const WARNING_PAUSE: Duration = Duration::from_secs(10);
 
-    /// Counts and logs a refusal. Nothing in the log comes from the client.
+    /// Counts and logs a refusal. The log contains no text from the client.
     #[cold]
     pub(crate) fn refuse(&self, limit: Limit) {
         self.refuse_of(limit, format_args!("the server"));
@@ -204,17 +204,17 @@ pub struct ItemStats {
 }
 
 impl Stats {
-    /// Returns the number of calls that wait for their handlers now, of all clients together.
+    /// Returns the number of calls of all clients together that currently wait for their handlers.
     pub fn calls(&self) -> usize {
         self.calls
     }
 
-    /// Returns how often this limit has refused something since the server started.
+    /// Returns the number of refusals by this limit since the server started.
     pub fn refused(&self, limit: Limit) -> u64 {
         self.refused.iter().find(|(of, _)| *of == limit).map_or(0, |(_, count)| *count)
     }
 
-    /// Returns every limit, with how often it has refused something.
+    /// Returns every limit, with the number of its refusals.
     pub fn all_refused(&self) -> impl Iterator<Item = (Limit, u64)> {
         self.refused.iter().copied()
     }

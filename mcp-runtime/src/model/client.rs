@@ -122,7 +122,7 @@ impl Asks {
         self.elicitation
     }
 
-    /// Joins the capabilities of both.
+    /// Returns the union of both sets of capabilities.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
@@ -246,7 +246,7 @@ mod tests {
         check(json!({ "elicitation": { "form": {} } }), &["sampling", "roots"]);
         check(json!({ "elicitation": { "url": {} } }), &["elicitation", "sampling", "roots"]);
         check(json!({ "elicitation": { "form": {}, "url": {} } }), &["sampling", "roots"]);
-        // A mode that only a later revision defines does not take the form away.
+        // A client that declares only an unknown mode of elicitation counts as able to show forms.
         check(json!({ "elicitation": { "voice": {} } }), &["sampling", "roots"]);
         assert!(Asks::new().missing(&client(json!({}))).is_empty());
         assert!(!Asks::new().roots().missing(&client(json!({}))).is_empty());

@@ -87,7 +87,7 @@ pub enum Content {
 macro_rules! annotated {
     ($($ty:ident)*) => {$(
         impl $ty {
-            /// Sets the roles that the content is for. By default no audience is sent, so the content is for all of them.
+            /// Sets the roles that the content is for. By default no audience is sent, so the content is for all roles.
             #[must_use]
             pub fn audience(mut self, roles: &[Role]) -> Self {
                 self.extras_mut().annotations.audience = roles.to_vec();

@@ -1,5 +1,5 @@
 //! Schema of a form, independent of the protocol revision: flat fields, each of one of six kinds (rule ELIC-03). An answer is checked
-//! against it, and completed with the defaults of the fields that it leaves out.
+//! against the schema, and completed with the defaults of missing fields.
 
 use std::borrow::Cow;
 
@@ -106,7 +106,7 @@ impl FieldKind {
     pub(crate) const TEXT: Self = Self::Text { least: None, most: None, format: None };
     pub(crate) const NUMBER: Self = Self::Number { least: None, most: None };
 
-    /// Sets the bounds. The bounds that an integer type has by itself stay where they are tighter.
+    /// Sets the bounds. If an integer type has tighter bounds by itself, those stay.
     pub(crate) fn within(&mut self, lowest: Option<i128>, highest: Option<i128>) {
         match self {
             Self::Integer { least, most } => {
@@ -181,7 +181,7 @@ impl FormSchema {
     }
 
     /// Returns the answer as JSON text for the form's type: with defaults, without members that the form does not have, and with integers
-    /// written as such. Call it only with an answer that fits.
+    /// written without fraction and exponent. Call it only with an answer that passes `check`.
     pub(crate) fn completed(&self, content: Raw<'_>) -> String {
         let mut out = Vec::new();
         let mut object = ObjectWriter::begin(&mut out);
@@ -219,7 +219,7 @@ impl FieldSchema {
         Some(format!("`{}`: {}", self.name, self.kind.problem(value)?))
     }
 
-    /// Returns why a default could not be an answer.
+    /// Returns the reason why a default is not a valid answer; `None` if it is one.
     fn problem_of_default(&self, json: &str) -> Option<String> {
         self.problem(Raw::trusted(json))
     }
@@ -296,7 +296,7 @@ fn number(value: Raw<'_>) -> Option<&str> {
     (value.kind() == JsonKind::Number).then(|| value.as_str())
 }
 
-/// JSON Schema counts `3.0` and `3e1` as integers too, and some clients write them so.
+/// Parses an integer. JSON Schema counts `3.0` and `3e1` as integers too, and some clients write integers this way.
 fn integer(text: &str) -> Option<i128> {
     /// Above this bound `f64` cannot hold every integer.
     const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -356,7 +356,7 @@ impl TextFormat {
         }
     }
 
-    /// Describes the format, for a text that does not have it.
+    /// Describes the format, for the error about a text that does not have this format.
     fn expected(self) -> &'static str {
         match self {
             Self::Email => "an address such as ann@example.com",

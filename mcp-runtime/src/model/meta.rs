@@ -1,6 +1,7 @@
 use serde_json::{Map, Value};
 
-/// A `_meta` object. As a parameter of a handler it is the `_meta` of the request, inside [`WithMeta`](crate::reply::WithMeta) that of the result.
+/// A `_meta` object. As a parameter of a handler, it is the `_meta` of the request. Inside [`WithMeta`](crate::reply::WithMeta), it is the
+/// `_meta` of the result.
 ///
 /// ```
 /// use mcp_runtime::content::Meta;
@@ -20,8 +21,7 @@ impl Meta {
     /// Adds a key.
     ///
     /// # Panics
-    /// When the key does not follow the specification's syntax (basic/index#meta), or its prefix is reserved
-    /// for the protocol.
+    /// Panics if the key does not follow the specification's syntax (basic/index#meta), or its prefix is reserved for the protocol.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         if let Err(reason) = check_meta_key(key) {

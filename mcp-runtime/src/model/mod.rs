@@ -1,4 +1,4 @@
-//! Types of MCP, as a superset of all revisions. `protocol` leaves out what a revision lacks.
+//! Types of MCP, as a superset of all revisions. `protocol` omits the parts that a revision does not have.
 
 mod client;
 mod content;

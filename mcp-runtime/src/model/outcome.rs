@@ -1,4 +1,4 @@
-//! Operations that a client can request, and their outcomes: the two closed sets between `protocol` and `dispatch`.
+//! Operations that a client can request, and their outcomes. `protocol` passes operations to `dispatch`, and gets outcomes back.
 
 use super::{Completion, PromptResult, Question, ReadResult, TaskAnswer, ToolResult};
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! Questions of handlers to the client, and its answers to them.
+//! Questions of handlers to the client, and the client's answers.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{ClientInfo, FormSchema, Sampled, Sampling, read_roots};
 /// Question of a handler to the client, independent of the protocol revision.
 #[derive(Clone, Debug)]
 pub(crate) enum Question {
-    /// The user fills in a form. `reads` tells why an answer cannot be read as the form's type.
+    /// The user fills in a form. `reads` checks whether an answer can be read as the form's type.
     Form { message: String, schema: &'static FormSchema, reads: Reads },
     /// The user visits a page. With `must_visit` the question stays open until the handler stops asking it.
     Url { message: String, url: String, must_visit: bool },
@@ -41,8 +41,8 @@ impl Question {
         }
     }
 
-    /// Returns the capabilities that the question needs and the client has not declared, as [`ClientInfo::can`] takes them. Not every
-    /// revision divides `sampling` into parts, which `has_parts` tells.
+    /// Returns the capabilities that the question needs and the client has not declared, in the notation of [`ClientInfo::can`].
+    /// `has_parts` is true in revisions that divide `sampling` into parts.
     pub(crate) fn missing(&self, client: &ClientInfo, has_parts: bool) -> Vec<&'static str> {
         let needed: &[&str] = match self {
             Self::Form { .. } if client.can_elicit() => &[],
@@ -63,7 +63,8 @@ impl Question {
         needed.iter().copied().filter(|capability| !client.can(capability)).collect()
     }
 
-    /// Returns the question for another attempt. If the user filled in content that cannot be read, the message says why.
+    /// Returns the question for another attempt, after the answer `misfit`. If the user filled in content that cannot be read, the message
+    /// says why.
     #[must_use]
     pub(crate) fn after(mut self, misfit: Raw<'_>) -> Self {
         if let Self::Form { message, reads, .. } = &mut self
@@ -105,7 +106,7 @@ impl Question {
                 Ok(())
             }
             Self::Url { must_visit, .. } => match read_action(result)? {
-                // The user agreed to open the page, which says nothing of what happened there.
+                // The user agreed to open the page. This does not show whether the user has finished there.
                 Action::Accept if *must_visit => {
                     Err("the page has not been visited yet".to_owned())
                 }

@@ -19,7 +19,7 @@ impl ToolResult {
         Self { content: vec![Content::from(text.into())], is_error: true, ..Self::default() }
     }
 
-    /// Adds a block. Nearly every result has a single block, so the first one allocates room for no more.
+    /// Adds a block. Nearly every result has a single block, so the first block allocates space for one block only.
     pub(crate) fn push(&mut self, content: Content) {
         if self.content.is_empty() {
             self.content = vec![content];

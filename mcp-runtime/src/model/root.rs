@@ -5,8 +5,8 @@ use mcp_runtime_wire::{JsonKind, Raw};
 
 use crate::error::shown;
 
-/// Directory or file that the client lets servers work in, from `roots/list`. It is guidance and no access control: the server has to respect
-/// it by itself.
+/// Directory or file that the client lets servers work in, from `roots/list`. It is guidance, not access control: the server itself has to
+/// keep to it.
 ///
 /// ```
 /// use mcp_runtime::extract::Root;
@@ -31,7 +31,7 @@ impl Root {
     /// exist.
     ///
     /// Returns `None` for other schemes, and for other machines (except on Windows, where these are UNC paths). Ambiguous URIs have no path
-    /// either: with a `?` or `#` that is not encoded, an encoded separator or a zero byte.
+    /// either: those with a `?` or `#` that is not encoded, an encoded separator or a zero byte.
     pub fn path(&self) -> Option<PathBuf> {
         let (host, path) = file(&self.uri)?;
         native(host, path)
@@ -65,7 +65,7 @@ fn read(raw: Raw<'_>) -> Result<Root, String> {
     Ok(Root { uri: uri.into_owned(), name: name.map(Into::into) })
 }
 
-/// Returns host and absolute path, both still encoded.
+/// Returns the host and the absolute path of a `file:` URI, both still encoded.
 fn file(uri: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = uri.split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") || rest.contains(['?', '#']) {
@@ -79,7 +79,7 @@ fn file(uri: &str) -> Option<(&str, &str)> {
     path.starts_with('/').then_some((host, path))
 }
 
-/// Returns `None` for another host, a zero byte or an encoded `/`. Every other byte can be part of a path.
+/// Returns the path on this machine. `None` for another host, a zero byte or an encoded `/`. Every other byte can be part of a path.
 #[cfg(unix)]
 fn native(host: &str, path: &str) -> Option<PathBuf> {
     use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};

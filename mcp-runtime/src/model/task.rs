@@ -11,7 +11,7 @@ use crate::error::Error;
 
 /// Whether calls of a tool may run as tasks, which go on after the response (tasks of 2025-11-25, and the extension of 2026-07-28).
 ///
-/// Set it with `#[tool(task)]`, or with [`Tool::task`](crate::Tool::task) for a tool made by value.
+/// Set it with `#[tool(task)]`, or with [`Tool::task`](crate::Tool::task) for a tool that is created at run time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -113,7 +113,7 @@ impl fmt::Debug for TaskState {
 pub enum TaskAnswer {
     /// The call continues as this task.
     Created(TaskView),
-    /// The present state of a task.
+    /// The current state of a task.
     Got(TaskView),
     /// The end of a task, for a client that waited for it.
     Result(TaskView),
@@ -158,7 +158,8 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Returns year, month and day of a day since 1970-01-01. Years are counted from March, so that the leap day is the last day of a year.
+/// Converts a number of days since 1970-01-01 to year, month and day. The calculation lets a year begin in March, so that the leap day is
+/// its last day.
 fn date(day: u64) -> (u64, u64, u64) {
     const ERA: u64 = 146_097;
     let day = day + 719_468;

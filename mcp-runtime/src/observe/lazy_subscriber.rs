@@ -10,11 +10,11 @@ use tracing::{
 };
 use tracing_core::span::Current;
 
-/// Placeholder for a subscriber that is built on first use. Building it costs more than the rest of the start of a server that logs
-/// nothing.
+/// Placeholder for a subscriber that is built on first use. A server that logs nothing never builds it, which would take longer than the
+/// rest of the server's start.
 ///
-/// `most` returns the most verbose level that is enabled. `tracing` asks for it at once, so it must be known without the subscriber. Events
-/// that are more verbose never get here.
+/// `most` returns the most verbose level that is enabled. `tracing` asks for this level at once, so it must be known before the subscriber
+/// is built. More verbose events never reach this type.
 pub(super) struct LazySubscriber<S, F, M> {
     subscriber: LazyLock<S, F>,
     most: M,

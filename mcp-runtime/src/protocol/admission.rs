@@ -1,4 +1,4 @@
-//! Conditions that a request has to meet before its handler runs: rights, capabilities, headers, rates, and room for one more call.
+//! Conditions that a request has to meet before its handler runs: rights, capabilities, headers, rates, and limits on running calls.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) fn permit(
 /// Checks that the caller may subscribe to these resources.
 ///
 /// # Errors
-/// Returns a single refusal for all resources, with everything that they need together.
+/// Returns a single refusal for all resources, with the scopes that they need together.
 #[cfg(feature = "auth")]
 pub(super) fn permit_uris<'a>(
     state: &PeerState,
@@ -68,8 +68,8 @@ pub(super) fn permit_uris<'a>(
     refused.map_or(Ok(()), |no| Err(no.into()))
 }
 
-/// Checks the capabilities of the client, and then the headers that repeat arguments, against the item of the request (rule C-02). Returns
-/// the reason if a client of the legacy era lacks a capability.
+/// Checks the capabilities of the client, and then the headers that repeat arguments, against the item of the request (rule C-02). For a
+/// client of the legacy era that lacks a capability, it returns a reason instead of an error.
 #[inline]
 pub(super) fn check_against_item(
     target: Option<&Arc<Entry>>,
@@ -96,7 +96,7 @@ pub(super) fn check_against_item(
     Ok(None)
 }
 
-/// Returns the error for a client that lacks capabilities of which the item may make use (rule META-04).
+/// Returns the error for a client that lacks capabilities that the item may use (rule META-04).
 #[cold]
 fn lacking(entry: &Entry, missing: Asks) -> Error {
     let names = missing.names().collect::<Vec<_>>().join(" and ");
@@ -105,7 +105,7 @@ fn lacking(entry: &Entry, missing: Asks) -> Error {
         .with_json(format!(r#"{{"requiredCapabilities":{}}}"#, missing.required_json()))
 }
 
-/// Returns why a client of the legacy era cannot be asked what the item declares to ask.
+/// Returns the reason why a client of the legacy era cannot answer the questions that the item declares. Returns `None` if it can.
 fn cannot_be_asked(entry: &Entry, terms: &Terms) -> Option<String> {
     if entry.asks.is_empty() {
         return None;
@@ -123,10 +123,10 @@ fn cannot_be_asked(entry: &Entry, terms: &Terms) -> Option<String> {
     })
 }
 
-/// Lets the caller in if the item's limits allow it: the rate of calls, and the number of calls at once.
+/// Admits a call if the limits of the item allow it: the rate of calls, and the number of concurrent calls.
 ///
 /// # Errors
-/// Returns the reason why the caller has to wait, in words for the model.
+/// Returns the reason why the caller has to wait, as a text for the model.
 #[inline]
 pub(super) fn enter_gate(
     state: &PeerState,
@@ -143,7 +143,7 @@ pub(super) fn enter_gate(
     })
 }
 
-/// Checks that the id is free and that there is room for one more call.
+/// Checks that the id is not in use, and that the limits allow one more call.
 pub(super) fn admit(
     state: &PeerState,
     request: &ClientRequest<'_>,
@@ -186,10 +186,11 @@ pub(super) fn admit(
     }
 }
 
-/// Reserves room for what a call may hold of a large request until the call ends. Most requests are small, and take none.
+/// Reserves bytes for a large request, because its call may keep parts of the request until it ends. Most requests are small and need no
+/// reservation.
 ///
 /// # Errors
-/// Fails if the requests of all running calls are too large for this one to run beside them.
+/// Fails if this request and those of all running calls are too large together.
 #[inline]
 pub(super) fn reserve(
     state: &PeerState,

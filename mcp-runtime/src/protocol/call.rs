@@ -1,4 +1,4 @@
-//! The way back from a call to its client: destination, channel and response, and the calls that have to wait.
+//! Path from a call back to its client: destination, channel and response. Also the calls whose handlers have to wait.
 
 use std::{
     collections::hash_map::Entry,
@@ -29,7 +29,7 @@ use crate::{
 /// Result of one message or batch for its transport, in addition to the messages in the outbox.
 #[derive(Default)]
 pub(crate) struct Received {
-    /// Calls that have to wait. The transport drives them to their ends.
+    /// Calls whose handlers have to wait. The transport polls each of them to completion.
     pub(crate) waiting: Vec<PendingCall>,
     /// Reason why a request was refused before a handler ran, for transports that report it outside of the message.
     pub(crate) refusal: Option<RefusalStatus>,
@@ -38,13 +38,13 @@ pub(crate) struct Received {
 /// Refusal that has a status of its own over HTTP. Every other error is an ordinary response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RefusalStatus {
-    /// The body is no message, or the message contradicts itself, its headers or its session.
+    /// The body is not a message, or the message contradicts itself, its headers or its session.
     Malformed,
     /// The server does not have the method.
     UnknownMethod,
-    /// There is no room for the call now.
+    /// A limit does not allow the call now.
     Busy,
-    /// The caller may not do this.
+    /// The caller is not authorized for the request.
     #[cfg(feature = "auth")]
     NotAllowed(Box<crate::authorization::AuthRefusal>),
 }
@@ -55,7 +55,7 @@ impl RefusalStatus {
     }
 }
 
-/// Error of a request that is not run, with a refusal if transports have a status for it.
+/// Error of a request that is refused before a handler runs. `refusal` is set if transports have a status for the error.
 pub(super) struct RefusedRequest {
     pub(super) refusal: Option<RefusalStatus>,
     pub(super) error: Error,
@@ -96,7 +96,7 @@ impl ReplyTo {
         Self { outbox, batch: None, only_response: false, resumes: false }
     }
 
-    /// Allows only the response, for a reader that takes one message and no stream.
+    /// Allows only the response, for a client that accepts one message but no stream.
     #[cfg(feature = "http")]
     pub(crate) fn only_response(mut self) -> Self {
         self.only_response = true;
@@ -134,7 +134,7 @@ impl ReplyTo {
     }
 }
 
-/// Responses to a batch. They go out as one array when the last one is there (rule RPC-09).
+/// Responses to a batch. They are sent as one array when the last response is complete (rule RPC-09).
 struct ReplyBatch {
     outbox: Arc<Outbox>,
     answers: Mutex<Vec<u8>>,
@@ -150,7 +150,7 @@ impl ReplyBatch {
 }
 
 impl Drop for ReplyBatch {
-    /// When the last owner lets go, each call of the batch has been answered or cancelled.
+    /// Sends the array. When the last owner drops the batch, each of its calls has been answered or cancelled.
     fn drop(&mut self) {
         let answers = self.answers.get_mut().unwrap_or_else(PoisonError::into_inner);
         if !answers.is_empty() {
@@ -160,7 +160,7 @@ impl Drop for ReplyBatch {
     }
 }
 
-/// Notification that carries log messages: of a session in the legacy era, of one request in the modern era.
+/// Notification with a log message. It belongs to a session in the legacy era, and to one request in the modern era.
 const REQUEST_SCOPED_LOG: &str = "notifications/message";
 
 /// Channel from a call to its client, for progress reports and log messages.
@@ -218,7 +218,7 @@ impl Channel for CallChannel {
     }
 }
 
-/// Everything that turns the answer of a call into its response. Borrowed, because most calls are answered at once.
+/// Context for turning the answer of a call into its response. It borrows its parts, because most calls are answered at once.
 #[derive(Clone, Copy)]
 pub(super) struct ResponseSink<'a> {
     pub(super) state: &'a Arc<PeerState>,
@@ -293,13 +293,13 @@ impl From<ResponseSink<'_>> for OwnedSink {
     }
 }
 
-/// Request whose handler waits. A transport only drives the future: the response goes to the outbox.
+/// Request whose handler waits. The transport only polls the future, which adds the response to the outbox.
 pub(crate) struct PendingCall {
     pending: PendingHandler,
     id: IdBuf,
     sink: OwnedSink,
     _share: Share,
-    /// The last field, so that a batch has been answered before the call counts as done.
+    /// The last field, so that it is dropped last: a batch has been answered before the call counts as done.
     _hold: OutboxHold,
 }
 
@@ -327,8 +327,8 @@ impl PendingCall {
         Some(Self { pending, id, sink: sink.into(), _share: share(), _hold: hold })
     }
 
-    /// Removes the call from the table, and returns whether it was there. If not, the call was cancelled and its answer is dropped, even if
-    /// the handler noticed too late. Another call may have its id by now.
+    /// Removes the call from the table, and returns whether it was there. If it was not there, the call has been cancelled, and the answer
+    /// of its handler must be dropped. Another call may use the same id by now.
     fn leave(&self) -> bool {
         let Some(ongoing) = self.sink.state.ongoing() else { return false };
         let mut calls = ongoing.calls();
@@ -350,7 +350,7 @@ impl Future for PendingCall {
         let answer = if self.leave() { answer } else { None };
         match answer {
             Some(answer) => self.sink.borrow().answer(self.id.as_id(), &answer),
-            // Nothing may follow a cancellation, not even a report that was merged before it.
+            // No message may follow a cancellation, not even a report that was already waiting.
             None => self.sink.slot.iter().for_each(|slot| self.sink.to.outbox.forget(slot)),
         }
         Poll::Ready(())
@@ -375,7 +375,7 @@ pub(super) fn drive(
     match dispatched {
         Dispatched::Ready(answer) => sink.answer(id, &answer),
         Dispatched::Pending(mut pending) => {
-            // Polled here once: a handler that is ready at once costs no task and no entry in the table.
+            // The first poll happens here, so a handler that is ready at once costs no task and no entry in the table.
             let mut cx = task::Context::from_waker(Waker::noop());
             match Pin::new(&mut pending).poll(&mut cx) {
                 Poll::Ready(Some(answer)) => sink.answer(id, &answer),
@@ -393,7 +393,7 @@ pub(super) fn drive(
     }
 }
 
-/// Returns the error for an id that a running call or a listen stream has (rule RPC-08).
+/// Returns the error for a request whose id belongs to a running call or a listen stream (rule RPC-08).
 pub(super) fn id_in_use() -> Error {
     Error::of(ErrorKind::InvalidRequest, "a request with this id is still running")
 }

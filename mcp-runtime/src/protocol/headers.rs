@@ -1,5 +1,5 @@
-//! Headers of HTTP requests: they name the revision, and repeat parts of the body for proxies that route without reading the body
-//! (rule B9). Header and body must agree. Header and message together decide which conversation a message belongs to (rule B2).
+//! Headers of HTTP requests: they name the revision, and repeat parts of the body for proxies that route without reading the body (rule
+//! B9). Header and body must agree. The headers and the message together decide which conversation the message belongs to (rule B2).
 
 use http::HeaderMap;
 use mcp_runtime_wire::{Incoming, JsonKind, Raw, RpcMessage, RpcParams};
@@ -26,12 +26,12 @@ pub(crate) enum Route {
     Listen,
     /// Request that begins a session.
     Initialize,
-    /// Message of the session that its header names.
+    /// Message of an existing session, which a header identifies.
     Session,
 }
 
-/// Returns the route of a message. A message is modern if its version header names a modern or an unknown revision. A request is modern too
-/// if it claims to be.
+/// Returns the route of a message. A message is modern if its version header names a modern or an unknown revision. A request is also
+/// modern if its `_meta` or its method belongs to the modern era.
 pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
     let by_header = version.is_some_and(|said| {
         let named = Revision::ALL.into_iter().find(|revision| revision.name().as_bytes() == said);
@@ -80,7 +80,7 @@ pub(super) fn check(
     };
     let header = name_header?.0;
     match (header, request.params.get(member).and_then(Raw::string)) {
-        // A member that the body lacks is another error, which is reported later.
+        // A member that is missing in the body is a different error, which is reported later.
         (None, None) => Ok(()),
         // Some clients leave the header out (rule HDR-02). A header that is present must still be right.
         (None, Some(_)) if member == TASK => Ok(()),
@@ -138,7 +138,7 @@ pub(super) fn check_arguments(
     arguments: Raw<'_>,
 ) -> Result<(), Error> {
     if arguments.kind() != JsonKind::Object {
-        // Wrong arguments take precedence over wrong headers, and are reported where they are read (rule C-02).
+        // Wrong arguments take precedence over wrong headers. They are reported when the arguments are parsed (rule C-02).
         return Ok(());
     }
     for declared in declared {
@@ -172,7 +172,7 @@ pub(super) fn check_arguments(
     Ok(())
 }
 
-/// Returns a header without the blanks around it. A header that occurs twice is an error (rule HDR-10).
+/// Returns the value of a header, without the blanks around it. A header that occurs twice is an error (rule HDR-10).
 fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u8]>, Error> {
     let mut all = headers.get_all(name).iter();
     let first = all.next();

@@ -25,8 +25,8 @@ use crate::{
     task::LiveTask,
 };
 
-/// Ends the listen streams as the protocol demands on a connection that may carry several of them: each is cancelled before its result
-/// (rule SUB-04).
+/// Ends all listen streams. The connection may carry several of them, so the protocol demands that each stream is cancelled before its
+/// result is sent (rule SUB-04).
 pub(super) fn close_all(state: &PeerState) {
     let Some(ongoing) = state.ongoing() else { return };
     let mut listens = ongoing.listens();
@@ -82,7 +82,7 @@ pub(super) fn listen(
                     subscription_meta(params, &listen.id);
                 });
             });
-            // Sends the current state of each task, because nothing else reports changes from before this moment.
+            // Sends the current state of each task, because changes before the subscription are not reported otherwise.
             for task in &listen.filter.tasks {
                 let stream = Some((SUBSCRIPTION, &listen.id));
                 let view = task.view();
@@ -97,7 +97,7 @@ pub(super) fn listen(
     }
 }
 
-/// Checks that the caller may subscribe to the resources that it names.
+/// Checks that the caller may subscribe to the resources that the request names.
 #[cfg(feature = "auth")]
 fn permit_listening(state: &PeerState, request: &ClientRequest<'_>) -> Result<(), RefusedRequest> {
     let wanted = request.params.get("notifications");
@@ -150,7 +150,8 @@ fn open(
     Ok(ListenStream { id: id.to_owned(), revision, filter, _hold: state.outbox.hold() })
 }
 
-/// Returns the named tasks that can have news for this client. Tasks that have ended or belong to another caller are left out.
+/// Returns those of the named tasks that can still have events for this client. Tasks that have ended or belong to another caller are left
+/// out.
 fn tasks_of(
     state: &PeerState,
     ids: Option<Raw<'_>>,

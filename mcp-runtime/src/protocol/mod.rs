@@ -1,11 +1,11 @@
 //! Turns bytes into operations and outcomes into bytes. Both eras of the protocol can be used on one connection at the same time.
 //!
 //! The era is decided for each message, never for a connection (rule C-01). Nothing here does I/O: [`Peer::receive`] runs in a unit test
-//! without a runtime, and transports carry what the [`Outbox`](outbox::Outbox) holds.
+//! without a runtime, and transports send the messages that wait in the [`Outbox`](outbox::Outbox).
 //!
-//! From bottom to top: `revision`, `service`, `encode`; the outbound half `outbox`; the state of a peer in `subscriptions`, `session` and
-//! `state`; `call` and `request`; the features as functions over the state: `admission`, `questions`, `tasks`, `operate`, `listen`; the
-//! eras `legacy` and `modern`; and `peer`.
+//! Modules from bottom to top: `revision`, `service`, `encode`; the outbound half `outbox`; the state of a peer in `subscriptions`,
+//! `session` and `state`; `call` and `request`; features as functions that take the state: `admission`, `questions`, `tasks`, `operate`,
+//! `listen`; the eras `legacy` and `modern`; and `peer`.
 
 mod admission;
 mod call;

@@ -1,4 +1,4 @@
-//! Takes a request of either era to `dispatch`.
+//! Checks a request of either era, and passes it to `dispatch`.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn run(
         refuse_call(state, terms, request, snapshot, operation.is_tool(), why);
         return Ok(());
     }
-    // A task that begins at once asks through the task itself.
+    // A call that is a task from its beginning sends its questions through the task.
     let asks = live.as_ref().is_none_or(|task| task.begins_later());
     let asker = match target.filter(|entry| entry.can_ask && asks) {
         Some(entry) => Some(asker(state, entry, terms, request, &operation)?),
@@ -83,7 +83,7 @@ fn run(
         None => None,
         Some(Ok(permit)) => permit,
         Some(Err(why)) => {
-            // A client that asks for a task gets one or an error. A refused call is not worth a task.
+            // A client that requests a task gets a task or an error. A refused call gets the error.
             let tells_model = operation.is_tool()
                 && (live.is_none() || revision.features().tasks != TaskDialect::Core);
             refuse_call(state, terms, request, snapshot, tells_model, why);
@@ -101,7 +101,7 @@ fn run(
     let dispatcher = &state.service.dispatcher;
     let mut dispatched = match cannot_ask {
         None => dispatcher.dispatch(snapshot, target, caller, operation),
-        // A client that asks for a task gets one, and finds the reason in its result.
+        // A client that requests a task gets one. The result of the task contains the reason.
         Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
     };
     dispatched = dispatched.holding(Reservation::new(permit, body_share));
@@ -117,7 +117,8 @@ fn run(
     Ok(())
 }
 
-/// Returns the asker of a call. In the modern era a call ends with its questions. In the legacy era the server sends them as requests.
+/// Returns the [`Asker`] of a call. In the modern era, a call ends with its open questions. In the legacy era, the server sends each
+/// question as a request.
 fn asker(
     state: &Arc<PeerState>,
     entry: &Entry,
@@ -155,7 +156,8 @@ fn keeper(
     state.service.round_states.codec(bound, tenant, entry.single_use)
 }
 
-/// Refuses a call that the client could not complete, or that comes too often. With `tells_model` the reason is a tool result.
+/// Refuses a call that the client cannot complete, or that a limit of the item rejects. The reason is a tool result if `tells_model` is
+/// set, and an error otherwise.
 #[cold]
 fn refuse_call(
     state: &Arc<PeerState>,

@@ -21,11 +21,12 @@ use crate::{
 
 /// Messages on their way to the client, one line each. They are encoded straight into the buffer of the outbox.
 ///
-/// An outbox belongs to a connection or to a stream of an HTTP session, so only their calls wait for its lock. One reader empties it.
+/// An outbox belongs to a connection or to a stream of an HTTP session, so only calls of the same connection or stream compete for its
+/// lock. A single reader empties it.
 #[derive(Default)]
 pub(crate) struct Outbox {
     queue: Mutex<OutboxQueue>,
-    /// Number of holders that may still add messages.
+    /// Number of [`OutboxHold`]s, whose owners may still add messages.
     holds: AtomicUsize,
 }
 
@@ -35,7 +36,7 @@ struct OutboxQueue {
     reader: Option<Waker>,
     /// Maximum number of waiting bytes while there is no reader, because a reader may never come. `None` while there is a reader.
     unread: Option<NonZeroUsize>,
-    /// Boxed, because most outboxes have none and idle sessions are many.
+    /// Boxed to save memory in idle sessions: most outboxes have none.
     extras: Option<Box<OutboxExtras>>,
 }
 
@@ -44,10 +45,10 @@ struct OutboxQueue {
 struct OutboxExtras {
     /// Whether messages were dropped because too many bytes waited.
     has_lost: bool,
-    /// Whether the response says that the client cannot do what the call needs.
+    /// Whether the response reports that the client lacks a capability which the call needs.
     #[cfg(feature = "http")]
     is_refused: bool,
-    /// Set if the handler wants the stream to end early: the time after which the client is to come back.
+    /// Time after which the client is to reconnect. Set if the handler wants the stream to end early.
     release: Option<Duration>,
     /// Newest report of each call, by the address of its slot. Reports and events wait until the reader has caught up. The order of calls
     /// does not matter then.
@@ -56,9 +57,9 @@ struct OutboxExtras {
 }
 
 impl Outbox {
-    /// Number of waiting bytes from which the reader counts as slow. Reports and events are merged then.
+    /// Number of waiting bytes at which the reader counts as slow. From then on, reports and events are merged.
     const SLOW: usize = 64 << 10;
-    /// Number of waiting bytes from which log messages are dropped.
+    /// Number of waiting bytes at which log messages are dropped.
     const FULL: usize = 1 << 20;
 
     fn queue(&self) -> MutexGuard<'_, OutboxQueue> {
@@ -72,7 +73,7 @@ impl Outbox {
         OutboxQueue::wake(queue);
     }
 
-    /// Adds the last message of a call, after its report if one waits.
+    /// Adds the last message of a call. If a report of the call waits, it is added first.
     pub(crate) fn push_last(
         &self,
         slot: Option<&Arc<ProgressSlot>>,
@@ -87,7 +88,7 @@ impl Outbox {
         OutboxQueue::wake(queue);
     }
 
-    /// Adds a report: at once while the reader keeps up, else merged with later reports.
+    /// Adds a report. If the reader is slow, the report waits, and is merged with later reports of the call.
     pub(super) fn push_report(&self, slot: &Arc<ProgressSlot>) {
         let mut queue = self.queue();
         if queue.bytes.len() < Self::SLOW {
@@ -98,7 +99,7 @@ impl Outbox {
         OutboxQueue::wake(queue);
     }
 
-    /// Drops the report of a call that has not been sent.
+    /// Drops the unsent report of a call.
     pub(super) fn forget(&self, slot: &Arc<ProgressSlot>) {
         self.queue().forget(slot);
     }
@@ -114,8 +115,8 @@ impl Outbox {
         OutboxQueue::wake(queue);
     }
 
-    /// Adds the state of a task. While the reader is slow, only the newest state of each task waits. The oldest ones are dropped if too
-    /// many bytes wait, because clients also poll.
+    /// Adds the state of a task. While the reader is slow, only the newest state of each task waits. If too many bytes wait, the oldest
+    /// states are dropped. Clients can do without them because they also poll.
     pub(super) fn push_task_state(
         &self,
         stream: Option<&IdBuf>,
@@ -139,7 +140,7 @@ impl Outbox {
         OutboxQueue::wake(queue);
     }
 
-    /// Drops the events of a listen stream that have not gone out.
+    /// Drops the unsent events of a listen stream.
     pub(super) fn forget_events(&self, stream: Id<'_>) {
         if let Some(extras) = &mut self.queue().extras {
             extras.events.forget(stream);
@@ -161,7 +162,7 @@ impl Outbox {
         self.queue().take(into)
     }
 
-    /// Moves all batches into `into`. The lock is held, so that nothing is added meanwhile.
+    /// Moves all batches into `into`. It holds the lock throughout, so that no message is added in between.
     #[cfg(feature = "http")]
     #[inline]
     pub(crate) fn take_all(&self, into: &mut Vec<u8>) {
@@ -210,7 +211,7 @@ impl Outbox {
         OutboxQueue::wake(queue);
     }
 
-    /// Takes the request to end the stream, and returns the time after which the client is to come back.
+    /// Takes the request to end the stream, and returns the time after which the client is to reconnect.
     #[cfg(feature = "http")]
     pub(crate) fn take_release(&self) -> Option<Duration> {
         self.queue().extras.as_mut().and_then(|extras| extras.release.take())
@@ -230,7 +231,8 @@ impl Outbox {
         self.queue().extras.as_mut().is_some_and(|extras| std::mem::take(&mut extras.has_lost))
     }
 
-    /// Marks that the response refuses the client. Over HTTP this has a status of its own, as long as nothing else has been sent.
+    /// Marks that the response refuses a client that lacks a capability. Over HTTP such a response has a status of its own, if no other
+    /// message has been sent before.
     #[cfg(feature = "http")]
     pub(super) fn refuse(&self) {
         self.queue().extras().is_refused = true;
@@ -246,13 +248,14 @@ impl Outbox {
         self.queue().extras.as_ref().is_some_and(|extras| extras.release.is_some())
     }
 
-    /// Wakes the reader although nothing was added.
+    /// Wakes the reader even though no message was added.
     #[cfg(feature = "http")]
     pub(crate) fn wake(&self) {
         OutboxQueue::wake(self.queue());
     }
 
-    /// Wakes this task when something is added, or when nothing can be added any more. Returns whether bytes are waiting already.
+    /// Registers the task to be woken when a message is added, or when no more messages can come. Returns whether bytes are waiting
+    /// already.
     pub(crate) fn watch(&self, cx: &Context<'_>) -> bool {
         let mut queue = self.queue();
         match &mut queue.reader {
@@ -267,12 +270,12 @@ impl Outbox {
         self.queue().reader = None;
     }
 
-    /// Waits until there is something to [`take`](Self::take). Returns `false` when nothing can come any more.
+    /// Waits until there are messages to [`take`](Self::take). Returns `false` when no more messages can come.
     #[cfg(feature = "http")]
     pub(crate) fn poll_take(&self, cx: &Context<'_>, into: &mut Vec<u8>) -> std::task::Poll<bool> {
         use std::task::Poll;
         self.watch(cx);
-        // Read before the queue: a holder writes before it lets go, so no message is missed.
+        // `is_held` is read before the queue. A holder adds its messages before it drops its hold, so no message is missed.
         let is_held = self.is_held();
         if self.take(into) {
             Poll::Ready(true)
@@ -290,7 +293,7 @@ pub(crate) struct OutboxHold(Arc<Outbox>);
 impl Drop for OutboxHold {
     fn drop(&mut self) {
         self.0.holds.fetch_sub(1, Ordering::AcqRel);
-        // The reader may wait for the last holder. A holder that adds nothing would not wake it otherwise.
+        // The reader may be waiting for the last hold to end. A holder that adds no message would not wake the reader otherwise.
         OutboxQueue::wake(self.0.queue());
     }
 }
@@ -376,7 +379,7 @@ impl Channel for Outbox {
     fn log(&self, _: Level, _: &str, _: &str) {}
 }
 
-/// Newest progress report of a call that has not been sent.
+/// Newest unsent progress report of a call.
 pub(crate) struct ProgressSlot {
     revision: Revision,
     /// Token as the client sent it: a number stays a number (rule C-16).
@@ -430,13 +433,13 @@ impl ProgressSlot {
     }
 }
 
-/// Events that wait for a slow reader, without duplicates and in the order in which they came. Adding an event costs about the same however
-/// many events a client makes wait.
+/// Events that wait for a slow reader, without duplicates and in the order in which they came. The cost of adding an event hardly depends
+/// on the number of waiting events.
 #[derive(Default)]
 struct Backlog {
     waiting: BTreeMap<u64, WaitingEvent>,
     places: HashMap<EventSubject, u64>,
-    /// Places in `waiting` of the events about tasks. The oldest of these events is dropped first.
+    /// Keys in `waiting` of the events about tasks. The oldest of these events is dropped first.
     task_places: BTreeSet<u64>,
     next: u64,
     bytes: usize,
@@ -449,7 +452,7 @@ struct WaitingEvent {
     message: Arc<[u8]>,
 }
 
-/// Subject of an event. Of two events with the same subject only one waits.
+/// Subject of an event. At most one event waits for each subject.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum EventSubject {
     /// The message itself, so that equal messages wait once.

@@ -1,4 +1,4 @@
-//! Server side of a conversation. It finds the era of each message, and hands it to the functions of that era.
+//! Server side of a conversation. It determines the era of each message, and passes the message to the functions of that era.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Server side of a conversation: the calls and streams of both eras, and a session of the legacy era if one begins. A connection that
-/// carries lines is one peer. Over HTTP each session is a peer, and so is each request without a session.
+/// carries one message per line is one peer. Over HTTP, each session and each request without a session has a peer.
 pub(crate) struct Peer {
     state: Arc<PeerState>,
 }
@@ -35,15 +35,15 @@ pub(crate) struct Arrival {
     pub(crate) era: Era,
 }
 
-/// Era that a request is read in.
+/// Era of the protocol by which a request is handled.
 #[derive(Clone, Copy)]
 pub(crate) enum Era {
     /// Decided for each request by its `_meta` and its method: the transport serves both eras.
     OfRequest,
-    /// Always the legacy era: the transport belongs to it, and `_meta` of the modern era means nothing there.
+    /// Always the legacy era, because the transport exists only in that era. Modern members of `_meta` have no meaning there.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such a transport"))]
     Legacy,
-    /// Always the modern era: the head of the HTTP request says so.
+    /// Always the modern era, as the transport has already found out.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such a head"))]
     Modern,
 }
@@ -57,7 +57,7 @@ impl Peer {
         Self { state: Arc::new(PeerState::new(service, remembered, tenant)) }
     }
 
-    /// Makes the peer of a session over HTTP, which counts for this tenant. Sessions may share `remembered`.
+    /// Makes the peer of a session over HTTP. All requests of the session count for `tenant`. Sessions may share `remembered`.
     #[cfg(feature = "http")]
     pub(crate) fn of_tenant(
         service: Arc<Service>,
@@ -67,13 +67,13 @@ impl Peer {
         Self { state: Arc::new(PeerState::new(service, remembered, |_, _| Some(tenant))) }
     }
 
-    /// Makes a peer for requests without a session over HTTP, each of which counts for its own tenant.
+    /// Makes a peer for requests over HTTP without a session. Each request counts for the tenant of its own caller.
     #[cfg(feature = "http")]
     pub(crate) fn remembering(service: Arc<Service>, remembered: Arc<Remembered>) -> Self {
         Self { state: Arc::new(PeerState::new(service, remembered, |_, _| None)) }
     }
 
-    /// Returns the arrival of messages for a transport that adds nothing to them.
+    /// Returns the [`Arrival`] for a transport that has no information to add to a message.
     pub(crate) fn plainly(&self) -> Arrival {
         let to = ReplyTo::each(self.state.outbox.clone());
         Arrival { to, carrier: Carrier::default(), era: Era::OfRequest }
@@ -83,7 +83,7 @@ impl Peer {
         &self.state.outbox
     }
 
-    /// Whether this peer can be used for the next request: nothing else refers to it, and nothing is left in its outbox.
+    /// Whether this peer can be used for the next request: there is no other reference to it, and its outbox is empty.
     #[cfg(feature = "http")]
     pub(crate) fn is_free(&mut self) -> bool {
         let Some(state) = Arc::get_mut(&mut self.state) else { return false };
@@ -96,7 +96,7 @@ impl Peer {
         self.receive_as(bytes, &self.plainly(), received);
     }
 
-    /// Handles the bytes of one message or batch, for a transport that keeps the arrival of its messages.
+    /// Handles the bytes of one message or batch, with an [`Arrival`] that the transport provides.
     pub(crate) fn receive_as(&self, bytes: &[u8], arrival: &Arrival, received: &mut Received) {
         let limits = &self.state.service.limits;
         match wire::parse(bytes, limits.of_wire(), &mut Parsed::default()) {
@@ -148,7 +148,7 @@ impl Peer {
         }
     }
 
-    /// Refuses a line that was too long to be kept.
+    /// Rejects a line that was too long to be buffered.
     pub(crate) fn too_long(&self) {
         let limit = self.state.service.limits.message;
         let text = format!("the message is longer than {limit} bytes");
@@ -156,7 +156,7 @@ impl Peer {
         self.refuse_unread(&Error::of(ErrorKind::InvalidRequest, text), &self.plainly().to);
     }
 
-    /// Answers a line that was not read, so that its ids are not known.
+    /// Answers a line that was not parsed. The ids of its requests are unknown.
     fn refuse_unread(&self, error: &Error, to: &ReplyTo) {
         to.error(self.state.revision(), None, error);
     }
@@ -200,11 +200,12 @@ impl Peer {
                 }
             }
             Ok(RpcMessage::Notification { method, params }) => match &**method {
-                // A cancellation carries no envelope in either era, so one table of calls serves both.
+                // In neither era does a cancellation have the envelope of a request, so both eras share one table of calls.
                 "notifications/cancelled" => self.cancel(*params),
                 "notifications/initialized" => self.state.session().set_initialized(),
                 "notifications/roots/list_changed" => questions::forget_roots(&self.state),
-                // Progress of the server's requests is ignored, because nothing here asks for it. Unknown notifications are ignored too.
+                // Progress notifications are ignored, because the server's requests never ask for progress. Unknown notifications are
+                // ignored too.
                 _ => {}
             },
             Ok(RpcMessage::Response { id, result }) => {
@@ -232,7 +233,7 @@ impl Peer {
         }
     }
 
-    /// Counts a refusal by this limit.
+    /// Counts a request that this limit has refused.
     #[cfg(feature = "http")]
     pub(crate) fn refuse(&self, limit: Limit) {
         self.state.service.tally().refuse(limit);
@@ -270,13 +271,13 @@ impl Peer {
         self.state.kept()
     }
 
-    /// Ends the listen streams as the protocol demands on a connection that may carry several of them: each is cancelled before its result
-    /// (rule SUB-04).
+    /// Ends all listen streams. The connection may carry several of them, so the protocol demands that each stream is cancelled before its
+    /// result is sent (rule SUB-04).
     pub(crate) fn close(&self) {
         listen::close_all(&self.state);
     }
 
-    /// Cancels all calls and gives up all questions. Nothing is answered any more.
+    /// Cancels all calls and abandons all open questions. No response is sent any more.
     pub(crate) fn cancel_all(&self) {
         let Some(ongoing) = self.state.ongoing() else { return };
         let calls: Vec<Context> = ongoing.calls().drain().map(|call| call.1).collect();

@@ -34,14 +34,14 @@ pub(super) fn receive_answer(state: &PeerState, id: Id<'_>, result: Result<Raw<'
     let Some(waiting) = waiting else { return };
     let answer = result.map(|result| result.as_str().into()).map_err(|error| {
         let message = error.get("message").and_then(Raw::string).unwrap_or_default();
-        // The text goes to the handler, and often from there back to the client.
+        // The text is passed to the handler, which often returns it to the client.
         truncated(&message, 1000).to_owned()
     });
-    // Sent without a lock, because this wakes a task.
+    // The answer is sent while no lock is held, because sending wakes a task.
     let _ = waiting.send(answer);
 }
 
-/// Ends the wait for all answers, because none will come any more.
+/// Stops waiting for all answers, because no more answers will arrive.
 pub(super) fn give_up(state: &PeerState) {
     let waiting = state.ongoing().map(|ongoing| std::mem::take(&mut ongoing.questions().waiting));
     drop(waiting);
@@ -54,7 +54,7 @@ pub(super) fn forget_roots(state: &PeerState) {
     }
 }
 
-/// Asker of one call.
+/// [`Asker`] of one call.
 pub(super) struct Questioner {
     state: Arc<PeerState>,
     outbox: Arc<Outbox>,
@@ -66,7 +66,7 @@ pub(super) struct Questioner {
     waiting: Arc<AtomicUsize>,
     /// Task that asks, if any.
     task: Option<Arc<str>>,
-    /// Roots that this call has learned from the client.
+    /// Roots that the client has sent to this call.
     roots: Arc<Mutex<Option<Box<str>>>>,
 }
 
@@ -86,7 +86,7 @@ impl Questioner {
         }
     }
 
-    /// Marks the questions as those of a task, which are put to a client that waits for it.
+    /// Marks the questions as questions of a task. They are sent to a client that waits for the task.
     pub(super) fn of_task(mut self, task: Arc<str>) -> Self {
         self.task = Some(task);
         self
@@ -190,7 +190,7 @@ impl Questioner {
     }
 }
 
-/// Question that has been sent. If it is dropped before the answer has come, the client is told.
+/// Question that has been sent. If it is dropped before the answer arrives, the server sends a cancellation to the client.
 struct SentQuestion {
     id: u64,
     state: Arc<PeerState>,
@@ -278,7 +278,7 @@ impl Asker for Questioner {
                 Ok(Ok(Err(message))) => {
                     Err(Error::msg(format_args!("the client refused: {message}")))
                 }
-                // The question belongs to the task, and another waiting request may put it.
+                // The question belongs to the task, so another request that waits for the task may send it again.
                 Ok(Err(_)) if open.task.is_some() => std::future::pending().await,
                 Ok(Err(_)) => Err(Error::msg("the client disconnected without an answer")),
                 Err(_) => {

@@ -1,4 +1,4 @@
-//! Request of a client: its `_meta`, its method, and the operation that it asks for, which is the same in both eras.
+//! Request of a client: its `_meta`, its method, and the requested operation. Operations are the same in both eras.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ pub(crate) fn example_request() -> ([(&'static str, String); 2], String) {
     ([("MCP-Protocol-Version", revision.to_string()), ("Mcp-Method", METHOD.to_owned())], body)
 }
 
-/// Request as it came, and destination of its response.
+/// Request as it was received, and the destination of its response.
 pub(super) struct ClientRequest<'a> {
     pub(super) id: Id<'a>,
     pub(super) method: &'a str,
@@ -52,7 +52,7 @@ impl ClientRequest<'_> {
         self.to.error(revision, Some(self.id), error);
     }
 
-    /// Answers a request that is not run.
+    /// Answers a request that was refused before a handler ran.
     pub(super) fn reject(
         &self,
         revision: Revision,
@@ -70,7 +70,7 @@ impl ClientRequest<'_> {
     }
 }
 
-/// `_meta` of a request. All members that have a meaning here are found in one pass.
+/// `_meta` of a request. All members that the server uses are found in one pass.
 pub(super) struct RequestMeta<'a> {
     pub(super) whole: Option<Raw<'a>>,
     pub(super) progress_token: Option<Raw<'a>>,
@@ -89,14 +89,15 @@ impl<'a> RequestMeta<'a> {
         Self { whole, progress_token, version, capabilities, client, log_level }
     }
 
-    /// Whether a request claims to belong to this era (rule B2). The name of a method that both eras have decides nothing (rule C-01).
+    /// Whether the `_meta` or the method of a request belongs to the modern era (rule B2). A method that both eras have does not decide
+    /// (rule C-01).
     pub(super) fn claims(&self, method: &str) -> bool {
         self.version.is_some()
             || self.capabilities.is_some()
             || matches!(method, "server/discover" | "subscriptions/listen")
     }
 
-    /// Returns version and capabilities. This is the first check: both must be there, for any version (rule META-01).
+    /// Returns the version and the capabilities. This check comes first: both members are required, whatever the version (rule META-01).
     #[inline]
     pub(super) fn envelope(&self) -> Result<(Raw<'a>, Raw<'a>), Error> {
         if self.whole.is_none_or(|meta| meta.kind() != JsonKind::Object) {
@@ -166,7 +167,7 @@ impl Method {
     /// Returns the operation for the method and its parameters.
     ///
     /// # Errors
-    /// Invalid params, with the member that is missing or wrong.
+    /// Returns an invalid-params error that names the missing or wrong member.
     pub(super) fn operation<'a>(self, params: &'a RpcParams<'a>) -> Result<Request<'a>, Error> {
         match self {
             Self::List(kind) => list(kind, params),
@@ -190,7 +191,7 @@ impl Method {
     }
 }
 
-/// Checks that the client describes itself in no more bytes than can be kept.
+/// Checks that the client's description of itself is not larger than its limit.
 pub(super) fn check_client(
     limits: &Limits,
     info: Option<Raw<'_>>,
@@ -207,7 +208,7 @@ pub(super) fn check_client(
     )))
 }
 
-/// Reads a member that must be there and be a string.
+/// Reads a required member, which must be a string.
 pub(super) fn string<'a>(member: Option<Raw<'a>>, name: &str) -> Result<Cow<'a, str>, Error> {
     match member {
         None => Err(Error::invalid_params(format_args!("`{name}` is missing"))),
@@ -222,7 +223,7 @@ fn non_null(member: Option<Raw<'_>>) -> Option<Raw<'_>> {
     member.filter(|json| !json.is_null())
 }
 
-/// Reads the request of a list. A cursor that is empty is not absent (rule C-15).
+/// Reads the request of a list. An empty cursor does not count as absent (rule C-15).
 fn list<'a>(kind: ListKind, params: &RpcParams<'a>) -> Result<Request<'a>, Error> {
     let cursor =
         non_null(params.get("cursor")).map(|cursor| string(Some(cursor), "cursor")).transpose()?;
@@ -257,7 +258,7 @@ fn complete<'a>(params: &RpcParams<'a>) -> Result<Request<'a>, Error> {
 /// Returns the level of this name.
 ///
 /// # Errors
-/// Invalid params. The message lists the valid names.
+/// Returns an invalid-params error that lists the valid names.
 pub(super) fn parse_level(name: &str) -> Result<Level, Error> {
     Level::parse(name).ok_or_else(|| {
         let names: Vec<_> = Level::ALL.iter().map(|level| level.name()).collect();

@@ -1,4 +1,4 @@
-//! Protocol revisions, and the differences between them within an era. Their dates are written nowhere else.
+//! Protocol revisions, and the differences between them within an era. Other modules do not spell out the dates of revisions.
 
 use std::fmt;
 
@@ -54,8 +54,8 @@ pub(crate) struct Features {
     pub(crate) url_mode: bool,
     /// Tools, and several blocks in one message, in questions to the client's model.
     pub(crate) sampling_tools: bool,
-    /// Forms with titled choices, multiple choice, and defaults of every type. Earlier revisions write titles as `enumNames`, and only a
-    /// `bool` has a default.
+    /// Forms with titled choices, multiple choice, and defaults of every type. In earlier revisions, titles are written as `enumNames`, and
+    /// only a `bool` can have a default.
     pub(crate) rich_forms: bool,
     /// Form in which the revision has tasks.
     pub(crate) tasks: TaskDialect,
@@ -64,7 +64,7 @@ pub(crate) struct Features {
     /// The error response to a message whose id could not be read has no `id`. Earlier revisions send null.
     pub(crate) omits_unknown_id: bool,
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
-    /// The stream of a response over HTTP begins with an event that has nothing but an id, and may end before its response
+    /// The stream of a response over HTTP begins with an event that has only an id. The stream may end before the response is sent
     /// (SEP-1699).
     pub(crate) resumes: bool,
     /// `resultType`, cache fields, `serverInfo` in `_meta`; no session.

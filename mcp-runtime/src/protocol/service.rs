@@ -1,4 +1,4 @@
-//! The server that all connections share: its services, its identity, and the capabilities that follow from what it has (rule DISC-04).
+//! The server that all connections share: its services, its identity, and its capabilities, which follow from its items (rule DISC-04).
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) struct Service {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) limits: Limits,
     pub(super) tasks: Arc<Tasks>,
-    /// Bytes of large messages that are being read or whose calls run.
+    /// Number of bytes in large messages that are being read or whose calls are running.
     pub(crate) bodies: Arc<ByteBudget>,
     /// JSON text of the server's `Implementation`, for every result of the modern era.
     pub(super) server_info: String,
@@ -44,12 +44,12 @@ impl Service {
         &self.dispatcher.catalog.tally
     }
 
-    /// Returns the shares of the resources that all clients use together.
+    /// Returns the shares that clients have of limits which apply to all of them together.
     pub(crate) fn shares(&self) -> &Shares {
         &self.dispatcher.catalog.shares
     }
 
-    /// Counts a refusal by this limit, and returns its error.
+    /// Counts a request that this limit has refused, and returns its error.
     pub(crate) fn count_refusal(&self, limit: Limit, error: Error) -> Error {
         self.tally().refuse(limit);
         error
@@ -156,7 +156,7 @@ pub(super) fn icons(object: &mut ObjectWriter<'_>, revision: Revision, icons: &[
     }
 }
 
-/// Writes `ServerCapabilities`, with existing features only. `listChanged` is declared only if the catalog can change.
+/// Writes `ServerCapabilities`, with the features that the server has. `listChanged` is declared only if the catalog can change.
 pub(super) fn capabilities(
     object: &mut ObjectWriter<'_>,
     revision: Revision,

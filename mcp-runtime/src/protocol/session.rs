@@ -19,7 +19,7 @@ use crate::{
     random::random,
 };
 
-/// Terms between client and server for one request, from the handshake or from the request itself.
+/// Protocol revision and client settings for one request. They come from the handshake or from the request itself.
 #[derive(Clone)]
 pub(super) struct Terms {
     pub(super) revision: Revision,
@@ -29,7 +29,7 @@ pub(super) struct Terms {
     pub(super) is_private: bool,
 }
 
-/// Session, which `initialize` begins.
+/// Session of the legacy era, which begins with `initialize`.
 #[derive(Default)]
 pub(super) struct LegacySession {
     open: Option<OpenSession>,
@@ -41,7 +41,7 @@ struct OpenSession {
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
     is_initialized: bool,
-    /// Boxed, because most sessions have none and idle sessions are many.
+    /// Boxed to save memory in idle sessions: most sessions have none.
     interests: Option<Box<SessionInterests>>,
 }
 
@@ -120,7 +120,7 @@ impl LegacySession {
         self.interests().map_or(0, |interests| size_of_val(interests))
     }
 
-    /// Makes the session follow this task, unless it follows `most` tasks already.
+    /// Makes the session get notifications about this task, unless it follows `most` tasks already.
     pub(super) fn follow_task(&mut self, id: &Arc<str>, most: usize) {
         self.change_interests(|interests| {
             if interests.tasks.len() < most {
@@ -191,7 +191,7 @@ impl LegacySession {
         self.change(|session| session.log_level = Some(level));
     }
 
-    /// Returns the resources that the session has subscribed to, to add one to them. `None` before the session begins.
+    /// Returns the subscriptions of the session, to add a resource. Returns `None` before the session begins.
     pub(super) fn subscriptions(&mut self) -> Option<&mut SubscribedUris> {
         let session = self.open.as_mut()?;
         Some(&mut session.interests.get_or_insert_default().subscriptions)
@@ -204,8 +204,8 @@ impl LegacySession {
     }
 }
 
-/// Pages that the user of a session was sent to and has perhaps not finished. Only the client of the session knows the id of each page
-/// (rule ELIC-08).
+/// Pages that the user of a session was sent to and may not have finished. Only the client of the session knows the id of each page (rule
+/// ELIC-08).
 #[derive(Default)]
 struct SentPages(VecDeque<SentPage>);
 
@@ -215,7 +215,7 @@ struct SentPage {
 }
 
 impl SentPages {
-    /// Maximum number of pages. The oldest page is forgotten, because not every user comes to an end.
+    /// Maximum number of pages. Beyond it the oldest page is forgotten, because not every user finishes.
     const MOST: usize = 64;
 
     /// Remembers a page, and returns an id for it.
@@ -237,7 +237,7 @@ impl SentPages {
     }
 }
 
-/// Returns an id that no server gives twice and that cannot be guessed.
+/// Returns an id that is unique across all servers and cannot be guessed.
 fn elicitation_id() -> String {
     if let Ok(bits) = random() {
         return format!("{:032x}", u128::from_ne_bytes(bits));

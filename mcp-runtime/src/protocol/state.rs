@@ -22,14 +22,15 @@ use crate::{
     model::{ClientInfo, Meta},
 };
 
-/// State that a connection and its calls share. Two of its locks are held at once only in one case: `calls` before `listens`.
+/// State that a connection and its calls share. The only two of its locks that are ever held at once are `calls` and `listens`, taken in
+/// this order.
 pub(super) struct PeerState {
     pub(super) service: Arc<Service>,
     /// Outbox for messages that belong to no request, such as notifications of a session and of listen streams.
     pub(super) outbox: Arc<Outbox>,
     remembered: Arc<Remembered>,
     session: Mutex<LegacySession>,
-    /// Made with the first call, stream or question. Most peers never have one, and idle sessions are many.
+    /// Created with the first call, stream or question, to save memory: most peers are idle sessions that never have any.
     ongoing: OnceLock<Box<OngoingWork>>,
     /// Whether this peer is registered with the event bus, by topic.
     registered: [Once; 4],
@@ -48,7 +49,8 @@ pub(super) struct OngoingWork {
 }
 
 impl PeerState {
-    /// Creates the state of a peer. `tenant` takes the number of the peer, and returns the tenant that all requests of the peer count for.
+    /// Creates the state of a peer. `tenant` is a function that gets the number of the peer. It returns the tenant that all requests of the
+    /// peer count for, or `None` if each request has its own tenant.
     pub(super) fn new(
         service: Arc<Service>,
         remembered: Arc<Remembered>,
@@ -92,7 +94,7 @@ impl PeerState {
         }
     }
 
-    /// Makes the bus pass events of this topic to this peer. A peer to which no client listens is never registered.
+    /// Registers this peer with the event bus for this topic. A peer whose client does not wait for events is never registered.
     pub(super) fn register(self: &Arc<Self>, topic: Topic) {
         self.registered[topic as usize].call_once(|| {
             let listener: Arc<dyn Listener> = self.clone();
@@ -105,7 +107,7 @@ impl PeerState {
         self.ongoing.get().map(|ongoing| &**ongoing)
     }
 
-    /// Returns the ongoing work, to add to it.
+    /// Returns the ongoing work, and creates it if there is none.
     pub(super) fn ongoing_or_new(&self) -> &OngoingWork {
         self.ongoing.get_or_init(Box::default)
     }
@@ -129,7 +131,8 @@ impl PeerState {
         size_of_val(self) + ongoing + self.session().boxed() + self.outbox.kept()
     }
 
-    /// Returns the revision to use if no message names one: that of the session, or the newest legacy revision before there is a session.
+    /// Returns the revision for messages that name none: the revision of the session, or the newest legacy revision before a session
+    /// begins.
     pub(super) fn revision(&self) -> Revision {
         self.session().revision().unwrap_or(Revision::NEWEST_LEGACY)
     }
@@ -208,17 +211,18 @@ impl PendingQuestions {
         (self.last, waiting)
     }
 
-    /// Takes the sender that waits for the response with this id. If there is none, the response is late, or was never asked for.
+    /// Removes and returns the sender that waits for the response with this id. Returns `None` if the response is late or was never
+    /// requested.
     pub(super) fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<QuestionAnswer>> {
         id.as_str().parse().ok().and_then(|number: u64| self.waiting.remove(&number))
     }
 }
 
-/// Results that a connection keeps, so that requests need not compute them again. They never change an answer (rule ERA-01).
+/// Cache of a connection, so that its requests do not compute the same results again. The cache never changes an answer (rule ERA-01).
 pub(crate) struct Remembered {
     client: Mutex<LastClient>,
-    /// Snapshot that is valid until the epoch of the catalog changes, so that a request takes no lock that other connections take. It is
-    /// weak, so that an idle connection does not keep an old catalog alive.
+    /// Snapshot that is valid until the epoch of the catalog changes. With it, a request needs no lock that other connections share. The
+    /// reference is weak, so that an idle connection does not keep an old catalog alive.
     snapshot: Mutex<Weak<Snapshot>>,
 }
 
@@ -246,7 +250,8 @@ impl Remembered {
     }
 }
 
-/// Last client of a connection. Clients send the same description in each request, so it is read again only if the text differs.
+/// Last client of a connection. Clients send the same description in each request, so the description is parsed again only if its text
+/// differs.
 #[derive(Default)]
 struct LastClient {
     info: String,

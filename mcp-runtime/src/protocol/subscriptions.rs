@@ -39,7 +39,7 @@ pub(super) struct SubscribedUris {
 /// Approximate size of an entry without its texts, in bytes.
 const ENTRY: usize = 128;
 
-/// Returns the bytes that a URI takes of the room that all clients share.
+/// Returns the number of bytes that a URI counts against the limit of all clients together.
 fn size(uri: &str) -> usize {
     ENTRY + 2 * uri.len()
 }
@@ -68,11 +68,11 @@ fn decoded(uri: &str) -> Cow<'_, str> {
 }
 
 impl SubscribedUris {
-    /// Adds a URI, which is kept as long as the subscription.
+    /// Adds a subscription to a URI.
     ///
     /// # Errors
-    /// Fails if the URI is too long, there are too many already, `others` included, or the client has its share of the bytes of all
-    /// clients. The result has the limit and the error.
+    /// Fails if the URI is too long, the client has too many subscriptions, or their bytes exceed a limit. `others` is the number of
+    /// subscriptions that the client has elsewhere, which count as well. Returns the exceeded limit with the error.
     pub(super) fn add(
         &mut self,
         uri: &str,
@@ -152,7 +152,7 @@ pub(super) struct ListenStream {
     pub(super) _hold: OutboxHold,
 }
 
-/// Events that a stream wants, as far as the server has them.
+/// Events that a stream has subscribed to, as far as the server supports them.
 #[derive(Default)]
 pub(super) struct EventFilter {
     pub(super) tools: bool,
@@ -260,7 +260,7 @@ impl ListenStreams {
         })
     }
 
-    /// Returns the number of streams, and that of the resources that they have subscribed to.
+    /// Returns the number of streams, and the number of resources that they have subscribed to.
     pub(super) fn count(&self) -> (usize, usize) {
         (self.0.len(), self.0.iter().map(|stream| stream.filter.uris.len()).sum())
     }

@@ -31,11 +31,11 @@ use crate::{
     task::{LiveTask, NewTask, TaskAnswers, TaskRoute, Viewer, Waiter},
 };
 
-/// Opens the task that a call may become. Returns `None` if the call stays a call.
+/// Opens a task for a call that may become one. Returns `None` for a call that stays an ordinary call.
 ///
 /// # Errors
-/// Fails if the tool requires a task that the client does not ask for or support, or the client asks for a task from a tool without tasks.
-/// Invalid parameters and a lack of room are errors too.
+/// Fails if the tool runs only as a task, but the client does not request or support tasks. Fails if the client requests a task from a tool
+/// without tasks. Also fails if the parameters are invalid, or a limit for tasks is reached.
 pub(super) fn open(
     state: &PeerState,
     entry: Option<&Arc<Entry>>,
@@ -146,7 +146,7 @@ fn session_channel(
     Some(Arc::new(channel.of_task(live.id().clone())))
 }
 
-/// Reads how long the client wants its task kept.
+/// Reads the time for which the client wants its task to be kept.
 fn read_ttl(asked: Raw<'_>) -> Result<Option<Duration>, Error> {
     if asked.kind() != JsonKind::Object {
         return Err(Error::invalid_params("`task` must be an object"));
@@ -185,7 +185,7 @@ impl TaskMethod {
     }
 }
 
-/// Checks that the client has the tasks extension, which `what` needs.
+/// Checks that the client has declared the tasks extension. The error message names `what`, which needs the extension.
 ///
 /// # Errors
 /// Fails if the client has not declared the extension.
@@ -238,7 +238,7 @@ pub(super) fn answer_request(
     drive(Dispatched::Pending(pending), request.id, request.carrier, sink, received);
 }
 
-/// Returns the viewer for this request, which decides what tasks the caller sees.
+/// Returns the viewer for this request. The viewer decides which tasks the caller sees.
 pub(super) fn viewer(
     state: &PeerState,
     snapshot: &Snapshot,
@@ -330,8 +330,8 @@ fn ending(view: &TaskView) -> &'static str {
     }
 }
 
-/// Request that waits for the end of a task in the older dialect. Questions of the task go out on the stream of the request (rule
-/// TASK4-08).
+/// Request that waits for the end of a task in the older dialect. The server sends the questions of the task on the stream of this request
+/// (rule TASK4-08).
 struct TaskWait {
     state: Arc<PeerState>,
     to: ReplyTo,
@@ -356,7 +356,7 @@ impl TaskWait {
         Ok(Done::Task(TaskAnswer::Result(view)))
     }
 
-    /// Puts the questions of the task to the client, until the task has ended.
+    /// Sends the questions of the task to the client until the task has ended.
     async fn answer_questions(&self, live: &Arc<LiveTask>) {
         let waiter = live.wait(self.terms.client.clone());
         let mut asked = TaskQuestions { waiter: &waiter, live, asking: Vec::new() };
@@ -383,7 +383,7 @@ impl TaskWait {
     }
 }
 
-/// Questions that a waiting request has put to its client.
+/// Questions that were sent to the client of a waiting request.
 struct TaskQuestions<'a> {
     waiter: &'a Waiter,
     live: &'a Arc<LiveTask>,
@@ -391,8 +391,9 @@ struct TaskQuestions<'a> {
 }
 
 impl TaskQuestions<'_> {
-    /// Hands over the answers that have come. An answer counts even if another waiter would put the question now, because the user has
-    /// given it. An error counts only while this waiter waits and holds the question.
+    /// Passes the answers that have arrived to the task. An answer counts even if another waiter is responsible for the question by now,
+    /// because the user has already given the answer. An error counts only if this waiter is still waiting and responsible for the
+    /// question.
     fn poll(&mut self, cx: &mut Poller<'_>, waits: bool) {
         let Self { waiter, live, asking } = self;
         asking.retain_mut(|(key, asking)| match asking.as_mut().poll(cx) {
@@ -404,13 +405,14 @@ impl TaskQuestions<'_> {
             }
             Poll::Pending => true,
         });
-        // Cancels the questions that were withdrawn, or that another waiter puts now. The client is told.
+        // Drops the questions that were withdrawn, or that another waiter is responsible for now. The drop sends a cancellation to the
+        // client.
         asking.retain(|(key, _)| waiter.holds(key));
     }
 }
 
 impl Drop for TaskQuestions<'_> {
-    /// Hands over an answer that has come just before the client stopped waiting.
+    /// Passes on an answer that arrived just before the client stopped waiting.
     fn drop(&mut self) {
         self.poll(&mut Poller::from_waker(Waker::noop()), false);
     }

@@ -62,11 +62,11 @@ pub enum KindDef {
     Tool(ToolDef),
     Resource(ResourceDef),
     Prompt,
-    /// Completes arguments of the other kinds. It is in no list.
+    /// Completes arguments of the other kinds. Clients do not see it in a list.
     Completion,
 }
 
-/// `input_schema = …`: returns JSON text, or the problem of the schema.
+/// `input_schema = …`: returns JSON text, or a description of what is wrong with the schema.
 type GivenSchema = fn() -> Result<Box<str>, String>;
 
 /// Properties of a tool.
@@ -260,7 +260,7 @@ impl ItemDef {
     }
 }
 
-/// Setters without the feature `auth`. The keys are a compile error then, and these methods prevent further errors.
+/// Setters without the feature `auth`. In that case the keys cause a compile error, and these methods prevent further errors.
 #[cfg(not(feature = "auth"))]
 impl ItemDef {
     #[must_use]
@@ -308,7 +308,7 @@ impl ItemDef {
         self
     }
 
-    /// Sets the output schema that was made at compile time, in the same way.
+    /// Sets the output schema that was made at compile time. `text` is empty if the compiler could not make it.
     #[must_use]
     pub const fn output(mut self, text: &'static [u8], is_object: bool) -> Self {
         let KindDef::Tool(tool) = &mut self.kind else { panic!("key of another kind of item") };

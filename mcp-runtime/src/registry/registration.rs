@@ -3,13 +3,13 @@
 //! The linker collects all items in one slice. The name of the slice contains the major version, so that two incompatible copies of this
 //! crate in one binary cannot mix their entries. On wasm, and with the feature `inventory`, constructors collect the same entries instead.
 //!
-//! An attribute sees only its function, so generated code finds out three more things here:
+//! An attribute sees only its function. Generated code finds out three more facts through the items of this module:
 //!
-//! - Whether a function has `#[completion]`: by [`MarksCompletion`].
-//! - Whether the function is in a module, where it registers itself, or in an `impl` block, where `#[handlers]` on the block registers it: by
-//!   [`Placed`]. The attribute expands to a constant that refers to itself and to the function by name. A module has these names in scope,
-//!   an `impl` block does not. There, a glob import provides the stand-ins.
-//! - Whether the feature `auth` is on, for the keys `scopes` and `auth`: by the macros `__scopes` and `__policy`.
+//! - Whether a function has `#[completion]`: through [`MarksCompletion`].
+//! - Whether the function is in a module, where it registers itself, or in an `impl` block, where `#[handlers]` on the block registers
+//!   it: through [`Placed`]. The attribute expands to a constant that refers by name to itself and to the function. A module has these
+//!   names in scope. An `impl` block does not, so the names there resolve to stand-ins from a glob import.
+//! - Whether the feature `auth` is on, for the keys `scopes` and `auth`: through the macros `__scopes` and `__policy`.
 
 use std::any::TypeId;
 
@@ -88,13 +88,13 @@ pub struct Completes;
 #[derive(Clone, Copy, Debug)]
 pub struct Unmarked;
 
-/// Module for a glob import, which a mark of the same name shadows.
+/// Module for a glob import. A mark of the same name in the importing scope shadows the imported one.
 pub mod unmarked {
     pub type __Completion = super::Unmarked;
 }
 
-/// Implemented by the marker type beside a function of type `F` if the function has `#[completion]`. As a bound, it makes a function without
-/// the attribute a compile error.
+/// Implemented by the marker type beside a function of type `F` if the function has `#[completion]`. As a bound, it rejects functions
+/// without the attribute at compile time.
 #[diagnostic::on_unimplemented(
     message = "this function completes no arguments: it has no `#[completion]`",
     label = "not marked with `#[completion]`",
@@ -196,7 +196,7 @@ macro_rules! __scopes {
     ($($scope:literal),*) => { &[$($scope),*] };
 }
 
-/// Policy that decides who may use the item. It is wrapped in a function, so that a closure finds nothing to capture.
+/// Policy that decides who may use the item. A function wraps it, so that a closure cannot capture local variables.
 #[cfg(feature = "auth")]
 #[doc(hidden)]
 #[macro_export]

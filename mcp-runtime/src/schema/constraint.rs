@@ -19,8 +19,8 @@ use super::{
     range::{Range, shortened},
 };
 
-/// The constraints of one argument. They are part of a `static`, hence the setters instead of a builder: a `const fn` cannot replace a
-/// field that has a destructor.
+/// The constraints of one argument. They are part of a `static`, so they have setters instead of builder methods: a `const fn` cannot
+/// replace a field that has a destructor.
 #[derive(Debug, Default)]
 pub(crate) struct Constraints {
     range: Option<Range>,
@@ -78,8 +78,8 @@ impl Constraints {
 
     /// Writes the constraints into `schema`. If the schema has bounds already, such as those of `u8`, the tighter ones stay.
     ///
-    /// A pattern that JavaScript reads differently, or not at all, is checked but not published: clients that compile it would lose the
-    /// tool.
+    /// A pattern that JavaScript reads differently, or not at all, is checked but not published: a client that fails to compile a pattern
+    /// drops the tool.
     pub(crate) fn apply(&self, schema: &mut Map, kind: SchemaKind) {
         if let Some(range) = &self.range {
             range.apply(schema, kind);
@@ -151,8 +151,8 @@ impl Constraints {
         }
     }
 
-    /// Checks an argument that always arrives as text, as those of prompts and URI templates do. A range applies to text that reads as a
-    /// number, a length and a pattern to the text itself.
+    /// Checks an argument of a prompt or a URI template, which always arrives as text. A range applies to text that can be read as a
+    /// number. A length and a pattern apply to the text itself.
     pub(crate) fn check_text(&self, text: &str) -> Option<String> {
         match &self.range {
             Some(range) => range.check(text).or_else(|| self.check_string(text)),

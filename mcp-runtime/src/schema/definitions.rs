@@ -24,7 +24,7 @@ pub(super) struct Definitions {
 pub(super) enum Inlined<'a> {
     /// Name and schema of the definition.
     Meaning(&'a str, &'a Value),
-    /// Name of the definition, which encloses the reference already.
+    /// Name of the definition. It already encloses the reference, so the type contains itself.
     Again(&'a str),
 }
 
@@ -53,7 +53,7 @@ impl Definitions {
     }
 
     /// Returns the replacement for `reference` inside the definitions of `path`, or `None` if the reference must stay. A reference to a
-    /// recursive definition must stay where it cannot be cut off.
+    /// recursive definition must stay if `can_cut` is false.
     pub(super) fn inlined(
         &self,
         reference: &str,
@@ -129,7 +129,7 @@ impl Definitions {
         needed
     }
 
-    /// Whether `room` suffices for a reference and everything inside it, written out. Takes the nodes from `room`.
+    /// Whether a reference can be replaced, with all references inside it, by at most `room` nodes. Subtracts these nodes from `room`.
     fn fits(&self, reference: &str, path: &mut Vec<String>, room: &mut usize) -> bool {
         let Some(name) =
             self.name(reference).filter(|name| !path.iter().any(|outer| outer == name))
@@ -207,8 +207,8 @@ fn nodes_of_map(map: &Map) -> usize {
 }
 
 /// Joins two schemas in one object, such as the meaning of a `$ref` (`base`) and the keywords beside it (`over`). Annotations of `over`
-/// win, the tighter bounds stay, and properties and required names are united. Schemas that cannot share an object, such as two with an
-/// `anyOf`, stay apart in an `allOf`.
+/// take precedence, the tighter bounds stay, and properties and required names are merged. Schemas that cannot share an object, such as two
+/// with an `anyOf`, stay apart in an `allOf`.
 pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
     if base
         .iter()
@@ -269,7 +269,7 @@ fn keep_values(values: &[Value], base: &str, over: &mut String) {
     }
 }
 
-/// Whether one object cannot hold both values of a keyword.
+/// Whether the two values of a keyword cannot be merged in one object.
 fn clash(keyword: &str, base: &Value, over: &Value) -> bool {
     match keyword {
         "$ref" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "items" | "prefixItems"

@@ -1,16 +1,17 @@
 //! Checks that the fields of a type with `#[data]` have a JSON form, so that the compiler reports a missing form once, with our message.
 //!
-//! serde's derives alone would report a missing form four times, with their own messages. So `#[data]` has them assume the form
-//! (`#[serde(bound)]`), and adds an impl of [`FieldBound`] for each field's type. The compiler checks the assumption at that impl. The impl
-//! has no conditions, so types that contain each other cause no cycle. schemars takes no bounds for types without generics, and reports the
-//! missing form once more.
+//! serde's derives alone would report a missing form four times, with their own messages. So `#[data]` makes the derives assume that the
+//! form exists (`#[serde(bound)]`), and adds an impl of [`FieldBound`] for each field's type. The compiler checks the assumption at that
+//! impl. The impl has no conditions, so types that contain each other cause no cycle. schemars accepts no such bounds on types without
+//! generics, so it reports the missing form once more.
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// A type that can be in a type with `#[data]`.
+/// A type that a field of a type with `#[data]` can have.
 ///
-/// `M` is [`Whole`]. With a single impl the compiler would blame the bounds of that impl. With two candidates it blames this trait.
+/// `M` is [`Whole`]. With a single impl, the compiler's error would be about the bounds of that impl. With two candidates, the error is
+/// about this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is in a type with `#[data]`, but does not have `#[data]` itself",
     label = "cannot be converted to and from JSON",
@@ -19,7 +20,7 @@ use serde::{Serialize, de::DeserializeOwned};
 )]
 pub trait Data<M>: Serialize + DeserializeOwned + JsonSchema {}
 
-/// The type that [`Data`] is used with as `M`.
+/// The type that is always used as the parameter `M` of [`Data`].
 #[derive(Debug)]
 pub struct Whole;
 

@@ -18,16 +18,16 @@ pub(crate) struct HeaderArgument {
 
 impl HeaderArgument {
     #[cfg(any(test, feature = "http"))]
-    /// Returns the value that the client sent. `None` if it left the argument out or sent `null`, for which there is no header (rule
-    /// HDR-05).
+    /// Returns the value that the client sent. `None` if the client left the argument out or sent `null`, for which there is no header
+    /// (rule HDR-05).
     pub(crate) fn value<'a>(&self, arguments: Raw<'a>) -> Option<Raw<'a>> {
         let found = self.path.iter().try_fold(arguments, |object, name| object.get(name));
         found.filter(|value| !value.is_null())
     }
 }
 
-/// Returns the arguments with a header, and what is wrong with invalid headers: a client drops the whole tool for one of these (rule
-/// HDR-07).
+/// Returns the arguments with a header, and the problems of invalid headers. A single invalid header makes a client drop the whole tool
+/// (rule HDR-07).
 pub(crate) fn arguments(schema: Raw<'_>) -> (Vec<HeaderArgument>, Vec<String>) {
     let mut search = HeaderSearch::default();
     if schema.as_str().contains(KEYWORD) {

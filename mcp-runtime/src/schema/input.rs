@@ -1,4 +1,5 @@
-//! The input schema of a tool: one object made of the tool's parameters, of the fields of one type, or as its author gave it.
+//! The input schema of a tool: an object schema made from the tool's parameters, made from the fields of one type, or written by the
+//! author.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +52,7 @@ impl<'a> InputField<'a> {
 
 /// Collects the parameters of one tool. They are published in the order in which they are declared.
 ///
-/// A tool without arguments has `"properties":{}` all the same: OpenAI's API refuses an object schema without them
+/// A tool without arguments has `"properties":{}` all the same: OpenAI's API refuses an object schema without this keyword
 /// (openai/openai-agents-python#454, unclecode/crawl4ai#2207). An empty `required` is left out: validators of draft 4 refuse it, and the
 /// strict modes that ask for the keyword have nothing to check in a call without arguments.
 #[derive(Debug, Default)]
@@ -59,7 +60,7 @@ pub(crate) struct InputObject {
     order: Vec<String>,
     properties: Map,
     required: Vec<String>,
-    /// Declaration of each property, for the message about a second one.
+    /// Declaration of each property, for the error about a property that is declared twice.
     owners: BTreeMap<String, String>,
     definitions: Map,
     /// Whether the schema leaves further properties open. Otherwise it forbids them, unless a spread struct collects them (`others`).
@@ -85,7 +86,7 @@ impl InputObject {
             constraints.apply(&mut schema, kind);
         }
         if let Some(text) = field.description.filter(|text| !text.is_empty()) {
-            // An enum may already explain its values here, and `conjoin` keeps these lines.
+            // The description of an enum may already have a line for each value, and `conjoin` keeps these lines.
             let said = collect_by_insert::<Map, _>([("description".to_owned(), text.into())]);
             schema = conjoin(schema, said);
         }
@@ -107,8 +108,8 @@ impl InputObject {
         self.declare(field.name, schema.into(), field.required, "its own parameter".to_owned());
     }
 
-    /// Merges in the fields of a struct, which is the type of `parameter`. A header of the parameter becomes the header of the only field:
-    /// the macro makes such structs of parameters with serde's attributes.
+    /// Merges in the fields of a struct, which is the type of `parameter`. A header of the parameter becomes the header of the struct's
+    /// only field: the macro generates such a struct for a parameter with serde's attributes.
     pub(crate) fn spread(&mut self, parameter: &str, header: Option<&str>, schema: Value) {
         let mut schema = object(schema);
         for _ in 0..16 {
@@ -216,8 +217,8 @@ impl InputObject {
         }
     }
 
-    /// Writes out the schema of an argument with a header. Clients drop the tool unless the argument is plainly a string, an integer or a
-    /// boolean (rule HDR-07). The compatible form spells such a type out in place, so it serves both profiles.
+    /// Returns the schema of an argument with a header, without references. Clients drop the tool unless the argument is plainly a string,
+    /// an integer or a boolean (rule HDR-07). The compatible form contains such a type in place, so both profiles use it.
     fn in_place(&self, mut schema: Map) -> Map {
         schema.insert("$defs".into(), Value::Object(self.definitions.clone()));
         let title = schema.remove("title");
@@ -275,7 +276,7 @@ pub(crate) fn input_schema_of<T: JsonSchema>(
 ///
 /// # Errors
 ///
-/// Fails if the text is no JSON, or the schema is no object schema. The protocol requires an object schema of every tool.
+/// Fails if the text is not JSON, or the schema is not an object schema. The protocol requires an object schema of every tool.
 pub fn input_schema(schema: impl Serialize) -> Result<Box<str>, String> {
     let wrong =
         |problem: &dyn std::fmt::Display| format!("`input_schema` is not usable: {problem}");
@@ -350,7 +351,7 @@ mod tests {
         SchemaSettings::draft2020_12().into_generator()
     }
 
-    /// Builds an input schema over one generator, whose definitions are known only when all parameters were seen.
+    /// Builds an input schema with one generator. Its definitions are complete only after the last parameter.
     fn input<'a>(
         lenient: bool,
         parts: impl FnOnce(&mut SchemaGenerator) -> Vec<Part<'a>>,

@@ -1,7 +1,8 @@
 //! JSON Schemas of arguments and results, as they are published to clients.
 //!
 //! schemars describes what a type means. This module turns that into the published text: the form that every known client reads
-//! ([`compatible`]), or all of 2020-12 ([`full`]). It runs once per item, so it works on [`serde_json::Value`] and not on bytes.
+//! ([`compatible`]), or all of 2020-12 ([`full`]). It runs once per item, so it can afford to work on [`serde_json::Value`] instead of
+//! bytes.
 //!
 //! [`full`]: compatible::full
 

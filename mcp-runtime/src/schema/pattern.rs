@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use regex_lite::Regex;
 
-/// A pattern, and a reference to its compiled form. The latter is not part of the constraints, because constants read those.
+/// A pattern, and a reference to its compiled form. The compiled form is not part of the constraints, because constants read the
+/// constraints.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pattern {
     pub(super) text: &'static str,

@@ -36,7 +36,7 @@ enum RangeLimit {
     Written(f64, &'static str),
 }
 
-/// RangeBound in a schema that the compiler writes. It is inclusive, as in the client-compatible form.
+/// Bound in a schema that is built in a constant. The bound is inclusive, as in the client-compatible form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Edge {
     None,
@@ -278,7 +278,7 @@ impl fmt::Display for RangeLimit {
     }
 }
 
-/// Cuts a long value for a message.
+/// Truncates a long value for a message.
 pub(super) fn shortened(text: &str) -> String {
     const MOST: usize = 60;
     match text.char_indices().nth(MOST) {

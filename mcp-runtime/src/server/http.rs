@@ -1,4 +1,4 @@
-//! Settings of the HTTP endpoint, as the author of the server or its operator makes them, and the checks of their values.
+//! Settings of the HTTP endpoint, which the author or the operator of the server sets, and checks of their values.
 
 #[cfg(feature = "auth")]
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use crate::authorization::ProtectedResource;
 #[derive(Clone, Debug)]
 pub(crate) struct HttpSettings {
     pub(crate) path: String,
-    /// Lower case, with or without a port.
+    /// Allowed host names in lower case, with or without a port.
     pub(crate) hosts: Vec<String>,
-    /// Lower case.
+    /// Allowed origins in lower case.
     pub(crate) origins: Vec<String>,
     pub(crate) legacy_sse: bool,
     /// Proxies that are trusted to name the address of the caller.
@@ -45,12 +45,12 @@ impl HttpSettings {
     }
 }
 
-/// Whether the text has only characters of URLs, and none that ends a path.
+/// Whether the text consists of characters that are allowed in the path of a URL.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#\"<>\\^`{|}".contains(&byte))
 }
 
-/// Returns why no request could have this path.
+/// Returns the reason if no request could have this path.
 pub(crate) fn path_problem(path: &str) -> Option<String> {
     if !path.starts_with('/') {
         Some(format!("`{path}` does not begin with `/`"))
@@ -61,7 +61,7 @@ pub(crate) fn path_problem(path: &str) -> Option<String> {
     }
 }
 
-/// Returns why no request could have this `Host`.
+/// Returns the reason if no request could have this `Host`.
 pub(crate) fn host_problem(host: &str) -> Option<String> {
     let bare = host.split_once("://").map_or(host, |(_, rest)| rest);
     let bare = bare.split('/').next().unwrap_or(bare);
@@ -76,7 +76,7 @@ pub(crate) fn host_problem(host: &str) -> Option<String> {
     }
 }
 
-/// Returns why no page could have this origin.
+/// Returns the reason if no page could have this origin.
 pub(crate) fn origin_problem(origin: &str) -> Option<String> {
     if matches!(origin, "*" | "null") {
         return None;

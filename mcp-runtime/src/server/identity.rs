@@ -14,7 +14,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Creates the identity of a server. It is named after the program if there is one, because a package may have several programs.
+    /// Creates the identity of a server. The name is that of the program, if there is one, because a package may have several programs.
     pub fn new(
         package: &'static str,
         program: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! From the checked server to the running one, and to its end.
+//! Start and end of a server that has been checked.
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
@@ -16,7 +16,7 @@ use crate::{
 /// Inserts the state that a `setup` has made.
 pub(crate) type StateInsert = Box<dyn FnOnce(&mut States) + Send>;
 
-/// Closure of `setup`. Its error is the text that the author's error has.
+/// Closure of `setup`. Its error is the text of the author's error.
 pub(crate) type StateSetup = Box<
     dyn FnOnce(Handle) -> Pin<Box<dyn Future<Output = Result<StateInsert, String>> + Send>> + Send,
 >;
@@ -31,7 +31,7 @@ pub struct Server {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) states: States,
     pub(crate) setups: Vec<StateSetup>,
-    /// Whether one of the setups takes the handle.
+    /// Whether a `setup` takes the handle, with which it may add items.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) setups_may_add_items: bool,
     pub(crate) shutdowns: Vec<ShutdownHook>,

@@ -1,5 +1,5 @@
-//! A server that has been checked, and the same server once it runs: its identity, its settings, and the services that all of its
-//! connections share. The [`builder`](crate::builder) makes it; protocol and transports serve it.
+//! A server that has been checked, and a server that runs: identity, settings, and the services that all connections share. The
+//! [`builder`](crate::builder) creates the server. The protocol and the transports serve it.
 
 #[cfg(feature = "http")]
 mod http;

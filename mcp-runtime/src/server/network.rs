@@ -15,7 +15,7 @@ impl Network {
     /// Parses an address or a network.
     ///
     /// # Errors
-    /// Fails if the text is neither of them. The error says what is wrong and what to write.
+    /// Fails if the text is neither an address nor a network. The error says what is wrong and what to write.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),

@@ -1,4 +1,4 @@
-//! Causes for which a file cannot be used, and their fixes. The error of SQLite is no more than "disk I/O error".
+//! Finds out why a file cannot be used, and how to fix that. SQLite itself often reports only "disk I/O error".
 
 use std::{
     error::Error,
@@ -10,7 +10,7 @@ use std::{
 
 use rusqlite::ErrorCode;
 
-/// Advice for a path where no file can be made.
+/// Advice for a path at which no file can be created.
 pub(super) fn for_path(path: &Path, why: &io::Error) -> String {
     let directory = directory(path);
     let shown = directory.display();
@@ -32,7 +32,7 @@ pub(super) fn for_path(path: &Path, why: &io::Error) -> String {
     }
 }
 
-/// Advice for a path that names no file. SQLite must not open devices and sockets.
+/// Advice for a path that does not name a regular file. SQLite must not open devices and sockets.
 pub(super) fn for_kind(path: &Path) -> Option<&'static str> {
     let kind = fs::metadata(path).ok()?.file_type();
     if kind.is_dir() {
@@ -51,13 +51,13 @@ pub(super) fn for_opening(path: &Path, why: &rusqlite::Error) -> String {
 
 /// Advice for a file that this process has open.
 ///
-/// The file must not be opened once more. Closing any descriptor of a file gives back all locks that the process has on it (POSIX advisory
-/// locks), and another server could then take the file.
+/// The file must not be opened a second time. Closing any descriptor of a file releases all locks that the process has on this file (POSIX
+/// advisory locks). Another server could then open it.
 pub(super) fn for_open_file(path: &Path, why: &rusqlite::Error) -> String {
     for_database(why, || obstacle_beside(path))
 }
 
-/// Advice for an error of SQLite. `obstacle` looks for the cause where SQLite does not tell it.
+/// Advice for an error of SQLite. `obstacle` looks for the cause if SQLite does not report one.
 fn for_database(why: &rusqlite::Error, obstacle: impl FnOnce() -> Option<String>) -> String {
     match why.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -115,7 +115,7 @@ fn probe(path: &Path) -> Option<io::Error> {
     let probe = beside(path, "-probe");
     match OpenOptions::new().write(true).create_new(true).open(&probe) {
         Ok(_) => {
-            // A file that stays behind is empty and does no harm.
+            // If the removal fails, an empty file remains, which does no harm.
             let _ = fs::remove_file(probe);
             None
         }

@@ -60,8 +60,8 @@ const SELECT_HEADS: &str =
 /// When a task is stored, expired tasks are deleted. If there is still no room, the oldest finished tasks of the same owner are deleted
 /// too. If that does not help, the new task is refused.
 ///
-/// A stored task is on the disk: neither a power cut nor the end of the process, `kill -9` included, can take it back. That holds as far as
-/// the disk keeps what it reports as written.
+/// A stored task is on the disk. It survives a power cut and the end of the process, even by `kill -9`, provided that the disk keeps the
+/// data that it reports as written.
 ///
 /// **Each server needs its own file.** When a server starts, it ends the unfinished tasks in the file, or runs them again. No other process
 /// can open the file while the server runs, not even to read it. So each server of a fleet has its own file. Over stdio each client starts
@@ -70,7 +70,7 @@ const SELECT_HEADS: &str =
 /// The server opens or creates the file when it starts, and does not start if that fails. The commands of the binary do not touch the file.
 ///
 /// **Permissions.** On Unix a new file can be accessed only by the user that runs the process. An existing file keeps its permissions. The
-/// file is not encrypted, and deleted tasks may stay in it until the space is used again. It does not shrink.
+/// file is not encrypted. Data of deleted tasks may stay in the file until the space is reused. The file does not shrink.
 ///
 #[cfg_attr(feature = "stdio", doc = "```no_run")]
 // Without the feature there is no `run`, so there is nothing to compile.
@@ -205,10 +205,10 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
-/// Open file, which no other process can open.
+/// Open database file. No other process can open the file at the same time.
 struct TaskFile {
     connection: Connection,
-    /// Counted once, because no other process writes to the file.
+    /// Number and size of the tasks in the file. They are counted only once, because no other process writes to the file.
     kept: StoredSize,
 }
 
@@ -244,7 +244,7 @@ impl TaskFile {
         if path == Path::new(":memory:") {
             return Err("that is not a file: use `MemoryTasks` to keep tasks in memory".to_owned());
         }
-        // SQLite takes an absolute path for the name of a file, and never for anything else.
+        // SQLite gives some relative paths a special meaning, but an absolute path always names a file.
         let path = std::path::absolute(path).map_err(|why| advice::for_path(path, &why))?;
         make(&path).map_err(|why| advice::for_path(&path, &why))?;
         if let Some(other) = advice::for_kind(&path) {
@@ -258,8 +258,8 @@ impl TaskFile {
         Ok(Self { connection, kept })
     }
 
-    /// Stores a task, and deletes expired tasks. Returns whether there was room for the task within `most`. If there was none, nothing has
-    /// changed.
+    /// Stores a task, and deletes expired tasks. Returns whether there was room for the task within `most`. If there was no room, the file
+    /// is unchanged.
     fn put(&mut self, task: &TaskRecord, most: StoredSize) -> rusqlite::Result<bool> {
         let write = self.connection.transaction_with_behavior(Immediate)?;
         let mut kept = self.kept;
@@ -368,10 +368,11 @@ fn prepare(connection: &mut Connection, wait: Duration) -> rusqlite::Result<Resu
         start.finish()?;
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // A stored task is on the disk, if the disk reports its writes truthfully. macOS needs `fullfsync` for that as well.
+    // With `FULL`, a stored task is on the disk, provided that the disk reports its writes truthfully. On macOS this also needs
+    // `fullfsync`.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "fullfsync", true)?;
-    // A large result does not leave a large journal.
+    // Limits the size of the journal that remains after a large result.
     connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
     Ok(Ok(()))
 }

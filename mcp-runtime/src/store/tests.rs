@@ -108,7 +108,7 @@ async fn a_file_has_one_server() {
 }
 
 /// A process loses its locks on a file when it closes any descriptor of the file. Only another process can see that, so the test runs
-/// again in one.
+/// itself again in a second process.
 #[tokio::test]
 async fn an_error_while_the_file_is_in_use_leaves_it_locked() {
     const TEST: &str = "store::tests::an_error_while_the_file_is_in_use_leaves_it_locked";
@@ -276,7 +276,7 @@ async fn a_directory_that_takes_no_files_is_named() {
     }
     let says = format!("no file can be created in `{}` (Permission denied", folder.0.display());
     check_refused(&new, &says).await;
-    // An existing file, in each journal mode of SQLite.
+    // Checks an existing file in each journal mode of SQLite.
     for mode in ["WAL", "DELETE"] {
         set_mode(&folder.0, 0o755);
         drop(open(&folder.file()).await.unwrap());
@@ -325,7 +325,7 @@ async fn concurrent_puts_of_a_task_keep_the_last_value() {
     }
 }
 
-/// A number beyond the range of SQLite becomes the largest one in it.
+/// A number that is too large for SQLite is stored as the largest number that SQLite has.
 #[tokio::test]
 async fn times_that_are_too_late_are_the_latest() {
     let folder = Folder::new();

@@ -27,7 +27,7 @@ pub(crate) struct LiveTask {
     pub(super) catalog: Arc<Catalog>,
     state: Mutex<LiveTaskState>,
     changed: Notify,
-    /// Held while clients are notified, so that no older state is sent after a newer one.
+    /// Lock that is held while clients are notified, so that an older state is never sent after a newer one.
     telling: Mutex<()>,
 }
 
@@ -56,26 +56,26 @@ struct LiveTaskState {
     message: Option<Arc<str>>,
     /// Time at which clients were last notified of a message.
     last_notified: Option<tokio::time::Instant>,
-    /// Keys that have been used: each one is asked once (rule TASK5-05).
+    /// Keys of all questions so far. Each key may be used only once (rule TASK5-05).
     keys: BTreeSet<Box<str>>,
     open: Vec<OpenQuestion>,
-    /// Waiters for the end, in the order in which they came.
+    /// Numbers and clients of the requests that wait for the end, the oldest first.
     waiters: Vec<(u64, Arc<ClientInfo>)>,
-    /// The roots as the client named them.
+    /// Roots that the client has named, as JSON text. Further questions for roots get the same answer.
     roots: Option<Box<str>>,
     end: Option<LiveTaskEnd>,
     context: Option<Context>,
-    /// Share of the tasks that may run.
+    /// Share of the limit on tasks, as long as the task counts for it.
     share: Option<Share>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
-    /// A call like any other.
+    /// An ordinary call so far.
     Call,
-    /// The handler wants the call to be a task.
+    /// The handler has asked for the call to become a task.
     Wanted,
-    /// The client knows the task, or is about to.
+    /// The call is a task. Its client has the id, or will get it in a moment.
     Task,
 }
 
@@ -84,8 +84,8 @@ struct LiveTaskEnd {
     outcome: Arc<TaskEnd>,
     message: Option<Arc<str>>,
     at: Timestamp,
-    /// Whether clients can see the end. They see it once the store holds it: a process that is killed before that runs the task again after its
-    /// restart.
+    /// Whether clients can see the end. They can once the store has saved the end, or has failed to. If the process is killed before that,
+    /// the next process takes up the task again.
     is_public: bool,
 }
 
@@ -94,7 +94,7 @@ struct OpenQuestion {
     key: Box<str>,
     question: Question,
     answer: oneshot::Sender<Result<Box<str>>>,
-    /// Number of the waiter that has put the question to its client.
+    /// Number of the waiter that has sent the question to its client.
     claimed: Option<u64>,
 }
 
@@ -126,12 +126,12 @@ impl LiveTask {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the task as clients may see it: as running until the store holds its end.
+    /// Returns the task as clients may see it. The task appears as running until its end has been stored.
     pub(crate) fn view(&self) -> TaskView {
         self.state().view(&self.origin, |end| end.is_public)
     }
 
-    /// Returns the task as it is, for the store.
+    /// Returns the current state of the task for the store, including an end that clients cannot see yet.
     pub(super) fn latest_view(&self) -> TaskView {
         self.state().view(&self.origin, |_| true)
     }
@@ -155,7 +155,7 @@ impl LiveTask {
         !self.origin.later || self.state().phase == Phase::Wanted
     }
 
-    /// Notes that the handler wants the task to begin. Returns whether it has begun already.
+    /// Records that the handler wants the task to begin. Returns whether the task has begun already.
     pub(super) fn want(&self) -> bool {
         let mut state = self.state();
         if state.phase == Phase::Call {
@@ -169,13 +169,13 @@ impl LiveTask {
         state.phase = Phase::Task;
         state.context = Some(context.clone()).filter(|_| state.end.is_none());
         drop(state);
-        // A report from another thread may have been meant for the call. It holds the lock until it is sent, so it is sent before the
-        // answer.
+        // Another thread may be sending a progress report of the call, and holds this lock while it does. Taking the lock here ensures that
+        // the report is sent before the answer.
         drop(context.lock_progress());
         self.changed.notify_waiters();
     }
 
-    /// Sets or takes back the share of the tasks that may run.
+    /// Sets the task's share of the limit on tasks. `None` gives the share back.
     pub(super) fn set_share(&self, share: Option<Share>) {
         self.state().share = share;
     }
@@ -194,7 +194,7 @@ impl LiveTask {
         self.state().end.as_ref().is_some_and(|end| end.is_public)
     }
 
-    /// Makes the end visible to clients. The caller has stored it, or has tried to.
+    /// Makes the end visible to clients. The caller must have stored the end before, or tried to.
     pub(super) fn publish_end(&self) {
         if let Some(end) = &mut self.state().end {
             end.is_public = true;
@@ -202,7 +202,7 @@ impl LiveTask {
         self.announce_change();
     }
 
-    /// Waits until `look` returns a value. It is called again after each change.
+    /// Waits until `look` returns a value, and returns that value. `look` is called again after each change.
     pub(crate) async fn until<T>(&self, mut look: impl FnMut(&Self) -> Option<T>) -> T {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
@@ -237,8 +237,9 @@ impl LiveTask {
         self.announce_change();
     }
 
-    /// Ends the task unless it has ended. Clients cannot see the end yet. Returns the open questions and the context of the call. The drop of
-    /// the questions wakes the handler. The context is taken out, because context and task would keep each other alive.
+    /// Ends the task, without showing the end to clients yet. Returns the open questions and the context of the call, or `None` if the task
+    /// had already ended. Dropping the questions wakes the handler. The context is removed from the task, because the two would keep each
+    /// other alive.
     fn end(
         &self,
         outcome: TaskEnd,
@@ -288,7 +289,7 @@ impl LiveTask {
     pub(super) fn cancel(&self, why: &str) -> bool {
         let Some((open, context)) = self.end(TaskEnd::Cancelled, Some(why)) else { return false };
         if let Some(context) = context {
-            // Closed before clients can see the end, so that no report follows it.
+            // The context is closed before clients can see the end, so that no report follows the end.
             context.close();
             context.set_cancelled();
         }
@@ -308,7 +309,7 @@ impl LiveTask {
             return failed(Error::msg(error.message()));
         }
         if let Question::Url { url, must_visit: true, .. } = &question {
-            // No client calls a task again by itself when the user has visited the page.
+            // When the user has visited the page, no client repeats the call of a task on its own.
             let text = format!("the user must visit {url} first: call the tool again after that");
             return failed(Error::msg(text));
         }
@@ -345,8 +346,8 @@ impl LiveTask {
         !self.state().open.is_empty()
     }
 
-    /// Hands over an answer, or the reason why there is none. An answer that does not fit its question, or has no open question, is
-    /// ignored.
+    /// Passes the handler the answer to its question, or the reason why there is no answer. An answer that does not fit its question, or
+    /// has no open question, is ignored.
     pub(crate) fn answer(&self, key: &str, answer: Result<Box<str>>) {
         let mut state = self.state();
         let Some(at) = state.open.iter().position(|open| &*open.key == key) else { return };
@@ -366,7 +367,7 @@ impl LiveTask {
         self.announce_change();
     }
 
-    /// Enters a client that waits for the end of the task.
+    /// Registers a client that waits for the end of the task.
     pub(crate) fn wait(self: &Arc<Self>, client: Arc<ClientInfo>) -> Waiter {
         let mut state = self.state();
         let number = state.waiters.last().map_or(1, |last| last.0 + 1);
@@ -406,7 +407,7 @@ impl LiveTaskState {
         }
     }
 
-    /// Whether this waiter has to put the question.
+    /// Whether this waiter has to send the question: it is the newest waiter whose client supports such a question.
     fn must_put(&self, number: u64, question: &Question) -> bool {
         let mut able =
             self.waiters.iter().rev().filter(|waiter| question.missing(&waiter.1, true).is_empty());
@@ -433,17 +434,17 @@ impl Drop for Withdraw {
     }
 }
 
-/// A client's request that waits for the end of a task, and can put the questions of the task to the client. Of the waiters whose clients
-/// can be asked, the last one puts them. The reason: over HTTP a client that has lost its stream looks like one that thinks, and comes
-/// again.
+/// A client's request that waits for the end of a task, and can send the task's questions to the client. A question is sent by the newest
+/// waiter whose client supports it. Over HTTP, the server cannot tell a client that lost its stream from one that takes long to answer. A
+/// client that lost its stream sends a new request, so the newest waiter is the one that works.
 pub(crate) struct Waiter {
     live: Arc<LiveTask>,
     number: u64,
 }
 
 impl Waiter {
-    /// Returns a question that this waiter has to put and has not put yet. The waiter holds the question until it is answered or another
-    /// waiter comes.
+    /// Returns a question that this waiter has to send and has not sent yet. The question belongs to this waiter until it is answered or a
+    /// newer waiter takes over.
     pub(crate) fn claim(&self) -> Option<(Box<str>, Question)> {
         let mut state = self.live.state();
         let at = state.open.iter().position(|open| {
@@ -462,7 +463,7 @@ impl Waiter {
         })
     }
 
-    /// Whether this waiter still has to bring the answer.
+    /// Whether this waiter is still responsible for the answer to the question `key`.
     pub(crate) fn holds(&self, key: &str) -> bool {
         let state = self.live.state();
         let mut own = state.open.iter().filter(|open| open.claimed == Some(self.number));

@@ -10,8 +10,8 @@ use crate::{error::Result, model::Timestamp};
 
 /// Store that keeps tasks in memory, as long as the process runs. The number of tasks and their size are limited.
 ///
-/// If there is no room, expired tasks are evicted first, then the oldest finished tasks of the same owner. If that is not enough, the new
-/// task is rejected.
+/// If a new task does not fit, expired tasks are evicted first, then the oldest finished tasks of the same owner. If that is not enough,
+/// the new task is rejected.
 ///
 /// ```
 /// use mcp_runtime::tasks::MemoryTasks;
@@ -28,7 +28,7 @@ pub struct MemoryTasks {
 #[derive(Default)]
 struct TaskTable {
     tasks: HashMap<String, TaskRecord>,
-    /// Tasks by owner, then by place.
+    /// Owner, creation time and id of each task, in the order of lists.
     places: BTreeMap<(String, u64, String), ()>,
     bytes: usize,
 }
@@ -113,8 +113,8 @@ impl TaskTable {
         }
     }
 
-    /// Returns the finished tasks of this owner that have to be evicted until there is room, the oldest first. `None` means that there is
-    /// no room even without all of them.
+    /// Returns the finished tasks of this owner that must be evicted to make room, the oldest first. `None` if evicting all of them would
+    /// not make enough room.
     fn evictable(
         &self,
         owner: &str,

@@ -26,7 +26,7 @@ pub(super) struct RestoredTask {
     pub(super) client: ClientInfo,
 }
 
-/// Returns the task as it is now, for the store.
+/// Returns the current state of the task in its stored form.
 pub(super) fn record_of(live: &LiveTask) -> TaskRecord {
     let view = live.latest_view();
     let mut json = Vec::new();
@@ -70,7 +70,7 @@ pub(super) fn record_of(live: &LiveTask) -> TaskRecord {
     }
 }
 
-/// Writes the part of an end that lists show.
+/// Writes the short form of an end, which lists show.
 fn write_outline(object: &mut ObjectWriter<'_>, end: &TaskEnd) {
     match end {
         TaskEnd::Result(result) if result.is_error => {
@@ -114,8 +114,8 @@ fn write_end(out: &mut Vec<u8>, end: &TaskEnd) {
     }
 }
 
-/// Kinds of errors, which are stored as numbers of their own, because codes differ between protocol revisions. An author's code is stored
-/// as it is.
+/// Kinds of errors, in the order of the numbers that are stored for them. JSON-RPC codes are not stored, because they differ between
+/// protocol revisions. An error code that an author chose is stored unchanged.
 const KINDS: [ErrorKind; 11] = [
     ErrorKind::Failed,
     ErrorKind::Parse,
@@ -130,7 +130,7 @@ const KINDS: [ErrorKind; 11] = [
     ErrorKind::UrlRequired,
 ];
 
-/// Number of the first kind. It lies in the range that JSON-RPC reserves, where no author's code lies.
+/// Number of the first kind. It is in the range that JSON-RPC reserves, so it cannot be an error code that an author chose.
 const FIRST: i64 = -32_768;
 
 fn number(kind: ErrorKind) -> i64 {
@@ -177,16 +177,16 @@ impl TaskRecord {
     /// Reads the task.
     ///
     /// # Errors
-    /// Fails if the text was not written by this server: the store has mixed something up.
+    /// Fails if the text was not written by this server, for example because the store returned damaged data.
     pub(super) fn read(&self) -> Result<RestoredTask, Error> {
         let end = || {
-            // The limit is as deep as any result can be.
+            // No result is nested more deeply than this limit.
             validate(self.end.as_bytes(), 1024).ok().and_then(read_end)
         };
         self.record(|_| end()).ok_or_else(|| self.unreadable())
     }
 
-    /// Reads the part of the task that lists show, and nothing large.
+    /// Reads only the part of the task that lists show. It does not contain the result, which may be large.
     ///
     /// # Errors
     /// Fails if the text was not written by this server.
@@ -256,7 +256,7 @@ fn read_end(raw: Raw<'_>) -> Option<TaskEnd> {
     }))
 }
 
-/// Writes the result of a tool. The form belongs to no protocol revision, but has the words that all revisions share.
+/// Writes the result of a tool. The format is independent of protocol revisions, but uses the names that all revisions share.
 fn write_result(object: &mut ObjectWriter<'_>, result: &ToolResult) {
     let mut blocks = object.array("content");
     for content in &result.content {

@@ -1,4 +1,4 @@
-//! From a call to a task that runs on its own, and the route of the handler's questions and reports meanwhile.
+//! Turns calls into tasks that run on their own, and routes the questions and reports of their handlers.
 
 use std::{
     borrow::Cow,
@@ -25,8 +25,8 @@ use crate::{
     model::{Done, Level, ListKind, NeedInput, OperationResult, Question, TaskAnswer},
 };
 
-/// Follows a call that may become a task until it has ended or has become one. With `always` a call that ends at once becomes a task
-/// too, and its client asks the task for the result.
+/// Follows a call that may become a task, until the call ends or becomes a task. With `always`, a call that ends at once becomes a task
+/// too. Its client then gets the result from the task.
 pub(crate) fn follow(
     tasks: &Arc<Tasks>,
     dispatcher: &Arc<Dispatcher>,
@@ -55,12 +55,12 @@ pub(crate) fn follow(
             }
         }),
     };
-    // The call gets its own context, because that of the handler lives longer than the call.
+    // The call gets its own context, because the handler's context outlives the call.
     let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
     Dispatched::Pending(PendingHandler::bare(work, context, dispatcher.settings))
 }
 
-/// Makes a task of a call that has an answer already, because its client wants to ask a task for the answer.
+/// Creates an ended task for a call that already has its answer. The client of such a call always expects a task.
 async fn begin_ended(
     tasks: &Tasks,
     live: &Arc<LiveTask>,
@@ -86,11 +86,11 @@ async fn begin(
     Ok(Done::Task(TaskAnswer::Created(live.view())))
 }
 
-/// Lets the task run on its own from here on.
+/// Runs the task in the background, independently of its call.
 fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
     tasks.enter(live);
     live.set_task(pending.context());
-    // The task must not use the store for longer than the server exists: another server may have taken over the store.
+    // The task must not use the store after the server is dropped, because another server may have opened the store by then.
     let (tasks, live) = (Arc::downgrade(tasks), live.clone());
     tokio::spawn(async move {
         match live.origin.ttl {
@@ -108,7 +108,8 @@ fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
     });
 }
 
-/// Guard of a task that does not run yet, while the store writes it. If the client gives up the call meanwhile, the task is cancelled.
+/// Guard for the time in which the store writes a new task that does not run yet. If the client cancels the call during this time, the
+/// guard cancels the task.
 struct Abandoned<'a> {
     tasks: &'a Arc<Tasks>,
     live: &'a Arc<LiveTask>,
@@ -127,7 +128,7 @@ impl Drop for Abandoned<'_> {
     }
 }
 
-/// Polls the handler until it has answered, or has to wait as a task.
+/// Polls the handler until it has answered, or until its call should become a task. Returns `None` in the second case.
 fn until_due(
     live: &LiveTask,
     pending: &mut PendingHandler,
@@ -140,8 +141,8 @@ fn until_due(
     }
 }
 
-/// Takes up the tasks that were running when the server stopped. A tool that is `idempotent` runs again with its arguments. Any other
-/// task ends with an error that says why.
+/// Runs again or ends the tasks that were running when the server stopped. A tool that is `idempotent` runs again with its arguments. The
+/// task of any other tool ends with an error that gives the reason.
 ///
 /// # Errors
 /// Fails if the store cannot be read or written.
@@ -152,7 +153,7 @@ pub(crate) async fn recover(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) ->
         }
         let record = match kept.read() {
             Ok(record) => record,
-            // A task that cannot be read is no reason not to serve the others.
+            // A task that cannot be read must not prevent the recovery of the others.
             Err(why) => {
                 tracing::error!("{}", why.message());
                 continue;
@@ -175,10 +176,10 @@ pub(crate) async fn recover(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) ->
     Ok(())
 }
 
-/// Runs the tool of a task again. Returns the answer of a tool that is ready at once.
+/// Runs the tool of a task again. Returns its answer if the tool is ready at once.
 ///
 /// # Errors
-/// Fails if the tool does not run. The text is the reason.
+/// Fails if the tool cannot run again. The error text gives the reason.
 fn run_again(
     tasks: &Arc<Tasks>,
     dispatcher: &Arc<Dispatcher>,
@@ -193,7 +194,7 @@ fn run_again(
     let arguments = validate(arguments.as_bytes(), 1024).map_err(|_| ENDED)?;
     let request = Request::CallTool { name: (&**tool).into(), arguments: Some(arguments.into()) };
     let carrier = dispatcher.rights.carrier_of(owner, caller.as_deref());
-    // The conditions for callers of the tool may be different now.
+    // The access rules of the tool may have changed since the call.
     #[cfg(feature = "auth")]
     if let Err(no) = dispatcher.rights.permit(&snapshot, Some(entry), &carrier, &request) {
         let why = no.error.message();
@@ -215,7 +216,7 @@ fn run_again(
 
 const ENDED: &str = "the server stopped before the task was done: check what the task has already done before you call again";
 
-/// Connection of a handler to its client. Before the task begins it is that of the call, after that the one of the task.
+/// Connection of a handler to its client. It leads through the call until the task begins, and through the task after that.
 pub(crate) struct TaskRoute {
     pub(crate) live: Arc<LiveTask>,
     /// Asker and channel of the call, for the time before the task begins.
@@ -230,8 +231,8 @@ impl TaskRoute {
         Self { live, asker: None, channel: None, task_channel: None }
     }
 
-    /// Routes the questions and reports of a call through this route, whether or not the item can ask and the client takes reports. A task
-    /// has a status in any case, and asks on its own.
+    /// Routes the questions and reports of a call through this route, even if the item cannot ask or the client does not accept reports. A
+    /// task always has a status that reports change, and sends its questions itself.
     pub(crate) fn attach_to(self, caller: Caller) -> Caller {
         let route = Arc::new(self);
         Caller {
@@ -243,7 +244,7 @@ impl TaskRoute {
         }
     }
 
-    /// Returns the asker of the call, for a task that the handler begins and has not begun yet.
+    /// Returns the asker of the call, if the handler decides when the task begins and the task has not begun yet.
     fn asker_before_task(&self) -> Option<&Arc<dyn Asker>> {
         self.asker.as_ref().filter(|_| self.live.begins_later() && !self.live.is_task())
     }

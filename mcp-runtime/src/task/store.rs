@@ -12,9 +12,9 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>
 
 /// Store that keeps tasks. Set it with [`Builder::task_store`](crate::Builder::task_store).
 ///
-/// The server puts a task into the store when the task begins, before the client gets its id. It puts the task again when it ends, before
-/// any client can see the end. Progress in between stays in the process. The store decides which tasks are left after a restart:
-/// [`MemoryTasks`](crate::tasks::MemoryTasks) loses all, `SqliteStore` (feature `sqlite`) none.
+/// The server puts a task into the store when the task begins, before the client gets its id. It stores the task again when the task ends,
+/// before any client can see the end. Progress in between is not stored. The store decides which tasks are left after a restart:
+/// [`MemoryTasks`](crate::tasks::MemoryTasks) loses all tasks, `SqliteStore` (feature `sqlite`) loses none.
 ///
 /// ```
 /// use std::{collections::BTreeMap, sync::Mutex};
@@ -59,7 +59,8 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>
     note = "`MemoryTasks::new()` keeps them in memory, `SqliteStore` (feature `sqlite`) in a file; a store of your own is a type with `impl TaskStore`"
 )]
 pub trait TaskStore: Send + Sync + 'static {
-    /// Makes the store ready. The server calls it once when it starts, before any other method. By default it does nothing.
+    /// Prepares the store. The server calls this method once when it starts, before any other method. The default implementation does
+    /// nothing.
     ///
     /// # Errors
     /// Fails if the store cannot be used. The server does not start then.
@@ -67,10 +68,10 @@ pub trait TaskStore: Send + Sync + 'static {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Keeps a task, in place of its previous version. Once the future has finished, the other methods must find the task.
+    /// Stores a task, and replaces its previous version. Once the future has finished, the other methods must find the task.
     ///
     /// # Errors
-    /// Fails if the task cannot be kept. If that happens when a task begins, the call is rejected. If it happens when the task ends, the
+    /// Fails if the task cannot be stored. If this happens when a task begins, the call is rejected. If this happens when a task ends, the
     /// server logs the error. Clients then get the result from memory until the process ends or the task expires.
     fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()>;
 
@@ -81,7 +82,7 @@ pub trait TaskStore: Send + Sync + 'static {
     fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>>;
 
     /// Returns the tasks of one owner that come after this [`place`](TaskRecord::place), at most `most` of them, in the order of their
-    /// places. The server does not read their [`end`](TaskRecord::end), so it may be left empty.
+    /// places. The server does not read [`end`](TaskRecord::end) of these tasks, so the store may leave `end` empty.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
@@ -92,9 +93,10 @@ pub trait TaskStore: Send + Sync + 'static {
         most: usize,
     ) -> BoxFuture<'a, Vec<TaskRecord>>;
 
-    /// Returns the unfinished tasks of all owners. The server calls it once when it starts, and ends these tasks or runs them again.
+    /// Returns the unfinished tasks of all owners. The server calls this method once when it starts, and ends these tasks or runs them
+    /// again.
     ///
-    /// Two servers must therefore not share their tasks: a store that several servers use has to give each of them its own part.
+    /// Therefore two servers must not share tasks. A store that several servers use has to keep the tasks of each server separate.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
@@ -108,7 +110,7 @@ pub struct TaskRecord {
     pub id: String,
     /// Owner of the task: the name of a [`Principal`](crate::auth::Principal), empty if the caller is unknown.
     pub owner: String,
-    /// Time at which the task was made, in milliseconds since 1970.
+    /// Time at which the task was created, in milliseconds since 1970.
     pub created: u64,
     /// Time at which the task expires, in milliseconds since 1970. From then on the store may evict it, and the server no longer returns it
     /// to clients. `None` if it never expires.

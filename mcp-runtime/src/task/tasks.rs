@@ -1,4 +1,4 @@
-//! All tasks of a server, and who sees them.
+//! The tasks of a server, and the rules that decide which callers see them.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -37,7 +37,7 @@ pub(crate) struct Tasks {
 pub(crate) struct NewTask<'a> {
     pub(crate) entry: &'a Entry,
     pub(crate) support: TaskSupport,
-    /// JSON text.
+    /// Arguments of the call, as JSON text.
     pub(crate) arguments: &'a str,
     pub(crate) client: Arc<ClientInfo>,
     pub(crate) carrier: &'a Carrier,
@@ -49,7 +49,7 @@ pub(crate) struct NewTask<'a> {
 /// Answers of a client, as JSON texts by the keys of the questions.
 pub(crate) type TaskAnswers = Vec<(Box<str>, Box<str>)>;
 
-/// Caller that asks for tasks. It sees its own tasks only, and none of a tool that it may not use.
+/// Caller that asks for tasks. The caller sees only its own tasks, and no tasks of tools that it may not use.
 #[derive(Clone)]
 pub(crate) struct Viewer {
     owner: Box<str>,
@@ -77,10 +77,10 @@ impl Viewer {
     }
 }
 
-/// Number of tasks that a page holds.
+/// Maximum number of tasks in a page of a list.
 const PAGE: usize = 100;
 
-/// Shortest time to live. In less time the client could not even ask for the task.
+/// Shortest time to live. With a shorter one, a task could expire before its client can ask for it.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Tasks {
@@ -93,7 +93,7 @@ impl Tasks {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a task that its client does not know of yet, and takes its share.
+    /// Creates a task that its client does not know of yet, and takes its share of the limit on tasks.
     ///
     /// # Errors
     /// Fails if a limit on tasks is reached, or the system has no random numbers.
@@ -121,7 +121,8 @@ impl Tasks {
         Ok(live)
     }
 
-    /// Takes the share of a task. A call that may become a task has its share from the start, because it cannot be refused later.
+    /// Takes the share of a task. A call that may become a task gets the share at its start, because the server cannot refuse the task
+    /// later.
     fn share(&self, tenant: &Arc<Tenant>) -> Result<Share> {
         let Limits { tasks, owner_tasks, .. } = self.limits;
         let is_principal = !tenant.principal().is_empty();
@@ -162,7 +163,7 @@ impl Tasks {
         self.table().get(id).is_some_and(|task| !task.has_ended())
     }
 
-    /// Whether a call has become a task. Clients may ask for the task even when its tool is gone.
+    /// Whether any call has become a task. Clients may ask for a task even after its tool was removed.
     pub(crate) fn has_kept(&self) -> bool {
         self.has_kept.load(Ordering::Acquire)
     }
@@ -196,7 +197,7 @@ impl Tasks {
         if is_seen { Ok(record.view) } else { Err(unknown()) }
     }
 
-    /// Cancels a task, and waits until the store holds its end. Returns the task, and whether it had ended before.
+    /// Cancels a task, and waits until its end has been stored. Returns the task, and whether it had ended before.
     ///
     /// # Errors
     /// Fails if the viewer has no such task.
@@ -211,7 +212,7 @@ impl Tasks {
         Ok((view, had_ended))
     }
 
-    /// Hands over answers, by the keys of their questions. Answers without an open question are ignored.
+    /// Passes a client's answers to the task, by the keys of their questions. Answers without an open question are ignored.
     ///
     /// # Errors
     /// Fails if the viewer has no such task.
@@ -267,8 +268,8 @@ impl Tasks {
         Ok((views, next))
     }
 
-    /// Stores the end of a task, and only then lets clients see it. If the store rejects the end, clients see it as long as this process
-    /// runs. Otherwise they would wait for a result that is there.
+    /// Stores the end of a task, and only then shows it to clients. If the store rejects the end, clients still see the end until the
+    /// process exits. Otherwise they would wait for a result that already exists.
     pub(super) async fn settle(&self, live: &LiveTask) {
         let is_stored = self.put(live).await.is_ok();
         live.publish_end();
@@ -277,7 +278,7 @@ impl Tasks {
         }
     }
 
-    /// Puts the task into the store, as it is now.
+    /// Stores the current state of the task.
     pub(super) async fn put(&self, live: &LiveTask) -> Result<()> {
         self.set_kept();
         let put = unwind::catch_async(|| self.store.put(record_of(live))).await;
@@ -318,7 +319,8 @@ impl Tasks {
 }
 
 impl Drop for Tasks {
-    /// Cancels the running tasks. No client sees that, and the store keeps them as unfinished for the next process.
+    /// Cancels the running tasks. Clients do not see this. In the store, the tasks remain unfinished, so that the next process can recover
+    /// them.
     fn drop(&mut self) {
         for live in std::mem::take(&mut *self.table()).into_values() {
             live.cancel("the server has stopped");

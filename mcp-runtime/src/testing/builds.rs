@@ -55,7 +55,7 @@ use crate::builder::Builder;
 /// `main.rs`.
 ///
 /// # Panics
-/// With the text of the [`BuildError`](crate::BuildError): every problem, each with its `file:line`.
+/// Panics with the text of the [`BuildError`](crate::BuildError): every problem, each with its `file:line`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __assert_builds {

@@ -155,8 +155,8 @@ impl TestClient {
     }
 
     /// Sends all later requests as this caller, as over HTTP. The server then checks the requirements of items and of the server itself
-    /// (`scopes`, `auth`, [`policy`](Builder::policy)), and handlers find the caller in [`Auth`](crate::auth::Auth). Before this call nothing is
-    /// checked, as over stdio.
+    /// (`scopes`, `auth`, [`policy`](Builder::policy)), and handlers find the caller in [`Auth`](crate::auth::Auth). Without this method
+    /// nothing is checked, as over stdio.
     ///
     /// ```
     /// use mcp_runtime::{auth::Authorization, prelude::*, testing::TestClient};
@@ -201,7 +201,8 @@ impl TestClient {
     /// Sends a request and waits for its result.
     ///
     /// # Errors
-    /// Returns the server's error response, or an error with code 0 if the server does not answer within ten seconds, or still asks after 100 rounds.
+    /// Returns the server's error response, or an error with code 0 if the server does not answer within ten seconds or still asks after
+    /// 100 rounds.
     pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
         let mut round = params.clone();
         for _ in 0..MOST_ROUNDS {
@@ -341,9 +342,9 @@ impl TestClient {
         }
     }
 
-    /// Answers all later questions of the server, in the way of the client's revision. `answer` gets the method and its parameters, and
-    /// returns the result. [`request`](TestClient::request) and the methods based on it go through all rounds; [`start`](TestClient::start) shows
-    /// each round.
+    /// Sets the function that answers all later questions of the server, in the form of the client's revision. `answer` gets the method and
+    /// its parameters, and returns the result. [`request`](TestClient::request) and the methods based on it run all rounds of a call. With
+    /// [`start`](TestClient::start), each round is a request of its own.
     ///
     /// ```
     /// # use mcp_runtime::{prelude::*, testing::{TestClient, Revision}};

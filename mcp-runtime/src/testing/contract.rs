@@ -79,7 +79,7 @@ const VARIABLE: &str = "MCP_LOCK";
 /// additive and cosmetic changes, so that the file stays up to date.
 ///
 /// # Panics
-/// If a change breaks clients, if the server cannot be built, or if the file is missing or is no lock file of this server.
+/// If a change breaks clients, if the server cannot be built, or if the file is missing or is not a lock file of this server.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __assert_contract {
@@ -101,8 +101,8 @@ macro_rules! __assert_contract {
     };
 }
 
-/// `folder` is the crate's folder at compile time. The crate may have moved since then, so the folder that cargo names at run time comes
-/// first.
+/// `folder` is the crate's folder at compile time. The crate may have moved since then, so the folder that cargo names at run time takes
+/// precedence.
 #[track_caller]
 pub fn assert_contract(builder: Builder, folder: &str, file: &Path) {
     let folder = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| folder.into(), PathBuf::from);

@@ -1,4 +1,5 @@
-//! In-process client for `#[test]`s. It talks to the server through everything but the operating system.
+//! In-process client for `#[test]`s. Its requests go through all layers of the server, but not through sockets or pipes of the operating
+//! system.
 //!
 //! Use it in a `#[tokio::test]`. The crate then needs `tokio` (with `macros` and `rt`) and `serde_json` among its dev-dependencies. Keep
 //! the server in a function, so that `main` and the tests share it. [`assert_builds!`] checks the server without starting it.

@@ -129,7 +129,7 @@ impl TestClient {
         typed(result["completion"].take())
     }
 
-    /// Subscribes to updates of a resource, in the way of the client's revision. In the modern era returns the stream, which
+    /// Subscribes to updates of a resource, in the form of the client's revision. In the modern era this returns a stream, which
     /// [`TestClient::cancel`] ends.
     ///
     /// # Errors
@@ -142,7 +142,8 @@ impl TestClient {
         self.listen(json!({ "resourceSubscriptions": [uri] })).await.map(Some)
     }
 
-    /// Opens a `subscriptions/listen` stream (modern era) and waits for its acknowledgement, which stays among the notifications.
+    /// Opens a `subscriptions/listen` stream (modern era) and waits for its acknowledgement. The acknowledgement stays in the queue of
+    /// notifications.
     ///
     /// # Errors
     /// Returns the server's error response.

@@ -11,7 +11,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 /// Capacity of a pipe on Linux, so that one read can empty it.
 const ROOM: usize = 64 * 1024;
 
-/// Size of the buffer until a read fills it. Most clients never send more at once, so more memory is taken only when it is needed.
+/// Initial size of the buffer. The buffer grows when a read fills it, but most clients never send so much at once.
 const FIRST_ROOM: usize = 4 * 1024;
 
 /// A line, or the reason why there is no complete one.
@@ -33,13 +33,13 @@ pub(crate) struct Lines {
     /// Fully initialised memory, of which only `start..end` holds data.
     buffer: Vec<u8>,
     start: usize,
-    /// No newline is in `start..searched`.
+    /// End of the bytes that have been searched: `start..searched` contains no newline.
     searched: usize,
     end: usize,
     limit: usize,
-    /// The rest of a line that was too long is being dropped.
+    /// Whether the rest of a line that was too long is being dropped.
     skipping: bool,
-    /// No line has been taken yet, so a byte order mark may come.
+    /// Whether no line has been taken yet, so that a byte order mark may come.
     first: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Running a future to completion, and the waker of one of several events.
+//! Runs a future to completion, and provides wakers for tasks that wait for several events.
 
 use std::{
     pin::Pin,
@@ -11,8 +11,8 @@ use std::{
 
 use tokio::runtime::Runtime;
 
-/// Waker for one of several events that a task waits for. It remembers whether it has rung. So a wakeup for another reason does not cost a
-/// poll of a rare event, such as a timer or a signal.
+/// Waker for one of several events that a task waits for. The alarm records whether its event has woken the task. After a wakeup for
+/// another reason, the task need not poll a rare event, such as a timer or a signal.
 pub(crate) struct Alarm {
     has_rung: AtomicBool,
     task: Mutex<Waker>,
@@ -58,11 +58,11 @@ impl Wake for Alarm {
     }
 }
 
-/// Blocks until the future is ready, and does not wait for anything else on the runtime. A blocking job that loops would keep the process
-/// alive for ever, and its answer has been given up already.
+/// Blocks until the future is ready, and does not wait for other work on the runtime. A blocking job that loops would keep the process
+/// alive for ever, although its answer is no longer needed.
 ///
-/// `Runtime::block_on` is compiled for each kind of runtime and each type of future, together with all the code of the future. Behind a
-/// pointer, there is only one type.
+/// The compiler repeats `Runtime::block_on`, with all the code of the future, for each kind of runtime and each type of future. The pointer
+/// hides the type of the future, so there is only one copy.
 pub(crate) fn block_on<T>(runtime: Runtime, future: Pin<&mut dyn Future<Output = T>>) -> T {
     let output = runtime.block_on(future);
     runtime.shutdown_background();

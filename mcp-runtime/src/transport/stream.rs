@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::lines::{Line, Lines};
 use crate::protocol::{Arrival, Peer, PendingCall, Received};
 
-/// Number of unwritten bytes above which no further message is handled: a client that does not read its answers gets no more of them.
+/// Number of unwritten bytes above which no further message is handled. It bounds the answers that wait for a client which does not read.
 const HIGH_WATER: usize = 1 << 20;
 
 /// Number of rounds between two polls of `stop`, while the client always has more input.
@@ -21,8 +21,8 @@ const LOOKS: u32 = 32;
 /// Serves until the input ends, `stop` is ready, or reading or writing fails.
 ///
 /// After the end of the input or a stop, running calls may finish within the grace period of the limits. If `stop` is ready a second time,
-/// they are given up at once: a user who asks twice does not want to wait. Thus `stop` is polled like a stream: each time that it is ready
-/// counts.
+/// the remaining calls are given up at once, because a user who asks twice does not want to wait. `stop` is therefore polled like a stream:
+/// it can be ready several times.
 pub(crate) async fn serve<R, W>(
     peer: &Peer,
     input: R,
@@ -61,7 +61,7 @@ struct StreamConnection<'p, R, W> {
     plainly: Arrival,
     input: R,
     lines: Lines,
-    /// Lines have been read and not handled, because too many bytes wait to be written.
+    /// Whether lines have been read but not handled, because too many bytes wait to be written.
     behind: bool,
     writer: MessageWriter<W>,
 }
@@ -73,7 +73,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
     ) -> io::Result<()> {
         let peer = self.peer;
         poll_fn(|cx| {
-            // Wakeups by the outbox are not needed meanwhile: the loop checks the outbox again before this task waits.
+            // The outbox need not wake this task during the loop, which checks the outbox again before the task waits.
             peer.outbox().unwatch();
             let mut turn = 0u32;
             loop {
@@ -192,14 +192,14 @@ fn poll_read<R: AsyncRead + Unpin>(
     Poll::Ready(Ok(if count == 0 { ReadProgress::End } else { ReadProgress::Read }))
 }
 
-/// Spawns the handlers that have to wait as tasks. Other handlers have finished already.
+/// Spawns a tokio task for each handler that has to wait. Other handlers have finished already.
 pub(crate) fn spawn(waiting: Vec<PendingCall>) {
     for call in waiting {
         tokio::spawn(call);
     }
 }
 
-/// MessageWriter of whole messages. All messages that are ready go out in one write.
+/// Writer of whole messages. All messages that are ready go out in one write.
 struct MessageWriter<W> {
     output: W,
     buffer: Vec<u8>,

@@ -163,7 +163,7 @@ fn twice(paging: Args<Paging>, limit: u8) -> String {
     format!("{:?} {limit}", paging.0)
 }
 
-/// A type that only schemars knows: of others the compiler says it.
+/// A type that only schemars can describe. For other types, the compiler reports the mistake.
 #[derive(Deserialize, JsonSchema)]
 struct List(Vec<u8>);
 

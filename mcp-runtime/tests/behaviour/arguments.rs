@@ -403,7 +403,7 @@ both_eras! {
     }
 }
 
-/// A gateway in front of the server may have checked the other one of two members with the same name.
+/// If a member comes twice, a gateway in front of the server may have checked the value that the server would not use.
 #[tokio::test]
 async fn a_message_with_a_repeated_argument_is_refused() {
     let mut client = connect(server!().items(items![leniently]), Revision::V2025_11_25).await;

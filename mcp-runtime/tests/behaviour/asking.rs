@@ -34,7 +34,7 @@ struct Age {
     age: u8,
 }
 
-/// Number of times that steps were done, across replays.
+/// Number of times that each step was done, over all replays of a call.
 #[derive(Default)]
 struct Counters {
     runs: AtomicUsize,
@@ -270,7 +270,7 @@ async fn a_model_is_asked_for_what_the_client_declared() {
         check(revision, "context", (true, true), &["sampling.tools"]).await;
         check(revision, "", (true, true), &["sampling.tools", "sampling.context"]).await;
     }
-    // Before `sampling` had parts, the capability alone allowed a question to include context.
+    // Before the capability `sampling` had parts, it always allowed a question to include context.
     check(Revision::V2025_06_18, "", (false, true), &[]).await;
 }
 

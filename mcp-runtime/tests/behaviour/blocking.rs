@@ -1,4 +1,4 @@
-//! Blocking handlers and their limit, and what a panic does: it answers its own call and nothing else.
+//! Blocking handlers and their limit, and panics: a panic ends its own call with an error, and has no effect on other calls.
 
 use std::{
     sync::{Arc, Condvar, Mutex},
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::support::{both_eras, connect, eventually, pass, refused, said};
 
-/// A gate at which threads wait, for ten seconds at most, so that a failing test ends too.
+/// A gate at which threads wait. They wait for ten seconds at most, so that a failing test ends too.
 #[derive(Clone, Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -149,7 +149,7 @@ fn completed(
     format!("{now}{later}")
 }
 
-/// An argument that panics when it is made.
+/// A parameter type whose `FromCall` panics.
 struct Explosive;
 
 impl FromCall<'_> for Explosive {

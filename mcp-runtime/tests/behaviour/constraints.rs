@@ -106,7 +106,7 @@ both_eras! {
     }
 }
 
-/// A type that only schemars knows: of others the compiler says it.
+/// A type that only schemars can describe. For other types, the compiler reports the mistake.
 #[derive(Deserialize, JsonSchema)]
 struct Count(u8);
 

@@ -105,7 +105,7 @@ both_eras! {
             ),
         ] {
             let mut found = capabilities(server!().items(items), revision).await;
-            // The server has this capability if another test has installed the layer for it.
+            // The server has the capability `logging` if another test has installed the layer for it.
             found.as_object_mut().unwrap().remove("logging");
             assert_eq!(found, expected);
         }

@@ -65,7 +65,7 @@ fn change(handle: Handle, how: &str, name: &str) -> Result<bool> {
             true
         }
         "prompt" => {
-            // An argument that is added after the handler counts like one that is added before.
+            // An argument can be added to a prompt before or after its handler.
             let prompt = Prompt::new(name.to_owned()).argument("word", "A word", true);
             let prompt = prompt.handler(async |it: Variables, _: Context| format!("{it:?}"));
             handle.add(prompt.argument("more", "More", false))?;
@@ -242,7 +242,7 @@ both_eras! {
         assert_eq!(client.call("waits", json!({})).await.unwrap_err().code, -32602);
     }
 
-    /// A capability does not come and go with its items, since clients learn of it once.
+    /// A capability stays declared even if its last item is hidden, because clients learn of capabilities only once.
     async fn the_last_item_of_a_kind_can_be_hidden(revision) {
         let mut client = served(revision).await;
         changed(&mut client, "disable", "fixed_prompt").await;

@@ -92,8 +92,8 @@ impl Subscriber for Log {
 #[tokio::test]
 async fn the_value_that_makes_the_state_too_large_is_named() {
     let log = Log::default();
-    // With a single subscriber, `tracing` decides whether an event is enabled on the thread that logs it first, which may have no
-    // subscriber. With two subscribers, it asks both.
+    // With a single subscriber, the thread that logs an event first determines whether `tracing` enables the event. That thread may have no
+    // subscriber. With two subscribers, `tracing` asks both.
     let _other = tracing::Dispatch::new(Log::default());
     let _logging = tracing::subscriber::set_default(log.clone());
     let mut client =
@@ -183,7 +183,7 @@ async fn the_oldest_round_makes_room_and_is_counted() {
     assert!(error.message.contains("no longer kept"), "{error}");
     let next = sent(&mut client, &answering(&call, last, "first", 1)).await.unwrap();
     assert_eq!(next["resultType"], "input_required", "{next}");
-    // At most five of eleven rounds of about 400 bytes have room.
+    // There is room for at most five of the eleven rounds, which have about 400 bytes each.
     let evicted: u64 = client.call("evicted", json!({})).await.unwrap().text().parse().unwrap();
     assert!((6..=8).contains(&evicted), "{evicted}");
 }
@@ -204,7 +204,7 @@ async fn a_sealed_round_expires_at_the_time_that_is_sealed_with_it() {
         sent(&mut brief, &answering(&call, &short, "first", 1)).await.is_err()
     })
     .await;
-    // The expiry time is sealed with the round. The lifetime that the opening server is configured with does not count.
+    // The expiry time is sealed with the round. The lifetime that is configured on the server that receives the round has no effect.
     for client in [&mut brief, &mut patient] {
         let error = sent(client, &answering(&call, &short, "first", 1)).await.unwrap_err();
         assert!(error.code == -32602 && error.message.contains("has expired"), "{error}");

@@ -68,7 +68,7 @@ fn hides() -> Result<()> {
 
 #[tool]
 async fn holds_the_reactor() {
-    // Longer than a poll may take without a warning. A longer time would not change the result.
+    // A poll that takes this long causes a warning. A longer time would not change the result.
     hold_thread(Duration::from_millis(120));
 }
 

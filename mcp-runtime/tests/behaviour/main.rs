@@ -1,7 +1,7 @@
 //! Behaviour that the author of a server can rely on, tested by a client in the same process and in both eras.
 //!
-//! Every module declares its items as an author does. It selects those that it serves with `items![…]` or a group, since the items of all
-//! modules are in one binary.
+//! Every module declares its items as an author does. The items of all modules are in one binary, so each test selects the items that it
+//! serves with `items![…]` or a group.
 
 // A handler takes its arguments by value, even if a reference would be enough.
 #![allow(clippy::needless_pass_by_value)]

@@ -95,7 +95,7 @@ fn zulu() {}
 #[tool(order = 9)]
 fn alpha() {}
 
-/// The keys of the block hold for each item that can have them and has none of its own.
+/// A key of the block applies to each item that can have the key and does not set it itself.
 #[handlers(
     group = "sharing",
     read_only,

@@ -148,7 +148,7 @@ async fn a_page_must_be_visited_first() {
                     "params": { "mode": "url", "message": "Pay for the table", "url": page(7) },
                 } });
                 assert_eq!(round["inputRequests"], asked, "{round}");
-                // The user agrees to go there, which does not tell what happens on the page.
+                // The user agrees to open the page. That does not tell whether the user pays there.
                 next = call.clone();
                 next["inputResponses"] = json!({ "pay": { "action": "accept" } });
                 if let Some(state) = round.get("requestState") {

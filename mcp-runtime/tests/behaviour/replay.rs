@@ -38,7 +38,7 @@ struct Age {
 struct Done(Arc<Mutex<BTreeMap<String, usize>>>);
 
 impl Done {
-    /// Takes a while, so that the handler has to wait.
+    /// Does a step that takes a while, so that the handler has to wait.
     async fn doing(&self, key: &str) -> Result<String> {
         tokio::task::yield_now().await;
         *self.0.lock().unwrap().entry(key.to_owned()).or_default() += 1;
@@ -324,7 +324,7 @@ proptest! {
     }
 }
 
-/// Revisions in which a call waits for the client's answers, instead of being called again, give the same result.
+/// The result is the same in revisions in which a call waits for the client's answers instead of being replayed.
 #[tokio::test]
 async fn every_revision_that_waits_ends_alike() {
     let script = "do 3 do 2 2 do 1";

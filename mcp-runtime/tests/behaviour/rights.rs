@@ -248,7 +248,7 @@ both_eras! {
         )
         .await;
         assert_eq!(runs.count(), 0);
-        // A number that is sent as a text is read as the handler reads it.
+        // If a number is sent as a text, the policy reads it in the same way as the handler.
         assert_eq!(
             said(&mut client, "owned", json!({ "owner": "ada", "number": "9" })).await,
             "ada Some(9)"

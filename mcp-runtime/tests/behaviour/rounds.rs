@@ -1,4 +1,4 @@
-//! Work beside an open question, in the revision where the question ends the call.
+//! Work that runs while a question is open, in the revision in which a question ends the call.
 
 use std::{
     sync::{
@@ -162,7 +162,7 @@ async fn a_kept_value_may_be_as_deep_as_the_limit_for_messages() {
         let mut client =
             TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
         client.answer_with(move |_, _| {
-            // The deepest value allowed. It is nested in the message, its `params`, the answers and this answer.
+            // The deepest value allowed. The message, its `params`, the answers and this answer are the levels around the value.
             let more = (4..depth).fold(json!(1), |inner, _| json!([inner]));
             json!({ "action": "accept", "content": { "name": "Ada" }, "more": more })
         });

@@ -31,7 +31,7 @@ async fn count_later(lent: &Counter, ctx: Running<'_>) -> u32 {
     lent.0.load(Ordering::Relaxed)
 }
 
-/// The client's name, made from the call and borrowed from it.
+/// The client's name, borrowed from the call.
 struct Who<'a>(&'a str);
 
 impl<'a> FromCall<'a> for Who<'a> {
@@ -40,7 +40,7 @@ impl<'a> FromCall<'a> for Who<'a> {
     }
 }
 
-/// A value that cannot be made.
+/// A value whose `FromCall` always fails.
 struct Broken;
 
 impl FromCall<'_> for Broken {

@@ -1,4 +1,4 @@
-//! Schemas that the compiler writes: the program contains them as they are served, and schemars does not run.
+//! Schemas that are built at compile time. The program contains them in the form that clients get, and schemars does not run.
 
 use std::{
     collections::BTreeMap,
@@ -135,7 +135,7 @@ async fn the_binary_contains_the_schemas_as_they_are_served() {
     assert!(!is_in_program(object(&lazy, "inputSchema")), "made of two parts at run time");
 }
 
-/// The published schema of a type is the same, whether the compiler or schemars makes it.
+/// The published schema of a type is the same, whether it is built at compile time or by schemars.
 #[tokio::test]
 async fn a_part_that_only_schemars_knows_is_put_among_the_others() {
     let line = listed(server!().items(items![hold])).await;

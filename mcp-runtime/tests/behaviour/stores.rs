@@ -166,7 +166,7 @@ every_store! {
             }
             assert_eq!(seen, order, "pages of {page}");
         }
-        // A position at which there is no task.
+        // A list can begin after a position at which there is no task.
         let found = store.list("me", Some((2, "a-3")), 2).await.unwrap();
         assert_eq!(found.iter().map(|it| &*it.id).collect::<Vec<_>>(), order[3..5]);
         assert_eq!(store.list("me", Some((u64::MAX, "")), 2).await.unwrap(), []);

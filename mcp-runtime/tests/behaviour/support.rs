@@ -52,7 +52,8 @@ macro_rules! both_eras_paused {
 }
 pub(crate) use both_eras_paused;
 
-/// Storages of the state between rounds that this build has. True means sealed, false means kept in the process.
+/// Ways in which this build can keep the state between rounds: `true` means sealed and held by the client, `false` means kept in the
+/// process.
 pub(crate) const SEALED: &[bool] =
     if cfg!(feature = "state-key") { &[false, true] } else { &[false] };
 
@@ -122,7 +123,7 @@ pub(crate) fn names(list: &[Value]) -> Vec<&str> {
     list.iter().filter_map(|it| it["name"].as_str()).collect()
 }
 
-/// Returns the problems because of which the server cannot start.
+/// Returns the problems that prevent the server from starting.
 pub(crate) fn problems(server: Builder) -> Vec<String> {
     server.build().expect_err("the server cannot start").problems().to_vec()
 }

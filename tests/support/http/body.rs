@@ -1,4 +1,4 @@
-//! Framing of a body, which tells how much of it is still to come.
+//! Framing of a body, which determines how much of the body is still to come.
 
 use super::head::Head;
 
@@ -7,7 +7,8 @@ use super::head::Head;
 pub enum Body {
     /// Number of bytes.
     Length(usize),
-    /// Chunks. `Some` is the number of bytes that the current chunk lacks before its line end; `None` is a position before a chunk.
+    /// Chunks. `Some` is the number of bytes of the current chunk that are still to come, without its line end. `None` is a position before
+    /// a chunk.
     Chunked(Option<usize>),
     /// Everything until the server closes the connection.
     UntilClose,
@@ -43,7 +44,7 @@ impl Body {
         *self == Self::Ended
     }
 
-    /// Takes the bytes of the body off the beginning of `buffer`, and returns them without their framing.
+    /// Removes the bytes of the body from the beginning of `buffer`, and returns them without their framing.
     ///
     /// # Errors
     ///

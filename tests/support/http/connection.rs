@@ -18,7 +18,7 @@ use super::{
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
-    /// Bytes that have arrived and were not read yet.
+    /// Bytes that have arrived and have not been read yet.
     buffer: Vec<u8>,
     closed: bool,
     last: bool,
@@ -57,7 +57,8 @@ impl Connection {
         })
     }
 
-    /// Sends these bytes. It is no error when the server closes before it has read them all: its response tells why.
+    /// Sends these bytes. If the server closes the connection before it has read all of them, this is not an error: its response gives the
+    /// reason.
     ///
     /// # Errors
     ///
@@ -69,11 +70,11 @@ impl Connection {
         }
     }
 
-    /// Sends these bytes, all of which the server must take.
+    /// Sends these bytes, and requires that the server receives all of them.
     ///
     /// # Errors
     ///
-    /// Fails if the server does not take them all, or not in time.
+    /// Fails if the server does not receive all bytes in time.
     pub async fn send_all(&mut self, bytes: &[u8], patience: Duration) -> Result<(), String> {
         match timeout(patience, self.stream.write_all(bytes)).await {
             Ok(sent) => sent.map_err(|error| error.to_string()),
@@ -87,7 +88,7 @@ impl Connection {
         let open = match self.stream.try_read(&mut byte) {
             Err(error) => error.kind() == ErrorKind::WouldBlock,
             Ok(0) => false,
-            // The server sent this byte unasked. It stays in the buffer, so reading the next response finds it.
+            // The server sent this byte without a request. It stays in the buffer, so reading the next response finds it.
             Ok(_) => {
                 self.buffer.push(byte[0]);
                 true
@@ -96,7 +97,7 @@ impl Connection {
         open && !self.closed && !self.last && self.body.has_ended()
     }
 
-    /// Whether the server has neither closed nor sent anything that is still to be read.
+    /// Whether the connection is open, and the server has sent no bytes that are still to be read.
     pub fn is_silent(&mut self) -> bool {
         self.is_free() && self.buffer.is_empty()
     }
@@ -228,7 +229,7 @@ impl Connection {
             return Some(false);
         }
         let read = timeout_at(until, self.stream.read_buf(&mut self.buffer)).await.ok()?;
-        // A server that closes with part of a request unread causes a reset, so an error is a close too.
+        // If a server closes the connection before it has read a whole request, the client sees a reset. So an error counts as a close too.
         self.closed = !matches!(read, Ok(1..));
         Some(!self.closed)
     }

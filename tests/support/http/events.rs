@@ -46,8 +46,8 @@ impl Events {
     ///
     /// # Errors
     ///
-    /// Fails at a line that no server should write: an unknown field, a second `event`, `id` or `retry`, bytes that are not UTF-8, or a
-    /// line end other than LF and CRLF.
+    /// Fails at an invalid line: an unknown field, a second `event`, `id` or `retry`, bytes that are not UTF-8, or a line end other than LF
+    /// and CRLF.
     pub fn item(&mut self) -> Result<Option<Item>, String> {
         while let Some(at) = self.buffer.iter().position(|byte| *byte == b'\n') {
             let mut line: Vec<u8> = self.buffer.drain(..=at).collect();

@@ -112,7 +112,7 @@ impl ExpectedEvent {
         })
     }
 
-    /// Compares everything but the data.
+    /// Compares all fields except the data.
     pub(crate) fn differences(&self, event: &Event, judge: &mut Judge) -> Vec<Difference> {
         let number = |text: &str| text.parse::<u64>().map_or_else(|_| text.into(), Value::from);
         // An event without a name is a `message`, so a transcript may leave this name out.

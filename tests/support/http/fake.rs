@@ -8,9 +8,9 @@ use tokio::{
     time::sleep,
 };
 
-/// Text that the server waits for in the client's bytes, and the pieces that the server then sends.
+/// Text that the server waits for in the bytes of the client, and the pieces that the server sends after that.
 ///
-/// The piece `CLOSE` closes the connection, and `WAIT` keeps it open. Without either, the next exchange follows.
+/// The piece `CLOSE` closes the connection, and `WAIT` keeps it open. Without either of them, the next exchange follows.
 pub(crate) type Exchange = (&'static str, &'static [&'static str]);
 
 pub(crate) struct Fake(SocketAddr);
@@ -50,7 +50,7 @@ async fn serve(mut stream: TcpStream, exchanges: Vec<Exchange>) {
                 "WAIT" => sleep(Duration::from_secs(60)).await,
                 piece => stream.write_all(piece.as_bytes()).await.unwrap(),
             }
-            // The pause is long enough for the piece to arrive alone.
+            // After this pause, the piece arrives at the client separately from the next one.
             sleep(Duration::from_millis(2)).await;
         }
     }

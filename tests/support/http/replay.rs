@@ -22,14 +22,14 @@ use crate::{
     schema::Schema,
 };
 
-/// How long something that is expected may take.
+/// Longest wait for a response or an event that the transcript expects.
 const ANSWER: Duration = LIMIT;
 /// Time without a message that counts as silence.
 const SILENCE: Duration = Duration::from_millis(150);
-/// Time for everything that was sent to arrive, before and after the clock jumps.
+/// Pause before and after the clock jumps, in which all sent bytes arrive.
 const REST: Duration = Duration::from_millis(100);
 
-/// Lets everything that was sent arrive. The clock runs in step with the tasks, so a busy machine makes this no shorter for them.
+/// Waits for all sent bytes to arrive. The clock runs in step with the tasks, so the tasks get the whole pause even on a busy machine.
 async fn rest() {
     tokio::time::sleep(REST).await;
 }
@@ -38,7 +38,7 @@ async fn rest() {
 ///
 /// # Errors
 ///
-/// The line of the transcript at which the server did something else, and every difference.
+/// The line of the transcript that the server did not meet, and every difference.
 pub async fn replay(
     transcript: &Transcript,
     address: SocketAddr,
@@ -76,7 +76,7 @@ struct Replay<'a> {
     revision: String,
     defaults: Defaults,
     lines: BTreeMap<String, Line>,
-    /// The ids that events have brought, each with the session it was new to.
+    /// The ids of received events, each with the session in which it was new.
     ids: BTreeSet<(Option<String>, String)>,
 }
 
@@ -146,7 +146,7 @@ impl Replay<'_> {
         self.lines.get_mut(on).ok_or_else(|| format!("nothing was sent on {on:?}"))
     }
 
-    /// Sends on the connection of this name, which is opened if there is none that is free.
+    /// Sends on the connection of this name. Opens a connection if there is none of this name that is free.
     async fn send(&mut self, on: &str, sent: Sent, asked_for_head: bool) -> Result<(), String> {
         let free = match self.lines.get_mut(on) {
             Some(line) if line.due || line.connection.is_reading() => {

@@ -20,9 +20,9 @@
 //!
 //! A line with `"since"` applies only from that revision on, and a line with `"until"` only up to it.
 //!
-//! `"on": "a"` names the connection of a line. Lines without a name share one more connection. A request
-//! opens its connection, unless an open one has this name. The response before must have been read to its
-//! end. Every response needs a line before the transcript ends; only streams may stay open.
+//! `"on": "a"` names the connection of a line. All lines without a name share one connection. A request opens its connection, unless an
+//! open connection has this name. The previous response on the connection must have been read to its end. Every response needs a line
+//! before the transcript ends; only streams may stay open.
 //!
 //! A request has these members, all of them optional:
 //!

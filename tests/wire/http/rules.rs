@@ -8,7 +8,7 @@ use crate::{replaced, revisions, texts_in};
 
 /// Coverage of a rule by transcripts.
 enum Held {
-    /// Transcripts, as `<folder>/<name>`. Each of them names the rule in a comment.
+    /// Transcripts, as `<folder>/<name>`. A comment in each of them names the rule.
     In(&'static [&'static str]),
     /// No transcript, for this reason.
     Elsewhere(&'static str),

@@ -1,4 +1,4 @@
-//! Tools that wait until another tool lets them go, so that a transcript decides when they go on.
+//! Tools that wait until another tool releases them, so that a transcript decides when they continue.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,7 +28,7 @@ impl Gate {
     }
 }
 
-/// Records when dropped whether the call finished or was dropped itself.
+/// Guard that records, when it is dropped, whether the call finished or was dropped.
 struct Fate<'a> {
     gate: &'a Gate,
     key: String,

@@ -1,4 +1,4 @@
-//! Tools whose schemas differ with their profile, on a server that publishes all of JSON Schema.
+//! Tools whose schemas differ with their profile, on a server that publishes full schemas.
 
 use mcp_runtime::{Builder, SchemaProfile, prelude::*};
 

@@ -2,7 +2,7 @@
 
 use super::check;
 
-/// Returns a form with one field, which has these attributes.
+/// Returns the source of a form with one field, which has these attributes.
 fn field(attrs: &str, ty: &str) -> String {
     format!("#[form] struct S {{ #[arg({attrs})] a: {ty} }}")
 }

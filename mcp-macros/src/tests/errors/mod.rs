@@ -1,4 +1,4 @@
-//! Tests of all errors: their text, the tokens they point at, and that the user's item is kept beside them.
+//! Tests of all errors: their texts, the tokens that they point at, and the user's item, which the macro must still emit.
 
 mod forms;
 mod items;
@@ -8,13 +8,13 @@ mod params;
 use super::expand;
 use proc_macro2::{Span, TokenStream, TokenTree};
 
-/// Collects the guilty tokens and the message of each error, in the order of the reports.
+/// Collects the message of each error and the tokens that it points at, in the order of the reports.
 fn errors(tokens: TokenStream, found: &mut Vec<(String, String)>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (index, token) in tokens.iter().enumerate() {
         match (token, tokens.get(index + 2)) {
             (TokenTree::Ident(word), Some(TokenTree::Group(group))) if word == "compile_error" => {
-                // `::core::compile_error!{…}`: the first `:` has the start, the braces have the end.
+                // `::core::compile_error!{…}`: the first `:` has the span of the first guilty token, and the braces have that of the last.
                 let start = tokens[index - 5].span();
                 let message = group.stream().to_string();
                 let message: syn::LitStr = syn::parse_str(&message).unwrap();
@@ -32,7 +32,7 @@ fn guilty(start: Span, end: Span) -> String {
     if start.byte_range() == end.byte_range() { first } else { format!("{first} … {last}") }
 }
 
-/// Checks that the source gives the expected errors and no others. Each is `(guilty tokens, part of the message)`.
+/// Checks that the source gives the expected errors and no others. Each entry is `(tokens that the error points at, part of the message)`.
 #[track_caller]
 fn check(source: &str, expected: &[(&str, &str)]) {
     let expanded = expand(source);

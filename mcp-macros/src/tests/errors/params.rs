@@ -98,7 +98,7 @@ fn values_that_are_allowed() {
     fine("default, range(1..10)");
     fine("default = 170141183460469231731687303715884105727, range(1..)");
     fine("default = \"ab\", len(2..=2), pattern = \"b\"");
-    // `len` is about text, so it does not reject a number.
+    // `len` bounds the length of a text, so it does not reject a number.
     fine("default = 12345, len(..=2)");
     fine("complete(cities), len(..=2)");
     fine("complete(\"low\", \"high\"), range(1..=5)");

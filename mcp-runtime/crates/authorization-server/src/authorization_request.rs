@@ -1,5 +1,5 @@
-//! Authorization request of a client (RFC 6749, section 4.1.1), with the proof that the client that sends the code has also requested it
-//! (PKCE, RFC 7636). Only S256 is supported.
+//! Authorization request of a client (RFC 6749, section 4.1.1). It contains a PKCE challenge (RFC 7636), which later proves that a code is
+//! sent by the client that requested it. Only the method S256 is supported.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct AuthorizationRequest {
     pub(crate) resource: String,
 }
 
-/// Redirect URI of a client, with the parameters that each response carries.
+/// Redirect URI of a client, and the parameters that are part of every response.
 pub(crate) struct RedirectTarget {
     pub(crate) redirect: String,
     pub(crate) state: Option<String>,
@@ -52,7 +52,7 @@ impl RedirectTarget {
         self.url(&[("code", code)])
     }
 
-    /// Builds the URL that tells the client of an error.
+    /// Builds the URL that reports an error to the client.
     pub(crate) fn refusal(&self, refusal: &OAuthError) -> String {
         self.url(&[("error", refusal.error), ("error_description", &refusal.why)])
     }
@@ -66,7 +66,7 @@ impl Challenge {
     /// Returns the challenge of an authorization request.
     ///
     /// # Errors
-    /// Fails if the challenge is missing or is no SHA-256 digest, or its method is not S256.
+    /// Fails if the challenge is missing or is not a SHA-256 digest, or if its method is not S256.
     pub(crate) fn of(form: &Form) -> Result<Self, OAuthError> {
         let challenge = form.required("code_challenge")?;
         // The default of the parameter is `plain`.
@@ -81,7 +81,7 @@ impl Challenge {
         })
     }
 
-    /// Whether this is the challenge of a verifier.
+    /// Whether `verifier` is valid, and this challenge was computed from it.
     pub(crate) fn is_met_by(&self, verifier: &str) -> bool {
         let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         (43..=128).contains(&verifier.len())

@@ -50,8 +50,9 @@ pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply 
     }
 }
 
-/// Tells a client that its request is invalid. The user has not agreed to anything yet. An attacker could register a site and use a link
-/// with an invalid request to send users to that site (RFC 9700, section 4.11.2). So the user must click to follow a redirect to a site.
+/// Tells a client that its request is invalid. The user has not agreed to anything yet. An attacker could register a client with a site of
+/// their own, and use a link with an invalid request to send users to that site (RFC 9700, section 4.11.2). If the redirect leads to a
+/// site, the user therefore has to click a link first.
 fn reject(server: &ServerState, target: &RedirectTarget, refusal: &OAuthError) -> Reply {
     let url = target.refusal(refusal);
     match RedirectUri::parse(&target.redirect) {
@@ -62,7 +63,7 @@ fn reject(server: &ServerState, target: &RedirectTarget, refusal: &OAuthError) -
     }
 }
 
-/// Validates the client and the redirect URI, which must happen before the browser is redirected.
+/// Validates the client and the redirect URI. The browser must not be redirected before this check.
 async fn identify(
     server: &ServerState,
     request: &PageRequest,
@@ -124,8 +125,8 @@ fn wait(
         LoginMethod::Local { page, .. } => {
             login_page(server, &binding, &ShownClient::of(&authorization), page)
         }
-        // The consent page comes before the upstream login. The provider knows only this server, not its clients, and may not ask the user
-        // at all.
+        // The consent page comes before the upstream login. The provider does not know the clients of this server, and might log the user
+        // in without asking anything.
         LoginMethod::Delegated(provider) => with_cookie(
             page::consent(server, &binding, &authorization, &ConsentUser::AtProvider(provider)),
             &binding,

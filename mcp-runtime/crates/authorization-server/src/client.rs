@@ -1,4 +1,4 @@
-//! OAuth clients, which act for users (RFC 6749, section 2). They have registered themselves (RFC 7591), or are known by the URL of their
+//! OAuth clients, which act for users (RFC 6749, section 2). A client has registered itself (RFC 7591), or is identified by the URL of its
 //! metadata (draft-ietf-oauth-client-id-metadata-document).
 
 use std::{
@@ -56,7 +56,7 @@ const LONGEST_DOCUMENT: usize = 64 << 10;
 /// Maximum number of concurrent fetches.
 const AT_ONCE: usize = 8;
 
-/// A client, registered or known by the URL of its metadata.
+/// A client that has registered itself, or is identified by the URL of its metadata.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Client {
     pub(crate) id: String,
@@ -91,7 +91,7 @@ impl Clients {
         self.all().insert(client.id.clone(), Arc::new(client));
     }
 
-    /// Adds a client, and evicts an unused one if there is no room.
+    /// Adds a client. If the table is full, an unused client is evicted.
     ///
     /// # Errors
     /// Fails if the table is full of clients that are in use.
@@ -218,7 +218,7 @@ impl Client {
 /// Metadata of a client. Other fields are ignored.
 #[derive(Deserialize)]
 pub(crate) struct ClientMetadata {
-    /// Set in the document of a client that is identified by its metadata URL.
+    /// Id of the client. Only the document of a client that is identified by its metadata URL contains it.
     pub(crate) client_id: Option<String>,
     #[serde(default)]
     pub(crate) redirect_uris: Vec<String>,
@@ -312,7 +312,7 @@ impl ClientDocuments {
         }
     }
 
-    /// Allows documents on loopback addresses, because the server listens on loopback.
+    /// Allows documents on loopback addresses. Called if the server itself listens on loopback.
     pub(crate) fn listen_on_loopback(&self) {
         let _ = self.own.set(Web::of_strangers(true));
     }
@@ -345,12 +345,12 @@ impl ClientDocuments {
                 "the metadata of the application that sent you cannot be fetched from its URL",
             )
         };
-        // An origin with `https` is a public name, so the request may come from a stranger through a proxy. Loopback addresses stay
-        // unreachable then.
+        // A server with an `https` origin is reached under a public name, so the request may come from a stranger through a proxy. In this
+        // case the server does not fetch from loopback addresses.
         let own = self.own.get().filter(|_| !has_tls);
         let asked = own.unwrap_or(&self.web).get(url).await;
         let document = asked.map_err(|why| {
-            // The client must not learn what this server can reach, so only the log has the reason.
+            // The client must not learn which hosts this server can reach, so the reason is only logged.
             tracing::debug!("the metadata of a client cannot be fetched: {why}");
             unknown()
         })?;
@@ -394,7 +394,7 @@ fn check_id(url: &str) -> Result<(), OAuthError> {
     }
 }
 
-/// Reads the metadata of a client that is known by its URL.
+/// Reads the metadata of a client that is identified by its metadata URL.
 fn read_document(
     url: &str,
     document: &[u8],
@@ -409,7 +409,7 @@ fn read_document(
         ));
     }
     let metadata: ClientMetadata = serde_json::from_slice(document).map_err(wrong)?;
-    // A document must not describe a client with another id than its own URL.
+    // The client id in a document must be the URL of the document.
     if metadata.client_id.as_deref() != Some(url) {
         let why =
             "the metadata of the application that sent you has a client_id other than its URL";

@@ -24,7 +24,8 @@ const TIME: Duration = Duration::from_secs(60);
 /// Time for which a code is remembered after it was issued, to detect that it is used twice.
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
-/// Upper bound of the time from the start of a login to its code: on our pages, and then at the upstream provider.
+/// Upper bound of the time from the start of a login to its code. It covers the time on the pages of this server and at the upstream
+/// provider.
 const LONGEST: Duration = pending::TIME.saturating_mul(3);
 
 /// Maximum number of codes.
@@ -53,7 +54,7 @@ enum CodeState {
     Used(Box<str>),
     /// The code was exchanged for this grant.
     Gave(Digest),
-    /// The code must not lead to a grant any more. It was sent again before its grant existed, it had expired when it was sent, or its user
+    /// The code must not lead to a grant any more. It was sent again before its grant existed, it was sent after its expiry, or its user
     /// was logged out.
     Over,
 }
@@ -61,7 +62,7 @@ enum CodeState {
 /// Result of looking up a code that a client has sent.
 pub(crate) enum TakenCode {
     Good(Box<AuthorizationCode>),
-    /// The code was sent before. Contains its grant, if there is one.
+    /// The code was sent before. Contains the grant of the code, if there is one.
     Again(Option<Digest>),
     Unknown,
 }
@@ -76,7 +77,7 @@ pub(crate) struct Codes {
 #[derive(Default)]
 struct CodeTable {
     all: HashMap<Digest, (Instant, CodeState)>,
-    /// Users whose logins were all ended, with the time.
+    /// Users whose logins were all ended, with the time at which this happened.
     ended: HashMap<String, Instant>,
 }
 
@@ -92,7 +93,8 @@ impl Codes {
     /// Adds a code. `since` is the time at which the user's login began.
     ///
     /// # Errors
-    /// Fails if the operating system provides no random numbers, if there is no room, or if all logins of the user were ended since.
+    /// Fails if the operating system provides no random numbers, if there is no room, or if all logins of the user were ended after
+    /// `since`.
     pub(crate) fn add(
         &self,
         code: AuthorizationCode,
@@ -118,7 +120,7 @@ impl Codes {
         Ok(text)
     }
 
-    /// Takes a code. This works once, even if the exchange fails later.
+    /// Takes a code and marks it as used. A code can be taken once, even if its exchange for tokens fails later.
     pub(crate) fn take(&self, code: &str) -> TakenCode {
         let mut state = self.state();
         let Some((made, entry)) = state.all.get_mut(&Digest::of(code)) else {
@@ -151,7 +153,7 @@ impl Codes {
         }
     }
 
-    /// Ends the codes of a user, including codes that are being exchanged. Logins of this user that began before get no code.
+    /// Ends the codes of a user, including codes that are being exchanged. A login of this user that began before this call gets no code.
     pub(crate) fn end(&self, user: &str) {
         let now = Instant::now();
         let CodeTable { all, ended } = &mut *self.state();
@@ -202,7 +204,7 @@ mod tests {
         assert!(matches!(codes.take(&first), TakenCode::Good(_)) && codes.gave(&first, grant));
         again(&first, Some(grant));
         again(&first, Some(grant));
-        // The same holds for two concurrent requests.
+        // A second request that arrives while the first one is in progress is detected too.
         let both = codes.add(code(), Instant::now()).unwrap();
         assert!(matches!(codes.take(&both), TakenCode::Good(_)));
         again(&both, None);
@@ -229,7 +231,7 @@ mod tests {
         assert!(codes.add(of("bob"), since).is_ok());
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!(refused(Instant::now()), None);
-        // The end of the logins is remembered for as long as a user may be deciding, and no longer.
+        // The end of the logins is remembered for `LONGEST`, in which every login that began before it has completed or expired.
         tokio::time::advance(pending::TIME * 2).await;
         assert_eq!(refused(since), Some("access_denied"));
         tokio::time::advance(LONGEST).await;

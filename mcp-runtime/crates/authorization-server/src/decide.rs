@@ -1,4 +1,5 @@
-//! Decisions of users: the forms that they send from a page, and the return of the browser from the upstream provider.
+//! Decisions of users: handles the forms that users send from a page, and the callback through which the upstream provider returns the
+//! browser.
 
 use std::time::Duration;
 
@@ -184,7 +185,7 @@ fn check_user(user: &User) -> Result<(), OAuthError> {
     }
 }
 
-/// Returns the login page to show again. Without HTML in `page`, the HTML of the first page is used.
+/// Returns the login page to show again. If `page` has no HTML of its own, the HTML of the first page is used.
 fn login_page_again(first: &LoginPage, page: LoginPage) -> LoginPage {
     let message = page.message.unwrap_or_else(|| "The login failed. Try again.".to_owned());
     LoginPage { html: page.html.or_else(|| first.html.clone()), message: Some(message) }
@@ -300,7 +301,7 @@ async fn finish_at_provider(
         .pending
         .find(id, ticket, &request.parts.headers, has_tls)
         .ok_or_else(stray)?;
-    // A callback needs the approval that the user gave here. Taking the approval makes the callback valid only once.
+    // A callback needs the approval that the user gave on the consent page. The approval is taken here, so the callback is valid only once.
     let approval = server.records.pending.take_approval(&found.id).ok_or_else(stray)?;
     let end = |code| Ok(finish(server, request, &found, code));
     match provider.is_answer_of(form.one("iss")?).await {

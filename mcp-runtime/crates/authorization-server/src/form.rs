@@ -1,4 +1,4 @@
-//! Parameters, in a query or in a body (RFC 6749, appendix B).
+//! Request parameters in a query or in a form body (RFC 6749, appendix B).
 
 use http::header;
 use mcp_runtime::__companion::{PageRequest, decode, encode};
@@ -32,7 +32,7 @@ impl Form {
     /// Parses the form in the body of a request.
     ///
     /// # Errors
-    /// Fails if the body is no form.
+    /// Fails if the body is not a form.
     pub(crate) fn posted(request: &PageRequest) -> Result<Self, OAuthError> {
         let media_type = request.parts.headers.get(header::CONTENT_TYPE);
         let media_type = media_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -58,7 +58,7 @@ impl Form {
     /// Returns the value of a parameter, if it is present.
     ///
     /// # Errors
-    /// Fails if the parameter is present more than once, because two readers could use different values.
+    /// Fails if the parameter is present more than once, because two programs could then use different values.
     pub(crate) fn one(&self, name: &'static str) -> Result<Option<&str>, OAuthError> {
         let mut named = self.0.iter().filter(|pair| pair.0 == name);
         let first = named.next().map(|pair| &*pair.1).filter(|value| !value.is_empty());

@@ -16,7 +16,7 @@ use crate::{login::User, secret::Digest};
 /// Time for which a grant is valid without a refresh, in seconds.
 pub(crate) const IDLE: u64 = 30 * 24 * 60 * 60;
 
-/// Number of characters at the start of a refresh token that name its grant.
+/// Length of the grant's name, which is at the start of a refresh token.
 const NAME: usize = 22;
 
 /// Grant of a user to a client.
@@ -32,7 +32,7 @@ pub(crate) struct Grant {
     pub(crate) ends: u64,
     pub(crate) refresh: Option<RefreshTokens>,
     pub(crate) tokens: Vec<AccessToken>,
-    /// Tokens of the upstream provider, if one has authenticated the user.
+    /// Tokens of the upstream provider, if a provider has authenticated the user.
     pub(crate) backing: Option<SealedTokens>,
 }
 
@@ -53,8 +53,8 @@ pub(crate) struct SealedTokens {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct RefreshTokens {
     pub(crate) current: Digest,
-    /// Tokens that ended processes have given in answer to `previous`. The client may have received one of them, or none, so each is
-    /// as good as `current`. The use of one ends all others. A process adds at most one.
+    /// Tokens that earlier processes issued in exchange for `previous`. The client may have received one of them or none, so each is as
+    /// valid as `current`. When the client uses one of these tokens, the others become invalid. Each process adds at most one token.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) alternatives: Vec<Digest>,
     /// Token that was used last, and the time of its first use.
@@ -71,12 +71,12 @@ impl RefreshTokens {
         self.current == shown || self.alternatives.contains(&shown)
     }
 
-    /// Records that `shown` was used now and answered with `next`.
+    /// Records that the client used the token `shown` now, and was issued the token `next` for it.
     pub(crate) fn used(&mut self, shown: Digest, next: Digest, now: u64) {
         if self.is_current(shown) {
             *self = Self { previous: Some((shown, now)), ..Self::first(next) };
         } else if !self.is_current(next) {
-            // `current` is the answer of an ended process to the same token. This process has another key, and so another answer.
+            // An earlier process issued `current` for the same token. This process has another key, so it derives another token.
             self.alternatives.push(std::mem::replace(&mut self.current, next));
         }
     }
@@ -134,7 +134,7 @@ pub(crate) fn grant_name(token: &str) -> &str {
     token.get(..NAME).unwrap_or(token)
 }
 
-/// Access tokens in 16 parts, each with its own lock. Requests seldom wait for each other, and never for the lock of the grants.
+/// Access tokens in 16 parts, each with its own lock. Requests seldom wait for each other, and never wait for the lock of the grants.
 #[derive(Default)]
 pub(crate) struct AccessTokens([Mutex<HashMap<Digest, KnownToken>>; 16]);
 

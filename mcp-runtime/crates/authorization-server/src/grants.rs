@@ -17,7 +17,7 @@ use crate::{
 /// Lifetime of an access token, in seconds.
 const ACCESS: u64 = 60 * 60;
 
-/// Time for which a used refresh token gets the same answer again, in seconds.
+/// Time in which a used refresh token can be exchanged again, for the same tokens, in seconds.
 const GRACE: u64 = 10;
 
 /// Maximum number of access tokens of a grant. The oldest are evicted.
@@ -51,8 +51,8 @@ pub(crate) enum Standing {
 #[derive(Default)]
 pub(crate) struct Grants {
     table: Mutex<HashMap<Digest, Grant>>,
-    /// Stored grants that are not valid here: not checked yet, or issued under another URL of the server. A caller that locks both locks
-    /// `table` first.
+    /// Stored grants that are not in use: they are not checked yet, or were issued by another server or under another URL of this server. A
+    /// function that needs both locks takes the lock of `table` first.
     aside: Mutex<HashMap<Digest, Grant>>,
     tokens: AccessTokens,
     chain: SecretChain,
@@ -85,7 +85,7 @@ impl Grants {
         self.aside().insert(key, grant);
     }
 
-    /// Activates the valid grants that were set aside, and removes the lost ones.
+    /// Activates those grants that were set aside and are valid. Removes those that `standing` calls lost from the store.
     pub(crate) fn activate(
         &self,
         standing: impl Fn(&Digest, &mut Grant) -> Standing,
@@ -132,16 +132,16 @@ impl Grants {
         locked.issue(key, access, scopes, refresh, now, journal)
     }
 
-    /// Issues new tokens for a refresh token, which can be used once. A second use means that the token was stolen, and that the client and
-    /// the thief both have it: the grant ends.
+    /// Issues new tokens for a refresh token. A refresh token can be used once. A second use means that both the client and a thief have
+    /// the token, so the grant ends.
     ///
-    /// Within `GRACE` seconds, a second use gets the same answer again. A client that did not receive the answer retries at once. A client
-    /// with several concurrent calls may refresh once for each call, while other calls already use the first answer. A thief who uses the
-    /// token in this time gets the same tokens as the client. The theft is detected later, when one of them uses the next refresh token too
-    /// late.
+    /// Within `GRACE` seconds, a second use returns the same tokens again. A client that did not receive the response retries at once. A
+    /// client with several concurrent calls may refresh once for each call, while other calls already use the first response. A thief who
+    /// uses the token in this time gets the same tokens as the client. The theft is detected later, when one of the two uses the next
+    /// refresh token after its grace period.
     ///
-    /// A process that was killed before it answered leaves only digests in the store. The next process gives another answer, and both
-    /// answers are valid.
+    /// If the process is killed before it responds, only digests of the new tokens are in the store. The next process then issues other
+    /// tokens. The tokens of both processes are valid.
     ///
     /// # Errors
     /// Fails if the refresh token is not valid, or the user has not granted all of the scopes.
@@ -232,8 +232,8 @@ impl Grants {
                 self.tokens.remove(&digest);
                 locked.change(key, journal, |grant| {
                     grant.tokens.retain(|token| token.digest != digest);
-                    // A client that revokes the token has received the answer with it. So the grace period ends, and the token is not
-                    // issued again.
+                    // A client that revokes this token has received the response that contained it. The grace period ends, so the token is
+                    // not issued again.
                     if let Some(refresh) = &mut grant.refresh {
                         refresh.previous = None;
                     }
@@ -320,7 +320,7 @@ impl LockedGrants<'_> {
         let expires = until.min(now + ACCESS);
         let authorization = grant.authorization(&scopes, expires);
         self.tokens.insert(digest, key, authorization, expires);
-        // The token is already present if the same answer is given again.
+        // The token is already present if the same response is repeated.
         grant.tokens.retain(|token| token.digest != digest);
         grant.tokens.push(AccessToken { digest, expires, scopes: scopes.clone() });
         let beyond = grant.tokens.len().saturating_sub(TOKENS);
@@ -471,13 +471,13 @@ mod tests {
         for _ in 0..TOKENS * 2 {
             assert_eq!(table.refresh(&first, NOW + GRACE), Some(answer.clone()));
         }
-        // The answer is the same after its access token was used.
+        // The response is the same after its access token was used.
         assert!(table.is_good(&answer.0, NOW + GRACE + ACCESS - 1));
         assert_eq!(table.refresh(&first, NOW + GRACE), Some(answer.clone()));
         assert!(table.refresh(&first, NOW + GRACE + 1).is_none());
         assert!(table.refresh(&answer.1, NOW).is_none());
 
-        // A different key gives a different answer.
+        // A different key results in different tokens.
         let [one, other] = [Table::new(), Table::new()];
         let token = one.begin("ada").refresh.unwrap();
         assert_ne!(
@@ -531,7 +531,7 @@ mod tests {
             .collect();
         let (_, table) = answers.last().unwrap();
         for ((access, refresh), _) in &answers {
-            // The use of one answer ends the others.
+            // The use of one refresh token makes the alternatives invalid.
             let table = table.restarted();
             assert!(table.is_good(access, NOW));
             let (_, next) = table.refresh(refresh, NOW + GRACE + 1).unwrap();

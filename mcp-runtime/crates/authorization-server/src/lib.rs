@@ -6,7 +6,8 @@
 //! $ cargo add mcp-runtime-authorization-server
 //! ```
 //!
-//! [`AuthorizationServer`] is the way in: it takes the function that authenticates your users, or an [`Upstream`] provider that does.
+//! [`AuthorizationServer`] is the entry point. It takes the function that authenticates your users, or an [`Upstream`] provider that
+//! authenticates them.
 //!
 //! # Features
 //!
@@ -16,11 +17,11 @@
 
 // Protocol revision 2025-03-26 describes servers of this kind (rules A9, AUTH-13 in `docs/rules.md`).
 //
-// `server` routes each request to its endpoint (`metadata`). A `client` registers itself (`registration`) or is known by the URL of its
-// metadata. `authorize` starts an authorization, `pending` binds it to the browser, and `decide` handles the forms of the pages in `page`.
-// With an `upstream` provider, the return of the browser from the `provider` replaces the login page. The result is a code in `codes`,
-// which `token` exchanges for tokens in `grants`. `state` holds all this, and shares the records with the author's `logins`. State that
-// must outlast the process goes through `store`.
+// `server` routes each request to its endpoint (`metadata`). A `client` registers itself (`registration`) or is identified by the URL of
+// its metadata. `authorize` starts an authorization, `pending` binds it to the browser, and `decide` handles the forms of the pages in
+// `page`. With an `upstream` provider, the return of the browser from the `provider` replaces the login page. The result is a code in
+// `codes`, which `token` exchanges for tokens in `grants`. `state` contains all of these records, and shares them with the author's
+// `logins` handle. State that must outlast the process goes through `store`.
 
 // On the documentation site, which builds with a nightly compiler, each item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

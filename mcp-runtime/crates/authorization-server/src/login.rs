@@ -45,15 +45,15 @@ impl User {
         Self { principal, name: None, claims: None, may: None, problem }
     }
 
-    /// Sets the name that pages show. By default, they show the principal's name.
+    /// Sets the name that pages show. By default, pages show the principal's name.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Sets more data about the user, which handlers take as [`Auth<T>`](mcp_runtime::auth::Auth). It is stored as JSON for as long as the user stays
-    /// signed in. Handlers should look up data that can change in that time.
+    /// Sets more data about the user, for handlers that take [`Auth<T>`](mcp_runtime::auth::Auth). The data is stored as JSON for as long
+    /// as the user stays signed in. For data that can change in that time, let handlers look it up instead.
     #[must_use]
     pub fn claims(mut self, claims: &impl Serialize) -> Self {
         match serde_json::to_string(claims) {
@@ -196,7 +196,7 @@ impl LoginPage {
         self
     }
 
-    /// Returns why no user could log in with this page.
+    /// Returns the mistake that makes a login with this page impossible, if there is one.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         let is_whole = self.html.as_deref().is_none_or(|html| html.contains("{{hidden}}"));
         (!is_whole).then_some("the page of `LoginPage::html` has no `{{hidden}}` in its form")

@@ -1,4 +1,4 @@
-//! Handle with which the author lists and ends logins.
+//! Handle for the author to list and end logins.
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
@@ -72,8 +72,9 @@ impl Logins {
     /// effect.
     ///
     /// # Errors
-    /// Fails if the end of the login cannot be saved. The login has ended in this process, and the next write tries again to save it, for
-    /// example another call of this method. If the server has not served yet and the file cannot be read, the login has not ended.
+    /// Fails if the end of the login cannot be saved. The login has still ended in this process, and the next write saves its end too, for
+    /// example another call of this method. Also fails if the server has not served yet and the file cannot be read. In this case the login
+    /// has not ended.
     pub async fn end(&self, user: &str, id: &str) -> Result<bool> {
         match Digest::parse(id) {
             Some(one) => Ok(self.ended(user, Some(one)).await? > 0),
@@ -96,7 +97,7 @@ impl Logins {
         self.load().await?;
         let Records { clock, codes, grants, journal, provider, .. } = &*self.0;
         if one.is_none() {
-            // Codes end before grants, so that a code that is being exchanged leads to no grant.
+            // Codes are ended before grants, so that a code whose exchange is in progress cannot create a new grant.
             codes.end(user);
         }
         let ended = grants.end_of(user, one.as_ref(), journal);

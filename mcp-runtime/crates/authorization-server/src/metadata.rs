@@ -1,4 +1,4 @@
-//! Endpoints of the authorization server, and the metadata that names them (RFC 8414).
+//! Endpoints of the authorization server, and the metadata that lists the endpoints (RFC 8414).
 
 use serde::Serialize;
 

@@ -90,12 +90,12 @@ impl OAuthError {
     }
 }
 
-/// Refusal counters of the server, available once the server has started. Before that, no request can be refused.
+/// Refusal counters of the server. They are set when the server starts, before it can refuse any request.
 #[derive(Clone, Default)]
 pub(crate) struct RefusalCounts(Arc<OnceLock<Arc<RefusalCounters>>>);
 
 impl RefusalCounts {
-    /// Returns counters, with the tally for a test to read.
+    /// Returns counters, and the tally from which a test reads them.
     #[cfg(test)]
     pub(crate) fn of_test() -> (Self, Arc<RefusalCounters>) {
         let (counts, tally) = (Self::default(), Arc::<RefusalCounters>::default());

@@ -1,5 +1,5 @@
-//! HTML pages for users. Everything that a client says of itself is text here and never markup. Scripts do not run, and nothing is loaded
-//! from elsewhere.
+//! HTML pages for users. Data from a client is always escaped, so it is never interpreted as markup. Scripts do not run, and pages load no
+//! external resources.
 
 use std::fmt::Write as _;
 
@@ -58,7 +58,7 @@ pub(crate) struct ShownClient {
     origin: String,
     /// Destination of the browser, in words.
     destination: String,
-    /// Source for `form-action` that lets the browser go to the destination.
+    /// Source for `form-action` in the `Content-Security-Policy` that allows a redirect to the destination.
     source: String,
     /// Warning about the destination.
     warning: Option<&'static str>,
@@ -113,7 +113,7 @@ fn policy(style: &str, forms: &str) -> String {
     )
 }
 
-/// Builds the source for `style-src` that lets the style of these pages through.
+/// Builds the source for `style-src` that allows the style of these pages.
 fn own_style() -> String {
     format!("style-src 'sha256-{}'", STANDARD.encode(digest(&SHA256, STYLE.as_bytes())))
 }
@@ -155,7 +155,8 @@ pub(crate) fn problem(server: &ServerState, refusal: &OAuthError) -> Reply {
     error_page(server, refusal, advice)
 }
 
-/// Shows an error with a link to `url`, which reports the error to the application. `destination` is that of the link, in words.
+/// Shows an error with a link to `url`, which reports the error to the application. `destination` is the text that describes where the link
+/// leads.
 pub(crate) fn rejected(
     server: &ServerState,
     refusal: &OAuthError,

@@ -19,7 +19,7 @@ use crate::{
     secret::{Digest, random},
 };
 
-/// Time for which an authorization waits. It starts again when the browser goes to the upstream provider.
+/// Time after which a pending authorization expires. The time starts again when the browser goes to the upstream provider.
 pub(crate) const TIME: Duration = Duration::from_secs(10 * 60);
 
 /// Maximum number of pending authorizations.
@@ -61,7 +61,7 @@ pub(crate) struct PageBinding {
     pub(crate) cookie: Option<String>,
 }
 
-/// The pending authorization of a request.
+/// The pending authorization that a form or callback belongs to.
 pub(crate) struct FoundAuthorization {
     pub(crate) id: String,
     pub(crate) authorization: Arc<AuthorizationRequest>,
@@ -121,8 +121,8 @@ impl PendingAuthorizations {
             all.retain(|_, pending| pending.until > now);
         }
         if all.len() >= MOST {
-            // Evicts an authorization of the address that has the most, so that a flood evicts its own. Authorizations with a logged-in
-            // user go last.
+            // Evicts an authorization of the address that has begun the most, so a flood from one address evicts its own authorizations.
+            // Among these, authorizations with a logged-in user are evicted last.
             let mut begun: HashMap<_, usize> = HashMap::new();
             all.values().for_each(|pending| *begun.entry(pending.from).or_default() += 1);
             let rank = |pending: &PendingAuthorization| {
@@ -161,8 +161,8 @@ impl PendingAuthorizations {
         })
     }
 
-    /// Records the user's approval before the upstream login. The browser gets a new cookie and a new ticket. So only a browser whose user
-    /// has approved can come back.
+    /// Records the user's approval before the upstream login. The browser gets a new cookie and a new ticket. So only the browser in which
+    /// the user has approved can complete the callback.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers.
@@ -232,7 +232,7 @@ impl PendingAuthorizations {
     }
 }
 
-/// Returns the name of the cookie. With the prefix `__Host-`, no other host of the domain can have set the cookie.
+/// Returns the name of the cookie. The prefix `__Host-` guarantees that no other host of the domain has set the cookie.
 fn cookie_name(id: &str, has_tls: bool) -> String {
     format!("{}{COOKIE}{id}", if has_tls { "__Host-" } else { "" })
 }
@@ -299,7 +299,7 @@ mod tests {
         for number in 0..(MOST * 3).try_into().unwrap() {
             tokio::time::advance(Duration::from_millis(1)).await;
             let id = add([0x2001, 0xdb8, 0, number % 300, number, 0, 0, 1].into());
-            // Authorizations with a logged-in user do not displace other addresses either.
+            // Authorizations with a logged-in user do not evict those of other addresses either.
             table.log_in(&id, login_user()).unwrap();
         }
         assert_eq!(table.all().len(), MOST);

@@ -64,7 +64,7 @@ pub(crate) struct UpstreamTokens {
     until: u64,
 }
 
-/// Claims of an ID token, as far as a login needs them.
+/// Claims of an ID token that a login needs.
 #[derive(Deserialize)]
 struct IdTokenClaims {
     sub: String,
@@ -79,14 +79,15 @@ pub(crate) struct Provider {
     jwt: Jwt,
     sealer: TokenSealer,
     metadata: MetadataCache,
-    /// Locks that allow one refresh of a grant at a time. The provider may treat a second one as theft, as this server does.
+    /// Locks that allow one refresh of a grant at a time. The provider may treat a second refresh with the same token as theft, as this
+    /// server does.
     refresh_locks: [Mutex<()>; 32],
     revocations: Semaphore,
 }
 
-/// Reason why the provider gives no tokens, for a login or for a refresh.
+/// Reason why the provider issues no tokens for a login or a refresh.
 pub(crate) enum ProviderError {
-    /// The provider has refused, or its answer was not accepted.
+    /// The provider has refused, or its response was not accepted.
     Refused,
     /// The provider cannot be reached, or cannot answer now.
     Unavailable,
@@ -250,7 +251,7 @@ impl Provider {
                 Err(ProviderError::Unavailable)
             }
             Ok((StatusCode::OK, document)) => {
-                // The error of serde would quote what it cannot read, so it is not logged.
+                // An error of serde can quote the text that it fails to parse, which may contain tokens. So the error is not logged.
                 serde_json::from_slice(&document).map_err(|_| {
                     tracing::warn!("the token response of the provider {issuer} cannot be parsed");
                     ProviderError::Unavailable
@@ -280,7 +281,8 @@ impl Provider {
         self.refresh_locks[number % self.refresh_locks.len()].lock().await
     }
 
-    /// Returns the text that binds sealed tokens to this provider and one grant. Another provider may use the same names for other users.
+    /// Returns the text that binds sealed tokens to this provider and one grant. The provider is part of the text, because another provider
+    /// may use the same names for other users.
     fn bound(&self, grant: &Digest) -> String {
         format!("{} {}", self.settings.issuer, grant.text())
     }
@@ -337,7 +339,7 @@ impl Provider {
     /// Revokes the tokens at the provider (RFC 7009), if it has a revocation endpoint.
     ///
     /// # Errors
-    /// Returns why the provider cannot be reached.
+    /// Fails if the provider cannot be reached. The error says why.
     async fn revoke(&self, backing: &SealedTokens, grant: &Digest) -> Result<(), String> {
         let Some(upstream) = self.open(backing, grant) else { return Ok(()) };
         let metadata = self.metadata().await.map_err(|_| "its metadata is not available")?;
@@ -420,7 +422,7 @@ impl MetadataCache {
         let old =
             known.metadata.as_ref().map(|entry| entry.1.clone()).ok_or(ProviderError::Unavailable);
         let is_fresh = known.metadata.as_ref().is_some_and(|entry| entry.0.elapsed() < FRESH);
-        // A caller that has waited for a failed fetch does not fetch again.
+        // If a fetch failed while this caller waited for the lock, the caller does not fetch again.
         if is_fresh || known.failed.is_some_and(|at| at >= since) {
             return old;
         }
@@ -455,8 +457,8 @@ impl MetadataCache {
     }
 }
 
-/// Returns the body of a form and the value of `Authorization`. By default the secret is in the header. It is in the body if the provider
-/// supports `client_secret_post` and not `client_secret_basic`.
+/// Returns the body of a form and the value of `Authorization`. By default the secret is in the header. The secret is in the body if the
+/// provider supports `client_secret_post` but not `client_secret_basic`.
 ///
 /// # Errors
 /// Fails if the id and the secret give no valid header value.
@@ -495,8 +497,8 @@ fn basic(id: &str, secret: &str) -> Result<HeaderValue, String> {
     Ok(value)
 }
 
-/// Revokes the upstream tokens of grants whose end is already saved. This runs in the background, because the grants have ended regardless
-/// of the response of the provider.
+/// Revokes the upstream tokens of grants whose end is already saved. This runs in the background, because the grants stay ended whatever
+/// the provider responds.
 pub(crate) fn revoke_upstream(provider: Option<&Arc<Provider>>, ended: Vec<(Digest, Grant)>) {
     let Some(provider) = provider.cloned() else { return };
     let backed = ended.into_iter().filter_map(|(key, grant)| Some((key, grant.backing?)));

@@ -5,7 +5,7 @@ use core::net::{IpAddr, Ipv6Addr};
 /// Maximum length of a redirect URI, in bytes.
 const MOST: usize = 2048;
 
-/// Schemes that no application has for itself.
+/// Schemes that are rejected as private schemes, because they do not belong to a single application.
 const TAKEN: [&str; 11] = [
     "http",
     "https",
@@ -27,7 +27,7 @@ pub(crate) enum RedirectUri<'a> {
     Site { origin: &'a str, host: &'a str },
     /// URL of a program on the user's own machine, which listens on any free port.
     Loopback { origin: &'a str, host: &'a str, rest: &'a str },
-    /// URL of an application that has the scheme for itself.
+    /// URL with a private scheme, which the operating system opens in an application.
     Private { scheme: &'a str },
 }
 
@@ -35,7 +35,7 @@ impl<'a> RedirectUri<'a> {
     /// Parses a redirect URI.
     ///
     /// # Errors
-    /// Returns why no browser may be sent to this URI.
+    /// Fails if a browser must not be sent to this URI. The error says why.
     pub(crate) fn parse(text: &'a str) -> Result<Self, &'static str> {
         if text.len() > MOST {
             return Err("a redirect URI is longer than 2,048 bytes");
@@ -89,7 +89,7 @@ impl<'a> RedirectUri<'a> {
         }
     }
 
-    /// Returns the destination in words.
+    /// Returns a description of the destination for the user.
     pub(crate) fn destination(&self) -> String {
         match self {
             Self::Site { host, .. } => (*host).to_owned(),
@@ -99,7 +99,7 @@ impl<'a> RedirectUri<'a> {
     }
 }
 
-/// Whether a requested redirect URI is this registered one. Only the port of a program on the user's own machine may differ.
+/// Whether a requested redirect URI matches a registered one. Only the port of a program on the user's own machine may differ.
 pub(crate) fn is_registered(registered: &str, requested: &str) -> bool {
     let at = |uri| match RedirectUri::parse(uri) {
         Ok(RedirectUri::Loopback { host, rest, .. }) => Some((host, rest)),
@@ -254,7 +254,7 @@ mod tests {
     proptest! {
         #[test]
         fn redirect_uris_match_exactly_or_except_for_the_port_of_a_loopback_uri(registered in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}", asked in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}") {
-            // Same rule in other terms: URLs of programs on this machine are compared without their ports.
+            // The same rule, implemented in another way: URLs of programs on this machine are compared without their ports.
             let plain = |text: &str| {
                 let is_own = RedirectUri::parse(text).is_ok_and(|uri| matches!(uri, RedirectUri::Loopback { .. }));
                 let (scheme, rest) = text.split_once("://").unwrap();

@@ -47,7 +47,7 @@ pub(crate) fn refused(refusal: &OAuthError, request: &HeaderMap) -> Reply {
     reply
 }
 
-/// Builds the response to a request with another method than the allowed one.
+/// Builds the response to a request whose method is not `allowed`.
 pub(crate) fn not_allowed(allowed: &'static str) -> Reply {
     let mut reply = empty(StatusCode::METHOD_NOT_ALLOWED);
     reply.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));

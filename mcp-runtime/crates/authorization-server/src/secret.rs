@@ -1,4 +1,4 @@
-//! Random secrets, the digests that are stored in their place, and the encryption of upstream tokens.
+//! Random secrets, the digests that are stored instead of secrets, and the encryption of upstream tokens.
 
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq as _;
 
 use crate::oauth_error::OAuthError;
 
-/// Returns `N` random bytes as base64url, which headers, forms and URLs take without escaping.
+/// Returns `N` random bytes as base64url, which needs no escaping in headers, forms and URLs.
 ///
 /// # Errors
 /// Fails if the operating system provides no random numbers.
@@ -30,7 +30,7 @@ pub(crate) fn random<const N: usize>() -> Result<String, OAuthError> {
 pub(crate) struct SecretChain(OnceLock<hmac::Key>);
 
 impl SecretChain {
-    /// Returns the secret that follows `secret` for this purpose. The result is the same each time.
+    /// Returns the secret that follows `secret` for this purpose. Calls with the same arguments return the same secret.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers.
@@ -42,7 +42,7 @@ impl SecretChain {
                 self.0.get_or_init(|| made)
             }
         };
-        // A secret has no space in it, so the signed text is unambiguous.
+        // A secret contains no space, so the signed text is unambiguous.
         let tag = hmac::sign(key, format!("{secret} {purpose}").as_bytes());
         Ok(URL_SAFE_NO_PAD.encode(tag))
     }
@@ -89,11 +89,12 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// Cipher with one key and a random nonce for each text. The number of texts is far below what random nonces of 96 bits allow.
+/// Cipher with one key for all texts, and a random nonce for each text. The number of texts stays far below the safe maximum for random
+/// nonces of 96 bits.
 pub(crate) struct TokenSealer(Option<LessSafeKey>);
 
 impl TokenSealer {
-    /// Uses this key, or a random one that is lost with the process.
+    /// Creates a cipher with this key, or with a random key that is lost when the process ends.
     pub(crate) fn new(key: Option<[u8; 32]>) -> Self {
         let key = key.or_else(|| {
             let mut made = [0; 32];

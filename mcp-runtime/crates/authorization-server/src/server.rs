@@ -58,23 +58,23 @@ use crate::{
 /// * Refresh tokens that change with each use, and revocation (RFC 7009).
 /// * Resource indicators (RFC 8707), and `iss` in responses (RFC 9207).
 ///
-/// **Not supported.** No login is remembered. Each authorization asks the user to log in, so that no page can make a browser authorize a
-/// client unnoticed. There is no second factor except one that your function asks for. There is no page on which users see what they have
-/// granted; [`logins`](Self::logins) has what such a page or tool needs.
+/// **Not supported.** The server does not remember logins. Each authorization asks the user to log in, so that no page can make a browser
+/// authorize a client unnoticed. There is no second factor, unless your function asks for one. There is no page on which users see their
+/// grants. To build such a page or tool, use [`logins`](Self::logins).
 pub struct AuthorizationServer {
     state: Arc<ServerState>,
 }
 
 impl AuthorizationServer {
-    /// Creates a server whose users are authenticated by this function. It receives what a user has entered, and returns the user or the
-    /// page to show again.
+    /// Creates a server whose users are authenticated by this function. The function receives what a user has entered. It returns the user,
+    /// or the page to show again.
     ///
-    /// The function has 30 seconds. It runs on the threads that run calls, so long computations such as a slow hash belong in
+    /// The function must return within 30 seconds. It runs on the same threads as calls, so long computations such as a slow hash belong in
     /// `tokio::task::spawn_blocking`.
     ///
-    /// Five login attempts are allowed for each authorization. From one address, 20 failed attempts are allowed at once and then ten a
-    /// minute, for all clients together. Behind a proxy, configure [`trust_proxy`](mcp_runtime::Builder::trust_proxy). Otherwise all users share
-    /// the proxy's address.
+    /// Five login attempts are allowed for each authorization. From one address, 20 failed attempts are allowed at once, and then ten a
+    /// minute. This limit counts the attempts for all clients together. Behind a proxy, configure
+    /// [`trust_proxy`](mcp_runtime::Builder::trust_proxy). Otherwise all users share the proxy's address.
     pub fn new<F, L>(login: F) -> Self
     where
         F: Fn(LoginRequest) -> L + Send + Sync + 'static,
@@ -124,8 +124,8 @@ impl AuthorizationServer {
         self.change(|state| state.scopes.push(scope))
     }
 
-    /// Stores clients and grants in this file too, so that logins survive a restart. By default, they are only in memory. Tokens of this
-    /// server are stored as digests. Of a user, the file contains what `login` has returned.
+    /// Stores clients and grants in this file too, so that logins survive a restart. By default, they are only in memory. The file contains
+    /// digests of this server's tokens, and the data of each user as your function returned it.
     ///
     /// ```no_run
     /// use std::sync::Arc;
@@ -148,7 +148,7 @@ impl AuthorizationServer {
         self
     }
 
-    /// Returns a handle to all logins, with which the author lists and ends them, for example after a laptop was stolen or a password was
+    /// Returns a handle to all logins. With it you can list and end logins, for example after a laptop was stolen or a password was
     /// changed. Call this before the server is built. The handle stays valid afterwards.
     pub fn logins(&self) -> Logins {
         Logins(self.state.records.clone())
@@ -164,8 +164,7 @@ impl AuthorizationServer {
         })
     }
 
-    /// Allows clients to register this redirect URI too, which leads to an application with a scheme of its own, such as
-    /// `com.example.app:/callback`.
+    /// Also allows clients to register this redirect URI of an application with a private scheme, such as `com.example.app:/callback`.
     ///
     /// Any application on a user's machine can claim any scheme. By default, only `https` URIs and programs that listen on the user's own
     /// machine are allowed.
@@ -199,7 +198,7 @@ impl TokenVerifier for AuthorizationServer {
         match address {
             Some(address) if address.is_loopback() => Ok(()),
             _ if self.state.issuer.as_deref().is_some_and(|url| url.starts_with("https://")) => Ok(()),
-            // The application that mounts the server knows who can reach it.
+            // The application that mounts the server is responsible for who can reach the server.
             None if self.state.issuer.is_some() => Ok(()),
             Some(address) => Err(format!(
                 "{address} can be reached from other machines, so the `AuthorizationServer` needs its public URL: set it with `.issuer(\"https://…\")`, or listen on 127.0.0.1"
@@ -265,7 +264,7 @@ impl AuthorizationPages for ServerState {
             let answered = tokio::spawn(async move { route(&server, &request).await });
             answered.await.unwrap_or_else(|why| {
                 let refusal = OAuthError::server_error("the request cannot be answered", &why);
-                // The error holds the payload of the panic, whose `Drop` is the author's code.
+                // The error contains the payload of the panic. Its `Drop` is code of the author, which may panic again.
                 discard(why);
                 match Endpoint::of(parts.uri.path(), self.path()) {
                     Some(Endpoint::Authorize) => page::problem(&self, &refusal),

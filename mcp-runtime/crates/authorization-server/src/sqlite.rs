@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior::Immediate, params};
 
 use crate::store::{LoginStore, RecordChange, RecordKind, StoreFuture, StoredRecord};
 
-/// Created on first use, so that a file with only tasks does not change.
+/// The table is created on first use, so that a file with only tasks does not change.
 const TABLE: &str = "
     CREATE TABLE IF NOT EXISTS authorization (
         kind TEXT NOT NULL,
@@ -57,7 +57,7 @@ fn write(connection: &mut Connection, changes: &[RecordChange]) -> rusqlite::Res
     write.commit()
 }
 
-/// Converts to a signed integer of SQLite. A number that is too large becomes the largest one.
+/// Converts a number to a signed integer of SQLite. A number that is too large becomes the maximum.
 fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

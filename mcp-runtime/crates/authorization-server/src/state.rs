@@ -31,7 +31,7 @@ pub(crate) struct Records {
     pub(crate) codes: Codes,
     pub(crate) grants: Grants,
     pub(crate) journal: Arc<Journal>,
-    /// Upstream provider, if one authenticates the users.
+    /// Upstream provider, if a provider authenticates the users.
     pub(crate) provider: Option<Arc<Provider>>,
     is_loaded: Mutex<bool>,
 }
@@ -168,7 +168,7 @@ impl ServerState {
         }
     }
 
-    /// Returns the upstream provider, if one authenticates the users.
+    /// Returns the upstream provider, if a provider authenticates the users.
     pub(crate) fn provider(&self) -> Option<&Provider> {
         match &self.login_method {
             LoginMethod::Local { .. } => None,
@@ -204,8 +204,8 @@ impl ServerState {
         self.origin(shown).starts_with("https://")
     }
 
-    /// Whether `asked` names this server (RFC 8707, section 2), by the URL of its endpoint or of its HTTP+SSE pair. Grants are stored under
-    /// the URL of the endpoint.
+    /// Whether `asked` names this server (RFC 8707, section 2), by the URL of its MCP endpoint or of its HTTP+SSE endpoint. Grants are
+    /// stored under the URL of the MCP endpoint.
     pub(crate) fn is_target(&self, asked: &str, request: &PageRequest) -> bool {
         let own = [Some(&request.resource), request.legacy_sse_url.as_ref()];
         own.into_iter().flatten().any(|own| is_same_resource(asked, own))
@@ -217,7 +217,7 @@ impl ServerState {
         served.resource.as_deref().is_none_or(|own| is_same_resource(resource, own))
     }
 
-    /// Takes in what is known of the protected resource when the server starts.
+    /// Stores the data about the protected resource that is known when the server starts.
     pub(crate) fn start(&self, served: ServedResource) {
         // A server starts once, so the cells below are still empty.
         if served.bound.is_some_and(|address| address.is_loopback()) {
@@ -249,7 +249,7 @@ impl ServerState {
             (Some(backing), Some(provider)) => provider.restore(backing, key),
             _ => false,
         };
-        // The server's provider has changed, or the key of the backing was lost with the process.
+        // A grant is lost if the server's provider has changed, or the key that sealed its upstream tokens was lost with the process.
         if is_backed { Standing::Good } else { Standing::Lost }
     }
 

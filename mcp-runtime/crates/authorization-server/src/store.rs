@@ -78,7 +78,7 @@ pub(crate) trait LoginStore: Send + Sync + 'static {
 
 type UnsavedChanges = BTreeMap<(RecordKind, String), Option<StoredRecord>>;
 
-/// Changes that are not stored yet. Only the last change of each record is kept.
+/// Changes that are not stored yet. For each record, only its last change is kept.
 #[derive(Default)]
 pub(crate) struct Journal {
     ledger: RwLock<Option<Arc<dyn LoginStore>>>,
@@ -168,8 +168,8 @@ impl Journal {
     }
 }
 
-/// Clock that returns seconds since 1970, because stored times outlast the process. Setting the system clock back extends no lifetime while
-/// the process runs.
+/// Clock that returns seconds since 1970, because stored times outlast the process. While the process runs, no lifetime is extended if the
+/// system clock is set back.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     started: Duration,

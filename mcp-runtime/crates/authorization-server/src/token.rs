@@ -1,4 +1,5 @@
-//! Tokens for codes and for refresh tokens (RFC 6749, sections 4.1.3 and 6), and revocation (RFC 7009).
+//! Token endpoint, which exchanges codes and refresh tokens for tokens (RFC 6749, sections 4.1.3 and 6), and revocation endpoint (RFC
+//! 7009).
 
 use http::StatusCode;
 use mcp_runtime::__companion::PageRequest;
@@ -142,7 +143,7 @@ async fn refresh(
     if !form.all("resource").all(|uri| server.is_target(uri, request)) {
         return Err(OAuthError::invalid_target());
     }
-    // The lock is held until the tokens of this server are refreshed too.
+    // The lock is held until both the upstream tokens and the tokens of this server are refreshed.
     let _lock = match server.provider() {
         Some(provider) => Some(provider.lock_refresh(token).await),
         None => None,

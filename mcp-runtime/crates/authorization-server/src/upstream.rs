@@ -20,11 +20,11 @@ use crate::login::User;
 ///
 /// Register this server's redirect URI at the provider: the issuer's URL followed by `/callback`.
 ///
-/// Before the browser goes to the provider, a page of this server asks whether the client may act for the user. The provider knows only
-/// this server, not its clients, and may not ask the user at all.
+/// Before the browser goes to the provider, a page of this server asks whether the client may act for the user. The provider does not know
+/// the clients of this server, and might log the user in without asking anything.
 ///
-/// The provider is notified at its `revocation_endpoint` when a client revokes its tokens or [`Logins`](crate::Logins) ends them. Nothing
-/// is sent if the provider has no such endpoint or cannot be reached at that time.
+/// The provider is notified at its `revocation_endpoint` when a client revokes its tokens or [`Logins`](crate::Logins) ends them. If the
+/// provider has no such endpoint or cannot be reached at that time, it is not notified.
 ///
 /// [`AuthorizationServer::delegated`]: crate::AuthorizationServer::delegated
 pub struct Upstream {
@@ -67,8 +67,8 @@ impl fmt::Debug for UpstreamUser {
 }
 
 impl Upstream {
-    /// Creates a provider from its issuer and the client credentials of this server there. With an empty secret, this server uses PKCE
-    /// alone.
+    /// Creates a provider from its issuer, and from the client id and secret of this server at the provider. With an empty secret, this
+    /// server uses PKCE alone.
     pub fn new(
         issuer: impl Into<String>,
         client_id: impl Into<String>,
@@ -119,9 +119,9 @@ impl Upstream {
         self
     }
 
-    /// Gives handlers the provider's access token, for calls to the provider in the user's name:
-    /// [`Authorization::upstream_token`](mcp_runtime::auth::Authorization::upstream_token). It is never a token that a client of this
-    /// server uses.
+    /// Gives handlers the provider's access token, so that they can call the provider on behalf of the user:
+    /// [`Authorization::upstream_token`](mcp_runtime::auth::Authorization::upstream_token). The clients of this server never use this
+    /// token.
     #[must_use]
     pub fn hand_over(mut self) -> Self {
         self.hands_over = true;

@@ -10,11 +10,11 @@ use crate::place::SourcePlace;
 /// Effect of a change on clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ChangeClass {
-    /// A client that worked before fails now, or receives a value that it was not promised.
+    /// A client that worked before fails now, or receives a value that the old contract excludes.
     Breaking,
     /// The server offers more than before.
     Additive,
-    /// Only words changed.
+    /// Only titles, descriptions or other annotations have changed.
     Cosmetic,
 }
 
@@ -24,18 +24,18 @@ pub(crate) struct ContractChange {
     pub(crate) class: ChangeClass,
     /// Place in the sources.
     pub(crate) place: SourcePlace,
-    /// Part that has changed, as in "tool `add`: argument `b`".
+    /// Part of the server that has changed, as in "tool `add`: argument `b`".
     pub(crate) subject: String,
     /// Description of the change, as in "must be given now".
     pub(crate) text: String,
-    /// Way to avoid the break.
+    /// Advice on how to avoid the breaking change.
     pub(crate) advice: Option<String>,
-    /// Key that the same difference of the same type shares in all places.
+    /// Key of the difference inside its type. It is equal in all places where the type is used.
     pub(crate) type_key: Option<String>,
 }
 
 impl ContractChange {
-    /// Returns the text for a further place of the same difference.
+    /// Returns the text that reports the same difference at another place.
     fn as_further_place(&self) -> String {
         match &self.place {
             SourcePlace::Nowhere => self.subject.clone(),
@@ -61,7 +61,7 @@ impl fmt::Display for ContractChange {
     }
 }
 
-/// All differences between a manifest that was committed and what is published now.
+/// All differences between the manifest in a lock file and what the server publishes now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContractReport {
     changes: Vec<ContractChange>,
@@ -84,12 +84,12 @@ impl ContractReport {
         self.changes.iter().any(|change| change.class == ChangeClass::Breaking)
     }
 
-    /// Whether the lock contains all that is published, and nothing else.
+    /// Whether there are no changes, so that the lock is up to date.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// Returns the report as text. `regenerate` is the command that writes the lock again.
+    /// Returns the report as text. `regenerate` is the command that writes a new lock.
     pub fn text(&self, file: &str, regenerate: &str) -> String {
         if self.is_empty() {
             return format!("{file}: up to date\n");
@@ -131,7 +131,7 @@ impl ContractReport {
     }
 }
 
-/// Groups the changes that are one difference in several places. Returns the first change of each group with the others.
+/// Groups the changes that report the same difference at several places. Returns the first change of each group with the others.
 fn group_by_type<'a>(
     all: impl Iterator<Item = &'a ContractChange>,
 ) -> Vec<(&'a ContractChange, Vec<&'a ContractChange>)> {

@@ -1,8 +1,8 @@
-//! Collecting into ordered collections without a sort.
+//! Function that collects into ordered collections without a sort.
 
 /// Collects items by inserting them one by one. For the ordered collections of the standard library, `collect` is compiled with a separate
-/// sort for each type of iterator. Each sort has eight kilobytes, and a server that never runs them still reads some of them when it
-/// starts.
+/// sort for each type of iterator. Each sort is eight kilobytes of code. A server that never runs these sorts still loads some of their
+/// code when it starts.
 pub fn collect_by_insert<C: Default + Extend<T>, T>(items: impl IntoIterator<Item = T>) -> C {
     let mut all = C::default();
     all.extend(items);

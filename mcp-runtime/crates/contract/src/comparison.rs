@@ -23,7 +23,7 @@ impl Published {
     /// Returns the changes since the manifest in `lock` was written.
     ///
     /// # Errors
-    /// Fails if the text is no lock, or is the lock of another server.
+    /// Fails if the text is not a lock, or is the lock of another server.
     pub fn against(&self, lock: &[u8]) -> Result<ContractReport, String> {
         let old = Manifest::read(lock)?;
         if is_foreign(&old, &self.manifest) {
@@ -37,8 +37,8 @@ impl Published {
     }
 }
 
-/// Whether a lock belongs to another server: the name differs, and fewer than half of the items are still there. A server that was renamed
-/// keeps its items.
+/// Whether a lock belongs to another server. In this case, the name differs and fewer than half of the items still exist. A server that was
+/// only renamed keeps its items.
 fn is_foreign(old: &Manifest, new: &Manifest) -> bool {
     let (mut all, mut kept) = (0, 0);
     for kind in ItemKind::ALL {
@@ -125,7 +125,7 @@ fn compare_lists(
     }
 }
 
-/// Returns which of the new items is the old item under another name.
+/// Returns the index of the new item that is the old item under another name.
 fn find_renamed(
     kind: ItemKind,
     key: &str,
@@ -153,7 +153,7 @@ fn find_renamed(
         };
         let words = same("description");
         let name = suggest::similarity(key, name);
-        // A description alone may have been copied, and equal arguments alone are common.
+        // Equal descriptions alone are not enough, because a description may have been copied. Equal arguments alone are common.
         match (words, arguments) {
             (true, true) => name + 1.0,
             (true, false) | (false, true) => name + 0.2,

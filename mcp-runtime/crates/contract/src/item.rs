@@ -1,4 +1,4 @@
-//! Compares an item in two manifests, member by member. A tool makes promises with hints such as `readOnlyHint`.
+//! Compares an item in two manifests, member by member. The hints of a tool, such as `readOnlyHint`, are promises to clients.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::{
     schema::{self, Remedy, SchemaUse, ValuePath},
 };
 
-/// Adds the changes of an item that is in both manifests. The changes name it by its current key.
+/// Adds the changes of an item that is in both manifests. The changes name the item by its current key.
 pub(crate) fn compare(
     kind: ItemKind,
     key: &str,
@@ -100,7 +100,7 @@ impl ItemComparison<'_> {
         }
     }
 
-    /// Compares a member that clients may rely on in an unknown way. A new one does no harm; any other change breaks.
+    /// Compares a member that clients may use in an unknown way. A new member is additive. Any other change is breaking.
     fn promise(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
         match (was, is) {
             // Extensions are independent of each other.
@@ -127,8 +127,8 @@ impl ItemComparison<'_> {
         }
     }
 
-    /// Compares lists of names: capabilities that the item needs of its client, scopes that it needs of its caller, and arguments that it
-    /// completes.
+    /// Compares lists of names: capabilities that the item requires from its client, scopes that it requires from its caller, and arguments
+    /// that it completes.
     fn names(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
         let names = |list: Option<&Value>| -> BTreeSet<String> {
             let list = list.and_then(Value::as_array).into_iter().flatten();
@@ -170,8 +170,8 @@ impl ItemComparison<'_> {
         }
     }
 
-    /// Compares the hints of a tool. Clients use hints to decide whether to ask their user, so a promise that is taken back breaks. A hint
-    /// and the promises that it implied are one difference.
+    /// Compares the hints of a tool. Clients use hints to decide whether to ask their user, so it is a breaking change to take back a
+    /// promise. A hint and the promises that it implied are reported as one difference.
     fn hints(&mut self, was: Option<&Value>, is: Option<&Value>) {
         let (was, is) = (Hints(was), Hints(is));
         let now = |of: Hints<'_>, than: Hints<'_>| -> Vec<&'static Hint> {
@@ -328,7 +328,7 @@ fn advice(remedy: &Remedy, path: &ValuePath) -> Option<String> {
     })
 }
 
-/// Hint with its default, and the value that makes a promise.
+/// Hint, its default, and the value of the hint that is a promise.
 struct Hint {
     name: &'static str,
     default: bool,
@@ -337,7 +337,7 @@ struct Hint {
     promise: &'static str,
     /// Attribute key with which the author makes the promise.
     key: &'static str,
-    /// Whether a tool that changes nothing keeps this promise too.
+    /// Whether a read-only tool keeps this promise by definition.
     is_implied: bool,
 }
 
@@ -403,7 +403,7 @@ impl Hints<'_> {
     }
 }
 
-/// Returns the promises, and the hints behind them before and after the change.
+/// Describes the promises, and the hints that made them before and after the change.
 fn promises_text(promises: &[&Hint], was: Hints<'_>, is: Hints<'_>) -> String {
     let concerns = |hint: &Hint| {
         promises.iter().any(|promised| {

@@ -1,19 +1,19 @@
-//! Contract of a server: compares what it published when its lock file was written with what it publishes now, and finds the differences
-//! that break clients.
+//! Contract of a server. Compares what the server publishes now with what it published when its lock file was written, and finds the
+//! differences that break clients.
 //!
-//! A part of [mcp-runtime](https://docs.rs/mcp-runtime), released together with it: its names may change in any release. The crate knows
-//! nothing of a running server. mcp-runtime makes the [`Manifest`] of one.
+//! A part of [mcp-runtime](https://docs.rs/mcp-runtime), released together with it: its names may change in any release. The crate works
+//! without a running server: mcp-runtime creates the [`Manifest`] of a server.
 //!
-//! `schema` prints a [`Manifest`], users commit it, and [`Published::against`] compares it with the server of today. Each difference is
-//! breaking, additive or cosmetic (`ChangeClass`), and has a place in the sources. A difference that cannot be decided counts as
-//! breaking.
+//! The command `schema` prints a [`Manifest`], and users commit it. [`Published::against`] compares it with the current server. Each
+//! difference is breaking, additive or cosmetic (`ChangeClass`), and has a place in the sources. If the effect of a difference cannot be
+//! decided, the difference counts as breaking.
 //!
-//! A manifest holds what a client of the newest revision sees, without the server's version and in an order of its own. It also holds facts
-//! that clients meet although the lists of that revision do not contain them:
+//! A manifest contains what a client of the newest protocol revision sees, in a fixed order and without the server's version. It also
+//! contains facts that affect clients but are not part of that revision's lists:
 //!
 //! - `execution.taskSupport`;
-//! - `asks`: the capabilities that an item needs of the client;
-//! - `scopes`: the scopes that an item needs of the caller (policies cannot be compared);
+//! - `asks`: the capabilities that an item requires from the client;
+//! - `scopes`: the scopes that an item requires from the caller (policies cannot be compared);
 //! - `completes`: the arguments that an item completes;
 //! - `subscribe`: whether a resource can be subscribed to.
 //!
@@ -34,19 +34,20 @@
 //! | arguments of prompts | as for tools | | their order |
 //! | order of lists and arguments, version of the server, lines of code | | | not compared: no lock contains them |
 //!
-//! **Schemas** (`schema`) are compared by the values they accept. For arguments, the new schema must accept every value that the old one
-//! accepts; for results the reverse. Two cases have rules of their own:
+//! **Schemas** (`schema`) are compared by the values that they accept. For arguments, the new schema must accept every value that the old
+//! schema accepts. For results, the old schema must accept every value that the new schema accepts. Two cases have rules of their own:
 //!
-//! - An object is assumed to have no undeclared members unless it has `additionalProperties`. So a new optional member of an open struct
-//!   breaks nothing. Arguments that excluded nothing and now reject undeclared members do break.
-//! - A declared member that is gone breaks on both sides, although an open struct would accept it.
+//! - An object is assumed to have no undeclared members unless it has `additionalProperties`. So a new optional member of such an object is
+//!   not breaking. It is breaking if arguments that accepted undeclared members reject them now.
+//! - It is breaking to remove a declared member, for arguments and for results, even if the object accepts undeclared members.
 //!
 //! Keywords that cannot be compared (`not`, `if`, `patternProperties`, another `pattern`, …) are compatible only if they are equal. A
-//! schema in which only words have changed is always compatible. Only published facts are compared: `i32` and `i64` are both `integer` to
-//! clients, unless a `range` says more.
+//! schema in which only annotations have changed is always compatible. Only published facts are compared: `i32` and `i64` are both
+//! `integer` to clients, unless a `range` says more.
 //!
-//! **Each difference once.** A difference in a type that several items take or return is one difference (`schema::type_key`). The report
-//! shows it at its first place and lists the other places, each with its line. A hint that implies others is one difference too.
+//! **Each difference once.** If several items take or return a type, a difference in the type is reported once (`schema::type_key`). The
+//! report shows the difference at its first place and lists the other places, each with its line. A change of a hint that implies other
+//! hints is also reported once.
 //!
 //! The modules [`collect`], [`percent`] and [`suggest`] are helpers that mcp-runtime uses, too.
 

@@ -1,4 +1,4 @@
-//! Everything that a server publishes, and the lock file that holds it.
+//! Manifest, which contains everything that a server publishes, and its form as a lock file.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Members of a JSON object.
 pub type JsonObject = serde_json::Map<String, Value>;
 
-/// Version of the lock format. It changes when older locks can no longer be read as before.
+/// Version of the lock format. The version changes when older locks can no longer be read as before.
 pub(crate) const FORMAT: u64 = 1;
 
 /// Kind of an item.
@@ -56,13 +56,13 @@ impl ItemKind {
     }
 }
 
-/// Items of one kind, by the member that identifies them.
+/// Items of one kind. The key is the value of the member that identifies an item.
 pub(crate) type ItemList = BTreeMap<String, JsonObject>;
 
 /// Everything that a server publishes now, or published when its lock was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
-    /// Description of the server. Its version is left out, because it changes without any other change.
+    /// Description of the server. It does not contain the server's version, because a new version alone is not a change of the contract.
     pub(crate) server: JsonObject,
     pub(crate) lists: BTreeMap<ItemKind, ItemList>,
 }
@@ -74,7 +74,7 @@ impl Manifest {
         Self { server, lists: ItemKind::ALL.map(|kind| (kind, ItemList::new())).into() }
     }
 
-    /// Adds an item. `key` is the member that identifies it.
+    /// Adds an item. `key` is the value of the member that identifies the item.
     pub fn add(&mut self, kind: ItemKind, key: &str, mut item: JsonObject) {
         for schema in ["inputSchema", "outputSchema"] {
             if let Some(schema) = item.get_mut(schema) {
@@ -93,7 +93,7 @@ impl Manifest {
         self.lists.get(&kind).unwrap_or(&NONE)
     }
 
-    /// Returns the text of a lock file. It is sorted, has one member a line, and is always the same for the same server.
+    /// Returns the text of a lock file. The text is sorted, has one member per line, and is always the same for the same server.
     pub fn text(&self) -> String {
         let mut all = JsonObject::new();
         all.insert("format".to_owned(), FORMAT.into());
@@ -108,7 +108,7 @@ impl Manifest {
     /// Reads the text of a lock file.
     ///
     /// # Errors
-    /// Returns the problem with the text, in words for the user.
+    /// Returns a message for the user that describes the problem with the text.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
@@ -238,7 +238,7 @@ fn next_line(text: &mut String, after_another: bool, depth: usize) {
     text.push_str(&"  ".repeat(depth));
 }
 
-/// Sorts the parts of a schema that have no order: `required`, and a `type` that is a list. So parameters can change places.
+/// Sorts the parts of a schema that have no order: `required`, and a `type` that is a list. So the order of parameters does not matter.
 fn sort_unordered(schema: &mut Value) {
     let Value::Object(map) = schema else { return };
     for (keyword, said) in map {
@@ -250,7 +250,7 @@ fn sort_unordered(schema: &mut Value) {
                 "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
                 Value::Object(schemas),
             ) => schemas.values_mut().for_each(sort_unordered),
-            // Values of these keywords are no schemas.
+            // Values of these keywords are not schemas.
             ("const" | "default" | "enum" | "examples", _) => {}
             (_, Value::Array(schemas)) => schemas.iter_mut().for_each(sort_unordered),
             (_, other) => sort_unordered(other),

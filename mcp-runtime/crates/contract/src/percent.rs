@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Decodes `%41` to `A`. Returns `None` for an escape that is incomplete or not hexadecimal, and for bytes that are not UTF-8. Such text
-/// has more than one possible reading.
+/// Decodes `%41` to `A`. Returns `None` for an escape that is incomplete or not hexadecimal, and for bytes that are not UTF-8, because
+/// different programs decode such text differently.
 pub fn decode(text: &str) -> Option<Cow<'_, str>> {
     match decode_bytes(text)? {
         Cow::Borrowed(_) => Some(Cow::Borrowed(text)),

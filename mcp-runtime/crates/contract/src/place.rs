@@ -7,12 +7,12 @@ use std::{
 
 use crate::{collect::collect_by_insert, manifest::ItemKind};
 
-/// Place in the sources, as exactly as it is known.
+/// Place in the sources, with as much detail as is known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SourcePlace {
     /// A file, and a line in it.
     Line(&'static str, u32),
-    /// File of an item that is gone, known from the items that are left.
+    /// File of an item that is gone, inferred from the items that still exist.
     File(&'static str),
     /// An unknown place.
     Nowhere,
@@ -44,14 +44,14 @@ pub struct ItemPlace {
 }
 
 impl From<SourcePlace> for ItemPlace {
-    /// Makes the places of an item whose arguments have no known places.
+    /// Creates the places of an item whose arguments have no known places.
     fn from(place: SourcePlace) -> Self {
         Self { place, arguments: BTreeMap::new(), others: None }
     }
 }
 
 impl SourcePlaces {
-    /// Adds an item. `key` is the member that identifies it.
+    /// Adds an item. `key` is the value of the member that identifies the item.
     pub fn add(&mut self, kind: ItemKind, key: &str, place: ItemPlace) {
         self.0.insert((kind, key.to_owned()), place);
     }
@@ -65,7 +65,7 @@ impl SourcePlaces {
         self.find(kind, key).map_or(SourcePlace::Nowhere, |item| item.place.clone())
     }
 
-    /// Returns the place of the parameter that is the argument, or that has the argument in its type. If its line is unknown, returns the
+    /// Returns the place of the parameter that is the argument, or whose type contains the argument. If its line is unknown, returns the
     /// place of the item.
     pub fn argument(&self, kind: ItemKind, key: &str, argument: &str) -> SourcePlace {
         let Some(item) = self.find(kind, key) else { return SourcePlace::Nowhere };

@@ -54,7 +54,7 @@ impl Letters {
         Self { count, len: name.len(), is_ascii: name.is_ascii() }
     }
 
-    /// Returns whether another name may be near this name, with less work than counting the slips.
+    /// Returns whether another name may be near this name. This check is cheaper than counting the slips.
     fn may_be_near(&self, other: &str) -> bool {
         // A client may send megabytes in place of a name. Letters have one to four bytes, and near names differ in length by a third at
         // most.

@@ -57,7 +57,7 @@ fn tool(name: &str) -> Value {
     }})
 }
 
-/// A tool with one member more.
+/// A tool with one additional member.
 fn tool_with(member: &str, said: Value) -> Value {
     let mut tool = tool("add");
     tool[member] = said;
@@ -230,7 +230,7 @@ fn hints_are_promises() {
             )],
         );
     }
-    // A hint is one difference, although it makes three promises.
+    // A changed hint is one difference, although the hint makes three promises.
     let all = "changes nothing, destroys nothing and may be called again without further effect";
     check(json!({"readOnlyHint": true}), all, ["readOnlyHint", "false", "true"]);
     for (name, with, without, what) in [
@@ -240,7 +240,7 @@ fn hints_are_promises() {
     ] {
         check(json!({ name: with }), what, [name, without, &with.to_string()]);
     }
-    // A promise is kept if another hint makes it now.
+    // A promise is kept if another hint makes the same promise now.
     let read_only = json!({"readOnlyHint": true});
     check_member(
         "annotations",
@@ -623,7 +623,8 @@ fn a_change_of_a_shared_type_is_reported_once() {
     );
 }
 
-/// An `enum` is a type too, even if its descriptions differ. A type is not the same in arguments and in results.
+/// An `enum` is a type too, and two with different descriptions are the same type. A type in arguments is never grouped with the same type
+/// in results.
 #[test]
 fn changes_of_different_types_are_reported_separately() {
     let size = |values: &[&str], text: &str| json!({"type": "string", "enum": values, "description": text});

@@ -1,4 +1,4 @@
-//! A second, independent reader of the part of JSON Schema that our schemas use. Tests use it to compare the published schemas with the
+//! A second, independent validator for the part of JSON Schema that published schemas use. Tests use it to compare these schemas with the
 //! checks at run time.
 
 use std::collections::BTreeSet;

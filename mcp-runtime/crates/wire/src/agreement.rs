@@ -1,5 +1,5 @@
-//! Agreement about every text: of this crate with `serde_json`, and of the members that the validating pass records with those that the
-//! text has.
+//! Property tests: this crate and `serde_json` read every text alike, and the members that the validating pass records are those of the
+//! text.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), "[a-z\"\\\\/\u{0}-\u{20}ä😀]{0,20}"]
 }
 
-/// Texts made of pieces of JSON, which are nearly JSON far more often than random bytes are.
+/// Texts made of pieces of JSON. They are almost valid far more often than random bytes are.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: &[&[u8]] = &[
         b"{",

@@ -1,4 +1,4 @@
-//! Names that an object has twice.
+//! Detection of names that an object has twice.
 //!
 //! Some JSON readers use the first of two members with one name, others the last. A gateway may have checked the member that the server
 //! does not use, so a message with such members is rejected.
@@ -57,11 +57,11 @@ const FEW: usize = 8;
 /// Names of the members of all objects that are open while a value is read. The innermost object comes last, and the names of each object
 /// begin with a `None`.
 ///
-/// Names keep their quotes. A few names need no allocation.
+/// Names are stored with their quotes. A small number of names needs no allocation.
 pub(crate) struct OpenNames<'a> {
     few: [Option<&'a str>; FEW],
     count: usize,
-    /// All names, from the moment when `few` is full until no name is left.
+    /// All names, after `few` was full. Empty again when no name is left.
     many: Vec<Option<&'a str>>,
     has_escapes: bool,
 }
@@ -104,7 +104,7 @@ impl<'a> OpenNames<'a> {
         self.many.push(name);
     }
 
-    /// Ends the innermost object. Returns a name that it has twice.
+    /// Ends the innermost object. Returns a name that the object has twice.
     #[inline]
     pub(crate) fn close(&mut self) -> Option<Cow<'a, str>> {
         let all = match self.many.as_mut_slice() {
@@ -143,7 +143,7 @@ fn duplicate_among_many<'a>(
     if have_escapes {
         return duplicate_among(names.iter().flatten().map(|name| decoded(name)).collect());
     }
-    // Sorted in place, because the caller removes all of them after this.
+    // The names are sorted in place, because the caller removes all of them afterwards.
     names.sort_unstable();
     let pair = names.windows(2).find(|pair| pair[0] == pair[1])?;
     pair[0].map(decoded)
@@ -155,7 +155,7 @@ fn duplicate_among(mut names: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     Some(names.swap_remove(at))
 }
 
-/// Returns a name that this object itself has twice.
+/// Returns a name that this object has twice. Objects inside it are not checked.
 pub(crate) fn duplicate_member(object: Raw<'_>) -> Option<Cow<'_, str>> {
     duplicate_among(object.members().map(|(name, _)| name).collect())
 }

@@ -13,7 +13,7 @@ use crate::raw::{JsonKind, Raw};
 pub struct Id<'a>(&'a str);
 
 impl<'a> Id<'a> {
-    /// Reads a string, or an integer without fraction or exponent that fits `i64` or `u64`. Other values are no ids.
+    /// Reads a string, or an integer without fraction or exponent that fits `i64` or `u64`. Other values are not valid ids.
     pub fn parse(raw: Raw<'a>) -> Option<Self> {
         // Rule RPC-01.
         let valid = match raw.kind() {
@@ -36,7 +36,7 @@ impl<'a> Id<'a> {
         self.0
     }
 
-    /// Returns a copy that borrows nothing.
+    /// Returns an owned copy.
     #[inline]
     pub fn to_owned(self) -> IdBuf {
         IdBuf(self.0.into())
@@ -49,7 +49,7 @@ impl fmt::Display for Id<'_> {
     }
 }
 
-/// An owned [`Id`]. A map keyed by it is searched with [`Id::as_str`], so looking up allocates nothing.
+/// An owned [`Id`]. A map with such keys can be searched with [`Id::as_str`], so a lookup allocates nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdBuf(Box<str>);
 

@@ -1,16 +1,16 @@
 //! Whole numbers of JSON.
 
-/// Value of a whole JSON number. The way it is written does not matter: `100`, `100.0` and `1e2` are one integer (JSON Schema Core, 4.2.3).
+/// Value of a whole JSON number. The notation does not matter: `100`, `100.0` and `1e2` are the same integer (JSON Schema Core, 4.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integer {
-    /// Value within the integer types.
+    /// Value that fits the integer types.
     Within {
         /// Whether the number has a minus sign.
         is_negative: bool,
         /// The number without its sign.
         magnitude: u128,
     },
-    /// Value beyond all integer types.
+    /// Value that fits no integer type.
     Beyond {
         /// Whether the number has a minus sign.
         is_negative: bool,
@@ -18,7 +18,7 @@ pub enum Integer {
 }
 
 impl Integer {
-    /// Reads a number. Returns `None` for a number with a fraction, and for a text that is no JSON number.
+    /// Reads a number. Returns `None` for a number with a fraction, and for a text that is not a JSON number.
     pub fn parse(number: &str) -> Option<Self> {
         let (is_negative, unsigned) = match number.strip_prefix('-') {
             Some(unsigned) => (true, unsigned),
@@ -34,7 +34,7 @@ impl Integer {
         let Some(last) = digits().rev().position(|digit| digit != b'0') else {
             return Some(Self::Within { is_negative, magnitude: 0 });
         };
-        // Zeros at the end belong to the exponent.
+        // Zeros at the end are counted as part of the exponent.
         let len = whole.len() + fraction.len() - last;
         let exponent = exponent.saturating_sub(length(fraction)).saturating_add(last as i64);
         if exponent < 0 {

@@ -2,10 +2,10 @@
 //!
 //! A part of [mcp-runtime](https://docs.rs/mcp-runtime), released together with it: its names may change in any release.
 //!
-//! The crate knows nothing of MCP, apart from the names of members that most of its messages have. A parsed message borrows from the
-//! received bytes: one pass validates the text and takes the envelope apart, and parameters stay text until they are read into the user's
-//! own type. Reading a typical message allocates nothing. Strings with escapes, batches, and values with many members or deep nesting do
-//! allocate. Messages are written straight into the buffer that the transport sends, and never contain a raw newline.
+//! The crate does not depend on MCP, except that it recognizes the names of members that most MCP messages have. A parsed message borrows
+//! from the received bytes: one pass validates the text and finds the members of the envelope. Parameters stay text until they are read
+//! into the user's own type. Reading a typical message allocates nothing. Strings with escapes, batches, and values with many members or
+//! deep nesting do allocate. Messages are written straight into the buffer that the transport sends, and never contain a raw newline.
 //!
 //! ```
 //! use mcp_runtime_wire::{Incoming, ParseLimits, Parsed, RpcMessage, parse, response};

@@ -1,5 +1,5 @@
-//! JSON-RPC messages. Reading takes requests, notifications, responses, batches of these, and texts that are none of them. Writing makes the
-//! envelope around the content that other code writes.
+//! JSON-RPC messages. The reading half parses requests, notifications, responses and batches, and reports texts that are none of these. The
+//! writing half writes the envelope, and other code writes the content.
 
 use std::borrow::Cow;
 
@@ -40,20 +40,19 @@ pub enum RpcMessage<'a> {
     },
 }
 
-/// JSON that is no JSON-RPC message.
+/// JSON that is not a JSON-RPC message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invalid<'a> {
     /// Id for the error response, if the text has a readable one.
     pub id: Option<Id<'a>>,
-    /// What is wrong, in words for the peer.
+    /// Description of the problem, for the peer.
     pub reason: Cow<'static, str>,
-    /// Whether to send an error response. False for a text that looks like a notification or a response, since these are never
-    /// answered.
+    /// Whether to send an error response. `false` for a text that looks like a notification or a response, because these get no response.
     pub answer: bool,
 }
 
 impl Invalid<'_> {
-    /// Whether the text is a batch of more messages than [`ParseLimits::batch`].
+    /// Whether the text is a batch with more messages than [`ParseLimits::batch`] allows.
     pub fn is_long_batch(&self) -> bool {
         self.reason == LONG_BATCH
     }
@@ -95,9 +94,9 @@ impl<'a> Incoming<'a> {
 /// Limits of [`parse`].
 #[derive(Debug, Clone, Copy)]
 pub struct ParseLimits {
-    /// Largest depth of nested arrays and objects, including the message itself and a batch around it.
+    /// Maximum depth of nested arrays and objects, including the message itself and a batch around it.
     pub depth: usize,
-    /// Largest number of elements of a batch. A longer batch is [`Invalid`] as a whole.
+    /// Maximum number of elements of a batch. A longer batch is [`Invalid`] as a whole.
     pub batch: usize,
 }
 
@@ -138,18 +137,18 @@ impl ParsedText<'_> {
 }
 
 impl<'a> Parsed<'a> {
-    /// Returns the content, for tests that look behind [`Incoming`].
+    /// Returns the content, for tests of details that [`Incoming`] does not expose.
     #[cfg(test)]
     pub(crate) fn text(&self) -> &ParsedText<'a> {
         &self.0
     }
 }
 
-/// Reads one text: validates it and takes the envelope apart in the same pass. `parsed` must be a new value.
+/// Parses one text. The same pass validates the text and finds the members of the envelope. `parsed` must be a new value.
 ///
 /// # Errors
 ///
-/// Returns [`Malformed`] if the text is no JSON. JSON of the wrong shape is [`Invalid`], inside the `Ok`.
+/// Returns [`Malformed`] if the text is not JSON. JSON of the wrong shape is returned as [`Invalid`] inside the `Ok`.
 pub fn parse<'a, 'p>(
     bytes: &'a [u8],
     limits: ParseLimits,
@@ -192,9 +191,9 @@ pub(crate) struct Envelope<'a> {
     pub(crate) error: Option<Raw<'a>>,
     /// First name that the message, or an object in it, has twice.
     pub(crate) duplicate: Option<DuplicateName<'a>>,
-    /// Whether the message has a member that is no part of JSON-RPC.
+    /// Whether the message has a member that JSON-RPC does not define.
     has_unknown: bool,
-    /// Whether the message is no object.
+    /// Whether the message is a JSON value other than an object.
     is_other: bool,
 }
 
@@ -257,7 +256,7 @@ impl<'a> Envelope<'a> {
         Ok(())
     }
 
-    /// Returns the message, or the reason why the text is none.
+    /// Returns the message, or the reason why the text is not a message.
     fn open(&self) -> Result<RpcMessage<'_>, Invalid<'_>> {
         if self.is_other {
             return Err(Invalid {
@@ -268,7 +267,7 @@ impl<'a> Envelope<'a> {
         }
         let id = self.id.and_then(Id::parse);
         let invalid = |reason: Cow<'static, str>| {
-            // With two ids it is unknown which of them the error response should carry.
+            // If there are two ids, it is unknown which one the error response should carry.
             let id =
                 id.filter(|_| !self.duplicate.as_ref().is_some_and(|name| name.is_member("id")));
             let response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
@@ -385,7 +384,7 @@ fn begin_message(out: &mut Vec<u8>) -> ObjectWriter<'_> {
     message
 }
 
-/// Writes the member `params`, unless it has no members.
+/// Writes the member `params`, unless it would be empty.
 fn write_params(message: &mut ObjectWriter<'_>, write: impl FnOnce(&mut ObjectWriter<'_>)) {
     let before = message.position();
     let mut params = message.object("params");
@@ -418,7 +417,7 @@ mod tests {
         judge(text, |one| assert_eq!(one.as_ref(), Ok(expected), "{text}"));
     }
 
-    /// Checks that `text` is invalid. `echo` is the text of the id to answer with, empty for none.
+    /// Checks that `text` is invalid. `echo` is the id of the error response as text, or empty if there is no id.
     fn check_invalid(text: &str, echo: &str, answer: bool, reason: &str) {
         judge(text, |one| {
             let invalid = one.unwrap_err();

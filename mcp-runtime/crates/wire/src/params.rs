@@ -1,4 +1,5 @@
-//! Parameters of a message, and the objects in them whose members are recorded in the pass that validates the message.
+//! Parameters of a message. The pass that validates the message also records the members of `params`, and of `arguments` and `_meta` inside
+//! it.
 
 use std::borrow::Cow;
 
@@ -8,13 +9,13 @@ use crate::{
     scanner::{Scanned, Scanner},
 };
 
-/// Number of parameters that are recorded. Most methods have no more than this.
+/// Maximum number of parameters that are recorded. Most methods have no more.
 const MOST_PARAMS: usize = 5;
-/// Number of members that are recorded of `arguments` and of `_meta`. Most calls have no more than this in either.
+/// Maximum number of members that are recorded for `arguments`, and for `_meta`. Most calls have no more in either of them.
 const MOST_NESTED: usize = 6;
 
-/// Text of a message's `params`, an object or an array, with the members of the object and of the two objects in it that nearly every call
-/// has.
+/// Text of a message's `params`, which is an object or an array. For an object, its members are recorded too, and those of `arguments` and
+/// `_meta` inside it.
 #[derive(Clone, Copy, Debug)]
 pub struct RpcParams<'a> {
     all: MemberIndex<'a, MOST_PARAMS>,
@@ -22,7 +23,7 @@ pub struct RpcParams<'a> {
     meta: Option<MemberIndex<'a, MOST_NESTED>>,
 }
 
-/// Members of `_meta` that each request of the modern era has, in the order of the specification's examples.
+/// Members of `_meta` that each request under protocol revision 2026-07-28 or later has, in the order of the specification's examples.
 pub const USUAL_META: [&str; 3] = [
     "io.modelcontextprotocol/protocolVersion",
     "io.modelcontextprotocol/clientInfo",
@@ -33,7 +34,7 @@ impl<'a> RpcParams<'a> {
     /// Parameters of a message without `params`: an empty object.
     pub const NONE: RpcParams<'static> = RpcParams::none();
 
-    /// Makes parameters of which only the text is known.
+    /// Creates parameters without recorded members.
     #[cfg(test)]
     pub(crate) fn text(whole: Raw<'a>) -> Self {
         let mut params = RpcParams::NONE;
@@ -67,7 +68,7 @@ impl<'a> RpcParams<'a> {
         }
         let start = scanner.at();
         scanner.object(|scanner| {
-            // The form in which most serializers write these two names.
+            // Most serializers write these two names in this form.
             let name = if scanner.passes(r#""name":"#) {
                 scanner.space();
                 Cow::Borrowed("name")
@@ -138,7 +139,8 @@ pub type IndexedMember<'a> = (&'a str, Raw<'a>);
 
 /// Members of an object, recorded in the pass that validated it.
 ///
-/// The members are known if the object has at most `N`, and no name has escapes. The members of other objects are searched for in the text.
+/// The members are recorded if the object has at most `N` members, and no name has escapes. For other objects, each lookup searches the
+/// text.
 #[derive(Clone, Copy, Debug)]
 struct MemberIndex<'a, const N: usize> {
     /// Text of the object, or of another value in its place.
@@ -161,7 +163,7 @@ pub struct IndexedObject<'a> {
 impl<'a, const N: usize> MemberIndex<'a, N> {
     const UNKNOWN: usize = usize::MAX;
 
-    /// Makes an object without members. It is a function, because a constant would be copied to its place.
+    /// Creates an object without members. This is a function, because a constant would be copied to its destination.
     #[inline(always)]
     const fn empty() -> Self {
         Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: 0 }
@@ -169,7 +171,8 @@ impl<'a, const N: usize> MemberIndex<'a, N> {
 
     /// Reads the value at the cursor. `place` is its place in the message.
     ///
-    /// `usual` are the names that most such objects begin with, in their order. A name that is expected next is compared as a whole.
+    /// `usual` contains the names that most such objects begin with, in their usual order. The text is first compared with the name that is
+    /// expected next, because this is cheaper than scanning a name.
     fn read(
         &mut self,
         scanner: &mut Scanner<'a>,
@@ -195,7 +198,7 @@ impl<'a, const N: usize> MemberIndex<'a, N> {
         Ok(self.whole)
     }
 
-    /// Sets a value of which only the text is known.
+    /// Sets a value without recorded members.
     fn set(&mut self, whole: Raw<'a>) {
         (self.whole, self.known) = (whole, Self::UNKNOWN);
     }
@@ -328,7 +331,7 @@ mod tests {
         }
     }
 
-    /// The recorded members are those of the text.
+    /// The recorded members are equal to the members of the text.
     #[test]
     fn members_are_those_of_the_text() {
         for params in [

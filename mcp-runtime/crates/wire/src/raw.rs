@@ -1,4 +1,4 @@
-//! Text of one JSON value that is known to be valid, read in place.
+//! Text of one valid JSON value, which is read in place.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -55,7 +55,7 @@ impl<'a> Raw<'a> {
         self.0
     }
 
-    /// Returns the type of the value, which its first byte tells.
+    /// Returns the type of the value, which follows from its first byte.
     #[inline]
     pub fn kind(self) -> JsonKind {
         match self.0.as_bytes().first() {
@@ -96,7 +96,7 @@ impl<'a> Raw<'a> {
         found
     }
 
-    /// Returns the text that a string stands for. The text is borrowed unless the string has escapes.
+    /// Returns the decoded text of a string. The text is borrowed unless the string has escapes.
     #[inline]
     pub fn string(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;

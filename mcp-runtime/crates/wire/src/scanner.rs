@@ -1,8 +1,8 @@
-//! Validating JSON: one value per text, as RFC 8259 defines it.
+//! Validation of JSON: one value per text, as RFC 8259 defines it.
 //!
 //! A text is accepted exactly if `serde_json` reads it as a `Value`, so a later read into a type can only fail because of the value's
-//! shape. Two checks go beyond the grammar: escapes of unpaired surrogates and numbers beyond the range of `f64` are rejected. Only the
-//! depth limit is our own.
+//! shape. As in `serde_json`, two checks go beyond the grammar: escapes of unpaired surrogates and numbers beyond the range of `f64` are
+//! rejected. Only the depth limit differs from `serde_json`.
 
 use std::{borrow::Cow, fmt};
 
@@ -12,7 +12,7 @@ use crate::{
     search::{plain_until, space_until},
 };
 
-/// Reason why a text is no JSON. Every variant carries the offset of the first byte that is wrong.
+/// Reason why a text is not valid JSON. Every variant carries the offset of the first byte that is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {
     /// The bytes are not UTF-8.
@@ -24,7 +24,7 @@ pub enum Malformed {
     Syntax {
         /// Offset of the first byte that is wrong.
         at: usize,
-        /// What the grammar has there, in words.
+        /// Description of what the grammar expects at this offset.
         expected: &'static str,
     },
     /// Arrays and objects are nested deeper than allowed.
@@ -59,8 +59,8 @@ pub fn validate(bytes: &[u8], max_depth: usize) -> Result<Raw<'_>, Malformed> {
 
 /// A cursor that only moves over valid JSON.
 ///
-/// The containers that are open in a value are kept on a stack of bits. The thread's stack does not grow with the depth, so no depth limit
-/// can overflow it.
+/// The open containers of a value are kept on a stack of bits. The thread's stack does not grow with the depth of the value, so it cannot
+/// overflow, however high the depth limit is.
 pub(crate) struct Scanner<'a> {
     text: &'a str,
     at: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Scanner<'a> {
     duplicate: Option<DuplicateName<'a>>,
 }
 
-/// Error for a text that is no JSON. The reason stays in the scanner, so that the error, which every step may return, is small.
+/// Error for a text that is not valid JSON. The reason stays in the scanner. This keeps the error small, because every step may return it.
 #[derive(Debug)]
 pub(crate) struct ScanFailed;
 
@@ -210,7 +210,7 @@ impl<'a> Scanner<'a> {
     fn container(&mut self) -> Scanned<Raw<'a>> {
         let start = self.at;
         let mut open = BracketStack::default();
-        // Created for the first object that has members.
+        // The names are created only for the first object that has members.
         let mut names = None;
         loop {
             match self.peek() {
@@ -264,7 +264,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Steps over an opening bracket. `inside` containers of the value that is being read are open around it.
+    /// Steps over an opening bracket. `inside` is the number of open containers around the bracket, within the value that is being read.
     fn enter(&mut self, inside: usize) -> Scanned<()> {
         if self.outside + inside >= self.max_depth {
             self.why = Some(Malformed::TooDeep { at: self.at });
@@ -281,7 +281,7 @@ impl<'a> Scanner<'a> {
         empty
     }
 
-    /// Reads the separator after a value in a container. Returns true for a comma, and false if `close` ends the container.
+    /// Reads the separator after a value in a container. Returns `true` for a comma, and `false` if `close` ends the container.
     #[inline]
     fn another(&mut self, close: u8, expected: &'static str) -> Scanned<bool> {
         self.space();
@@ -337,7 +337,7 @@ impl<'a> Scanner<'a> {
         self.rest_of_string().map(|()| false)
     }
 
-    /// Steps over the rest of a string, from the first byte that does not stand for itself.
+    /// Steps over the rest of a string. The cursor must be at the first byte that is an escape, a control character or the end of the text.
     #[cold]
     fn rest_of_string(&mut self) -> Scanned<()> {
         let bytes = self.text.as_bytes();
@@ -449,7 +449,7 @@ impl<'a> Scanner<'a> {
         Raw::validated(&self.text[start..end])
     }
 
-    /// Records that an object has a name twice, unless another name was recorded before.
+    /// Records that an object has a name twice. Only the first such name of a text is recorded.
     #[cold]
     pub(crate) fn note_duplicate(&mut self, name: Cow<'a, str>, object: ObjectPlace) {
         self.duplicate.get_or_insert_with(|| DuplicateName::new(name, object));
@@ -513,7 +513,7 @@ impl BracketStack {
     }
 }
 
-/// Values that take a scan.
+/// Functions on values that need a scan.
 impl<'a> Raw<'a> {
     /// Wraps text that this process wrote itself. The text must be exactly one valid value with no whitespace around it.
     #[inline]

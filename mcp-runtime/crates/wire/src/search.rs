@@ -1,7 +1,8 @@
 //! Byte searches shared by reading and writing.
 
 const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
-/// Number of plain bytes after which the search goes on with `long_plain_until`, which costs more to start. A multiple of eight.
+/// Number of plain bytes after which the search continues with `long_plain_until`, which is faster but costs more to start. Must be a
+/// multiple of eight.
 const LONG: usize = 64;
 
 const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);

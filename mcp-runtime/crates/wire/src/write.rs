@@ -1,7 +1,7 @@
 //! Writing JSON into the outgoing buffer.
 //!
-//! Only serializing a user's type can fail here, and then the buffer keeps its earlier content. No function writes a raw newline, because a
-//! message is one line on stdio and one `data:` field in an event stream (rule STDIO-01).
+//! Only the serialization of a user's type can fail. In this case the buffer keeps its earlier content. No function writes a raw newline,
+//! because a message is one line on stdio and one `data:` field in an event stream (rule STDIO-01).
 
 use serde::Serialize;
 
@@ -73,7 +73,7 @@ pub fn f64(out: &mut Vec<u8>, number: f64) {
 ///
 /// # Errors
 ///
-/// Returns an error if the type's own `Serialize` fails, or if a map key is no string. Nothing is written then.
+/// Returns an error if the type's own `Serialize` fails, or if a map key is not a string. Nothing is written then.
 pub fn value<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<(), serde_json::Error> {
     let start = out.len();
     match serde_json::to_writer(&mut *out, value) {
@@ -88,15 +88,15 @@ pub fn value<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<(), 
     }
 }
 
-/// Replaces raw newlines by spaces. In valid JSON they only occur between tokens, where a space means the same. They come from text that a
-/// client sent, and from a `RawValue` inside a user's type.
+/// Replaces raw newlines by spaces. In valid JSON they only occur between tokens, where a space means the same. Such newlines come from
+/// text that a client sent, or from a `RawValue` inside a user's type.
 fn one_line(json: &mut [u8]) {
     for byte in json {
         *byte = if matches!(*byte, b'\n' | b'\r') { b' ' } else { *byte };
     }
 }
 
-/// An object that is being written. It is closed by [`ObjectWriter::end`] or when it is dropped, so it cannot stay open.
+/// An object that is being written. The object is closed by [`ObjectWriter::end`] or when the writer is dropped, so it cannot stay open.
 #[derive(Debug)]
 pub struct ObjectWriter<'o> {
     out: &'o mut Vec<u8>,
@@ -158,7 +158,7 @@ impl<'o> ObjectWriter<'o> {
         self
     }
 
-    /// Writes a member whose value is a string, if there is one.
+    /// Writes a member whose value is a string. `None` writes nothing.
     #[inline]
     pub fn opt_str(&mut self, name: &'static str, text: Option<&str>) -> &mut Self {
         if let Some(text) = text {

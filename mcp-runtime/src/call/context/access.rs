@@ -26,7 +26,7 @@ pub struct Access<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum AccessArguments<'a> {
     None,
-    /// Arguments of a tool, and whether each must have its JSON type.
+    /// Arguments of a tool, and whether the tool is strict about JSON types.
     Json(IndexedObject<'a>, bool),
     /// Arguments of a prompt.
     Texts(Raw<'a>),
@@ -47,19 +47,19 @@ impl<'a> Access<'a> {
 
     /// Returns the URI that is read or subscribed to, as the client has written it.
     ///
-    /// `note://%61da/1` names the same resource as `note://ada/1`, so decide by [`argument`](Self::argument). `None` for tools and prompts,
-    /// and while a template is listed.
+    /// `note://%61da/1` names the same resource as `note://ada/1`, so base the decision on [`argument`](Self::argument). `None` for tools
+    /// and prompts, and while a template is listed.
     pub fn uri(&self) -> Option<&str> {
         self.uri
     }
 
-    /// Returns whether the item is only shown in a list, or one of its arguments completed. There are no arguments then. The policy is
+    /// Returns whether the caller only lists the item, or completes one of its arguments. The access has no arguments then. The policy is
     /// asked again when the caller uses the item.
     pub fn is_listing(&self) -> bool {
         self.is_listing
     }
 
-    /// Returns an argument of the call, or a variable of the URI that is read, as a `T`. `None` if it is not given, and while
+    /// Returns an argument of the call, or a variable of the URI that is read, as a `T`. `None` if the argument is missing, and while
     /// [listing](Self::is_listing).
     ///
     /// If the argument is not a `T`, the call is rejected, even if the policy allows it.
@@ -72,7 +72,7 @@ impl<'a> Access<'a> {
                 json::read(raw, strict).map(|it| it.0)
             }
             AccessArguments::Texts(arguments) => {
-                // As in the prompt itself, `null` counts as missing, also after another value of the same name.
+                // As for the prompt's handler, `null` counts as missing, even after another value of the same name.
                 let given =
                     arguments.members().filter(|member| member.0 == name && !member.1.is_null());
                 let raw = given.last()?.1;
@@ -127,8 +127,8 @@ impl fmt::Debug for Access<'_> {
 /// # fn main() {}
 /// ```
 ///
-/// The server calls the policy after the check of the scopes and before the handler runs. It also calls the policy once for each item of a
-/// list, so the policy must return at once. Anonymous callers never reach the policy: they are asked for a token.
+/// The server calls the policy after it has checked the scopes, and before the handler runs. It also calls the policy once for each item
+/// of a list, so the policy must return at once. Anonymous callers never reach the policy: they are asked for a token.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot decide who may use an item",
     label = "not a function that takes a caller and an access, and returns `bool`",

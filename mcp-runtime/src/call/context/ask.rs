@@ -72,10 +72,10 @@ impl Context {
     /// # fn main() {}
     /// ```
     ///
-    /// Under protocol revision 2026-07-28 the server asks again if the answer does not fit the form or the type (70,000 in a `u16`). The
-    /// message then has the reason at its end. An answer counts only for the question that it was given to. If the function runs again and
-    /// changes the message of a key, the server asks again. So take a part of the message that changes by itself, such as the time, from
-    /// [`Context::once`].
+    /// Under protocol revision 2026-07-28 the server asks again if the answer does not fit the form or the type (70,000 in a `u16`). It
+    /// then appends the reason to the message. An answer counts only for the question that it was given to. If the function runs again
+    /// with another message for the same key, the server asks again. If a part of the message changes from run to run, such as the time,
+    /// get that part from [`Context::once`].
     ///
     /// # Errors
     /// Fails with [`Unanswered`] if the user declines or cancels, or if the client cannot be asked (protocol revisions 2024-11-05 and
@@ -132,12 +132,12 @@ impl Context {
 
     /// Sends the user to a page before the call can continue, for example to pay or to log in.
     ///
-    /// Call it after the function has found, for example, that an order is not paid. Return the [`Unanswered`] that it resolves to, which
-    /// tells the client about the page.
+    /// Call it when the function finds that a step is missing, for example that an order is not paid. Return the resulting [`Unanswered`]
+    /// as the error of the function. It tells the client about the page.
     ///
-    /// The client sends the user there and calls again, and the function checks again. The user is sent to the page until the check
-    /// succeeds. When the user is done, [`Handle::url_completed`](crate::Handle::url_completed) notifies the clients that can wait for it.
-    /// The address has the same rules as that of [`elicit_url`](Context::elicit_url).
+    /// The client sends the user to the page and repeats the call, and the function checks again. This repeats until the check succeeds.
+    /// When the user is done, call [`Handle::url_completed`](crate::Handle::url_completed): it notifies the clients that can wait for
+    /// this. The rules for the address are the same as for [`elicit_url`](Context::elicit_url).
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -156,12 +156,12 @@ impl Context {
     /// # fn main() {}
     /// ```
     ///
-    /// The result is [`Unanswered::Declined`] or [`Unanswered::Cancelled`] if the user refuses to go there, and [`Unanswered::Failed`]
-    /// otherwise:
+    /// The result is [`Unanswered::Declined`] or [`Unanswered::Cancelled`] if the user refuses to visit the page, and
+    /// [`Unanswered::Failed`] otherwise:
     ///
-    /// - Under protocol revision 2025-11-25 the error (JSON-RPC error -32042) sends the user to the page. A client that cannot do this gets
-    ///   a message with the address, which the model can pass on.
-    /// - Under protocol revision 2026-07-28 a client that cannot do this gets error -32021, which has no address. If the model should get
+    /// - Under protocol revision 2025-11-25 the error (JSON-RPC error -32042) sends the user to the page. A client that cannot send users
+    ///   to pages gets a message with the address, which the model can pass on.
+    /// - Under protocol revision 2026-07-28 such a client gets error -32021, which does not contain the address. If the model should get
     ///   the address, check `ctx.client().can("elicitation.url")` first.
     pub fn require_url(
         &self,
@@ -176,7 +176,7 @@ impl Context {
                 Ok(json) => accepted(Raw::trusted(&json)),
                 Err(error) => Err(error.into()),
             };
-            // Agreeing to go there does not count as an answer, so asking never resolves to it.
+            // The user's agreement to visit the page is not an answer, so `asking` never resolves to it.
             unanswered.err().unwrap_or(Unanswered::Cancelled)
         })
     }
@@ -197,8 +197,8 @@ impl Context {
 
     /// Asks which directories the user works in (client/roots).
     ///
-    /// The list is a claim of the client, and grants no permission. The client is asked once for each call, however often the call asks. In
-    /// a session whose client reports changes of the roots, it is asked once until they change.
+    /// The list is a claim of the client, and grants no permission. The server asks the client once for each call, however often the
+    /// function asks. In a session whose client reports changes of the roots, the server asks again only after a change.
     ///
     /// # Errors
     /// Fails if the client cannot be asked, or does not answer.
@@ -266,7 +266,7 @@ impl Context {
                 ready => ready,
             })
             .await;
-            // Only the author reads internal errors, so they name the place of the item.
+            // Only the author reads internal errors, so they name the location of the item in the source.
             answer.map_err(|error| match error.kind() {
                 ErrorKind::Internal => context.fault(error.message()),
                 _ => error,

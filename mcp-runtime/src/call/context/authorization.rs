@@ -1,4 +1,4 @@
-//! Data about a caller that has shown an access token.
+//! Data about a caller that has sent an access token.
 
 use std::{
     any::{Any, TypeId},
@@ -30,8 +30,8 @@ use crate::{
 /// assert!(ada.has_scope("notes:read"));
 /// ```
 ///
-/// Instead of a verifier, middleware of the surrounding application may insert an `Authorization` into the extensions of the HTTP request.
-/// The request then belongs to the principal of the `Authorization`, unless there is a [`Principal`] beside it.
+/// Instead of a verifier, middleware of the surrounding application may insert an `Authorization` into the extensions of the HTTP
+/// request. The request then belongs to the principal of the `Authorization`, unless the extensions also contain a [`Principal`].
 #[derive(Clone)]
 pub struct Authorization {
     principal: Principal,
@@ -51,11 +51,11 @@ enum CallerClaims {
     None,
     Json(Arc<str>),
     Typed(Arc<dyn Any + Send + Sync>),
-    /// Claims that could not be kept over a restart.
+    /// Claims that were lost in a restart, because they could not be stored.
     Lost,
 }
 
-/// Maximum depth of the claims that are kept.
+/// Maximum nesting depth of claims that are stored.
 const DEEPEST: usize = 128;
 
 impl Authorization {
@@ -152,13 +152,13 @@ impl Authorization {
         self
     }
 
-    /// Returns the access token of the upstream provider, for requests to that provider in the caller's name. Only servers with
-    /// `Upstream::hand_over` have it.
+    /// Returns the access token of the upstream provider, for requests to that provider in the caller's name. `None` unless the server
+    /// uses `Upstream::hand_over`.
     pub fn upstream_token(&self) -> Option<&str> {
         self.upstream.as_deref()
     }
 
-    /// Serializes the data that a call needs to run again after a restart. The token is not part of it.
+    /// Serializes the data that a call needs to run again after a restart. The data does not include the token.
     pub(crate) fn keep(&self) -> Box<str> {
         let mut text = Vec::new();
         let mut object = ObjectWriter::begin(&mut text);
@@ -182,7 +182,7 @@ impl Authorization {
         String::from_utf8(text).unwrap_or_default().into()
     }
 
-    /// Reads the text of `keep`.
+    /// Reads an authorization from the text that `keep` returns.
     pub(crate) fn kept(text: &str) -> Option<Self> {
         let raw = validate(text.as_bytes(), 2 * DEEPEST).ok()?;
         let [principal, scopes, expires, claims, lost] =
@@ -265,7 +265,7 @@ impl Hierarchy {
         (!self.implied.is_empty()).then(|| Arc::new(self.clone()))
     }
 
-    /// Returns whether a granted scope is `needed`, or implies it over any number of steps.
+    /// Returns whether a granted scope is `needed`, or implies it directly or through other scopes.
     pub(crate) fn satisfies(&self, is_granted: impl Fn(&str) -> bool, needed: &str) -> bool {
         let mut reached = vec![needed];
         let mut position = 0;
@@ -318,7 +318,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with all paths, in hierarchies with any cycles.
+        /// Compares with the transitive closure, in random hierarchies that may have cycles.
         #[test]
         fn a_scope_hierarchy_is_the_transitive_closure_of_its_pairs(pairs in prop::collection::vec((0..6_usize, 0..6_usize), 0..14)) {
             const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];

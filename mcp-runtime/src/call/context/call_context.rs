@@ -70,7 +70,7 @@ impl Environment {
     }
 }
 
-/// Permit for one blocking job. It is returned when it is dropped.
+/// Permit for one blocking job, returned on drop.
 pub(crate) struct BlockingPermit(Arc<Environment>);
 
 impl Drop for BlockingPermit {
@@ -93,22 +93,22 @@ pub(crate) struct Caller {
     pub(crate) carrier: Carrier,
     /// Channel for reports and log events. `None` if only the answer can be sent.
     pub(crate) channel: Option<Arc<dyn Channel>>,
-    /// Asks the client. `None` for items that ask nothing.
+    /// Handles questions to the client. `None` for items that ask no questions.
     pub(crate) asker: Option<Arc<dyn Asker>>,
     /// Turns the call into a task. `None` if it cannot become one.
     pub(crate) task: Option<Arc<dyn TaskBegin>>,
-    /// Place of the item in the author's code, for errors that only the author reads.
+    /// Source location of the item, for errors that only the author reads.
     pub(crate) origin: Option<&'static SourceLocation>,
     /// Whether the client gave a progress token.
     pub(crate) wants_progress: bool,
-    /// Least severe level of log events that the client wants of this call.
+    /// Least severe level of log events that the client wants for this call.
     pub(crate) log_level: Option<Level>,
     /// Outer call, if this call runs under `around`. Both end together and share their reports.
     pub(crate) outer: Option<Context>,
 }
 
 impl Caller {
-    /// Creates a caller that only waits for the answer.
+    /// Creates the data of a caller that gets no messages besides the answer.
     pub(crate) fn new(client: Arc<ClientInfo>) -> Self {
         Self {
             client,
@@ -125,7 +125,7 @@ impl Caller {
     }
 }
 
-/// The call that a handler runs for. Take `&Context` as a parameter.
+/// Context of the call that a handler runs for. A handler takes it as a parameter `&Context`.
 ///
 /// A clone may outlive the call. Reports through it are dropped after the answer has been sent.
 ///
@@ -145,13 +145,13 @@ pub struct Context(pub(crate) Arc<CallState>);
 pub(crate) struct CallState {
     pub(crate) environment: Arc<Environment>,
     pub(crate) caller: Caller,
-    /// URI that is read, in a resource.
+    /// URI of the resource that is read. `None` if the call does not read a resource.
     pub(crate) uri: Option<Box<str>>,
     pub(crate) cancelled: AtomicBool,
     pub(crate) cancel: Notify,
     /// Waker of the task that runs the handler.
     pub(crate) waker: Mutex<Option<std::task::Waker>>,
-    /// Set when the call ends: no message may follow the answer.
+    /// Whether the call has ended. No message may follow the answer.
     pub(crate) over: AtomicBool,
     pub(crate) progress: Mutex<ProgressState>,
     /// Boxed, because few handlers use it.
@@ -187,7 +187,7 @@ impl Context {
         own.or_else(|| self.0.caller.outer.as_ref()?.reservation())
     }
 
-    /// Returns the client's description of itself.
+    /// Returns the client's name, version and capabilities, as the client has declared them.
     pub fn client(&self) -> &ClientInfo {
         &self.0.caller.client
     }
@@ -198,13 +198,13 @@ impl Context {
         Meta(text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
     }
 
-    /// Returns the shared state of type `T`, if the server has it. The server checks a parameter `&T` or `State<T>` at its start, but not
-    /// this call.
+    /// Returns the shared state of type `T`, if the server has it. The server checks at its start that it has the state for every
+    /// parameter `&T` and `State<T>`. It cannot check the calls of this method.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.0.environment.states.get()
     }
 
-    /// Returns the URI that is read, in a resource.
+    /// Returns the URI of the resource that is read. `None` if the call does not read a resource.
     pub fn uri(&self) -> Option<&str> {
         self.0.uri.as_deref()
     }
@@ -214,7 +214,7 @@ impl Context {
         Some(self.0.caller.carrier.principal()).filter(|name| !name.is_empty())
     }
 
-    /// Returns whether both belong to the same call.
+    /// Returns whether both contexts belong to the same call.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -227,12 +227,12 @@ impl Context {
             self.0.cancel.notify_waiters();
         }
         if self.0.caller.channel.is_some() {
-            // A sending thread may have checked `over` before. It holds the lock until its message is sent.
+            // Another thread may have checked `over` before. That thread holds the lock until it has sent its message.
             drop(self.lock_progress());
         }
     }
 
-    /// Locks sending, so that no message follows the answer.
+    /// Locks the sending of messages, so that no message follows the answer.
     pub(crate) fn lock_progress(&self) -> MutexGuard<'_, ProgressState> {
         match &self.0.caller.outer {
             Some(outer) => outer.lock_progress(),
@@ -255,7 +255,7 @@ impl Context {
         self.0.caller.asker.as_ref().is_some_and(|asker| asker.is_waiting())
     }
 
-    /// Returns an internal error for the author, with the place of the item.
+    /// Returns an internal error for the author, with the source location of the item.
     pub(super) fn fault(&self, why: impl fmt::Display) -> Error {
         match &self.0.caller.origin {
             Some(origin) => Error::internal(format_args!("{origin}: {why}")),
@@ -343,7 +343,7 @@ impl fmt::Debug for LazyContext<'_> {
 pub trait HasContext {
     /// Returns the context.
     fn context(&self) -> &Context;
-    /// Returns the URI that is read, in a resource.
+    /// Returns the URI of the resource that is read. `None` if the call does not read a resource.
     fn uri(&self) -> Option<&str>;
 }
 

@@ -37,7 +37,7 @@ impl Cancel {
     /// Fails once the answer is no longer needed, for use with `?`.
     ///
     /// # Errors
-    /// Fails after the cancellation. The client does not see the error, because the call was answered or given up before.
+    /// Fails after the cancellation. The client does not see the error, because the call has already been answered or given up.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::msg("cancelled")) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! Data that the transport adds to a message, and the caller that it tells of.
+//! Data that the transport adds to a message, and the caller that the data identifies.
 
 #[cfg(feature = "http")]
 use std::{net::IpAddr, sync::Arc};
@@ -40,7 +40,7 @@ impl Carrier {
         Self::default()
     }
 
-    /// Creates the same carrier for a caller with an authorization.
+    /// Creates the carrier like `of`, with the caller's authorization.
     #[cfg(feature = "auth")]
     pub(crate) fn of_caller(owner: &str, authorization: Authorization) -> Self {
         let mut carrier = Self::of(owner);
@@ -50,7 +50,7 @@ impl Carrier {
         carrier
     }
 
-    /// Returns the data about the caller to keep for a call that may run again.
+    /// Returns the data about the caller that is stored with a call that may run again.
     pub(crate) fn kept_caller(&self) -> Option<Box<str>> {
         #[cfg(feature = "auth")]
         return self.authorization().map(Authorization::keep);
@@ -66,7 +66,7 @@ impl Carrier {
         return false;
     }
 
-    /// Returns whether rights of callers are checked. Over stdio they are not: the user that has started the process may use all items.
+    /// Returns whether the server checks rights of callers. Over stdio it does not: the user who started the process may use all items.
     pub(crate) fn is_judged(&self) -> bool {
         #[cfg(feature = "auth")]
         return self.http.is_some() || self.authorization.is_some();
@@ -74,7 +74,7 @@ impl Carrier {
         return false;
     }
 
-    /// Returns whether the client has identified itself, so that its responses are not for all clients (rule CACHE-03).
+    /// Returns whether the client has identified itself. Its responses must then not be shared with other clients (rule CACHE-03).
     pub(crate) fn is_authenticated(&self) -> bool {
         #[cfg(feature = "http")]
         return !self.principal().is_empty()
@@ -114,7 +114,7 @@ impl Carrier {
     }
 }
 
-// Beside `Carrier`, because an authorization names its principal, too.
+// This impl is here, because it also reads the principal of an `Authorization`.
 #[cfg(feature = "http")]
 impl Principal {
     /// Returns the name of the principal in the extensions of a request. Empty if there is none.

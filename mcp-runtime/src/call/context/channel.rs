@@ -1,6 +1,6 @@
-//! The ways from a running call to its client, as traits that later layers implement.
+//! Traits through which a running call reaches its client.
 //!
-//! They are defined here, so that nothing below `dispatch` knows a protocol.
+//! Later layers implement these traits, so that the code below `dispatch` depends on no protocol.
 
 use std::{future::Future, pin::Pin, time::Duration};
 
@@ -9,12 +9,12 @@ use crate::{
     model::{Level, NeedInput, Question},
 };
 
-/// Channel to the client while a call runs. `protocol` implements it for its revisions.
+/// Channel to the client while a call runs. The module `protocol` implements it for its protocol revisions.
 pub(crate) trait Channel: Send + Sync {
-    /// Ends the stream of the call early, if the client can come back for the rest after `retry`.
+    /// Ends the response stream of the call early, if the client can reconnect after `retry` to get the rest.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
     fn release(&self, retry: Duration);
-    /// Sends a report, which the caller has checked to be greater than the last one.
+    /// Sends a report. The code that calls this has checked that the progress is greater than in the last report.
     fn progress(&self, report: ProgressReport);
     /// Sends a log event. `data` is JSON text.
     #[cfg_attr(
@@ -35,10 +35,10 @@ pub(crate) struct ProgressReport {
 /// Future of the answer to a question: the client's result as JSON text.
 pub(crate) type AnswerFuture = Pin<Box<dyn Future<Output = Result<Box<str>>> + Send>>;
 
-/// Asks the client the questions of one call. Implementations either send a request that the client answers during the call, or end the
-/// call, which the client then repeats with the answer.
+/// Asks the client the questions of one call. Some implementations send a request that the client answers during the call. Others end the
+/// call, and the client repeats the call with the answer.
 pub(crate) trait Asker: Send + Sync {
-    /// Asks a question. The future never resolves if the call ends with its questions.
+    /// Asks a question. The future never resolves if the question ends the call.
     fn ask(&self, key: &str, question: Question) -> AnswerFuture;
 
     /// Returns the value that an earlier round of the call has kept under this key, as JSON text.
@@ -47,10 +47,10 @@ pub(crate) trait Asker: Send + Sync {
     /// Keeps a value for later rounds.
     fn set_done(&self, key: &str, json: Box<str>);
 
-    /// Keeps the round from ending until `release`, because work runs whose value is to be kept. Does nothing without rounds.
+    /// Keeps the round open until `release`, because work is running whose value must be stored. Does nothing if calls have no rounds.
     fn hold(&self) {}
 
-    /// Ends a `hold`, because the work runs no longer.
+    /// Ends a `hold`, because its work no longer runs.
     fn release(&self) {}
 
     /// Records that the call cannot continue in another round.
@@ -68,7 +68,7 @@ pub(crate) trait Asker: Send + Sync {
     /// Fails if the client cannot be asked.
     fn need_input(&self) -> Result<Option<NeedInput>, Error>;
 
-    /// Returns whether the call continues with answers of its client. Its result is then for no other client (rule MRTR-10).
+    /// Returns whether the call continues with answers of its client. Its result then belongs to that client alone (rule MRTR-10).
     fn is_resumed(&self) -> bool;
 
     /// Returns whether the user may be thinking about a question. The timeout of the handler does not run meanwhile.

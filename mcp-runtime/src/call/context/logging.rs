@@ -1,4 +1,4 @@
-//! State of log events for clients: whether the layer is installed, from which level on clients want events, and the call that an event
+//! State for log events that go to clients: whether the layer is installed, the level that clients want, and the call that an event
 //! belongs to. The layer is in `observe`.
 
 use std::{
@@ -11,7 +11,7 @@ use crate::model::Level;
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Most verbose level that any client has asked for, as `Level as u8`. `NOBODY` before the first one.
+/// Most verbose level that any client has asked for, as `Level as u8`. `NOBODY` until a client asks.
 static WANTED: AtomicU8 = AtomicU8::new(NOBODY);
 const NOBODY: u8 = u8::MAX;
 
@@ -25,8 +25,8 @@ pub(crate) fn set_installed() {
     INSTALLED.store(true, Ordering::Relaxed);
 }
 
-/// Records that a client wants events from `level` up. The record stays after the client has disconnected: the only cost is a look at a
-/// thread-local value for each such event.
+/// Records that a client wants events of this level and more severe ones. The record stays after the client has disconnected. Its only
+/// cost is a read of a thread-local value for each such event.
 pub(crate) fn listen(level: Level) {
     let before = WANTED.fetch_min(level as u8, Ordering::Relaxed);
     if before > level as u8 {
@@ -46,7 +46,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Context>> = const { RefCell::new(None) };
 }
 
-/// Guard: log events on this thread belong to the call until it is dropped.
+/// Guard that assigns the log events of this thread to a call until the guard is dropped.
 pub(crate) struct LogScope {
     /// Value to restore, or `None` if nothing was changed.
     before: Option<Option<Context>>,

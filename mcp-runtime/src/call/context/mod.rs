@@ -1,4 +1,4 @@
-//! The context of a running call: the server's state, the caller, and the ways back to the client.
+//! The context of a running call: the server's state, the caller, and the channels to the client.
 
 #[cfg(feature = "auth")]
 mod access;

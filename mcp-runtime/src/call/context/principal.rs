@@ -18,7 +18,7 @@ use std::{fmt, sync::Arc};
 /// # let _ = Principal::new("alice");
 /// ```
 ///
-/// Requests without a principal, or with an empty name, are anonymous. Anonymous callers are not told apart.
+/// Requests without a principal, or with an empty name, are anonymous. The server does not tell anonymous callers apart.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Principal(Arc<str>);
 

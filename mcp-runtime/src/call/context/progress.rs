@@ -12,8 +12,8 @@ use super::{Context, ProgressReport, call_context::ProgressState};
 
 /// Reports the progress of a call. Reports are sent only if the client has asked for them; otherwise they cost nothing.
 ///
-/// Values must rise: the protocol forbids any other value, so it is dropped. Reports to a slow client are merged, so frequent reports are
-/// harmless. The last report always arrives before the answer.
+/// Each value must be greater than the last one: the protocol forbids other values, so the server drops them. Reports to a slow client
+/// are merged, so frequent reports are harmless. The last report always arrives before the answer.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -57,7 +57,7 @@ impl Progress {
         self.send(done.amount(), Some(message.into()));
     }
 
-    /// Reports one more than the last report.
+    /// Reports a value that is one greater than the last report.
     pub fn step(&self) {
         let next = self.state().last.unwrap_or(0.0) + 1.0;
         self.send(next, None);
@@ -97,7 +97,7 @@ impl Progress {
             return;
         }
         state.last = Some(progress);
-        // Sent under the lock, so that two threads cannot swap their reports.
+        // The report is sent under the lock, so that two threads cannot swap their reports.
         let total = state.total.filter(|total| total.is_finite());
         channel.progress(ProgressReport { progress, total, message });
     }
@@ -159,7 +159,7 @@ impl<I: Iterator> Iterator for ProgressIter<I> {
     type Item = I::Item;
 
     fn next(&mut self) -> Option<I::Item> {
-        // An item counts as done when the next one is asked for.
+        // An item counts as done when the loop asks for the next one.
         if self.done > 0 {
             self.progress.report(self.done);
         }

@@ -1,4 +1,4 @@
-//! Work of a handler that is longer than one round of its call: done once for all rounds, or continued as a task.
+//! Work that outlasts one round of its call: it runs once for all rounds (`once`), or continues as a task (`begin_task`).
 
 use std::{
     cell::Cell,
@@ -23,7 +23,7 @@ pub(super) fn waits_for_an_answer() {
     ASKS.set(true);
 }
 
-/// Keeps the round from ending until it is dropped.
+/// Guard that keeps the round from ending until the guard is dropped.
 struct RoundHold {
     asker: Arc<dyn Asker>,
     context: Context,
@@ -49,19 +49,19 @@ impl Context {
     ///
     /// Under protocol revision 2026-07-28 a later round gets the value of the first run. Only success is kept; failed work runs again.
     ///
-    /// A round does not end while the work runs: an open question is sent when the work is done. Work that waits for an answer itself is
+    /// A round does not end while the work runs: an open question is sent when the work is done. Work that itself waits for an answer is
     /// the exception. It is dropped at the end of the round, and starts again in the next one. The server notices this only if the work
-    /// asks in its own task. If another task asks for it, or if the work waits for something that follows an answer, the call waits until
-    /// its timeout.
+    /// asks in its own task. If another task asks the question, or if the work waits for an event that only happens after an answer, the
+    /// call waits until its timeout.
     ///
     /// The value must survive a round trip through JSON. Otherwise the call ends with an internal error, before the client is asked.
     ///
-    /// The key names the work within the call, like the key of a question. Two uses of a key in one call are an internal error. A client
-    /// that sends a round twice repeats the work after that round, unless the item is `single_use`.
+    /// The key names the work within the call, like the key of a question. Two uses of a key in one call are an internal error. If a
+    /// client sends a round twice, the work after that round runs twice, unless the item is `single_use`.
     ///
-    /// Between two rounds the server keeps the value in its process. With `Builder::state_key` (feature `state-key`) it seals the value and
-    /// sends it to the client instead. The value is lost after [`Builder::state_lifetime`](crate::Builder::state_lifetime). The values of all
-    /// keys of a call may have [`Limits::state`](crate::limits::Limits::state) bytes together.
+    /// Between two rounds the server keeps the value in its process. With `Builder::state_key` (feature `state-key`) it sends the sealed
+    /// value to the client instead. The value is lost after [`Builder::state_lifetime`](crate::Builder::state_lifetime). All values of a
+    /// call together may have at most [`Limits::state`](crate::limits::Limits::state) bytes.
     ///
     /// ```
     /// # use mcp_runtime::prelude::*;
@@ -120,7 +120,7 @@ impl Context {
         Ok(value)
     }
 
-    /// Records a use of a key. A second use is an error under every protocol revision, also where no value is kept.
+    /// Records a use of a key. A second use is an error under every protocol revision, even if no value is kept.
     fn use_once(&self, key: &str) {
         let mut onces = self.onces();
         if !onces.keys.insert(key.into()) {
@@ -150,8 +150,8 @@ impl Context {
         self.0.caller.task.as_ref().is_some_and(|task| task.has_begun())
     }
 
-    /// Ends the call and continues as a task of the client. It is for tools with `task(later)`, which first ask their questions and then
-    /// run for long.
+    /// Ends the call, and continues the handler as a task. Use it in tools with `task(later)`, which first ask their questions and then
+    /// run for a long time.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -173,8 +173,8 @@ impl Context {
     /// # fn main() {}
     /// ```
     ///
-    /// Returns at once if the call is a task already or cannot become one, so handlers need not check. Under protocol revision 2025-11-25
-    /// the client decides whether a call is a task. It is then a task from the start, and its questions are those of a task.
+    /// Returns at once if the call is already a task or cannot become one, so handlers need not check. Under protocol revision 2025-11-25
+    /// the client decides whether a call is a task. Such a call is a task from the start, and asks its questions as a task.
     pub async fn begin_task(&self) {
         let Some(task) = &self.0.caller.task else { return };
         let mut end = pin!(self.ended());
@@ -186,7 +186,7 @@ impl Context {
         self.wake();
         poll_fn(|cx| match beginning.as_mut().poll(cx) {
             Poll::Pending => {
-                // An open question is asked first. An enclosing `once` counts as waiting for its answer, so that the round can end.
+                // Open questions are asked first. An enclosing `once` counts as waiting for an answer, so that the round can end.
                 waits_for_an_answer();
                 end.as_mut().poll(cx)
             }

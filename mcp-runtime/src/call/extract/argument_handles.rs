@@ -1,5 +1,5 @@
-//! Handles for arguments of all kinds of items: JSON for tools, texts for prompts and templates, and the text that the user has typed for a
-//! completion.
+//! Handles that read the arguments of all kinds of items: JSON for tools, text for prompts and templates, and for completions the text
+//! that the user has typed so far.
 
 use std::{
     any::{Any, TypeId},
@@ -34,7 +34,7 @@ fn refuse<T>(call: &mut Call<'_>, def: &ArgDef, problem: impl Display) -> Option
     None
 }
 
-/// Returns no default, of a type that the compiler can name.
+/// Returns `None`, for an argument without a default. `fn() -> T` is a concrete type in place of `impl FnOnce() -> T`.
 fn none<T>() -> Option<fn() -> T> {
     None
 }
@@ -68,7 +68,7 @@ fn read_json<T: Argument>(
     }
 }
 
-/// Returns a known primitive as JSON. Other types would need a `Serialize`, which arguments need not have. Enums have names instead.
+/// Returns the value as JSON if its type is listed here. Other arguments need not implement `Serialize`. `name_of` handles enums.
 fn primitive_json<T: 'static>(value: &T) -> Option<Value> {
     let value: &dyn Any = value;
     macro_rules! try_types {
@@ -135,7 +135,7 @@ json_handles! {
         lends |slot| Ok(slot.0.as_ref().and_then(Option::as_deref));
 }
 
-/// Returns the text of an argument after the checks that all types share. Fails with the problem that a check has found.
+/// Returns the text of an argument, or `None` if it is missing. Fails if the text violates a constraint of the argument.
 fn read_text<'a>(
     call: &mut Call<'a>,
     def: &'static ArgDef,
@@ -229,8 +229,8 @@ text_handles! {
         values introspect::values_of::<T>;
 }
 
-/// Returns the values of a type that is parsed with `FromStr`. Only those of `bool` are known, because the `FromStr` of an enum need not
-/// spell its values as serde does.
+/// Returns the values of a type that is parsed with `FromStr`. Only the values of `bool` are known, because an enum's `FromStr` may spell
+/// its variants differently than serde does.
 fn parsed_values<T: 'static>() -> Vec<&'static str> {
     if TypeId::of::<T>() == TypeId::of::<bool>() { vec!["true", "false"] } else { Vec::new() }
 }
@@ -260,7 +260,7 @@ impl<T: FromStr<Err: Display> + Send + 'static> Describe for TypedText<T> {
     }
 }
 
-// Borrowed texts: the handle makes an owned value and lends it.
+// Borrowed texts: the handle reads an owned value, and lends it to the function.
 
 /// Declares handles that read an owned value like `$inner` and lend it.
 macro_rules! lent {

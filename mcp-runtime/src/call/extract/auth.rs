@@ -10,7 +10,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
 };
 
-/// Parameter for the caller: the [`Authorization`] of its access token, with the claims of the token as a `C`.
+/// Parameter for the caller: the [`Authorization`] of its access token, with the token's claims deserialized into a `C`.
 ///
 /// ```
 /// use mcp_runtime::{auth::Auth, prelude::*};
@@ -34,8 +34,8 @@ use crate::{
 /// # fn main() {}
 /// ```
 ///
-/// A call without an authorization fails. This includes calls over stdio, where credentials come from the environment. `Option<Auth<C>>` is
-/// `None` instead. Claims that are not a `C` are an internal error.
+/// A call without an authorization fails. This includes calls over stdio, where credentials come from the environment. A parameter
+/// `Option<Auth<C>>` is then `None`. Claims that cannot be read as a `C` cause an internal error.
 pub struct Auth<C = IgnoredAny> {
     authorization: Authorization,
     claims: Arc<C>,

@@ -1,4 +1,4 @@
-//! A call on its way into a handler: its arguments, the problems with them, and the run of the handler.
+//! The call that generated code works on: it reads the arguments, collects their problems, and runs the handler.
 
 use std::{borrow::Cow, cell::Cell, future::Future, pin::Pin};
 
@@ -12,7 +12,7 @@ use crate::{
     unwind,
 };
 
-/// A call on its way into a handler: the arguments, and the problems with them.
+/// A call whose arguments are being read: the arguments, and the problems found so far.
 pub struct Call<'a> {
     pub(crate) mode: Mode<'a>,
     pub(crate) arguments: Arguments<'a>,
@@ -54,7 +54,7 @@ pub(crate) enum Mode<'a> {
 /// The names of an item's arguments.
 #[derive(Default)]
 pub(crate) struct ArgumentNames {
-    /// Names of parameters.
+    /// Names of the arguments that have a parameter of their own.
     pub(crate) own: Vec<Cow<'static, str>>,
     /// Names of the fields of spread structs.
     pub(crate) spread: Vec<String>,
@@ -66,9 +66,9 @@ impl ArgumentNames {
     }
 }
 
-/// Arguments by name. `taken` marks those that a parameter has read.
+/// Arguments by name. `taken` marks the arguments that a parameter has read.
 pub(crate) enum Arguments<'a> {
-    /// Members as the parser has noted them. Each bit of `taken` stands for one of them.
+    /// Members as indexed by the parser. Bit `i` of `taken` is set when a parameter has read member `i`.
     Noted {
         members: &'a [Option<(&'a str, Raw<'a>)>],
         taken: u32,
@@ -121,7 +121,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Returns the JSON argument of this name, and marks it as taken. The last one wins, as in every JSON object that we read.
+    /// Returns the JSON argument of this name and marks it as taken. If a name is repeated, the last member wins, as in all JSON objects.
     fn take(&mut self, name: &str) -> Option<Raw<'a>> {
         match self {
             Self::Noted { members, taken } => {
@@ -140,13 +140,13 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Returns the names that no parameter has read.
+    /// Returns the names of the arguments that no parameter has read.
     fn unknown(&self) -> Vec<&str> {
         fn left<'s, V>(members: &'s [ArgumentMember<'_, V>]) -> Vec<&'s str> {
             members.iter().filter(|member| !member.taken).map(|member| &*member.name).collect()
         }
         match self {
-            // The usual case.
+            // Usual case: all arguments have been read.
             Self::Noted { members, taken } if taken.count_ones() as usize == members.len() => {
                 Vec::new()
             }
@@ -160,7 +160,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Result of a generated function: the answer, or the future of the answer.
+/// Outcome of a generated function: the answer itself, or a future that resolves to the answer.
 pub enum Running {
     Ready(OperationResult),
     Pending(Pin<Box<dyn Future<Output = OperationResult> + Send>>),
@@ -185,7 +185,7 @@ impl<'a> Call<'a> {
         Self { mode, arguments, context, names, problems: Vec::new() }
     }
 
-    /// Records a problem with an argument. The text is cut, because it may repeat what the client sent, also in errors of the author's types.
+    /// Records a problem with an argument. A long text is truncated: any error, also of the author's types, may repeat the client's input.
     pub(crate) fn problem(&mut self, text: String) {
         self.problems.push(match truncated(&text, LONGEST_PROBLEM) {
             all if all.len() == text.len() => text,
@@ -206,7 +206,7 @@ impl<'a> Call<'a> {
         Some(member.value.clone())
     }
 
-    /// Returns the text that the user has typed, in a `#[completion]` function.
+    /// Returns the text that the user has typed so far. Empty unless a `#[completion]` function runs.
     pub(crate) fn typed(&self) -> &'a str {
         match self.mode {
             Mode::Completion { text } => text,
@@ -223,13 +223,13 @@ impl<'a> Call<'a> {
         matches!(self.mode, Mode::Tool { strict: true, .. })
     }
 
-    /// Returns whether all arguments were present, valid and known.
+    /// Records unknown arguments as problems. Returns whether the handler can run: there are no problems, and the mode is not `Fit`.
     pub fn accept(&mut self) -> bool {
         let lenient = match self.mode {
             Mode::Tool { lenient, .. } => lenient,
             Mode::Prompt { .. } => false,
-            // No argument of a resource is unknown: its arguments are the variables of the template, and the compiler has checked that each has
-            // a parameter. A completion function takes only the arguments that it needs.
+            // A resource has no unknown arguments: its arguments are the variables of the template, and each of them has a parameter,
+            // which is checked at compile time. A completion function takes only the arguments that it needs.
             Mode::Resource { .. } | Mode::Fit { .. } | Mode::Completion { .. } => true,
         };
         if let Mode::Fit { fits } = self.mode {
@@ -265,7 +265,7 @@ impl<'a> Call<'a> {
                 "wrong arguments for prompt `{name}`: {}",
                 self.problems.join("; ")
             ))),
-            // If a variable does not fit its type, the URI does not exist.
+            // If a variable does not fit its type, the URI names no resource.
             Mode::Resource { uri, misfit } => {
                 misfit.set(true);
                 Err(Error::no_resource(uri))
@@ -287,8 +287,8 @@ impl<'a> Call<'a> {
         Running::Pending(Box::pin(run(self.context.get().clone())))
     }
 
-    /// Runs a plain function on a thread for blocking work. The job keeps its permit, and its place among the calls of its item, until it
-    /// ends, even if the call is given up.
+    /// Runs a plain function on a thread for blocking work. The job keeps its permit, and the call's share of the limits, until the job
+    /// ends. This holds even if the call is given up.
     pub fn blocking(
         self,
         run: impl FnOnce(&Context) -> OperationResult + Send + 'static,
@@ -305,12 +305,12 @@ impl<'a> Call<'a> {
             let job = move || {
                 let _held = (permit, reservation);
                 let _scope = crate::call::context::enter(&context);
-                // A panic is caught here, so that it is passed on as a value and not as tokio's join error.
+                // The panic is caught on this thread. Otherwise it would arrive as tokio's `JoinError`.
                 unwind::catch(|| run(&context))
             };
             match tokio::task::spawn_blocking(job).await {
                 Ok(Ok(answer)) => answer,
-                // The payload of the panic has been dropped, because its own `Drop` could panic once more.
+                // `unwind::catch` has already dropped the payload of the panic, because the payload's own `Drop` could panic too.
                 Ok(Err(panicked)) => std::panic::resume_unwind(Box::new(panicked)),
                 Err(error) => Err(Error::internal(error)),
             }
@@ -321,7 +321,7 @@ impl<'a> Call<'a> {
 /// Maximum number of characters in the problem of one argument.
 const LONGEST_PROBLEM: usize = 1000;
 
-/// Maximum number of unknown arguments that are named. The others are only counted.
+/// Maximum number of unknown arguments that an error lists by name. Further ones are only counted.
 const MOST_UNKNOWN: usize = 10;
 
 fn unknown_argument(name: &str, known: &[&str]) -> String {

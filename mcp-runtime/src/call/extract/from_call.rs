@@ -1,4 +1,4 @@
-//! Parameters whose values come from the server: the trait, and the types that implement it here.
+//! Parameters whose values come from the server: the trait `FromCall`, and types that implement it.
 
 use std::{
     any::{Any, TypeId, type_name},
@@ -16,9 +16,9 @@ use crate::{
     model::{Asks, ClientInfo, Meta, Root, Sampled, Sampling},
 };
 
-/// A parameter whose value comes from the server, never from the client. It is not in any schema.
+/// Type of a parameter whose value comes from the server, never from the client. The parameter is not in any schema.
 ///
-/// Implement it for the values that your handlers need of a call:
+/// Implement it for types that your handlers derive from the call:
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -52,8 +52,8 @@ pub trait FromCall<'a>: Sized {
     /// Fails if the value cannot be made.
     fn from_call(context: &'a Context) -> Result<Self>;
 
-    /// Declares what the server must have at its start, so that a missing part is found then and not at the first call. A type that
-    /// contains other such types calls their `needs`, as in `Elicit::needs(needs)`.
+    /// Declares what the value needs from the server and the client. The server checks its own part when it is built, before the first
+    /// call. A type that contains other `FromCall` types calls their `needs`, as in `Elicit::needs(needs)`.
     fn needs(needs: &mut Requirements) {
         let _ = needs;
     }
@@ -65,7 +65,7 @@ pub struct Requirements {
     pub(crate) states: Vec<(TypeId, &'static str)>,
     /// Whether the request's `_meta` must be kept.
     pub(crate) meta: bool,
-    /// Whether the item takes the call itself, with which it can ask any question.
+    /// Whether the item takes the `Context`, through which it can ask the client any question.
     pub(crate) context: bool,
     /// Whether the item can change the catalog.
     pub(crate) handle: bool,
@@ -80,9 +80,9 @@ impl Requirements {
     }
 }
 
-/// `&T` is shared state, `&Context` the call, `&HeaderMap` the headers of its HTTP request.
+/// `&T` borrows shared state, `&Context` the context of the call, and `&HeaderMap` the headers of the call's HTTP request.
 ///
-/// `&Context` and `&HeaderMap` are recognized by their `TypeId`, because second impls for them would conflict with this one.
+/// `&Context` and `&HeaderMap` are recognized by their `TypeId`, because separate impls for them would conflict with this impl.
 #[diagnostic::do_not_recommend]
 impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
     fn from_call(context: &'a Context) -> Result<Self> {
@@ -103,7 +103,7 @@ impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
     }
 }
 
-/// Returns whether this is the type of HTTP headers, which every call has. Over other transports they are empty.
+/// Returns whether the type is `HeaderMap`. Every call has headers. Over transports other than HTTP they are empty.
 fn is_head(id: TypeId) -> bool {
     #[cfg(feature = "http")]
     return id == TypeId::of::<http::HeaderMap>();
@@ -210,7 +210,7 @@ pub trait Shared: Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> Shared for T {}
 
-/// Returns the error for missing state. `build()` checks for it, so only a call that bypasses the server gets here.
+/// Returns the error for missing state. `build()` rejects a server without the state, so only a call that bypasses the server gets here.
 fn missing_state<T>() -> Error {
     Error::internal(format!("there is no state of type `{}`", type_name::<T>()))
 }
@@ -289,8 +289,8 @@ macro_rules! asks {
         impl $name {
             /// Returns whether the calling client has declared the capability.
             ///
-            /// Always `true` if the function itself takes this parameter or has `asks(…)`, because calls of other clients are rejected. It
-            /// can be `false` in a type of yours that holds this one, if its [`FromCall::needs`] does not pass on the requirement.
+            /// Always `true` if the function itself takes this parameter or has `asks(…)`, because calls of clients without it are
+            /// rejected. It can be `false` inside your own type, if the [`FromCall::needs`] of that type does not declare the requirement.
             pub fn client_can(&self) -> bool {
                 self.0.client().$can()
             }
@@ -322,8 +322,8 @@ asks! {
     /// `asks(elicitation)`.
     ///
     /// A call of a client without the capability is rejected before the function runs. Under protocol revision 2026-07-28 the client gets
-    /// error -32021. Under earlier revisions a tool's result tells the model, and prompts and resources answer with an error. A function
-    /// that can do without the capability takes `&Context` instead, and checks the client itself.
+    /// error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error. A
+    /// function that can also work without the capability takes `&Context` instead, and checks the client itself.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -348,8 +348,8 @@ asks! {
     /// `asks(sampling)`.
     ///
     /// A call of a client without the capability is rejected before the function runs. Under protocol revision 2026-07-28 the client gets
-    /// error -32021. Under earlier revisions a tool's result tells the model, and prompts and resources answer with an error. A function
-    /// that can do without the capability takes `&Context` instead, and checks the client itself.
+    /// error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error. A
+    /// function that can also work without the capability takes `&Context` instead, and checks the client itself.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -368,8 +368,8 @@ asks! {
     /// `asks(roots)`.
     ///
     /// A call of a client without the capability is rejected before the function runs. Under protocol revision 2026-07-28 the client gets
-    /// error -32021. Under earlier revisions a tool's result tells the model, and prompts and resources answer with an error. A function
-    /// that can do without the capability takes `&Context` instead, and checks the client itself.
+    /// error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error. A
+    /// function that can also work without the capability takes `&Context` instead, and checks the client itself.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;

@@ -1,7 +1,7 @@
 //! Conversion of the client's arguments and the server's values into the parameters of the user's function.
 //!
 //! The *type* of a parameter decides where its value comes from: a [`FromCall`] type from the server, any other type from the client.
-//! `probe` asks the trait system. The names of types do not matter.
+//! `probe` decides this with trait bounds, so the names of types do not matter.
 
 #[allow(missing_docs, reason = "public only for generated code")]
 mod argument_handles;

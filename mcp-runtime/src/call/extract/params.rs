@@ -17,11 +17,11 @@ pub struct ItemParams {
     pub(crate) in_place: bool,
     /// Whether a `#[completion]` function takes the typed text, and so filters the values itself.
     pub(crate) takes_typed_text: bool,
-    /// Argument whose default is being made by the author's own expression.
+    /// Name of the argument whose default, an expression of the author, is being evaluated.
     pub(crate) making_default: Option<&'static str>,
 }
 
-/// A parameter that is an argument.
+/// A parameter whose value the client sends.
 pub(crate) struct ArgumentField {
     pub(crate) def: &'static ArgDef,
     pub(crate) source: ArgumentSource,
@@ -34,8 +34,8 @@ pub(crate) enum ArgumentSource {
     Json { schema: fn(&mut SchemaGenerator) -> Schema, required: fn() -> bool },
     /// An object whose members are arguments.
     Spread { schema: fn(&mut SchemaGenerator) -> Schema },
-    /// A text argument of a prompt or template. `values` returns the allowed values of a type that allows only some, and `read_as` is the
-    /// type that the text is parsed into.
+    /// A text argument of a prompt or template. `values` returns the allowed values, or an empty list if the type does not name them.
+    /// `read_as` is the type that the text is parsed into.
     Text { required: bool, values: fn() -> Vec<&'static str>, read_as: TypeId },
 }
 
@@ -87,11 +87,11 @@ pub trait Describe: Copy {
 
     fn describe(self, params: &mut ItemParams, def: &'static ArgDef);
 
-    /// Returns the default as JSON, if it is of a type that we can write.
+    /// Returns the default as JSON, or `None` if it has a type that cannot be written as JSON.
     fn default_json(self, default: Self::Value) -> Option<Value>;
 }
 
-/// Types that `#[arg(default = "…")]` can make from its text.
+/// Types that can be created from the string in `#[arg(default = "…")]`.
 #[diagnostic::on_unimplemented(
     message = "a string cannot be the default of type `{Self}`",
     label = "cannot be made from a string",

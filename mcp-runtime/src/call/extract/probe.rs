@@ -1,10 +1,10 @@
 //! Classification of parameters by the trait system.
 //!
 //! Generated code contains `(&&&&Probe::<T>::NEW).tool_param().check::<T>()`. Method look-up tries receivers in the order `&&&P`, `&&&&P`,
-//! `&&P`, `&P`, `P`. An impl on an earlier receiver wins if its bounds hold, on stable Rust and through any alias.
+//! `&&P`, `&P`, `P`. An impl on an earlier receiver wins if its bounds hold. This works on stable Rust, and through type aliases.
 //!
-//! The last level has no bounds. It takes the types that fit no other level, and its handle has the methods of all other handles. Only its
-//! `check` has a bound. This gives one error, E0277 with our message, at the whole type, which the turbofish repeats.
+//! The last level has no bounds, and accepts the types that fit no other level. Its handle has all methods of the other handles. Only
+//! `check` has a bound, so rustc reports one error, E0277 with our message. The turbofish repeats the type, so the error marks all of it.
 
 use std::{any::type_name, fmt::Display, marker::PhantomData, str::FromStr};
 
@@ -45,7 +45,7 @@ pub trait TextArgument: DeserializeOwned + Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> TextArgument for T {}
 
-/// Parameters of a plain `fn`: all except those that only make sense while work goes on.
+/// Parameters that a plain `fn` can take: all except those that are useful only in a function that runs for some time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no use in a plain `fn`, which runs in place and must return at once",
     label = "never reaches the client, and never changes while the function runs",
@@ -67,7 +67,7 @@ pub trait FromClient {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + NeverImplemented> FromClient for T {}
 
-/// Trait that no type implements. An impl that could apply keeps rustc from adding a label about a call that the user did not write.
+/// Trait that no type implements. A blanket impl bounded by it keeps rustc from labelling a call that the user did not write.
 pub trait NeverImplemented {}
 
 /// The type of a parameter, as a value for the method look-up.
@@ -78,15 +78,15 @@ impl<T: ?Sized> Probe<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// Checks that generated code calls on every handle. A handle that rejects a type (see `unfit_handles`) has an inherent method of the same
-/// name, which wins.
+/// Checks that generated code calls on every handle. A handle that rejects a type (see `unfit_handles`) has an inherent method of the
+/// same name, which takes precedence.
 pub trait Check: Describe {
     /// Checks the type. `T` is the parameter's type as the user wrote it, so that an error points there.
     fn check<T: ?Sized>(self) -> Self {
         self
     }
 
-    /// Checks that a type owns its data. Called where the argument is read or described, because rustc would otherwise report more errors.
+    /// Checks that a type owns its data. It is called where the argument is read or described. Otherwise rustc would report more errors.
     fn check_owned<T: ?Sized>(self) -> Self {
         self
     }
@@ -123,39 +123,39 @@ macro_rules! handles {
     )*};
 }
 handles! {
-    /// Made from the call.
+    /// Value that is made from the call.
     ServerValue;
     /// `Progress` and `Cancel`: made from the call, but not for a plain `fn`.
     LiveValue;
-    /// Read from JSON.
+    /// Argument that is read from JSON.
     JsonArgument;
-    /// Read from JSON and lent as a slice.
+    /// Argument that is read from JSON and lent as a slice.
     SliceArgument;
     /// Optional argument that is read from JSON and lent as a slice.
     SliceOption;
-    /// Read from JSON and lent as a `&str`.
+    /// Argument that is read from JSON and lent as a `&str`.
     StrArgument;
-    /// Parsed with `FromStr`.
+    /// Argument that is parsed with `FromStr`.
     ParsedArgument;
     /// Optional argument that is parsed with `FromStr`.
     ParsedOption;
-    /// A text, lent as a `&str`.
+    /// Text argument that is lent as a `&str`.
     TextStr;
-    /// Read from a text with serde.
+    /// Text argument that is read with serde.
     ReadArgument;
     /// Text that the user has typed so far.
     TypedText;
     /// Text that the user has typed so far, lent as a `&str`.
     TypedStr;
-    /// Members spread over the arguments.
+    /// Struct whose fields are arguments.
     Spread;
-    /// Read from JSON and lent as an `Option<&str>`.
+    /// Argument that is read from JSON and lent as an `Option<&str>`.
     OptionalStr;
-    /// A text, lent as an `Option<&str>`.
+    /// Text argument that is lent as an `Option<&str>`.
     OptionalTextStr;
 }
 
-/// A value on its way to the function: owned arguments are moved out when passed.
+/// Value of an argument between reading and passing. An owned value is moved out when it is passed to the function.
 #[derive(Debug)]
 pub struct ValueSlot<T>(pub(super) Option<T>);
 
@@ -281,8 +281,8 @@ pub trait ReadLevel<T> {
 }
 impl<T: TextArgument> ReadLevel<T> for &Probe<T> {}
 
-// Classification in constants, where method look-up cannot choose. There, an inherent constant wins over a trait's constant if its bounds
-// hold, so each choice has two outcomes. Therefore the source of the value and its schema are separate constants.
+// Classification in constants, which cannot use method look-up. An inherent constant wins over a trait's constant if its bounds hold.
+// This choice has only two outcomes. Therefore the source of the value and its schema are separate constants.
 
 impl<'a, T: FromCall<'a>> Probe<T> {
     /// The value comes from the server.
@@ -290,7 +290,7 @@ impl<'a, T: FromCall<'a>> Probe<T> {
 }
 
 impl<T: FromStr<Err: Display>> Probe<T> {
-    /// The author has implemented `FromStr` for the type.
+    /// The type implements `FromStr`.
     pub const IS_PARSED: bool = true;
 }
 

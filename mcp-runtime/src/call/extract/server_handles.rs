@@ -103,8 +103,8 @@ impl<T> UnfitReceiverLevel<T> for Probe<T> {
     }
 }
 
-/// A type that is `Send` can only violate the bound `Sync`, and rustc names the part of the type that does. A type that is not `Send` would
-/// get two errors here, so it gets the method of `UnsharedLevel`.
+/// If `T` is `Send`, only the bound `Sync` can fail, and rustc names the part of the type that violates it. A type that is not `Send`
+/// would get two errors here, so the method of `UnsharedLevel` checks it.
 impl<T: Send + 'static> Receiver<T> {
     pub fn check_shared(self) -> Self
     where

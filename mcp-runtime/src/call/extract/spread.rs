@@ -26,7 +26,7 @@ use crate::{
     schema::constant::{self, Top},
 };
 
-/// A struct whose fields are the arguments of the tool. Use it if you have the struct already.
+/// Parameter whose fields are the arguments of the tool. Use it if you already have a struct with these fields.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -73,7 +73,7 @@ impl<F, T> Clone for SpreadField<F, T> {
 
 impl<F, T> Copy for SpreadField<F, T> {}
 
-/// Reads `T` from the members that are not parameters themselves, and marks the members that it used.
+/// Reads `T` from the arguments that have no parameter of their own, and marks the arguments that `T` has a field for.
 pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
     let strict = call.is_strict();
     let names = call.names;
@@ -150,7 +150,7 @@ impl SpreadReading {
     }
 }
 
-/// Returns the JSON inside a JSON string. It must not be a string again, and no object in it may have a name twice.
+/// Returns the JSON text inside a JSON string. `None` if that text is itself a string, or has an object with a duplicate name.
 fn stringified(value: &str) -> Option<String> {
     let inner = Raw::trusted(value).string()?;
     let inner = validate(inner.as_bytes(), DEPTH).ok()?;
@@ -204,7 +204,7 @@ impl<F: Argument> FieldLevel<F> for &Probe<F> {
     }
 }
 
-/// Level of a struct from the macro whose derives have failed, and have reported the reason.
+/// Level of a macro-generated struct whose derives have failed. The derives have already reported the error.
 pub trait UnfitFieldLevel<F> {
     fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T>;
 }

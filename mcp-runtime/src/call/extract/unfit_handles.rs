@@ -29,12 +29,12 @@ pub trait FromServer<'a> {}
 #[diagnostic::do_not_recommend]
 impl<'a, T: FromCall<'a>> FromServer<'a> for T {}
 
-/// State that is `Send` and must also be `Sync`. If it is not, rustc finds the reason at any depth.
+/// State that is `Send`, and must be `Sync` as well. If it is not, rustc names the cause, however deep inside the type.
 pub trait SyncState {}
 impl<T: Sync> SyncState for &T {}
 impl<T: Sync> SyncState for State<T> {}
 
-/// Parameters that share a `T` among all calls. With two bounds, a type that is neither `Send` nor `Sync` would get two errors.
+/// Parameters that share a `T` among all calls. The single bound gives one error, even if the type is neither `Send` nor `Sync`.
 #[diagnostic::on_unimplemented(
     message = "calls that run at the same time cannot share `{T}`",
     label = "not `Send` and `Sync`",
@@ -76,7 +76,7 @@ pub trait OwnsData {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + NeverImplemented> OwnsData for T {}
 
-/// For these types rustc would say that their `Deserialize` is not general enough.
+/// Without this method, rustc would report that `Deserialize` is not general enough for these types.
 impl<T: Borrows> JsonArgument<T> {
     pub fn check_owned<X: OwnsData>(self) -> Self {
         self
@@ -230,8 +230,8 @@ pub trait UnfitLevel<T> {
 }
 impl<T> UnfitLevel<T> for Probe<T> {}
 
-/// Level of `&T` and `State<T>` that do not come from the server. The only possible reason is that calls cannot share a `T`. Here, `T` is
-/// `Send`.
+/// Level of `&T` and `State<T>` for a `T` that is `Send` but not `Sync`. Calls cannot share such a `T`, which is the only possible reason
+/// that the parameter does not come from the server.
 pub trait UnseenStateLevel<T> {
     state_params!(UnseenState<T>);
 }

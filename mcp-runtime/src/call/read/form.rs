@@ -1,4 +1,4 @@
-//! Forms: structs whose fields are the questions to a user, and that are read from the answers.
+//! Forms: structs whose fields are questions to a user. The answers are read into the struct.
 
 use std::{collections::BTreeSet, fmt, marker::PhantomData};
 
@@ -153,8 +153,8 @@ macro_rules! numbers {
     )*};
 }
 
-/// Returns the kind of an integer field. As in the schemas of arguments, bounds that users do not reach by accident are left out. The
-/// reader checks them.
+/// Returns the kind of an integer field. As in the schemas of arguments, it leaves out bounds that users do not exceed by accident. The
+/// reader checks those bounds.
 const fn integer(least: Option<i128>, most: Option<i128>) -> FieldKind {
     FieldKind::Integer { least, most }
 }
@@ -189,7 +189,7 @@ pub fn choices<T: DeserializeOwned>(titles: &[Option<&'static str>], enum_names:
 /// Reads an answer. A field that was left out gets its default.
 ///
 /// # Errors
-/// Returns everything that is wrong with the answer.
+/// Returns all problems of the answer.
 pub(crate) fn read<T: Form>(content: Raw<'_>) -> Result<T, Vec<String>> {
     let schema = T::schema();
     schema.check(content)?;
@@ -222,7 +222,7 @@ pub fn field<T: FormField>() -> FormFieldBuilder<T> {
     FormFieldBuilder { schema, of: PhantomData }
 }
 
-// No bound here, so that a type that cannot be a field gives one error, at `field`.
+// This impl has no bound, so that a type that cannot be a field causes only one error, at `field`.
 impl<T> FormFieldBuilder<T> {
     #[must_use]
     pub fn title(mut self, title: &'static str) -> Self {
@@ -268,7 +268,7 @@ impl<T> FormFieldBuilder<T> {
         self.with(|kind| kind.in_format(format))
     }
 
-    /// Sets the default. A number that JSON cannot express is not set.
+    /// Sets the default. A number that JSON cannot express, such as NaN, sets no default.
     #[must_use]
     pub fn default(mut self, default: impl FnOnce() -> T) -> Self
     where
@@ -290,7 +290,7 @@ impl<T> FormFieldBuilder<T> {
     }
 }
 
-/// Types that `range` bounds.
+/// Types that `range` applies to.
 #[diagnostic::on_unimplemented(
     message = "a range bounds numbers, and this field is `{Self}`",
     label = "nothing to bound: `len` is for text and for several choices"
@@ -318,7 +318,7 @@ pub trait Measured {}
 )]
 pub trait Formatted {}
 
-/// Types whose value is present in every answer.
+/// Types whose fields may have a default, because every answer has a value for them.
 #[diagnostic::on_unimplemented(
     message = "a field with a default is never missing, and this field is `{Self}`",
     label = "remove the default, or the `Option` of the type"
@@ -333,7 +333,7 @@ all! {
     Certain: u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, String;
 }
 
-// Written one by one, because the compiler lists these impls in its error.
+// These impls are written one by one, because the compiler lists them in its error.
 impl Fractional for f32 {}
 impl Fractional for f64 {}
 impl Measured for String {}

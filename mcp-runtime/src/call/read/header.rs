@@ -34,8 +34,8 @@ pub(crate) fn agrees(header: &[u8], argument: Raw<'_>) -> bool {
     }
 }
 
-/// A number as its sign, its digits without zeros at either end, and a power of ten as their factor. The comparison is exact at any size,
-/// where an `f64` would call different integers equal.
+/// A number, split into its sign, its digits without zeros at either end, and an exponent of ten. The comparison is exact at any size. As
+/// `f64`, different large integers could be equal.
 #[derive(Debug, PartialEq)]
 struct HeaderNumber {
     is_negative: bool,
@@ -87,7 +87,7 @@ mod tests {
         check("=?base64?Z3LDvMOfZQ==?=", Some("grüße"));
         check("  =?base64?IGEg?=  ", Some(" a "));
         check("=?base64??=", Some(""));
-        // Without the whole wrapper the value is plain text.
+        // Without the complete wrapper, the value is plain text.
         check("=?base64?Z3LDvMOfZQ==", Some("=?base64?Z3LDvMOfZQ=="));
         check("Z3LDvMOfZQ==?=", Some("Z3LDvMOfZQ==?="));
         check("=?BASE64?YQ==?=", Some("=?BASE64?YQ==?="));
@@ -138,7 +138,7 @@ mod tests {
         check("-42", "42", false);
         check("9007199254740993", "9007199254740992", false);
         check("18446744073709551616", "18446744073709551616.0", true);
-        // Exponents beyond the range that is compared, in either direction.
+        // Exponents outside the range that is compared, in either direction.
         check("1e99999999999999999999", "42", false);
         check("1e-99999999999999999999", "0", false);
         check("042", "42", false);

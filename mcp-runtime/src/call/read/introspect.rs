@@ -1,4 +1,4 @@
-//! Facts about a type, found out by asking its `Deserialize`: the values of an enum or `bool`, the fields of a struct, and whether serde
+//! Facts about a type, derived from its `Deserialize` impl: the values of an enum or `bool`, the fields of a struct, and whether serde
 //! needs a value at all.
 //!
 //! Serde decides what a missing argument means: `Option` becomes `None`, and every other type reports the value that it expects.
@@ -14,7 +14,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// Returns the names of a unit enum as serde spells them, `true` and `false` for a `bool`, and nothing for other types.
+/// Returns the names of a unit enum as serde spells them, `true` and `false` for a `bool`, and an empty list for other types.
 pub(crate) fn values_of<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     let mut found = Vec::new();
     let _ = T::deserialize(NameCollector { found: &mut found, of_struct: false });
@@ -111,7 +111,7 @@ impl<'de> Deserializer<'de> for NameCollector<'_> {
     }
 }
 
-/// Returns the value of a `T` that was not sent, as serde's own `missing_field` decides, or the value that was expected.
+/// Returns the value that serde gives to a missing `T`. If serde needs a value, returns a description of the expected value.
 pub(crate) fn missing_value<'de, T: Deserialize<'de>>() -> Result<T, Expected> {
     T::deserialize(MissingValue)
 }

@@ -41,7 +41,7 @@ fn read_again<T: DeserializeOwned>(
         && let Ok(inner) = validate(inner.as_bytes(), DEPTH)
         && let Ok(value) = read_leniently(inner)
     {
-        // JSON in a string must keep the same rules as a message.
+        // JSON in a string must obey the same rule as a message: no object has a name twice.
         return match inner.duplicate_name() {
             Some(doubled) => Err(doubled.to_string()),
             None => Ok((value, Some(inner.as_str().to_owned()))),
@@ -56,7 +56,7 @@ pub(crate) const DEPTH: usize = 127;
 /// Reads a value leniently.
 ///
 /// # Errors
-/// Fails if the value does not fit the type. The text has the path to the value inside the argument.
+/// Fails if the value does not fit the type. The error text contains the path to the value inside the argument.
 fn read_leniently<T: DeserializeOwned>(raw: Raw<'_>) -> Result<T, String> {
     let mut path = String::new();
     let value = lenient::read(raw, |reader| {
@@ -72,7 +72,7 @@ fn read_leniently<T: DeserializeOwned>(raw: Raw<'_>) -> Result<T, String> {
 
 /// Reads the most common types as serde would, but faster. `None` for other types, and for wrong values.
 fn usual<T: 'static>(raw: Raw<'_>) -> Option<T> {
-    // The compiler decides these branches for each type.
+    // For each `T`, the compiler removes the branches of other types.
     let mut slot = None::<T>;
     let any: &mut dyn Any = &mut slot;
     if let Some(slot) = any.downcast_mut::<Option<String>>() {
@@ -88,7 +88,7 @@ fn usual<T: 'static>(raw: Raw<'_>) -> Option<T> {
     slot
 }
 
-/// Rewrites a message of serde for clients: without the position in the text, and with types of JSON for Rust's types.
+/// Rewrites a message of serde for clients: without the position in the text, and with JSON types instead of Rust types.
 pub(crate) fn wording(error: &str) -> String {
     let text = error.split(" at line ").next().unwrap_or(error);
     let Some((before, expected)) = text.rsplit_once("expected ") else { return text.to_owned() };
@@ -251,7 +251,7 @@ mod tests {
         assert!(error.len() < 200, "{error}");
     }
 
-    /// For these types serde buffers the value before it knows its type.
+    /// Serde buffers a value of these types before it knows which type to read.
     #[test]
     fn an_integer_is_one_also_where_serde_keeps_it_first() {
         #[derive(serde::Deserialize, Debug)]
@@ -322,7 +322,7 @@ mod tests {
         );
     }
 
-    /// The readers agree on everything that is not read leniently.
+    /// Both readers agree on all input that needs no leniency.
     #[test]
     fn the_lenient_reader_agrees_with_serde_json() {
         #[derive(serde::Deserialize, Debug)]

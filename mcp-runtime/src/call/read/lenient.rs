@@ -21,7 +21,7 @@ use serde::{
 
 use crate::error::shown;
 
-/// Maximum number of bytes that are read for one argument, all readings together.
+/// Maximum number of bytes that are read for one argument, summed over all readings.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Number of readings that an argument gets even if it is too large for [`MOST_BYTES`].
@@ -36,7 +36,7 @@ pub(crate) fn read<R>(
     mut read: impl FnMut(&mut ArgumentReader<'_, '_>) -> Result<R, ReadError>,
 ) -> Result<R, ReadError> {
     let mut leniency = Leniency::default();
-    // Fields without a default, whose `null` is the error.
+    // Fields without a default. A `null` for one of them remains an error.
     let mut required: Vec<NullField> = Vec::new();
     let most = LEAST_READINGS.max(MOST_BYTES / raw.as_str().len().max(1));
     let mut readings = 0;
@@ -69,7 +69,7 @@ const DEPTH: usize = 127;
 #[derive(Debug)]
 pub(crate) struct ReadError {
     text: String,
-    /// The missing field, if that is the reason.
+    /// Name of the missing field, if a missing field caused the error.
     missing: Option<&'static str>,
 }
 
@@ -224,7 +224,7 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
             (None, Some(number)) => number >= least,
             (None, None) => false,
         };
-        // A type of the author may accept numbers beyond the range that it asks for, so the range decides only about the error.
+        // The author's type may accept numbers outside of the range that it asks for. So the range only decides which error is returned.
         visit_integer(integer, visitor)
             .unwrap_or_else(|| Err(out_of_range()))
             .map_err(|error| if fits { error } else { out_of_range() })

@@ -1,6 +1,6 @@
-//! Reading of what clients send for one value: JSON and texts of arguments, answers to forms, and headers that repeat arguments.
+//! Readers for single values that clients send: arguments as JSON or text, answers to forms, and headers that repeat arguments.
 //!
-//! Nothing here knows the call that the value belongs to.
+//! The readers do not depend on the call that a value belongs to.
 
 #[allow(missing_docs, reason = "public only for generated code, but for its two traits")]
 mod form;

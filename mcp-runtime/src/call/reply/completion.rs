@@ -6,7 +6,7 @@ use crate::{
     model::{Completion, Done, OperationResult},
 };
 
-/// Result type of a `#[completion]` function: a `Vec` or an array of texts, a [`Completion`] that knows its total, or a `Result` of these.
+/// Result type of a `#[completion]` function: a `Vec` or an array of texts, a [`Completion`] with a total, or a `Result` of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a completion can return",
     label = "cannot become completion values",

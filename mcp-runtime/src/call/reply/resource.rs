@@ -77,7 +77,7 @@ impl ResourceReply for Image {
 }
 
 #[diagnostic::do_not_recommend]
-/// An empty URI stands for the URI that is read.
+/// Contents with an empty URI get the URI that is read.
 impl ResourceReply for ResourceContents {
     fn contents(mut self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         if self.uri.is_empty() {

@@ -9,8 +9,8 @@ use crate::{
 
 /// A value that is sent as JSON.
 ///
-/// A tool sends it as structured content with an output schema, and the same JSON as text for clients that know no structured content. A
-/// resource sends it as `application/json`.
+/// A tool sends it as structured content with an output schema. It also sends the same JSON as text, for clients without support for
+/// structured content. A resource sends it as `application/json`.
 ///
 /// Before protocol revision 2026-07-28, clients accept only objects as structured content. They get any other JSON as text alone.
 ///
@@ -61,7 +61,7 @@ pub(super) fn unwritable(error: &serde_json::Error) -> Error {
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithMeta<T>(pub T, pub Meta);
 
-/// The error half of a handler's `Result`: anything that implements [`Display`].
+/// The error half of a handler's `Result`: any type that implements [`Display`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a handler",
     label = "does not implement `Display`",
@@ -73,8 +73,8 @@ pub trait IntoFailure {
     fn into_failure(self) -> Error;
 }
 
-/// [`Error`] implements `Display` too, and a second impl for it would conflict with this one. It is recognized by its type instead, and so
-/// is [`Unanswered`], which may hold an `Error`.
+/// [`Error`] also implements `Display`, so a second impl for it would conflict with this impl. Therefore this impl recognizes [`Error`]
+/// by its type. It recognizes [`Unanswered`] too, which may contain an `Error`.
 #[diagnostic::do_not_recommend]
 impl<E: Display + 'static> IntoFailure for E {
     fn into_failure(self) -> Error {

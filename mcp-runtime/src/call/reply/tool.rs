@@ -1,4 +1,4 @@
-//! Results of tools and their output schemas. The same values are results of the tools that the client's model uses while a call samples.
+//! Results of tools and their output schemas. Tools that the client's model uses during sampling have the same result types.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -49,8 +49,8 @@ pub trait ToolReply: Sized {
     #[doc(hidden)]
     const OUTPUT: Option<OutputSchemaSource> = None;
 
-    /// Text of a result that would otherwise have no content, which several clients take for a failure. Empty for types with which the
-    /// author chooses the content.
+    /// Text to send if the result would otherwise have no content, because several clients take an empty result for a failure. It is
+    /// empty for types that let the author choose the content.
     #[doc(hidden)]
     const INSTEAD_OF_NOTHING: &'static str = "";
 
@@ -226,7 +226,7 @@ pub trait NoOutputLevel {
 }
 impl<T> NoOutputLevel for Probe<T> {}
 
-/// Output schema of a result's type, as far as the compiler knows it.
+/// Output schema of a result's type, as far as it is known at compile time.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantOutput(Option<Node>);
 
@@ -235,7 +235,7 @@ impl ConstantOutput {
         Self(Some(node))
     }
 
-    /// Returns whether every result is an object, which the root of the schema then says.
+    /// Returns whether every result is an object. If so, the root of the schema declares this.
     pub const fn is_object(&self) -> bool {
         match &self.0 {
             Some(node) => node.is_json_object(),
@@ -301,12 +301,12 @@ impl ConstantOutput {
 macro_rules! outputs {
     ($($ty:ty $(, or $e:ident)?;)*) => {$(
         impl<T: Schema<Top> $(, $e)?> Probe<$ty> {
-            /// The output schema, as far as the compiler knows it.
+            /// The output schema, as far as it is known at compile time.
             pub const OUTPUT: ConstantOutput = ConstantOutput::of(T::NODE);
         }
 
         impl<T $(, $e)?> Probe<$ty> {
-            /// Whether there is an output schema, written by the compiler or by schemars.
+            /// Whether there is an output schema, made at compile time or by schemars.
             pub const HAS_OUTPUT: bool = true;
         }
     )*};
@@ -328,7 +328,7 @@ pub trait UnknownOutput {
 impl<T: ?Sized> UnknownOutput for Probe<T> {}
 
 impl Sampling {
-    /// Adds the result of a tool that the model wants to use: any value that a `#[tool]` function can return. The model sees an `Err`.
+    /// Adds the result of a tool that the model wants to use: any value that a `#[tool]` function can return. An `Err` goes to the model.
     ///
     /// Consecutive results form one message. This message must have a result for each [`tool_use`](crate::sampling::Sampled::tool_uses) of the
     /// preceding answer.

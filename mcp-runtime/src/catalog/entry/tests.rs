@@ -11,7 +11,7 @@ use crate::{
 };
 use mcp_macros::{prompt, resource, tool};
 
-/// Parameter that asks through another type.
+/// Parameter that asks the user through the type of its field.
 struct Consent(#[expect(dead_code, reason = "only what it needs counts")] Elicit);
 
 impl<'a> FromCall<'a> for Consent {

@@ -85,7 +85,7 @@ pub(super) fn no_media_type(resource: &CheckedItem<'_>) -> Vec<Problem> {
     vec![Problem::new(what, "add `mime_type = \"text/plain\"`, or the type that it has")]
 }
 
-/// Largest number of arguments that a finding names. It gives only the number of the others.
+/// Maximum number of arguments that a finding names. For further arguments, it gives only their number.
 const MOST: usize = 12;
 
 /// Fields of std's types that are serialized as objects. Authors cannot comment these fields, and their names are clear.
@@ -162,13 +162,13 @@ struct DescriptionWalk<'a> {
     /// References to definitions that were visited. Each definition is visited once.
     seen: BTreeSet<&'a str>,
     silent: Vec<String>,
-    /// Whether some of these are fields inside of arguments.
+    /// Whether some entries of `silent` are fields inside of arguments.
     has_fields: bool,
 }
 
 impl<'a> DescriptionWalk<'a> {
-    /// Collects the undocumented members below `place`. With `is_told` the schema is a variant that has a description. That description
-    /// also covers the only member of the variant, because the author cannot write another one there.
+    /// Collects the undocumented members below `place`. If `is_told` is set, the schema is a variant that has a description. If the variant
+    /// has a single member, the description also covers the member, because the author cannot write another description there.
     fn inside(&mut self, schema: &'a Value, place: &str, is_told: bool) {
         if let Some(reference) = schema["$ref"].as_str()
             && let Some(definition) = self.definition(schema)
@@ -210,7 +210,8 @@ impl<'a> DescriptionWalk<'a> {
         self.root.pointer(schema["$ref"].as_str()?.strip_prefix('#')?)
     }
 
-    /// Whether a member or its type has a description. The type is what the member refers to, or its only alternative to `null`.
+    /// Whether a member or its type has a description. The type is the definition that the member refers to, or its only alternative to
+    /// `null`.
     fn is_described(&self, schema: &Value) -> bool {
         if !is_blank(schema)
             || self.definition(schema).is_some_and(|definition| !is_blank(definition))
@@ -236,8 +237,8 @@ fn is_constant(schema: &Value) -> bool {
     !schema["const"].is_null() || schema["enum"].as_array().is_some_and(|values| values.len() == 1)
 }
 
-/// Finds arguments that are or hold objects, and whose description leaves out the name of a field. Fields of fields are not looked at: the
-/// description of the outer field names them.
+/// Finds arguments that are or contain objects, and whose description does not name all of their fields. Nested fields are not checked,
+/// because the description of the outer field names them.
 pub(super) fn unnamed_fields(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let root = &tool.value["inputSchema"];
     let is_given = tool.entry.and_then(|entry| entry.tool()).is_some_and(|tool| tool.given);

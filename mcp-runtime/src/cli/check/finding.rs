@@ -1,4 +1,4 @@
-//! The server and the items that are checked, and what was found about them.
+//! The server and the items that are checked, and the findings about them.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     testing::TestClient,
 };
 
-/// Lists that the server publishes, and the catalog entries behind them, which know their source lines.
+/// Lists that the server publishes, and the catalog entries behind them, which contain their places in the source.
 pub(super) struct CheckedServer {
     pub(super) identity: Identity,
     pub(super) everything: ServerLists,

@@ -7,17 +7,17 @@ use serde_json::Value;
 use super::finding::{CheckedItem, CheckedServer, Problem};
 use crate::cli::show::member;
 
-/// Longest name in characters that both OpenAI's and Anthropic's APIs accept.
+/// Maximum length of a name that both OpenAI's and Anthropic's APIs accept, in characters.
 const LONGEST: usize = 64;
 
-/// Largest number of characters in the names of a tool and its server together. Cursor hides tools with more.
+/// Maximum length of the names of a tool and its server together, in characters. Cursor hides tools with longer names.
 const LONGEST_WITH_SERVER: usize = 59;
 
 fn is_usual(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
 
-/// Returns the name with `_` in place of every other character.
+/// Returns the name with `_` in place of every character other than ASCII letters, digits, `_` and `-`.
 fn cleaned(name: &str) -> String {
     name.chars().map(|c| if is_usual(c) { c } else { '_' }).collect()
 }
@@ -91,7 +91,7 @@ pub(super) fn prompt(prompt: &CheckedItem<'_>) -> Vec<Problem> {
     vec![Problem::new(what, rename(&name))]
 }
 
-/// Finds tools whose names are equal after `fold`, but not after `finer`.
+/// Finds tools whose names are equal after `fold` is applied, but differ after `finer` is applied.
 fn folded(
     published: &CheckedServer,
     fold: fn(&str) -> String,
@@ -188,7 +188,7 @@ static JAVASCRIPT: [&str; 48] = [
     "yield",
 ];
 
-/// Proposed names in place of reserved words. All other reserved words get a suffix.
+/// Names that are proposed in place of reserved words. For all other reserved words, a name with a suffix is proposed.
 static OTHERS: [(&str, &str); 12] = [
     ("class", "category"),
     ("default", "fallback"),

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::catalog::Entry;
 
-/// CheckRule that `check` applies.
+/// Rule that `check` applies.
 pub(super) struct CheckRule {
     pub(super) name: &'static str,
     pub(super) severity: Severity,
@@ -25,7 +25,7 @@ pub(super) enum Look {
     Server(fn(&CheckedServer) -> Vec<Problem>),
     /// Items of these kinds.
     Item(&'static [&'static str], fn(&CheckedItem<'_>) -> Vec<Problem>),
-    /// Schemas of tools, with the rules, the severities and the threads of [`compatible`](crate::schema::compatible).
+    /// Schemas of tools. Their rules, severities and threads are those of [`compatible`](crate::schema::compatible).
     Schemas,
 }
 
@@ -34,8 +34,8 @@ const PROMPTS: &[&str] = &["prompt"];
 /// Templates are left out: the resources of a template can have different media types.
 const RESOURCES: &[&str] = &["resource"];
 
-/// All rules, in the order in which their findings are printed. Violations of the specification itself are missing, because `build()`
-/// rejects them.
+/// All rules, in the order in which their findings are printed. There are no rules for violations of the specification itself, because
+/// `build()` rejects them.
 pub(super) static RULES: &[CheckRule] = &[
     CheckRule {
         name: "tool count",

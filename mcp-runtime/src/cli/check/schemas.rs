@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// Returns the complaints of all rules of the compatible form about the published schemas.
+/// Checks the published schemas against all rules of the compatible form, and returns the findings.
 pub(super) fn findings(tool: &CheckedItem<'_>) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
     for (side, key) in [(SchemaSide::Argument, "inputSchema"), (SchemaSide::Result, "outputSchema")]

@@ -8,10 +8,10 @@ use crate::cli::show::member;
 /// Largest number of tools, of all servers together, that hosts accept in a request.
 const MOST_TOOLS: usize = 128;
 
-/// Number of tools above which Cursor warns, those of all servers together.
+/// Number of tools, of all servers together, above which Cursor warns.
 const MANY_TOOLS: usize = 80;
 
-/// Number of tokens above which Claude Code warns, those of all servers together.
+/// Number of tokens, for the tools of all servers together, above which Claude Code warns.
 const MANY_TOKENS: usize = 25_000;
 
 pub(super) fn too_many_tools(published: &CheckedServer) -> Vec<Problem> {
@@ -49,11 +49,11 @@ pub(super) fn many_tokens(published: &CheckedServer) -> Vec<Problem> {
     vec![Problem::new(what, FEWER)]
 }
 
-/// ListSizes of a server's lists, in bytes.
+/// Sizes of a server's lists, in bytes.
 pub(super) struct ListSizes {
-    /// ListSizes of all lists as JSON.
+    /// Size of all lists as JSON.
     pub(super) manifest: usize,
-    /// ListSizes of each tool as models get it, largest first.
+    /// Size of each tool as models get it, largest first.
     pub(super) tools: Vec<(String, usize)>,
 }
 

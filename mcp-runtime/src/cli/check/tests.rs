@@ -185,7 +185,7 @@ fn rules_found(published: &CheckedServer) -> Vec<&'static str> {
 #[test]
 fn each_rule_of_check_finds_its_wrong_case_and_passes_its_right_case() {
     for (rule, wrong, right) in cases() {
-        // Findings of the schemas' own table have the name of the rule in that table.
+        // A finding of the rule `schemas` has the name of a rule in the table of the compatible form.
         let expected = if rule == "schemas" { "format" } else { rule };
         assert_eq!(rules_found(&wrong), [expected], "{}", report(&wrong, &look(&wrong)));
         assert_eq!(rules_found(&right), [""; 0], "{rule}: {}", report(&right, &look(&right)));

@@ -148,7 +148,7 @@ proptest! {
             prop_assert_eq!(text(|out| write_root(out, &node)), output.clone());
         }
 
-        // The same schema as a part of one that is made at run time.
+        // Checks the same schema as a part of a schema that is made at run time.
         let mut generator = SchemaSettings::draft2020_12().into_generator();
         if let Some(schema) = partial_schema(&node, SchemaSide::Argument, &mut generator) {
             let definitions = generator.take_definitions(true);
@@ -476,7 +476,7 @@ mod raw {
     use super::tree::{Doc, Struct, Tree};
     use crate::schema::SchemaSide;
 
-    /// Stands in for schemars' generator, and keeps what that would keep.
+    /// Stands in for schemars' generator, and collects the same definitions.
     pub(super) struct Generator {
         pub(super) side: SchemaSide,
         pub(super) definitions: Map<String, Value>,

@@ -353,7 +353,7 @@ mod around {
         check::<Read>();
     }
 
-    /// `Chosen` has a variant with several values, so it is no choice of names or structs. The rules would rewrite such a choice a second time.
+    /// `Chosen` has a variant with several values. The rules would rewrite an enum of only names or only structs a second time.
     #[test]
     fn every_plain_type_in_every_variant() {
         macro_rules! chosen {
@@ -631,7 +631,7 @@ mod mixed {
         number: i32,
     }
 
-    /// The size of constants for such types grows as sixteen to the power of their depth, so they have to end early.
+    /// The size of constants for such types grows as sixteen to the power of their depth, so the constants must be cut off early.
     #[test]
     fn types_that_contain_each_other_are_cut_off_as_schemars_does() {
         check::<Statement>();

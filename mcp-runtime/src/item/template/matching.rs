@@ -1,4 +1,4 @@
-//! Matching: from a URI back to the variables.
+//! Matching: reads the values of the variables from a URI.
 
 use std::borrow::Cow;
 
@@ -142,8 +142,8 @@ fn decodes_to_slash(segment: &str) -> bool {
 
 /// Returns the raw values of the variables among `parts`, if the parts make up all of `text`.
 ///
-/// The first pass goes backwards and notes, for each part, where it can start so that everything after it fits. The second pass goes
-/// forwards and makes each variable as long as the notes allow.
+/// The first pass goes backwards and notes, for each part, where it can start so that all later parts fit. The second pass goes forwards
+/// and makes each variable as long as the notes allow.
 fn values<'a>(parts: &[TemplatePart], text: &'a str, steps: &mut usize) -> Option<Vec<&'a str>> {
     let tokens = tokens(parts);
     let bytes = text.as_bytes();

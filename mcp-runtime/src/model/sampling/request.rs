@@ -131,8 +131,8 @@ impl Sampling {
         self
     }
 
-    /// Adds a message of the user: text, pictures and sounds, several as a tuple or list. Clients before 2025-11-25 get several blocks as
-    /// several messages. Clients of 2024-11-05 get a text in place of a sound.
+    /// Adds a message of the user: text, pictures or sounds. Pass several blocks as a tuple or list. Clients of revisions before 2025-11-25
+    /// get each block as a message of its own. Clients of 2024-11-05 get a text in place of a sound.
     ///
     /// ```
     /// use mcp_runtime::{content::Image, sampling::Sampling};
@@ -272,8 +272,9 @@ impl Sampling {
 }
 
 impl Sampling {
-    /// Checks whether a client can be asked this question: the rules of client/sampling that the types leave open, and all values that went
-    /// wrong while the question was built. Asking checks this too. Call it to know beforehand.
+    /// Checks whether a client can be asked this question. It checks the rules of client/sampling that the types do not enforce, and
+    /// reports values that could not be converted while the question was built. Asking runs the same check. Call this method to find
+    /// problems earlier.
     ///
     /// # Errors
     /// Returns the first problem, in words for the author.

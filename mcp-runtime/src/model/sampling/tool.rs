@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::error::shown;
 
 /// A tool that the client's model may use while it answers (client/sampling, 2025-11-25 and later). It is independent of the tools of the
-/// server: the model's request comes back as a [`ToolUse`], and the handler runs it.
+/// server: the model's request comes back as a [`ToolUse`], and the handler runs the tool.
 ///
 /// ```
 /// use mcp_runtime::{prelude::*, sampling::{Sampling, SamplingTool}};
@@ -60,7 +60,7 @@ pub enum ToolChoice {
     None,
 }
 
-/// A request of the client's model to use a [`SamplingTool`]. The next question must have the result: add it with
+/// A request of the client's model to use a [`SamplingTool`]. The next question must contain the result of this use: add it with
 /// [`Sampling::tool_result`](crate::sampling::Sampling::tool_result) and the `id`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -71,7 +71,7 @@ pub struct ToolUse {
     pub name: String,
     /// JSON text of an object, or the reason why there is none.
     pub(crate) input: Result<Box<str>, String>,
-    /// JSON text of an object from the client, which must be sent back to it.
+    /// JSON text of an object that the client sent with this use, and that must be sent back to the client.
     pub(crate) meta: Option<Box<str>>,
 }
 

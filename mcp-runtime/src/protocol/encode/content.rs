@@ -1,4 +1,4 @@
-//! Content blocks. A block that an older revision lacks becomes the nearest one that it has (rule TOOLS-18).
+//! Content blocks. A block that an older revision lacks is replaced with the most similar block that the revision has (rule TOOLS-18).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use mcp_runtime_wire::{self as wire, ArrayWriter, ObjectWriter};
@@ -11,7 +11,7 @@ use crate::{
     protocol::revision::Revision,
 };
 
-/// Beginning of a text block without annotations and `_meta`, as nearly all are.
+/// Beginning of a text block without annotations and `_meta`, which is the form of nearly all blocks.
 const TEXT: &[u8] = br#"{"type":"text","text":"#;
 
 /// Writes the blocks of a result, in their order.
@@ -114,7 +114,7 @@ pub(super) fn annotations(
 
 pub(super) fn own_meta(object: &mut ObjectWriter<'_>, revision: Revision, meta: Option<&Meta>) {
     if let Some(meta) = meta.filter(|meta| !meta.is_empty() && revision.features().titles) {
-        // A map of JSON values can always be written.
+        // Writing a map of JSON values cannot fail.
         let _ = wire::write::value(object.key("_meta"), &meta.0);
     }
 }

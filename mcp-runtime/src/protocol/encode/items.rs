@@ -97,7 +97,7 @@ fn tool(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry, tool: 
         let support = if task.required { "required" } else { "optional" };
         object.object("execution").str("taskSupport", support);
     }
-    // A revision without `title` has a place for the title in `annotations` (rule TOOLS-06).
+    // In a revision without `title`, the title is part of `annotations` (rule TOOLS-06).
     let title = entry.title.as_deref().filter(|_| !features.titles);
     if features.hints_and_audio
         && (title.is_some() || tool.hints.iter().any(|(_, hint)| hint.is_some()))

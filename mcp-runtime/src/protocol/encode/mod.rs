@@ -76,7 +76,7 @@ pub(in crate::protocol) fn initialized(
     result.opt_str("instructions", identity.instructions.as_deref());
 }
 
-/// Writes `DiscoverResult`, which tells what `initialize` tells in the legacy era (rules DISC-02 and DISC-03).
+/// Writes `DiscoverResult`, which has the information that `InitializeResult` has in the legacy era (rules DISC-02 and DISC-03).
 pub(in crate::protocol) fn discover(
     result: &mut ObjectWriter<'_>,
     service: &Service,

@@ -1,4 +1,4 @@
-//! Parts that results share: `resultType`, `_meta`, cache fields; results without content, and errors.
+//! Members that several results share (`resultType`, `_meta` and cache fields), results without content, and errors.
 
 use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
 
@@ -19,8 +19,8 @@ pub(crate) struct AnswerScope {
     pub(crate) is_private: bool,
 }
 
-/// Logs an internal error, whose message the client does not get. Not called while writing: the outbox is locked then, and a `tracing`
-/// subscriber may run any code.
+/// Logs an internal error, because the client does not get its message. It must not be called while a message is written: the outbox is
+/// locked then, and a `tracing` subscriber may run any code.
 pub(in crate::protocol) fn log_internal(error: &Error) {
     if error.kind() == ErrorKind::Internal {
         tracing::error!("{}", error.message());
@@ -41,7 +41,8 @@ pub(in crate::protocol) fn error(
     wire::error(out, id, revision.code(kind), message, data, omit_id);
 }
 
-/// Returns the error response to a message that was refused before a peer saw it. By default in the newest legacy revision.
+/// Returns the error response to a message that was refused before a peer saw it. Without a `revision`, the response has the form of the
+/// newest legacy revision.
 #[cfg(feature = "http")]
 pub(crate) fn unread(revision: Option<Revision>, id: Option<Id<'_>>, error: &Error) -> Vec<u8> {
     let mut out = Vec::new();
@@ -75,7 +76,7 @@ pub(in crate::protocol) fn listen_result(
     meta.raw("io.modelcontextprotocol/serverInfo", &service.server_info);
 }
 
-/// Writes the kind of a result, which the modern era has.
+/// Writes the kind of a result. Only the modern era has this member.
 #[inline]
 pub(super) fn result_type(result: &mut ObjectWriter<'_>, revision: Revision, name: &'static str) {
     if revision.is_modern() {

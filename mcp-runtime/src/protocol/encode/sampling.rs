@@ -70,7 +70,7 @@ fn says(messages: &mut ArrayWriter<'_>, revision: Revision, role: Role, blocks: 
     }
 }
 
-/// Writes a message. A single block is written without an array, because clients of every revision read that (rule SAMP-05).
+/// Writes a message. A single block is written without an array, because clients of every revision accept this form (rule SAMP-05).
 fn message<T>(
     messages: &mut ArrayWriter<'_>,
     role: Role,

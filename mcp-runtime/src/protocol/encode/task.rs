@@ -72,7 +72,7 @@ fn ending(out: &mut Vec<u8>, revision: Revision, id: Id<'_>, view: &TaskView) {
     }
 }
 
-/// Writes which task a message belongs to (rule TASK4-07).
+/// Writes the id of the task that a message belongs to (rule TASK4-07).
 pub(in crate::protocol) fn related(meta: &mut ObjectWriter<'_>, task: &str) {
     meta.object(RELATED).str("taskId", task);
 }
@@ -152,13 +152,13 @@ fn fields(object: &mut ObjectWriter<'_>, revision: Revision, view: &TaskView, st
     object.u64(poll, millis(view.poll).max(1));
 }
 
-/// Shortens a text to the length of a status, which is sent repeatedly. A full result has a place of its own.
+/// Shortens a text for the status message of a task, which is sent repeatedly. The full result is sent separately.
 fn line(text: &str) -> &str {
     const MOST: usize = 1000;
     text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end])
 }
 
-/// Returns why a task has failed. The older dialect has no other place for this than the status message.
+/// Returns the reason why a task has failed. The older dialect can report it only in the status message.
 fn failure(revision: Revision, view: &TaskView) -> Option<&str> {
     if revision.features().tasks != TaskDialect::Core {
         return None;

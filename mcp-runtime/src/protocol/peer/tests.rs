@@ -68,7 +68,7 @@ fn an_unreadable_message_gets_an_error_and_the_next_request_is_served() {
     assert_eq!(answers(&peer), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
 }
 
-/// A server whose catalog changes, and a connection to it that listens as stream 7.
+/// Makes a server with a dynamic catalog, and a connection with an open listen stream, whose id is 7.
 fn listening() -> (crate::catalog::Handle, Peer) {
     let server =
         builder(Identity::new("test", None, "1.0.0", "")).items(items(&[])).build().unwrap();
@@ -192,7 +192,7 @@ fn an_answer_does_not_grow_with_what_was_wrong() {
     assert!(answer.len() < 4000, "{}", answer.len());
 }
 
-/// The end of a page is announced to the client that was sent there, and to no other client (rule ELIC-08).
+/// The server announces that the user has finished at a page only to the client that was sent to the page (rule ELIC-08).
 #[test]
 fn only_the_client_that_was_sent_to_a_page_hears_of_its_end() {
     let server =

@@ -12,7 +12,8 @@ use crate::schema::{
     definitions::{compare_numbers, conjoin, object},
 };
 
-/// Removes OpenAPI's `nullable`. The type of a result gets its `null`. An argument that may be `null` may as well be left out.
+/// Removes OpenAPI's `nullable`. In a result, `null` is added to the type. In an argument it is not, because clients can omit an argument
+/// instead of sending `null`.
 pub(super) fn nullable(map: &mut Map, side: SchemaSide) {
     if map.remove("nullable") == Some(Value::Bool(true)) && side == SchemaSide::Result {
         match map.get_mut("type") {
@@ -150,7 +151,7 @@ pub(super) fn constant(map: &mut Map, _: SchemaSide) {
     }
 }
 
-/// Replaces values of an argument that are not strings by their type, their bounds, and a sentence that lists them.
+/// Replaces an `enum` or `const` of booleans or numbers by their type, their bounds, and a sentence that lists them.
 pub(super) fn other_values(map: &mut Map, _: SchemaSide) {
     let keyword = if map.contains_key("enum") { "enum" } else { "const" };
     let values = match map.get_mut(keyword) {
@@ -197,7 +198,7 @@ pub(super) fn other_values(map: &mut Map, _: SchemaSide) {
     say(map, sentence);
 }
 
-/// Replaces a choice between named strings by one `enum`. The description of each name moves to the description.
+/// Replaces a choice between named strings by one `enum`. The description of each name becomes a line of the schema's description.
 pub(super) fn named_values(map: &mut Map, _: SchemaSide) {
     for union in ["oneOf", "anyOf"] {
         if map.contains_key("enum") || map.contains_key("const") {

@@ -16,15 +16,15 @@ pub(crate) struct Complaint {
     pub(crate) rule: &'static str,
     /// First place that the rule would rewrite, such as `filter.and[]`; empty for the root.
     pub(crate) place: String,
-    /// Continues a sentence that begins with the place.
+    /// Text that continues a sentence, which begins with the place.
     pub(crate) says: &'static str,
     /// Whether some known client rejects the schema.
     pub(crate) refused: bool,
-    /// Public threads.
+    /// Public threads that show the problem.
     pub(crate) because: &'static [&'static str],
 }
 
-/// Returns the complaints of all clients about a schema that is published as it stands.
+/// Returns the complaints of all clients about a schema that is published unchanged.
 pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
     let by = |rules: &[RewriteRule]| rewrite_by(rules, schema.clone(), side);
     let (untouched, rewritten) = (by(&[]), by(RULES));
@@ -33,7 +33,7 @@ pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
     }
     let mut complaints = Vec::new();
     for (at, rule) in RULES.iter().enumerate().filter(|(_, rule)| rule.sides.contains(&side)) {
-        // Some rules have work only after another rule, and some do the work of another rule if that one is missing.
+        // Some rules change a schema only after another rule has run. Others do the work of another rule if that rule is missing.
         let others: Vec<RewriteRule> = [&RULES[..at], &RULES[at + 1..]].concat();
         let alone = first_difference(&untouched, &by(std::slice::from_ref(rule)));
         if let Some(place) = alone.or_else(|| first_difference(&by(&others), &rewritten)) {

@@ -1,5 +1,5 @@
-//! Rules about single keywords: bounds, formats, schemas that do not say what they describe, and keywords that Gemini's API has no field
-//! for. It rejects the request for any of the latter, so sentences say the same.
+//! Rules about single keywords: bounds, formats, schemas without a type, and keywords that Gemini's API has no field for. Gemini rejects a
+//! request with such a keyword, so sentences replace them.
 
 use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ pub(super) fn format(map: &mut Map, side: SchemaSide) {
         None => format!("In the format `{name}`."),
     };
     map.remove("format");
-    // The format of a number tells its width, as its bounds do.
+    // The format of a number gives only its width, which its bounds show as well.
     if side == SchemaSide::Argument && map.get("type") == Some(&json!("string")) {
         say(map, sentence);
     }
@@ -138,8 +138,9 @@ pub(super) fn any_value(map: &mut Map, side: SchemaSide) {
 
 /// Replaces an `additionalProperties` that only allows or forbids further members.
 ///
-/// google-genai reads `additionalProperties` as an object, and a boolean makes it drop all tools of the request. The keyword stays in an
-/// argument that takes any members, with a schema: pydantic-ai closes an object without the keyword, and LlamaIndex reads `{}` as a string.
+/// google-genai reads `additionalProperties` as an object, and a boolean makes it drop all tools of the request. In an argument that takes
+/// any members, the keyword stays, and gets a schema as its value: pydantic-ai closes an object without the keyword, and LlamaIndex reads
+/// `{}` as a string.
 pub(super) fn further_members(map: &mut Map, side: SchemaSide) {
     let is_open = match map.get("additionalProperties") {
         Some(Value::Bool(is_open)) => *is_open,
@@ -156,7 +157,7 @@ pub(super) fn further_members(map: &mut Map, side: SchemaSide) {
     }
 }
 
-/// Returns the schema of a member of an object that takes any members.
+/// Returns the schema of the members of an object with arbitrary members.
 fn any_member() -> Value {
     let mut branches = scalars_and_objects();
     branches.push(any_list());
@@ -199,7 +200,8 @@ pub(super) fn content(map: &mut Map, _: SchemaSide) {
     map.remove("contentSchema");
 }
 
-/// Replaces a `not` that excludes single values, such as the 0 of a `NonZeroI64`. Any other `not` has no short description.
+/// Replaces a `not` that excludes single values, such as the 0 of a `NonZeroI64`. Any other `not` stays, because it has no short
+/// description.
 pub(super) fn not(map: &mut Map, _: SchemaSide) {
     let Some(Value::Object(ruled_out)) = map.get("not").filter(|_| map.contains_key("type")) else {
         return;
@@ -305,7 +307,8 @@ fn others_are_described(map: &Map) -> bool {
     map.get("additionalProperties").is_some_and(Value::is_object)
 }
 
-/// Replaces `unevaluatedProperties` by the older keyword. References are written out by now, so both almost always mean the same.
+/// Replaces `unevaluatedProperties` by the older `additionalProperties`. References have been replaced by now, so both keywords almost
+/// always mean the same.
 pub(super) fn unevaluated(map: &mut Map, _: SchemaSide) {
     map.remove("unevaluatedItems");
     let Some(others) = map.remove("unevaluatedProperties") else { return };

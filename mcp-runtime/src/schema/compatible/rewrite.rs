@@ -25,7 +25,7 @@ pub(crate) fn compatible_result(schema: Value) -> Value {
     rewrite(schema, SchemaSide::Result)
 }
 
-/// Returns the schema in all of 2020-12, with the name of that dialect.
+/// Returns the schema with all keywords of 2020-12, and adds the name of that dialect.
 pub(crate) fn full(schema: Value) -> Value {
     let mut root = object(schema);
     root.entry("$schema").or_insert_with(|| DIALECT.into());
@@ -45,7 +45,7 @@ pub(super) fn rewrite_by(rules: &[RewriteRule], schema: Value, side: SchemaSide)
 
     let mut root = rewriter.schema(root, true, &mut Vec::new());
 
-    // The root must show that it is an object, even if it is only a reference that was kept.
+    // The root must show that it is an object. So a reference that was kept at the root is replaced by its schema.
     let mut steps = 0..16;
     while let Some(Value::String(reference)) = root.get("$ref")
         && let Some(meaning) = rewriter.definitions.meaning(reference)
@@ -103,7 +103,7 @@ impl Rewriter<'_> {
         map
     }
 
-    /// Takes the reference out of a schema and returns its replacement. A reference that must stay is written as `#/$defs/…`.
+    /// Removes the reference from a schema, and returns its replacement. A reference that must stay is written as `#/$defs/…`.
     fn meaning(&self, map: &mut Map, plain: bool, path: &mut Vec<String>) -> Option<Map> {
         let Some(Value::String(reference)) = map.get_mut("$ref") else { return None };
         // Cutting a type off widens it. Below `not`, that would make the schema of a result narrower.
@@ -167,7 +167,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// Returns the replacement for a type inside itself: its `type`, and a sentence about the rest.
+/// Returns the replacement for a type inside itself, which is only its `type`. A sentence in the description of `beside` names the type.
 fn again(name: &str, kind: Option<&str>, beside: &mut Map) -> Map {
     let word = format!("Again `{name}`, as around it.");
     match beside.get_mut("description") {

@@ -50,11 +50,11 @@ pub(super) enum RewriteStage {
 const BOTH: &[SchemaSide] = &[SchemaSide::Argument, SchemaSide::Result];
 const ARGUMENTS: &[SchemaSide] = &[SchemaSide::Argument];
 
-/// Rules in the order in which they are applied. This is a static, like every table here: each codegen unit would have a copy of a
-/// constant, and the addresses in each copy are written whenever a program starts.
+/// Rules in the order in which they are applied. The table is a `static` instead of a `const`, like every table here. Each codegen unit
+/// would have its own copy of a constant, and the addresses in each copy are written whenever a program starts.
 pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
-        // Without `$schema` the dialect is the one that the specification names. A schema with another URL is rejected.
+        // Without `$schema` the dialect is the one that the specification names. Some clients reject a schema with another URL.
         name: "$schema",
         says: "declares its dialect (`$schema`)",
         refused: true,
@@ -67,7 +67,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Dialect,
     },
     RewriteRule {
-        // The name of a Rust type says nothing, costs tokens, and weak models take it for the name of the tool.
+        // The name of a Rust type does not help the model and costs tokens. Weak models take it for the name of the tool.
         name: "title",
         says: "has the name of a Rust type for a `title`",
         refused: false,
@@ -112,7 +112,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(nullable),
     },
     RewriteRule {
-        // Older generators wrap a reference this way, and few dialects know `allOf`.
+        // Older generators wrap a reference in an `allOf`, which few dialects know.
         name: "single allOf",
         says: "wraps one schema in `allOf`",
         refused: false,
@@ -121,7 +121,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(single_all_of),
     },
     RewriteRule {
-        // An argument that may be `null` may as well be left out. A result keeps its `null`, in a branch of its own.
+        // A client can omit an argument instead of sending `null`. A result keeps its `null`, in a branch of its own.
         name: "null",
         says: "may be `null`, but an optional value is better left out",
         refused: true,
@@ -162,7 +162,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(named_values),
     },
     RewriteRule {
-        // Gemini accepts only non-empty strings as values. For numbers, bounds and a sentence say the same.
+        // Gemini accepts only non-empty strings as values of an `enum`. For numbers, bounds and a sentence replace the values.
         name: "values",
         says: "lists values that are not strings, or an empty string",
         refused: true,
@@ -384,7 +384,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     },
 ];
 
-/// Applies the rules for `side` to one schema whose subschemas are done.
+/// Applies the rules for `side` to one schema. Its subschemas have been rewritten already.
 pub(super) fn apply(rules: &[RewriteRule], map: &mut Map, side: SchemaSide) {
     for rule in rules.iter().filter(|rule| rule.sides.contains(&side)) {
         match rule.stage {

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::schema::{Map, SchemaSide, constant::equal};
 
-/// Holds the sentences until every rule has been applied: a description that replaces another must not drop them. Authors' schemas have no
-/// keyword of this name.
+/// Keyword that holds the sentences until every rule has been applied. In the description, they would be lost if another description
+/// replaced it. Authors' schemas have no keyword of this name.
 pub(in crate::schema) const SAID: &str = "\0said";
 
 /// Adds a sentence to those of this schema.
@@ -76,7 +76,7 @@ pub(in crate::schema) const fn is_published_format(name: &str, side: SchemaSide)
     false
 }
 
-/// Returns a sentence about texts of the format; `None` if only the name of the format is known.
+/// Returns a sentence that describes the format; `None` if only the name of the format is known.
 pub(in crate::schema) const fn format_in_words(name: &str) -> Option<&'static str> {
     static ALL: [(&str, &str); 14] = [
         ("date", "A date, as in `2030-12-31`."),

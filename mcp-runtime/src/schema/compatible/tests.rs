@@ -20,7 +20,7 @@ fn any_argument() -> Value {
     all
 }
 
-/// Schema of a member of an object that takes any members.
+/// Schema of the members of an object with arbitrary members.
 fn any_member() -> Value {
     let one =
         ["string", "number", "boolean", "object"].map(|name| json!({ "type": name })).to_vec();
@@ -36,7 +36,7 @@ fn any_result() -> Value {
     ])
 }
 
-/// RewriteRule, sides, schema as schemars or a user wrote it, published schema.
+/// Name of a rule, sides, schema as schemars or a user wrote it, published schema.
 fn cases() -> Vec<(&'static str, &'static [SchemaSide], Value, Value)> {
     vec![
         (
@@ -542,7 +542,7 @@ fn every_rule_has_a_case_that_fails_without_it() {
     }
 }
 
-/// For a schema that is published as it stands, `check` reports what the rules would rewrite.
+/// For a schema that is published unchanged, `check` reports what the rules would rewrite.
 #[cfg(feature = "stdio")]
 #[test]
 fn every_rule_is_a_complaint() {

@@ -51,7 +51,7 @@ impl DescriptionWriter<'_, '_> {
 }
 
 impl Description<'_> {
-    /// Writes the text, then a line for each name that is described, and at the end the sentences in place of other keywords.
+    /// Writes the text, then a line for each name that has a description, and at the end the sentences in place of other keywords.
     pub(super) const fn write(&self, out: &mut Out<'_>, object: &mut KeywordWriter) {
         let mut text = DescriptionWriter { out, object, is_open: false, goes_on: false };
         if let Some(said) = self.text

@@ -1,5 +1,5 @@
-//! Facts about a node that are needed before it is written, and the comparison of nodes: the schema of a tuple lists those of its
-//! elements, each text once.
+//! Facts about a node that are needed before its schema is written, and the comparison of nodes. The schema of a tuple lists the schemas of
+//! its elements without duplicates, so nodes must be comparable.
 
 use super::{
     node::{Member, Node, NodeShape, Object},
@@ -7,18 +7,18 @@ use super::{
 };
 use crate::schema::SchemaKind;
 
-/// Most nodes of a schema in a constant. Types that contain others over and over can have millions of nodes. The compiler rejects constants
-/// that take it long, and a program must not wait for them at its start either.
+/// Maximum number of nodes of a schema in a constant. Types that contain other types many times can have millions of nodes. The compiler
+/// rejects constants that take too long, and a program must not visit so many nodes at its start either.
 pub(crate) const MOST_NODES: usize = 2_000;
 
 impl Node {
-    /// Whether constants describe all of the type.
+    /// Whether constants describe the whole type.
     pub(crate) const fn is_constant(&self) -> bool {
         self.room_after(MOST_NODES) > 0 && self.is_whole()
     }
 
-    /// Subtracts the nodes of this schema from `room`; 0 if there are too many. A schema that is deeper than constants go counts as
-    /// infinite, since most of these are recursive.
+    /// Subtracts the nodes of this schema from `room`; 0 if there are too many. A schema that exceeds the depth of constants counts as
+    /// infinite, because most such schemas are recursive.
     pub(crate) const fn room_after(&self, room: usize) -> usize {
         if room == 0 {
             return 0;
@@ -87,7 +87,7 @@ impl Node {
                     are_names = are_names && (node.is_null() || node.is_named());
                     i += 1;
                 }
-                // The rules of the compatible form merge such branches into one `enum`.
+                // If all branches are names or `null`, the rules of the compatible form rewrite them into one `enum`.
                 !are_names || !has_names
             }
             _ => true,
@@ -255,8 +255,8 @@ impl Object {
     }
 }
 
-/// Whether `alike` can compare all of these nodes, or there is only one. Lists of names and `null` are left to schemars too, because the
-/// rules of the compatible form rewrite a choice between them.
+/// Whether `alike` can compare all of these nodes. A single node needs no comparison. Lists of names and `null` are left to schemars,
+/// because the rules of the compatible form rewrite a choice between them.
 pub(super) const fn are_comparable(parts: &[Node]) -> bool {
     let mut i = 0;
     while i < parts.len() && parts.len() > 1 {
@@ -294,7 +294,7 @@ const fn is_comparable(node: &Node) -> bool {
     }
 }
 
-/// Whether the part at `index` is the first with its text.
+/// Whether no part before `index` has the same schema text as the part at `index`.
 pub(super) const fn is_first(parts: &[Node], index: usize) -> bool {
     let mut i = 0;
     while i < index {
@@ -306,7 +306,7 @@ pub(super) const fn is_first(parts: &[Node], index: usize) -> bool {
     true
 }
 
-/// Whether all parts have one text.
+/// Whether all parts have the same schema text.
 pub(super) const fn are_alike(parts: &[Node]) -> bool {
     let mut i = 1;
     while i < parts.len() && !is_first(parts, i) {

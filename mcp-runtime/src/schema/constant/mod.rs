@@ -1,10 +1,10 @@
-//! Schemas that the compiler renders: the parameters and the result of a tool as static bytes of JSON, in the client-compatible form,
-//! without schemars.
+//! Schemas that are rendered at compile time: the parameters and the result of a tool as static bytes of JSON, in the client-compatible
+//! form, without schemars.
 //!
 //! schemars defines what a schema *means*, and constants can express a part of that: [`Schema`] gives a type a [`Node`], and [`render`]
-//! writes the text. A test for every type compares the text with what schemars and the rules of [`compatible`](super::compatible) make. A
-//! type without a node, and every type that contains it, goes through schemars at first use. A struct with one such field asks schemars for
-//! that field alone ([`partial`]).
+//! writes the text. A test for every type compares the text with the output of schemars and the rules of [`compatible`](super::compatible).
+//! A type without a node, and every type that contains it, goes through schemars at first use. A struct with one such field asks schemars
+//! for that field alone ([`partial`]).
 //!
 //! [`Schema`] is implemented for std's types in [`std_types`], and for types with `#[derive(Schema)]` or `#[data]`. The parameters of a
 //! tool decide whether the compiler or schemars makes its schema: [`InputSchema`](crate::item::InputSchema).

@@ -57,10 +57,10 @@ pub(crate) enum NodeShape {
         object: &'static Object,
     },
     OneOf(&'static [Branch]),
-    /// No constant describes the type. The name is that of the type, if the node stands for this type alone.
+    /// No constant describes the type. The value is the name of the type, if the node stands for a single type.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     Unknown(Option<TypeName>),
-    /// Deeper than constants go.
+    /// The type is nested more deeply than constants can describe.
     TooDeep,
 }
 
@@ -76,7 +76,7 @@ pub(super) enum DefaultForm {
     Text,
     /// A list of one of these types. Constants write only the empty list.
     List,
-    /// By the name of the variant.
+    /// Written as the name of the variant.
     Name,
 }
 
@@ -158,7 +158,7 @@ pub struct Member {
     pub(super) unwritten: bool,
     /// Whether the empty value is left out of results: `skip_serializing_if`.
     pub(super) skipped: bool,
-    /// Whether the member is required even as an option, as in a variant.
+    /// Whether the member is required even if its type is an `Option`, as in a variant.
     pub(super) always: bool,
     pub(super) lazy: Option<AskSchemars>,
 }
@@ -219,7 +219,7 @@ impl Member {
         self
     }
 
-    /// Sets how schemars is asked for the type if no constant describes it.
+    /// Sets the function that asks schemars about the type, for a type that no constant describes.
     #[must_use]
     pub const fn or(mut self, lazy: AskSchemars) -> Self {
         self.lazy = Some(lazy);
@@ -234,7 +234,7 @@ pub struct SchemarsAnswer {
     pub(crate) is_optional: bool,
 }
 
-/// Asks schemars for a type; `None` if schemars does not know it.
+/// Function that asks schemars about a type. It returns `None` if schemars does not know the type.
 pub(crate) type AskSchemars = fn(&mut SchemaGenerator) -> Option<SchemarsAnswer>;
 
 /// A variant of an enum with data, as it is serialized. All variants without data or documentation share a branch.
@@ -321,7 +321,7 @@ impl Node {
         self.elsewhere()
     }
 
-    /// The node as a part of another type, whose defaults are not written.
+    /// Returns the node for use in a wrapper type, such as a newtype or a `Cow`, whose defaults are not written.
     pub(super) const fn elsewhere(mut self) -> Self {
         self.default = DefaultForm::Never;
         self

@@ -53,7 +53,7 @@ pub(crate) struct Notes<'a> {
     pub(crate) header: Option<&'static str>,
     pub(crate) constraints: Option<&'a Constraints>,
     pub(crate) default: SchemaDefault,
-    /// Keeps keywords even in an argument, because more is added to the schema before the rules turn keywords into sentences.
+    /// Whether keywords are kept even in an argument. A part of a larger schema needs them: the rules turn keywords into sentences later.
     pub(crate) in_keywords: bool,
 }
 

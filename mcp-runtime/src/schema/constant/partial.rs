@@ -14,8 +14,8 @@ use super::{
 };
 use crate::schema::{Map, SchemaSide, definitions::object};
 
-/// Returns `None` if schemars must describe the whole type. Types that contain themselves are such a case: schemars knows where to cut them
-/// off.
+/// Returns the schema of a type that constants describe only in part. `None` if schemars must describe the whole type. Types that contain
+/// themselves are such a case: schemars knows where to cut them off.
 pub(crate) fn partial_schema(
     node: &Node,
     side: SchemaSide,
@@ -112,7 +112,7 @@ fn struct_value(
     Some(value)
 }
 
-/// Returns the schema of a member, and whether schemars alone knows that the member is optional in an argument.
+/// Returns the schema of a member. The second value is true if schemars was asked about the member, and calls it optional in an argument.
 fn member_value(
     member: &Member,
     side: SchemaSide,
@@ -177,7 +177,7 @@ impl<T: ?Sized> OfSchemars<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// Holds `T` as a member, because schemars tells only of members whether they are required.
+/// Holds `T` as a member, because schemars reports only about members whether they are required.
 #[derive(JsonSchema)]
 struct Holder<T> {
     #[allow(dead_code, reason = "only described")]

@@ -99,7 +99,7 @@ pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: SchemaSide, note
     keywords.write(out, side, notes);
 }
 
-/// Writes the root of a result. It says `object` if every result is one, because clients look for that word.
+/// Writes the root of a result. The root has the type `object` if every result is an object, because clients look for this type.
 pub(crate) const fn write_root(out: &mut Out<'_>, node: &Node) {
     if !node.is_json_object() {
         return write(out, node, SchemaSide::Result, &Notes::NONE);
@@ -299,7 +299,7 @@ impl SchemaKeywords {
 
     const fn additional(&self, out: &mut Out<'_>, object: &mut KeywordWriter, side: SchemaSide) {
         match self.values {
-            // A newtype around `Value` has a name for schemars, so it is spelled out below.
+            // This matches only `Value` itself. schemars gives a newtype around `Value` a name, so the next branch writes its schema.
             Some(values) if values.is_anything() => {
                 if let SchemaSide::Argument = side {
                     object.key(out, "additionalProperties");
@@ -362,7 +362,7 @@ const fn write_edge(out: &mut Out<'_>, object: &mut KeywordWriter, key: &str, ed
 /// Scalar branches of a schema for any JSON, as [`any_value`](crate::schema::compatible) makes them.
 const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"}"#;
 
-/// Writes the schema of a member of an object that takes any members, as an argument.
+/// Writes the schema of the members of an object with arbitrary members, in an argument.
 const fn any_member(out: &mut Out<'_>) {
     out.push(r#"{"anyOf":["#);
     out.push(SCALARS);
@@ -371,7 +371,7 @@ const fn any_member(out: &mut Out<'_>) {
     out.push("]}");
 }
 
-/// Writes the schema of a list that takes anything, as an argument.
+/// Writes the schema of a list with arbitrary elements, in an argument.
 const fn any_list(out: &mut Out<'_>) {
     out.push(r#"{"items":{"anyOf":["#);
     out.push(SCALARS);

@@ -4,15 +4,15 @@
 //! constants. So the constants of a struct belong to a type, [`Body::At`], which exists once for each depth. At depth zero it is replaced
 //! by `TooDeep`.
 //!
-//! **Probes.** The compiler prefers an inherent constant, if its bounds hold, to the constant of a trait. So each question has an inherent
-//! answer, and a trait answers it for every other type.
+//! **Probes.** The compiler prefers an inherent constant, if its bounds hold, to the constant of a trait. So each probe has an inherent
+//! constant for types that fulfil its bounds, and a trait with the constant for all other types.
 
 use std::{any::type_name, marker::PhantomData};
 
 use super::node::Node;
 
-/// A type whose schema constants can describe. `D` is how many structs deep the schema may still go, which ends the recursion in types that
-/// contain themselves.
+/// A type whose schema constants can describe. `D` is the number of nested structs that the schema may still have. It ends the recursion in
+/// types that contain themselves.
 ///
 /// Implemented for std's types and by `#[derive(Schema)]`.
 #[diagnostic::on_unimplemented(
@@ -27,7 +27,7 @@ pub trait Schema<D: Depth> {
     const AT: &'static Node = &Self::NODE;
 }
 
-/// Number of structs that a schema may still go into, as a type.
+/// Number of nested structs that a schema may still have, as a type.
 pub trait Depth: Sized + 'static {
     /// The schema of `T` at this depth.
     type Of<T: Body + ?Sized>: Part;

@@ -258,7 +258,7 @@ const fn map(values: &'static Node) -> Node {
     Node::of(NodeShape::Map(values))
 }
 
-/// Only maps with text as keys are known: schemars describes integer keys by patterns, and the names of an enum by properties.
+/// Only maps with text as keys have a known node: schemars describes integer keys by patterns, and the names of an enum by properties.
 const fn map_from(keys: &Node, values: &'static Node) -> Node {
     match keys.shape {
         NodeShape::Text { .. } => map(values),

@@ -1,8 +1,8 @@
-//! Text in constants: strings are compared, JSON is written, and compile errors are worded. JSON is written twice, first to learn its
-//! length.
+//! Functions for text in constants: they compare strings, write JSON and word compile errors. JSON is written twice; the first pass only
+//! counts its length.
 
-/// Greatest length of a schema in a constant, in bytes. Each byte costs compile time, and in the end the compiler refuses, so a longer
-/// schema is made at run time.
+/// Greatest length of a schema in a constant, in bytes. Each byte costs compile time, and the compiler rejects constants that take too
+/// long. So a longer schema is made at run time.
 pub(crate) const MOST: usize = 64 * 1024;
 
 /// Writes text into a buffer, or only counts its bytes if the buffer is empty.
@@ -34,7 +34,7 @@ impl<'a> Out<'a> {
         self.bytes(text.as_bytes());
     }
 
-    /// Copies byte by byte. In a constant, a call costs the compiler more than a dozen turns of a loop, and copying a slice takes ten
+    /// Copies byte by byte. In a constant, a call costs the compiler more than a dozen iterations of a loop, and copying a slice takes ten
     /// calls.
     const fn bytes(&mut self, mut bytes: &[u8]) {
         if self.len > self.most {
@@ -184,7 +184,7 @@ pub(super) const fn is_before(a: &str, b: &str) -> bool {
     a.len() < b.len()
 }
 
-/// Joins the parts and panics, because `panic!` in constants takes only a text that is finished.
+/// Joins the parts and panics, because `panic!` in constants cannot format and takes only a complete text.
 #[track_caller]
 pub(crate) const fn panic_with(parts: &[&str]) -> ! {
     let mut text = [b' '; 512];

@@ -17,7 +17,7 @@ pub(super) struct HostAccess {
     /// Host names in lower case, with or without a port.
     hosts: Vec<String>,
     origins: Vec<String>,
-    /// The server can be reached from other machines, under addresses that cannot be listed.
+    /// Whether the server can be reached from other machines, under addresses that cannot be listed.
     is_open: bool,
 }
 
@@ -44,7 +44,7 @@ impl HostAccess {
             return Ok(None);
         }
         let said = head.host.first.map(|host| host.to_str().unwrap_or_default());
-        // HTTP/2 has the host in the URI. HTTP/1.1 may have it there besides the `Host` header, and then both hosts must be this server's.
+        // HTTP/2 has the host in the URI. HTTP/1.1 may have one there besides the `Host` header. Both must then be hosts of this server.
         let named = uri.authority().map(http::uri::Authority::as_str);
         let host = said.or(named).unwrap_or_default();
         for name in [Some(host), named].into_iter().flatten() {
@@ -93,7 +93,8 @@ impl HostAccess {
     }
 }
 
-/// Whether a host is one of those that nearly every local client sends. They need not be parsed as addresses.
+/// Whether a host is `127.0.0.1` or `localhost`, with or without a port, as nearly every local client sends it. The check avoids parsing
+/// such a host as an address.
 fn is_own_machine(host: &[u8]) -> bool {
     let name = host.strip_prefix(b"127.0.0.1").or_else(|| host.strip_prefix(b"localhost"));
     match name {

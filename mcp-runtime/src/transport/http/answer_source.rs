@@ -1,4 +1,4 @@
-//! Messages that answer one request, and the form that the response takes with them.
+//! Messages that answer one request, and the form of the response: empty, one message, or a stream.
 
 use std::{
     pin::{Pin, pin},
@@ -16,7 +16,8 @@ use crate::{
 /// Messages that answer one request, in the order in which they come.
 pub(super) struct AnswerSource {
     outbox: Arc<Outbox>,
-    /// Calls that this source drives until the answer becomes a stream, and that are dropped with it. Calls of sessions are not here.
+    /// Calls that this source polls until the answer becomes a stream. They are dropped with the source. Calls of sessions run as tasks
+    /// instead.
     calls: Vec<PendingCall>,
     /// Peer of a stateless request, which lives as long as its answer.
     peer: Option<Peer>,
@@ -45,7 +46,7 @@ impl AnswerSource {
         &self.outbox
     }
 
-    /// Waits for more messages, each with its newline, or for `false` if there will be none.
+    /// Waits for more messages, and appends them to `lines`, each with its newline. Returns `false` if there will be no more messages.
     pub(super) fn poll(&mut self, cx: &Context<'_>, lines: &mut Vec<u8>) -> Poll<bool> {
         self.outbox.poll_take(cx, lines)
     }
@@ -61,8 +62,8 @@ impl AnswerSource {
         let mut lines = Vec::new();
         let mut silence = pin!(None);
         let is_over = std::future::poll_fn(|cx| {
-            // Each call is polled once for each wakeup, outside of the loop: messages that calls send meanwhile must not get them polled
-            // again.
+            // Each call is polled once for each wakeup, outside of the loop. A message that a call sends meanwhile must not cause another
+            // poll.
             self.calls.retain_mut(|call| Pin::new(call).poll(cx).is_pending());
             let mut part = Vec::new();
             loop {
@@ -95,7 +96,7 @@ impl AnswerSource {
     }
 }
 
-/// Form that an answer has taken.
+/// Form of an answer.
 pub(super) enum AnswerForm {
     /// The answer has no message.
     Nothing,
@@ -112,7 +113,7 @@ impl AnswerForm {
         if outbox.is_held() {
             return None;
         }
-        // The outbox takes this buffer in exchange, for its next message.
+        // The outbox swaps its own buffer for this one, and uses this one for its next message.
         let mut lines = Vec::with_capacity(512);
         outbox.take_all(&mut lines);
         Some(Self::whole(lines, accepts))

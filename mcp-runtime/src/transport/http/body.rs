@@ -34,7 +34,8 @@ enum BodyContent {
     Events(Box<EventStream>),
 }
 
-/// Number of bytes of a message that are written at once. They are copied behind the head, into a buffer that the connection keeps.
+/// Number of bytes of a message that are written at once. The bytes are copied into a buffer that the connection keeps, behind the head of
+/// the response.
 const PIECE: usize = 32 << 10;
 
 /// Large message, of which all bytes stay in memory until the last piece is written.
@@ -55,8 +56,9 @@ impl HttpBody {
         Self(BodyContent::Whole(Some(bytes).filter(|bytes| !bytes.is_empty())))
     }
 
-    /// Registers an answer that is not written at once. A stream keeps its connection at work, so that the deadline for the next request
-    /// does not run. A large message counts for the limit of all connections. Returns whether there is room for the answer.
+    /// Registers an answer that is not written at once. While a stream is open, its connection counts as working, so that the deadline for
+    /// the next request does not run. A large message counts for the limit on unread answers of all connections. Returns whether the answer
+    /// is within this limit.
     pub(super) fn register(
         &mut self,
         request: &ActiveRequest,
@@ -141,12 +143,12 @@ pub(super) struct EventStream {
     silence: Pin<Box<Sleep>>,
     keep_alive: Duration,
     is_over: bool,
-    /// End of a stream that stays open for messages to come: they are only for a client whose token is valid.
+    /// End of a stream that stays open for future messages, which are only for a client with a valid token.
     #[cfg(feature = "auth")]
     expiry: Option<(ExpiryTimer, StreamLifetime)>,
-    /// Share of all open streams, if the stream counts.
+    /// Share of the limit on open streams, if the stream counts for this limit.
     _share: Option<Share>,
-    /// Share of the connections, if the server counts them.
+    /// Share of the limit on connections, if the server counts its connections.
     _connection: Option<Share>,
     request: Option<ActiveRequest>,
 }
@@ -182,7 +184,8 @@ impl EventStream {
         }
     }
 
-    /// Ends the stream with the token of the request that opened it, or with the last token that was shown in its session.
+    /// Makes the stream end when its token is no longer valid: the token of the request that opened the stream, or the last valid token
+    /// that was shown in its session.
     #[cfg(feature = "auth")]
     pub(super) fn expiring(mut self, opened_by: &Extensions) -> Self {
         let lifetime = StreamLifetime::of(opened_by);
@@ -268,7 +271,7 @@ impl EventStream {
 }
 
 impl EventFeed {
-    /// Returns the lifetime that the feed's session has, if there is one.
+    /// Returns the lifetime of the feed's session, if the feed has a session.
     #[cfg(feature = "auth")]
     fn lifetime(&self) -> Option<&StreamLifetime> {
         match self {
@@ -278,7 +281,7 @@ impl EventFeed {
         }
     }
 
-    /// Waits for more frames, or for `false` if there will be none.
+    /// Waits for more frames, and appends them to `frames`. Returns `false` if there will be no more frames.
     fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
         let mut lines = Vec::new();
         match self {

@@ -1,4 +1,4 @@
-//! A connection of our own server: its byte stream, its deadlines, and hyper, which takes the requests out of it.
+//! A connection of the built-in server: its byte stream, its deadlines, and hyper, which parses the requests.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -39,7 +39,7 @@ use crate::{
     transport::runtime::Alarm,
 };
 
-/// Connection of our own server. Its requests are answered one after the other.
+/// Connection of the built-in server. Its requests are answered one after the other.
 pub(super) struct HttpConnection {
     opened: OpenedConnection,
     timers: Handle,
@@ -79,7 +79,7 @@ impl HttpConnection {
             let (waker, deadlines) = match &mut driven {
                 Some(driven) if driven.0.wakes(cx.waker()) => driven,
                 driven => {
-                    // Polled once, so that a stop wakes this task. From then on the flag of the endpoint is cheaper to check.
+                    // `stops` is polled once, so that a stop wakes this task. After that, the endpoint's flag is cheaper to check.
                     let _ = stops.as_mut().poll(cx);
                     let deadlines = Deadlines::new(limits, &timers, &opened.alarm, cx.waker());
                     driven.insert((ConnectionWaker::of(cx.waker()), deadlines))
@@ -118,7 +118,7 @@ impl HttpConnection {
     }
 }
 
-/// Makes the system drop the bytes that it would go on sending to a client that does not read.
+/// Makes the system drop unsent bytes when the stream is closed, instead of trying to send them to a client that does not read.
 #[cfg(unix)]
 fn reset(stream: &TcpStream) {
     let _ = rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO));
@@ -222,7 +222,7 @@ impl Write for Wire {
     }
 }
 
-/// Entry of an open connection, removed when this is dropped.
+/// Entry in the table of open connections. Dropping this value removes the entry.
 struct OpenedConnection {
     number: u64,
     state: Arc<ConnectionState>,
@@ -247,8 +247,9 @@ impl Drop for OpenedConnection {
     }
 }
 
-/// Deadlines of a connection that waits for its client: for the head of a request, and for the client to read. A timer checks both a few
-/// times within their duration, instead of being set for each request and each write. So either may take a quarter longer.
+/// Deadlines of a connection that waits for its client: for the head of a request, and for the client to read. One timer checks both
+/// deadlines at intervals, instead of being set for each request and each write. So a connection may be closed up to a quarter of the time
+/// too late.
 struct Deadlines {
     look: Pin<Box<Sleep>>,
     alarm: Arc<Alarm>,
@@ -258,7 +259,7 @@ struct Deadlines {
     write: Countdown,
 }
 
-/// Reason for which a connection is closed although its client may go on using it.
+/// Reason why the server closes a connection that its client has not closed.
 enum Overdue {
     /// No request has come.
     Head,
@@ -273,10 +274,10 @@ impl Deadlines {
     /// a timeout, so the system sets no hardware timer for it.
     fn new(limits: &Limits, timers: &Handle, alarm: &Arc<Alarm>, task: &Waker) -> Self {
         let _entered = timers.enter();
-        // With a period of zero the connection would look for ever instead of waiting.
+        // With a period of zero, `look` would loop for ever.
         let period = (limits.body_time.min(limits.write_time) / 4).max(Duration::from_millis(1));
         alarm.follow(task);
-        // The timer is set at the first look.
+        // The first call of `look` then polls the timer, which starts it.
         alarm.ring();
         Self {
             look: Box::pin(sleep(period)),
@@ -331,9 +332,9 @@ impl Overdue {
     }
 }
 
-/// Countdown for a condition that must not last too long. It counts looks instead of time.
+/// Countdown for a condition that must not last too long. It counts checks instead of time.
 struct Countdown {
-    /// Number of times that the condition had begun, at the last look.
+    /// Number of times that the condition had begun before the last check.
     begun: u32,
     looks: u32,
     left: u32,
@@ -346,10 +347,11 @@ impl Countdown {
         Self { begun: 0, looks, left: looks }
     }
 
-    /// Counts one look. `begun` is the number of times that the condition has begun, and `goes_on` says whether it holds now.
+    /// Counts one check. `begun` is the number of times that the condition has begun, and `goes_on` says whether the condition is true now.
+    /// Returns whether the condition has lasted too long.
     fn is_over(&mut self, begun: u32, goes_on: bool) -> bool {
         if begun != self.begun || !goes_on {
-            // The condition has begun at an unknown time, so the countdown starts at this look.
+            // The condition has begun at an unknown time, so the countdown starts at this check.
             (self.begun, self.left) = (begun, self.looks.saturating_add(1));
         }
         self.left -= 1;

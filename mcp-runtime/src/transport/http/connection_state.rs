@@ -14,7 +14,7 @@ use crate::{
     protocol::{Outbox, Peer, Remembered},
 };
 
-/// State of a connection. A mounted service does not know its connections, and has a few of these for all of its requests.
+/// State of a connection. A mounted service does not know its connections, and uses a few shared states for all of its requests.
 pub(super) struct ConnectionState {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) remembered: Arc<Remembered>,
@@ -60,7 +60,7 @@ impl ConnectionState {
         admitted.is_ok()
     }
 
-    /// Counts a connection that a call or a stream keeps from now on.
+    /// Counts a connection that a waiting call or a stream occupies from now on.
     pub(super) fn keep_connection(&self, parts: &Arc<Parts>) -> Option<Share> {
         self.address?;
         let carrier = Carrier::of_request(parts, self.address_of(parts));
@@ -80,7 +80,7 @@ impl ConnectionState {
         spare.unwrap_or_else(new)
     }
 
-    /// Takes back a peer that has answered, unless something of its request goes on.
+    /// Keeps a peer that has answered for the next request, unless other code still uses the peer.
     #[inline]
     pub(super) fn keep_peer(&self, mut peer: Peer) {
         if peer.is_free() {
@@ -96,7 +96,7 @@ impl ConnectionState {
         self.buffers().outbox.take().unwrap_or_default()
     }
 
-    /// Takes back an empty outbox, unless something may still write into it.
+    /// Keeps an empty outbox for the next request, unless other code may still write into the outbox.
     #[inline]
     pub(super) fn keep_outbox(&self, mut outbox: Arc<Outbox>) {
         if Arc::get_mut(&mut outbox).is_some_and(|outbox| outbox.is_empty()) {
@@ -142,7 +142,8 @@ pub(super) struct HeldAnswer {
 }
 
 impl HeldAnswer {
-    /// Takes room for an answer. If there is none, connections whose clients do not read are closed to make room.
+    /// Counts the bytes of an answer for the limit. If the limit is reached, connections whose clients do not read are closed to make room.
+    /// Returns `None` if that would not be enough.
     pub(super) fn take(state: &Arc<ConnectionState>, bytes: usize) -> Option<Self> {
         let endpoint = &state.endpoint;
         let mut taken = TakenBytes::default();
@@ -152,7 +153,7 @@ impl HeldAnswer {
             if !endpoint.connections.displace_unread(bytes) {
                 return None;
             }
-            // The closed connections give back their bytes in a moment.
+            // The closed connections give back their bytes only in a moment, so the limit is exceeded until then.
             taken.grow_over(&endpoint.answers, bytes);
         }
         state.activity.hold(bytes);

@@ -26,10 +26,10 @@ use crate::{
     server::{HttpSettings, Started},
 };
 
-/// How long a session that was opened and never used is kept when there is no room for another one.
+/// Time that an unused session (opened, but without any request after that) is kept when there is no room for another session.
 const UNUSED: Duration = Duration::from_secs(60);
 
-/// Milliseconds between two searches for such sessions, and before a search that has found nothing is repeated.
+/// Time in milliseconds before a search for unused sessions is repeated, or a search in vain for sessions to displace.
 const SEARCH: u64 = 100;
 
 pub(super) struct Endpoint {
@@ -48,7 +48,7 @@ pub(super) struct Endpoint {
     /// Bytes of large answers that clients have not read.
     pub(super) answers: Arc<ByteBudget>,
     memory: Arc<EventMemory>,
-    /// State that sessions share instead of having it each. There are several, so that sessions seldom wait for each other.
+    /// State that is shared by several sessions. There are several such states, so that sessions seldom wait for each other.
     remembered: [OnceLock<Arc<Remembered>>; 16],
     /// Time of the last search for idle sessions, in milliseconds since the start. The next one is due after `sweep_period`, in
     /// milliseconds.
@@ -119,7 +119,7 @@ impl Endpoint {
         Ok(HttpSession::new(id, peer, self.memory.clone(), share))
     }
 
-    /// Takes a share for one more session, of either kind.
+    /// Takes a share for one more session, of the current transport or of HTTP+SSE.
     ///
     /// # Errors
     /// Returns the reason for the refusal.
@@ -152,11 +152,12 @@ impl Endpoint {
         }
     }
 
-    /// Ends some sessions of the tenant with the most sessions, for a tenant with less than an equal part. Only sessions that nothing uses
-    /// now are ended, and of these the ones that were unused for longest. Returns whether any have ended.
+    /// Ends some sessions of the tenant with the most sessions, to make room for a tenant with less than an equal part. Only sessions that
+    /// are not in use are ended, beginning with those that were idle for longest. Returns whether any session was ended.
     fn displace_for(&self, tenant: &Arc<Tenant>) -> bool {
         let (all, held) = (self.limits().sessions, tenant.held(Pool::Sessions));
-        // An equal part is at most half of all. A client that repeats a refused request usually has more than that, and then costs no search.
+        // An equal part is at most half of all. A client that repeats a refused request usually has more than that, so its requests cause
+        // no search.
         if held >= all / 2 {
             return false;
         }
@@ -172,8 +173,8 @@ impl Endpoint {
         let largest = others.iter().filter(|other| other.is_known());
         let largest = largest.max_by_key(|other| other.held(Pool::Sessions));
         let Some(largest) = largest.filter(|other| other.held(Pool::Sessions) > part) else {
-            // The search costs more than the refusal, so it is not repeated in vain. A tenant with more than an equal part can be
-            // displaced for others, so its own search says nothing about theirs.
+            // A search costs more than a refusal, so a search in vain is not repeated at once. If this tenant has more than an equal part,
+            // its own sessions can be ended for others, so its search predicts nothing about theirs.
             if held <= part {
                 self.displaced_none.store(now.max(1), Ordering::Relaxed);
             }
@@ -195,8 +196,8 @@ impl Endpoint {
         });
         let mut used = used.into_inner();
         used.sort_unstable();
-        // Ends enough sessions for one more, or more if there are many, so that the next search is not due at once. The other tenant keeps
-        // an equal part.
+        // Ends at least enough sessions for a new one. If there are many, it ends more, so that the next search is not due at once. The
+        // other tenant keeps an equal part.
         let free = all.saturating_sub(self.service.shares().used(Pool::Sessions));
         let needed = (held.min(all / 8) + 1).saturating_sub(free);
         let above = largest.held(Pool::Sessions).saturating_sub(part);
@@ -233,7 +234,7 @@ impl Endpoint {
         let idle = self.limits().session_idle;
         let swept = self.swept.load(Ordering::Relaxed);
         let is_due = now.saturating_sub(swept) >= self.sweep_period;
-        // The request that moves the time forward does the work. Others go on.
+        // Only the request that updates the time does the work.
         let claim =
             || self.swept.compare_exchange(swept, now, Ordering::Relaxed, Ordering::Relaxed);
         if is_due && claim().is_ok() {
@@ -250,7 +251,7 @@ impl Endpoint {
         self.sse_sessions.for_each(|session| session.stop());
     }
 
-    /// Waits for running calls, also for those of clients that have left.
+    /// Waits for running calls, including those of clients that have left, for at most the time `most`.
     pub(super) async fn drain(&self, most: Duration) {
         let until = Instant::now() + most;
         while self.service.calls_waiting() > 0 && Instant::now() < until {

@@ -16,23 +16,23 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::call::context::Authorization;
 
-/// Time until which a stream may go on: the latest end of the valid tokens that its client has shown, in seconds since 1970. A client may
-/// show new tokens while a stream is open.
+/// Time until which a stream may go on: the latest expiry of the valid tokens that its client has shown, in seconds since 1970. A client
+/// may show new tokens while a stream is open.
 #[derive(Default)]
 pub(super) struct StreamLifetime(Mutex<Option<Box<ShownTokens>>>);
 
-/// Boxed, because there is none on a server without authorization.
+/// Tokens that a client has shown. The value is boxed, because a server without authorization has none.
 #[derive(Default)]
 struct ShownTokens {
-    /// Latest end of the tokens that cannot be revoked.
+    /// Latest expiry of the tokens that cannot be revoked.
     last: u64,
-    /// End of each revocable token that is still valid, and the flag that tells of its revocation.
+    /// Expiry of each revocable token that is still valid, and the flag that is set when the token is revoked.
     revocable: Vec<(u64, Arc<AtomicBool>)>,
 }
 
-/// No token has been shown that is still valid.
+/// End of a stream if none of the tokens that were shown is still valid.
 const NEVER_SHOWN: u64 = 0;
-/// A token has been shown that never expires.
+/// End of a stream if a token was shown that never expires.
 const FOR_EVER: u64 = u64::MAX;
 
 impl StreamLifetime {

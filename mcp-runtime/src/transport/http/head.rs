@@ -1,4 +1,4 @@
-//! What the head of a request says: its headers, the media types that its client accepts, and the address of its caller.
+//! The head of a request: its headers, the media types that its client accepts, and the address of its caller.
 
 use std::net::IpAddr;
 
@@ -47,7 +47,7 @@ impl<'a> Head<'a> {
         let mut head = Self::default();
         for (name, value) in headers {
             head.size += name.as_str().len() + value.len() + 4;
-            // Names that are in the library's table are compared as numbers, the others as text.
+            // The `http` crate compares standard names as numbers, and other names as text.
             let field = match name {
                 name if *name == header::HOST => &mut head.host,
                 name if *name == header::CONTENT_TYPE => &mut head.content_type,
@@ -72,7 +72,7 @@ pub(super) struct Accepts {
 }
 
 impl Accepts {
-    /// Usual value from a client that follows the specification.
+    /// Usual value of `Accept` from a client that follows the specification.
     const USUAL: &str = "application/json, text/event-stream";
 
     /// Returns what the client accepts.
@@ -106,7 +106,7 @@ impl Accepts {
     }
 }
 
-/// Whether a parameter is `q=0`, which means "not this".
+/// Whether a parameter is `q=0`, which excludes a media type.
 fn is_zero_quality(parameter: &str) -> bool {
     parameter.split_once('=').is_some_and(|(name, value)| {
         name.trim_ascii().eq_ignore_ascii_case("q") && value.trim_ascii().parse() == Ok(0.0)
@@ -123,16 +123,16 @@ pub(super) fn is_json(head: &Head<'_>) -> bool {
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Maximum number of proxies of a request. Behind more proxies, the request counts as coming from the last of these.
+/// Maximum number of proxies between caller and server. Behind more proxies, the farthest address that was read counts as the caller.
 const MOST_PROXIES: usize = 16;
 
 /// Returns the address of the caller, if it is known, even if proxies have forwarded the request.
 ///
 /// Each proxy appends the address that called it to `X-Forwarded-For`, so the list is read backwards. The first address in this order that
-/// is not a proxy of ours is the caller. The caller may have written everything to the left of it, so that part is not trusted.
+/// is not a trusted proxy is the caller. The caller may have written everything to the left of it, so that part is not trusted.
 ///
-/// `peer` is the other end of the connection, if the connection is our own. The address is found anew for each request, because a proxy
-/// sends the requests of several callers over one connection.
+/// `peer` is the other end of the connection, if the server accepted the connection itself. The address is found anew for each request,
+/// because a proxy sends the requests of several callers over one connection.
 pub(super) fn caller_address(
     peer: Option<IpAddr>,
     proxies: &[Network],

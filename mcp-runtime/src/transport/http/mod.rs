@@ -2,18 +2,19 @@
 //!
 //! Each message is routed on its own. A request of the modern era is stateless, and [ends when its client leaves](stateless). Every other
 //! message belongs to a [session](session_requests), which survives its connections. Protocol revision 2024-11-05 has [two addresses of
-//! its own](legacy_sse). An answer is one JSON message, unless other messages come before it or it takes long. The head of the response
-//! [waits](answer_source) until that is decided.
+//! its own](legacy_sse). An answer is one JSON message, unless other messages come before it or the call takes long. The head of the
+//! response [waits](answer_source) until that is decided.
 //!
-//! The files follow a request. Each uses only those of its own line, and of the lines above it:
+//! The modules follow the path of a request. Each module uses only modules of its own line and of the lines above it:
 //!
-//! 1. What a request says: [`head`], [`access`], [`route`].
-//! 2. What outlives a request: the [`session`] with its [`sse`] streams and their `expiry`, in a [`session_table`]; [`open_connections`];
-//!    the [`endpoint`], which all connections share, and the [`connection_state`].
-//! 3. What it is answered with: [`answer_source`], [`body`], [`reply`].
-//! 4. What has to come first: the token (`token_gate`) and the [`request_body`].
+//! 1. Contents of a request: [`head`], [`access`], [`route`].
+//! 2. State that outlives a request: the [`session`] with its [`sse`] streams and their `expiry`, in a [`session_table`];
+//!    [`open_connections`]; the [`endpoint`], which all connections share, and the [`connection_state`].
+//! 3. Answer to a request: [`answer_source`], [`body`], [`reply`].
+//! 4. Steps before the message is handled: the token (`token_gate`) and the [`request_body`].
 //! 5. The eras: [`stateless`], [`session_requests`], [`legacy_sse`].
-//! 6. The whole path: [`request`], which a [`connection`] of the [`server`] drives, or an application through the [`service`]. With `--http`, connections run on [`reactors`].
+//! 6. The whole path: [`request`]. A [`connection`] of the [`server`] drives it, or an application through the [`service`]. With `--http`,
+//!    connections run on [`reactors`].
 
 mod access;
 mod answer_source;

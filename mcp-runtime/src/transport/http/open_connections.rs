@@ -1,7 +1,7 @@
-//! Open connections of a server, of which some are closed when there are too many.
+//! Open connections of a server. If there are too many, some of them are closed.
 //!
 //! A connection waits for its client before a request, inside of a body, and while an answer is not read. The connection that has waited
-//! longest is closed first. A connection that the server works for is never closed.
+//! longest is closed first. A connection whose request the server is working on is never closed.
 
 use std::{
     sync::{
@@ -21,7 +21,7 @@ pub(super) const RESERVE: usize = 16;
 /// Number of candidates that one search for the longest waiting connections keeps.
 const CANDIDATES: usize = 64;
 
-/// Activity of a connection: whether it waits for its client, and since when.
+/// Activity of a connection: whether the connection waits for its client, and when the wait began.
 ///
 /// Only the thread that serves the connection writes here, except that another thread may displace the connection.
 #[derive(Default)]
@@ -29,19 +29,19 @@ pub(super) struct ActivityClock {
     requests: AtomicU32,
     /// Requests that have no answer yet, and answers that are still being streamed.
     at_work: AtomicU32,
-    /// Rises when the client stops reading and when it reads on.
+    /// Number of times that the client has stopped reading or has resumed reading.
     reading_changes: AtomicU32,
-    /// Time when the connection last began to wait for its client, as a number of accepted connections.
+    /// Time when the connection last began to wait for its client, measured in accepted connections.
     since: AtomicU64,
     /// Bytes of large answers that the client has not read.
     unread: AtomicUsize,
-    /// The client reads more slowly than the server writes.
+    /// Whether the client reads more slowly than the server writes.
     is_blocked: AtomicBool,
-    /// Part of the body of a request is still to come.
+    /// Whether part of a request body is still to come.
     is_receiving: AtomicBool,
-    /// The last request was refused, and the rest of its body is still to come.
+    /// Whether the last request was refused while the rest of its body was still to come.
     has_unread_body: AtomicBool,
-    /// The connection has to end to make room for another one, unless it has a request by then.
+    /// Whether the connection has to end to make room for another one. A new request cancels this order.
     is_displaced: AtomicBool,
 }
 
@@ -195,7 +195,7 @@ impl OpenConnections {
         self.most
     }
 
-    /// Returns the time, which only orders events.
+    /// Returns the time of the clock, which can only be used to order events.
     pub(super) fn now(&self) -> u64 {
         self.clock.load(Relaxed)
     }
@@ -252,8 +252,9 @@ impl OpenConnections {
         }
     }
 
-    /// Tells connections to end whose clients do not read, beginning with the client that has read nothing for longest. Ends none if their
-    /// answers have less than `bytes` together. Returns whether there were enough.
+    /// Ends connections whose clients do not read, until at least `bytes` of unread answers are freed. The client that has read nothing for
+    /// the longest time comes first. If all of these answers together have fewer than `bytes`, no connection is ended. Returns whether
+    /// there were enough.
     pub(super) fn displace_unread(&self, bytes: usize) -> bool {
         let table = self.table();
         let unread = |open: &OpenConnection| {

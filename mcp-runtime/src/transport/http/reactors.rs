@@ -28,19 +28,19 @@ pub(super) struct Reactors(Vec<Reactor>);
 
 struct Reactor {
     handle: Handle,
-    /// Reference that each connection of the reactor holds, so that the references count them.
+    /// Each connection of the reactor holds a clone of this reference, so the reference count tells how many there are.
     load: Arc<()>,
     activity: &'static ReactorActivity,
-    /// Dropped to end the thread.
+    /// Dropping this sender ends the thread.
     _runs: oneshot::Sender<()>,
 }
 
 impl Reactors {
-    /// Starts one thread for each processor but one, and at least one thread. The processor that is left over is for accepting connections,
-    /// for blocking code, and for other programs.
+    /// Starts one thread for each processor except one, and at least one thread. The remaining processor is for accepting connections, for
+    /// blocking code, and for other programs.
     ///
     /// # Errors
-    /// Fails if the system cannot start a thread, or cannot create the runtime of one.
+    /// Fails if the system cannot start a thread, or cannot create the runtime of a thread.
     pub(super) fn start() -> io::Result<Self> {
         let count = thread::available_parallelism().map_or(1, |count| count.get() - 1).max(1);
         (0..count).map(Reactor::start).collect::<io::Result<_>>().map(Self)
@@ -49,7 +49,7 @@ impl Reactors {
     /// Ends the remaining connections.
     ///
     /// # Errors
-    /// Fails if code does not give back its reactor. The call does not wait for it.
+    /// Fails if code, such as a handler, still blocks a reactor. This function does not wait for such code to finish.
     pub(super) async fn shut_down(
         &self,
         connections: &mut JoinSet<()>,
@@ -73,7 +73,7 @@ impl Reactors {
         Err(Unresponsive("code that is not an item of this server".to_owned()))
     }
 
-    /// Serves a connection on the reactor that has the fewest.
+    /// Serves a connection on the reactor that has the fewest connections.
     pub(super) fn spawn<F>(
         &self,
         connections: &mut JoinSet<()>,
@@ -102,7 +102,7 @@ impl Reactors {
 /// Time between two checks of the reactors during a shutdown.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Number of checks after which a shutdown gives up: connections are still open, and no item holds a reactor.
+/// Number of checks after which a shutdown gives up, if connections are still open although no item blocks a reactor.
 const LOOKS: usize = 20;
 
 impl Reactor {

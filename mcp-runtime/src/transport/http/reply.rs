@@ -1,4 +1,4 @@
-//! Responses that are complete when they begin, and answers that may come later.
+//! Complete responses, and answers that may come later.
 
 use std::{future::Future, pin::Pin};
 
@@ -35,7 +35,7 @@ pub(super) fn json_in(
     mut message: Vec<u8>,
 ) -> Response<HttpBody> {
     if message.len() > LARGE {
-        // A large answer counts with its length, so its capacity must not be larger.
+        // A large answer counts for a limit with its length, so its capacity must not be larger than that.
         message.shrink_to_fit();
     }
     headers.clear();
@@ -80,9 +80,9 @@ pub(super) fn error(
 
 /// Answers a request whose session has ended or never existed.
 ///
-/// The status tells the client to begin a new session. The body is no JSON-RPC message. Python SDK 2.x, the clients built on it and AI SDK
-/// 2.x deliver a message as the answer to the request even under an error status, and keep the dead session. Other clients look for the
-/// code that the server of the TypeScript SDK gives for such a session.
+/// The status tells the client to begin a new session. The body is deliberately not a JSON-RPC message. Python SDK 2.x, the clients built
+/// on it, and AI SDK 2.x would take such a message as the answer to the request in spite of the error status, and keep the dead session.
+/// Other clients look for the code -32001, which the server of the TypeScript SDK sends for such a session.
 pub(super) fn no_session(hint: &str) -> Response<HttpBody> {
     let mut body = Vec::new();
     let mut object = ObjectWriter::begin(&mut body);
@@ -100,7 +100,7 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<HttpBody> {
     )
 }
 
-/// Refuses a request for which there is no room now.
+/// Refuses a request because a limit is reached at the moment.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<HttpBody> {
     later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(ErrorKind::Failed, why)))
 }
@@ -122,7 +122,7 @@ pub(super) fn last(
     response
 }
 
-/// Refuses a method that the address does not have.
+/// Refuses a method that the address does not support.
 pub(super) fn not_allowed(allowed: &'static str) -> Response<HttpBody> {
     let mut response =
         refuse(StatusCode::METHOD_NOT_ALLOWED, format_args!("this address accepts only {allowed}"));

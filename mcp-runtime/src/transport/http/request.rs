@@ -1,4 +1,4 @@
-//! The path of a request: its head is checked, its token verified, its body read, and its message handed to the era that it belongs to.
+//! The path of a request: its head is checked, its token verified, its body read, and its message passed to the code of its protocol era.
 
 use std::{
     convert::Infallible,
@@ -45,7 +45,7 @@ pub(super) struct RequestFuture<B> {
     /// Origin of the page that may see the answer.
     origin: Option<HeaderValue>,
     waiting: Option<PendingAnswer>,
-    /// Share of the connections, while the call waits.
+    /// Share of the limit on connections, while the call waits.
     connection: Option<Share>,
 }
 
@@ -169,7 +169,7 @@ fn answer_without_body(
     Ok(())
 }
 
-/// Parses a message, and hands it to the era that it belongs to.
+/// Parses a message, and passes it to the code of its protocol era.
 fn handle(
     route: HttpRoute,
     state: &ConnectionState,
@@ -229,8 +229,8 @@ fn no_connection(endpoint: &Endpoint) -> String {
     )
 }
 
-/// Answers a request whose body is not read. If the connection ends with the answer, the response says so. Otherwise a client that is still
-/// sending would only see its next request fail.
+/// Answers a request whose body is not read. If the connection is closed after the answer, the response says so. Without this notice, a
+/// client that is still sending would see its next request fail.
 #[cold]
 fn refuse<B: RequestBody>(
     body: &mut BodyReader<B>,

@@ -1,7 +1,8 @@
 //! The body of a request: read within its limits, and without needless wakeups.
 //!
-//! hyper passes a body on through a channel, and wakes the sender for each piece that is taken. The sender is the task of the connection,
-//! which is running at that moment, because it takes the piece itself. After the last piece that task would run again for nothing.
+//! hyper passes a body on through a channel, and wakes the sender whenever a piece is taken. The sender is the task of the connection. It
+//! is already running at that moment, because this task also takes the piece. After the last piece, such a wakeup would make the task run
+//! once more for nothing.
 
 use std::{
     cell::Cell,
@@ -81,7 +82,7 @@ impl RequestBody for QuietBody {
     /// Reads in a task of its own, which ends with the body or with the connection. If the client does not send the rest, the deadline for
     /// the next request ends the connection.
     fn drain(self) -> bool {
-        // The new task reads instead of the connection, so the body must wake the connection for each piece.
+        // The new task takes the pieces instead of the connection's task, so each piece must wake the connection again.
         let Self(mut body) = self;
         tokio::spawn(async move {
             while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
@@ -158,7 +159,7 @@ impl<B: RequestBody> BodyReader<B> {
                 Poll::Ready(Some(Err(_))) => return Poll::Ready(self.fail(Unread::Broken)),
                 Poll::Ready(Some(Ok(frame))) => {
                     let is_last = body.is_end_stream();
-                    // Frames without data are trailers, which mean nothing here.
+                    // Frames without data are trailers, which are ignored.
                     if let Ok(data) = frame.into_data()
                         && let Err(why) = self.take(data, endpoint)
                     {
@@ -248,7 +249,7 @@ impl ConnectionWaker {
         Self { task: task.clone(), waker: Arc::new(SuppressibleWake(task.clone())).into() }
     }
 
-    /// Whether this wakes the task.
+    /// Whether this waker wakes `task`.
     pub(super) fn wakes(&self, task: &Waker) -> bool {
         self.task.will_wake(task)
     }

@@ -25,7 +25,7 @@ pub(super) enum HttpRoute {
     /// Address of the authorization server. True if scripts of other pages may read its answers.
     #[cfg(feature = "auth")]
     AuthPage(bool),
-    /// No address of this server.
+    /// A path that this server does not serve.
     Unknown,
 }
 
@@ -48,7 +48,7 @@ impl HttpRoute {
         if let Self::Health | Self::Readiness = self { self } else { Self::Full }
     }
 
-    /// Returns the address for a path at a server of our own.
+    /// Returns the address for a path at the built-in server.
     #[inline]
     pub(super) fn of_path(settings: &HttpSettings, path: &str) -> Self {
         let is_sibling = |name| settings.legacy_sse && path == settings.sibling(name);
@@ -66,7 +66,7 @@ impl HttpRoute {
     }
 }
 
-/// Returns the address for a path, if a protected resource has it beside its endpoint.
+/// Returns the address for a path that a protected resource adds: its metadata, or a page of the authorization server.
 #[cfg(feature = "auth")]
 fn of_protected(settings: &HttpSettings, path: &str) -> Option<HttpRoute> {
     let protected = settings.protected.as_ref()?;

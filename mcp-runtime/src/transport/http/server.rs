@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{error::ServeError, limits::Limit};
 
-/// Socket that listens on an address. Its clients wait until there is a server for them.
+/// Socket that listens on an address. Clients that connect to it wait until a server accepts them.
 pub(crate) struct HttpListener {
     listener: TcpListener,
     address: SocketAddr,
@@ -36,19 +36,19 @@ impl HttpListener {
     /// Listens on an address, where port 0 means any free port.
     ///
     /// # Errors
-    /// Fails if it cannot listen there.
+    /// Fails if the server cannot listen on the address.
     pub(crate) async fn bind(address: impl ToSocketAddrs) -> Result<Self, ServeError> {
         let listener = listen(address).await.map_err(ServeError::Bind)?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address })
     }
 
-    /// Returns the IP address that it listens on.
+    /// Returns the IP address that the socket listens on.
     pub(crate) fn ip(&self) -> IpAddr {
         self.address.ip()
     }
 
-    /// Returns the server whose clients come from here.
+    /// Returns a server that accepts its clients from this listener.
     pub(crate) fn serving(self, service: HttpService) -> HttpServer {
         HttpServer { listener: self.listener, address: self.address, service }
     }
@@ -151,7 +151,7 @@ impl HttpServer {
                         tally.refuse(Limit::Connections);
                         open.displace();
                     }
-                    // A pause, because other connections must end first.
+                    // The loop pauses, because other connections must end first.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             }
@@ -213,8 +213,8 @@ impl HttpServer {
 /// Number of clients that may wait to be accepted. A burst of clients overflows the usual 128.
 const BACKLOG: u32 = 4096;
 
-/// Bytes of an answer that the system buffers until the client reads. Linux doubles the value. By default the system buffers several MiB.
-/// Then the server would not notice for minutes that a slow client reads, and a client that reads nothing would hold that much memory.
+/// Number of bytes that the system buffers for a client that has not read them yet. Linux doubles the value. With the default of several
+/// MiB, the server would not notice for minutes that a slow client reads. A client that reads nothing would occupy that much memory.
 const SEND_BUFFER: u32 = 256 << 10;
 
 async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {

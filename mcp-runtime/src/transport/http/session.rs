@@ -35,12 +35,13 @@ pub(super) struct HttpSession {
     memory: Arc<EventMemory>,
     /// `None` until the first stream is opened.
     streams: Mutex<Option<Box<Streams>>>,
-    /// Held until the session ends, because more messages may come on the standalone stream.
+    /// Hold on the outbox of the standalone stream. It lasts until the session ends, because more messages may come.
     open: Mutex<Option<OutboxHold>>,
     used: Used,
     #[cfg(feature = "auth")]
     lifetime: StreamLifetime,
-    /// Share of all sessions. Its tenant is the client that began the session. The id of the session lets in no other client (rule HL-20).
+    /// Share of the limit on sessions. Its tenant is the client that began the session. The session id alone does not give another client
+    /// access (rule HL-20).
     share: Share,
 }
 
@@ -144,7 +145,8 @@ impl HttpSession {
         self.used.speak(now);
     }
 
-    /// Whether nothing uses the session now, and nothing has used it for `idle`. If the client only opened it, `unused` counts instead.
+    /// Whether the session is not in use, and has not been used for `idle`. If the client has only opened the session, `unused` applies
+    /// instead of `idle`.
     pub(super) fn is_idle(self: &Arc<Self>, now: u64, idle: Duration, unused: Duration) -> bool {
         let allowed = if self.used.has_spoken() { idle } else { unused };
         let since = now.saturating_sub(self.used.last());
@@ -152,7 +154,7 @@ impl HttpSession {
         since >= millis(allowed) && Arc::strong_count(self) == 1 && self.peer.in_flight() == 0
     }
 
-    /// Drops streams that no client will resume, and counts the unread messages of the others as kept.
+    /// Drops streams that no client will resume. In the other streams, turns unread messages into kept events.
     pub(super) fn tidy(&self) {
         let mut streams = self.streams();
         let Some(kept) = streams.as_mut().map(|streams| &mut streams.kept) else { return };
@@ -166,7 +168,7 @@ impl HttpSession {
         let mut guard = self.streams();
         let streams = guard.get_or_insert_default();
         if streams.kept.len() >= self.peer.limits().streams {
-            // A stream on which nothing more will come is the smallest loss.
+            // A stream that gets no more messages is dropped first, because it is the smallest loss.
             let past = streams.kept.iter().position(|stream| stream.is_past(Duration::ZERO));
             if past.is_none() {
                 self.peer.refuse(Limit::Streams);
@@ -238,7 +240,7 @@ pub(super) struct SessionReader {
 }
 
 impl SessionReader {
-    /// Writes an event whose id lets the client resume from here, if the revision knows such events (rule HL-08).
+    /// Writes an event whose id lets the client resume from here, if the protocol revision has such events (rule HL-08).
     pub(super) fn prime(&self, frames: &mut Vec<u8>) {
         if self.session.resumes() {
             self.stream.prime(frames);
@@ -255,7 +257,7 @@ impl SessionReader {
         self.stream.begin(lines, frames);
     }
 
-    /// Waits for more events, or for `false` if this reader gets no more.
+    /// Waits for more events, and appends them to `frames`. Returns `false` if this reader gets no more events.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
         self.stream.poll(cx, frames)
     }
@@ -267,7 +269,8 @@ impl Drop for SessionReader {
     }
 }
 
-/// Session of a client of protocol revision 2024-11-05, whose stream is open. The client posts its messages here.
+/// Session of a client of protocol revision 2024-11-05. The session exists while its stream is open, and the client posts its messages to
+/// it.
 pub(super) struct SseSession {
     id: SessionId,
     pub(super) peer: Peer,
@@ -275,7 +278,7 @@ pub(super) struct SseSession {
     open: Mutex<Option<OutboxHold>>,
     #[cfg(feature = "auth")]
     lifetime: StreamLifetime,
-    /// Share of all sessions. Its tenant is the client that opened the stream, and only this client may post here.
+    /// Share of the limit on sessions. Its tenant is the client that opened the stream. Only this client may post to the session.
     share: Share,
 }
 
@@ -322,7 +325,7 @@ impl SseSession {
     }
 }
 
-/// Open stream of a session. When it is closed, the session ends with its calls (rule SSE-05).
+/// Open stream of a session. When the stream is closed, the session ends and its calls are cancelled (rule SSE-05).
 pub(super) struct SseStream {
     sessions: Arc<SessionTable<SseSession>>,
     session: Arc<SseSession>,
@@ -333,7 +336,7 @@ impl SseStream {
         Self { sessions, session }
     }
 
-    /// Waits for more messages, each with its newline, or for `false` if there will be none.
+    /// Waits for more messages, and appends them to `lines`, each with its newline. Returns `false` if there will be no more messages.
     pub(super) fn poll(&self, cx: &Context<'_>, lines: &mut Vec<u8>) -> Poll<bool> {
         self.session.peer.outbox().poll_take(cx, lines)
     }

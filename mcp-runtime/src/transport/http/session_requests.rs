@@ -76,7 +76,7 @@ fn show_token(session: &HttpSession, carrier: &Carrier) {
     }
 }
 
-/// Passes the first message to a session. Returns whether the session has begun with that, and the response.
+/// Passes the first message to a session. Returns whether this message has begun the session, and the response.
 fn begin(
     session: &HttpSession,
     incoming: Incoming<'_>,

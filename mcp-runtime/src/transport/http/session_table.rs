@@ -38,7 +38,7 @@ impl SessionId {
         &self.0
     }
 
-    /// Returns the part that the id belongs to, if there are `of` parts.
+    /// Returns the number of the part that the id belongs to, if there are `of` parts.
     pub(super) fn part(&self, of: usize) -> usize {
         usize::from(self.0[31]) % of
     }
@@ -66,7 +66,7 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// Hasher that takes over the hash of a [`SessionId`].
+/// Hasher that returns the hash of a [`SessionId`] unchanged.
 #[derive(Default)]
 struct SessionIdHasher(u64);
 
@@ -113,7 +113,7 @@ impl<T: HasSessionId> Eq for SessionEntry<T> {}
 
 type SessionShard<T> = HashSet<SessionEntry<T>, BuildHasherDefault<SessionIdHasher>>;
 
-/// Sessions that clients name by their ids. They are in parts with a lock each, so that requests seldom wait for each
+/// Sessions that clients name by their ids. The table consists of shards, each with its own lock, so that requests seldom wait for each
 /// other.
 pub(super) struct SessionTable<T> {
     shards: [Mutex<SessionShard<T>>; 16],
@@ -143,11 +143,11 @@ impl<T: HasSessionId> SessionTable<T> {
         self.shard(id).take(id).map(|entry| entry.0)
     }
 
-    /// Removes the sessions for which `is_past` returns true, one part after the other.
+    /// Removes the sessions for which `is_past` returns true, one shard after the other.
     pub(super) fn sweep(&self, is_past: impl Fn(&Arc<T>) -> bool) {
         for shard in &self.shards {
             let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            // Dropping the last reference of a session may take other locks, so it comes after the lock of the part.
+            // Dropping the last reference of a session may take other locks, so it happens after the lock of the shard is released.
             let past: Vec<_> = shard.extract_if(|entry| is_past(&entry.0)).collect();
             drop(shard);
             drop(past);

@@ -76,7 +76,7 @@ pub(super) struct ResumableStream {
     memory: Arc<EventMemory>,
 }
 
-/// Number of bytes that all streams keep together, with the limits for it, and the start of the clock.
+/// Number of bytes of the events that all streams keep together, the limits for this number, and the start of the clock.
 pub(super) struct EventMemory {
     bytes: AtomicUsize,
     limits: Limits,
@@ -105,7 +105,7 @@ struct SentEvents {
     last: u64,
     kept: VecDeque<Bytes>,
     bytes: usize,
-    /// Number of the current reader, which rises with each reader.
+    /// Number of the current reader. Each new reader gets the next number.
     reader: u64,
     ended: Option<Instant>,
     /// Time when the last reader left, unless another one came.
@@ -120,7 +120,8 @@ pub(super) struct EventId {
 }
 
 impl EventId {
-    /// Parses an id. The part after a dot is ignored: it tells priming events apart, which have no number of their own.
+    /// Parses an id. The part after a dot is ignored. It makes the ids of priming events unique, because these events have no number of
+    /// their own.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.split_once('.').map_or(text, |parts| parts.0);
         let (stream, event) = text.split_once('-')?;
@@ -150,14 +151,14 @@ impl ResumableStream {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nothing more will come on the stream, and no client has asked for it for `kept`.
+    /// Whether no more messages will come on the stream, and no client has asked for the stream for `kept`.
     pub(super) fn is_past(&self, kept: Duration) -> bool {
         let sent = self.sent();
         let since = if self.outbox.is_held() { sent.ended } else { sent.ended.or(sent.left) };
         since.is_some_and(|since| since.elapsed() >= kept)
     }
 
-    /// Makes events of unread messages, so that they count among the kept events.
+    /// Turns unread messages into events if the stream has lost its reader, so that they count as kept events.
     pub(super) fn settle(&self) {
         let mut sent = self.sent();
         let mut lines = Vec::new();
@@ -166,11 +167,12 @@ impl ResumableStream {
         }
     }
 
-    /// Begins to read, from now on or after an event. The previous reader gets no more events (rule HL-13).
+    /// Returns a new reader, for new events or for all events after a given one. The previous reader gets no more events (rule HL-13).
     pub(super) fn read(self: &Arc<Self>, after: Option<EventId>) -> Result<StreamReader, Gone> {
         let mut sent = self.sent();
         if self.outbox.take_lost() {
-            // The lost messages take one number. A client that wants to resume after an earlier event then learns that events are missing.
+            // The lost messages together get one event number. A client that wants to resume after an earlier event then learns that events
+            // are missing.
             self.memory.bytes.fetch_sub(sent.bytes, Ordering::AcqRel);
             sent.kept.clear();
             sent.bytes = 0;
@@ -193,7 +195,7 @@ impl ResumableStream {
         sent.left = None;
         self.outbox.set_unread(None);
         if after.is_some() {
-            // A client that comes back must not be sent away again.
+            // An older request to end the stream early must not affect the client that has come back.
             self.outbox.take_release();
         }
         let number = sent.reader;
@@ -206,7 +208,7 @@ impl ResumableStream {
         format!("{}-{event}", self.number)
     }
 
-    /// Makes events of messages, which then count as sent.
+    /// Turns messages into events, which then count as sent.
     fn send(&self, sent: &mut SentEvents, lines: &[u8], frames: &mut Vec<u8>) {
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             sent.last += 1;
@@ -262,7 +264,7 @@ impl StreamReader {
         self.position = sent.last;
     }
 
-    /// Waits for more events, or for `false` if this reader gets no more.
+    /// Waits for more events, and appends them to `frames`. Returns `false` if this reader gets no more events.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
         let stream = &*self.stream;
         let mut sent = stream.sent();

@@ -53,8 +53,8 @@ pub(super) fn answer(
             permit => permit,
         },
     };
-    // Messages of a call belong to the caller whose request was admitted. A listening stream stays open, so it must end with the token of
-    // its request.
+    // The messages of a call belong to the caller that was admitted, so they are sent even after its token has expired. A listening stream
+    // stays open for longer, so it must end when the token of its request expires.
     let listening = permit.map(|permit| OpenListen { permit, opened_by: carrier.http.clone() });
     let peer = state.peer();
     let to = ReplyTo::each(peer.outbox().clone());
@@ -103,7 +103,7 @@ fn status(is_refused: bool) -> StatusCode {
     if is_refused { StatusCode::BAD_REQUEST } else { StatusCode::OK }
 }
 
-/// A stream that stays open for messages to come.
+/// A stream that stays open for future messages.
 struct OpenListen {
     permit: Share,
     opened_by: Option<Arc<Parts>>,

@@ -53,7 +53,7 @@ impl TokenGate {
         protected: &ProtectedResource,
         parts: &mut Arc<Parts>,
     ) -> Poll<Result<(), Box<Response<HttpBody>>>> {
-        // A client that asks for a token has none yet.
+        // The authorization server needs no token, because a client that asks for a token has none yet.
         #[cfg(feature = "auth")]
         if let HttpRoute::AuthPage(_) = route {
             *self = Self::Open;
@@ -127,7 +127,8 @@ pub(super) fn has_ended(parts: &Parts) -> Option<Response<HttpBody>> {
     Some(challenging(reply::refuse(refusal.status(), why), refusal.challenge(None, "")))
 }
 
-/// Returns the response to a message that its sender may not send: the peer's error, and a challenge that says how to get the right.
+/// Returns the response to a message that its sender may not send: the error message of the peer, and a challenge that says how to get the
+/// missing permission.
 pub(super) fn not_allowed(
     refusal: &AuthRefusal,
     endpoint: &Endpoint,
@@ -158,14 +159,14 @@ pub(super) fn metadata(
     }
 }
 
-/// Returns the URL of the endpoint as far as a request shows it. The host is one that this server answers to. For any host but loopback,
+/// Returns the URL of the endpoint, with the host that a request names. This host has been checked before. For any host except loopback,
 /// TLS in front of the server is assumed.
 fn endpoint_url(endpoint: &Endpoint, parts: &Parts) -> String {
     url_at(&endpoint.settings.path, parts)
 }
 
-/// Returns the URL of the HTTP+SSE transport, if it is served and is a name of the resource. Clients compare it with the URL that they
-/// were given.
+/// Returns the URL of the HTTP+SSE transport, if that transport is served and its URL names the protected resource. Clients compare the URL
+/// with the one that they were given.
 fn sse_url(endpoint: &Endpoint, protected: &ProtectedResource, parts: &Parts) -> Option<String> {
     let settings = &endpoint.settings;
     let is_resource = settings.legacy_sse && protected.is_pair_resource();

@@ -21,7 +21,7 @@ const READ_AHEAD: usize = 4;
 /// Number of queued bytes at which further writes wait for the thread. A single write may go beyond it.
 const BACKLOG: usize = 256 * 1024;
 
-/// BlockingReader of a file, with a thread of its own.
+/// Reader of a file, with a thread of its own.
 #[derive(Debug)]
 pub(super) struct BlockingReader {
     /// `None` once the thread has started.
@@ -81,7 +81,7 @@ fn read_all(mut file: File, chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
     }
 }
 
-/// BlockingWriter of a file, with a thread of its own that writes whole lines at a time.
+/// Writer of a file, with a thread of its own that writes whole lines at a time.
 #[derive(Debug)]
 pub(super) struct BlockingWriter {
     /// `None` once the thread has started.
@@ -100,7 +100,7 @@ struct WriteQueue {
 #[derive(Debug, Default)]
 struct WriteState {
     bytes: Vec<u8>,
-    /// The thread is writing the bytes that it took.
+    /// Whether the thread is writing bytes that it has taken from the queue.
     busy: bool,
     closed: bool,
     failed: Option<io::Error>,
@@ -112,7 +112,7 @@ impl BlockingWriter {
         BlockingWriter { file: Some(file), piece, queue: Arc::default() }
     }
 
-    /// Takes all of `bytes` or nothing, so that lines stay whole.
+    /// Queues all of `bytes` or none of them, so that lines stay whole.
     pub(super) fn poll_write(
         &mut self,
         cx: &mut Context<'_>,
@@ -138,7 +138,7 @@ impl BlockingWriter {
         Poll::Ready(Ok(bytes.len()))
     }
 
-    /// Ready once everything has been written.
+    /// Waits until all queued bytes have been written.
     pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.queue.lock();
         if let Some(error) = &state.failed {
@@ -179,7 +179,7 @@ impl WriteQueue {
             state.busy = true;
             let waiting = state.waiting.take();
             drop(state);
-            // The queue has room again. A task that waits to flush is woken too, and waits again.
+            // The queue has room again. If the task waits for a flush, it is woken too early, and waits again.
             if let Some(waker) = waiting {
                 waker.wake();
             }
@@ -220,8 +220,7 @@ fn write_pieces(mut file: &File, mut bytes: &[u8], piece: usize) -> io::Result<(
 
 /// Returns the end of the last line that fits in `piece` bytes, or else the end of the first line.
 ///
-/// A pipe takes a write of at most `PIPE_BUF` bytes in one piece. Of a longer write it takes as many bytes as there is room for, and
-/// another process may write in between.
+/// A write of at most `PIPE_BUF` bytes to a pipe is atomic. A longer write may be split, and another process may write in between.
 fn end_of_piece(bytes: &[u8], piece: usize) -> usize {
     if bytes.len() <= piece {
         return bytes.len();

@@ -19,14 +19,15 @@ impl StdioGuard {
     /// Moves the protocol to descriptors that child processes do not inherit.
     ///
     /// fd 0 then points to `/dev/null`, and fd 1 to stderr (to `/dev/null` if stderr is closed). On Windows the standard handles are
-    /// replaced in the same way. C code that opened its own `stdout` before goes on with the old handle.
+    /// replaced in the same way. C code that opened its own `stdout` before the call continues to use the old handle.
     ///
-    /// Call it before anything else runs in the process. The two streams need a tokio runtime with I/O enabled from their first use on, not
-    /// before.
+    /// Call it before anything else runs in the process. The two streams need a tokio runtime with I/O enabled, but only from their first
+    /// use on.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::AlreadyExists`] after a call that succeeded, because stdout is stderr by then. Other errors come from the system.
+    /// Returns [`io::ErrorKind::AlreadyExists`] if an earlier call succeeded, because fd 1 then points to stderr. Other errors come from
+    /// the system.
     pub fn install() -> io::Result<(StdioGuard, StdioInput, StdioOutput)> {
         let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
         if installed.is_some() {
@@ -47,10 +48,11 @@ impl Drop for StdioGuard {
     }
 }
 
-/// Puts back the flags that [`StdioGuard::install`] changed on descriptions which other processes may go on using.
+/// Restores the flags of the open file descriptions that [`StdioGuard::install`] changed. Other processes may continue to use these
+/// descriptions.
 ///
-/// Call it before an exit that runs no destructors, such as [`std::process::exit`]. Flush first: a later write may block the runtime. It
-/// takes a lock, so it must not be called in a signal handler.
+/// Call it before an exit that runs no destructors, such as [`std::process::exit`]. Flush the output before, because a later write may
+/// block the runtime. This function takes a lock, so it must not be called in a signal handler.
 pub fn restore() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(changed) = installed.as_mut() {
@@ -80,7 +82,8 @@ mod platform {
         let output = Stream::seize(stdout(), shared.as_ref())?;
 
         let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
-        // If one of the three streams was closed, `null` may have its number, which is replaced below. So `null` moves to another number.
+        // If one of the three streams was closed, `null` may have got its number, which is overwritten below. So `null` moves to another
+        // number.
         let null = File::from(fcntl_dupfd_cloexec(&null, 3)?);
 
         let mut changed = Vec::new();
@@ -91,7 +94,7 @@ mod platform {
             }
         }
         if fcntl_getfd(stderr()).is_err() {
-            // Otherwise the next file that the process opens becomes fd 2, and collects panic messages.
+            // Otherwise the next file that the process opens would become fd 2, and panic messages would be written into it.
             dup2_stderr(&null)?;
         }
         dup2_stdin(&null)?;
@@ -151,7 +154,8 @@ mod platform {
         }
     }
 
-    /// Stops child processes from inheriting a handle. A console may refuse, and then a child has the console anyway.
+    /// Stops child processes from inheriting a handle. The call may fail for a console, but a child process has access to the console
+    /// anyway.
     fn keep_from_children(handle: RawHandle) {
         // SAFETY: the call changes a flag of an open handle. The standard handles that a process begins with are never closed.
         unsafe { SetHandleInformation(handle, HANDLE_FLAG_INHERIT, 0) };

@@ -1,4 +1,4 @@
-//! Protocol streams that tokio's reactor polls, and their file descriptors, whose flags are put back when they are dropped.
+//! Protocol streams that tokio's reactor polls, and their file descriptors. Dropping a descriptor restores its flags.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use rustix::io::fcntl_dupfd_cloexec;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe;
 
-/// Protocol stream, with the way to read or write it.
+/// Protocol stream, and how it is read or written.
 #[derive(Debug)]
 pub(super) enum Stream {
     /// Non-blocking, for tokio's reactor.
@@ -25,8 +25,8 @@ pub(super) enum Stream {
 impl Stream {
     /// Duplicates `fd` so that child processes do not inherit it, and decides how to use it.
     ///
-    /// There is no portable way to ask whether two descriptors share one open file description. The same device and inode are taken as a
-    /// sign of it. At worst a thread is used where polling would have worked.
+    /// There is no portable way to ask whether two descriptors share one open file description. Two descriptors with the same device and
+    /// inode are assumed to share one. At worst, a thread is used for a stream that could have been polled.
     pub(super) fn seize(fd: BorrowedFd<'_>, stderr: Option<&Stat>) -> io::Result<Self> {
         let fd = fcntl_dupfd_cloexec(fd, 3)?;
         let stat = fstat(&fd)?;
@@ -42,7 +42,8 @@ impl Stream {
     }
 }
 
-/// Descriptor whose open file description can be made non-blocking, until [`Descriptor::restore`] is called or it is dropped.
+/// Descriptor whose open file description can be made non-blocking. [`Descriptor::restore`] undoes this, and so does dropping the
+/// descriptor.
 #[derive(Debug)]
 pub(super) struct Descriptor {
     fd: OwnedFd,
@@ -61,7 +62,7 @@ impl Descriptor {
 
     /// Makes the description blocking again if it was blocking before.
     ///
-    /// The process that started this one may go on using it, as a shell does with `(server; echo done) | client`.
+    /// The parent process may continue to use the description, as a shell does with `(server; echo done) | client`.
     pub(super) fn restore(&self) {
         if self.changed.swap(false, Ordering::AcqRel)
             && let Ok(flags) = fcntl_getfl(&self.fd)
@@ -91,7 +92,7 @@ impl AsFd for Descriptor {
 /// Pipe or socket, registered with the reactor at the first read, since the guard is installed before there is a runtime.
 #[derive(Debug)]
 pub(super) struct PolledSource {
-    // Declared before the descriptor and so dropped first: the flags are put back when nothing polls any more.
+    // Declared before the descriptor, so that it is dropped first. The flags are then restored after the last poll.
     receiver: Option<pipe::Receiver>,
     descriptor: Arc<Descriptor>,
 }
@@ -122,11 +123,11 @@ impl PolledSource {
     }
 }
 
-/// Pipe or socket, registered with the reactor at the first write that must wait. Most never have to wait, and a socket would otherwise
-/// wake the reactor whenever the client has read something.
+/// Pipe or socket, registered with the reactor at the first write that must wait. Most sinks never have to wait. A socket that is
+/// registered wakes the reactor whenever the client has read something.
 #[derive(Debug)]
 pub(super) struct PolledSink {
-    // Declared before the descriptor and so dropped first: the flags are put back when nothing polls any more.
+    // Declared before the descriptor, so that it is dropped first. The flags are then restored after the last poll.
     sender: Option<pipe::Sender>,
     descriptor: Arc<Descriptor>,
 }

@@ -1,4 +1,4 @@
-//! Serving one client on the standard streams, on a runtime of our own or on the caller's.
+//! Serves one client on the standard streams, on a new runtime or on the caller's.
 
 use std::{
     io::Write as _,
@@ -18,7 +18,7 @@ use crate::{
     transport::{runtime::block_on, stream},
 };
 
-/// Blocks until the client has left, on a runtime of its own: current-thread, because a stdio server has one client.
+/// Serves on a new runtime, and blocks until the client has left. The runtime is single-threaded, because a stdio server has one client.
 ///
 /// # Errors
 /// Fails if `setup` fails, or if reading or writing fails.
@@ -78,14 +78,14 @@ fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
     move |cx| {
         let Some(signals) = &mut signals else { return Poll::Pending };
         let alarm = alarm.get_or_insert_with(|| Alarm::new(cx.waker().clone()));
-        // The task is set before the look, so a signal that comes after the look wakes this task.
+        // The alarm gets this task before it is checked, so a signal after the check wakes the task.
         alarm.follow(cx.waker());
         if !alarm.take() {
             return Poll::Pending;
         }
         match signals.poll_recv(&mut Context::from_waker(&alarm.clone().into())) {
             Poll::Ready(Some(())) => {
-                // The signals wake the alarm only after a poll that found none, so the next call has to poll again.
+                // `signals` wakes the alarm only after a poll that found no signal, so the next call has to poll again.
                 alarm.ring();
                 Poll::Ready(())
             }

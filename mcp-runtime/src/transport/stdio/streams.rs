@@ -1,4 +1,4 @@
-//! Two ends of the protocol: stdin and stdout.
+//! The two streams of the protocol: input from the client, and output to the client.
 
 #[cfg(windows)]
 use std::fs::File;
@@ -14,7 +14,7 @@ use super::blocking::{BlockingReader, BlockingWriter};
 #[cfg(unix)]
 use super::polled::{PolledSink, PolledSource, Stream};
 
-/// Number of bytes that a pipe takes in one piece. Outside of Linux it is the minimum that POSIX guarantees.
+/// Maximum size of an atomic write to a pipe, in bytes. Outside of Linux, this is the minimum that POSIX guarantees.
 #[cfg(unix)]
 const PIPE_BUF: usize =
     if cfg!(any(target_os = "linux", target_os = "android")) { 4096 } else { 512 };
@@ -57,7 +57,7 @@ impl StdioInput {
         }
     }
 
-    /// Whether stdin is a terminal. Then a person sits at the other end, and would like to be told what this program is.
+    /// Whether stdin is a terminal. If so, a person started the program by hand, and should be told what it is.
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
@@ -80,8 +80,8 @@ impl AsyncRead for StdioInput {
 /// Byte stream to the client, made by [`StdioGuard::install`](super::StdioGuard::install).
 ///
 /// Write whole lines at a time. If stderr goes to the same pipe, a write that ends with a newline is then never interrupted within a line.
-/// This holds for lines that fit what a pipe takes in one piece (4 KiB on Linux, at least 512 bytes elsewhere). After a flush, all written
-/// bytes have left the process. After a shutdown, the client sees the end of the stream.
+/// This holds for lines up to the size of an atomic write to a pipe (4 KiB on Linux, at least 512 bytes elsewhere). After a flush, all
+/// written bytes have left the process. After a shutdown, the client sees the end of the stream.
 #[derive(Debug)]
 pub struct StdioOutput {
     sink: OutputSink,

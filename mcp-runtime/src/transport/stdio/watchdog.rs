@@ -1,7 +1,7 @@
-//! Thread that ends the process when a handler keeps the reactor from doing so.
+//! Thread that ends the process if a handler blocks the reactor, so that the server cannot end by itself.
 //!
-//! `run` promises that the server ends five seconds after the client has closed stdin or sent SIGTERM, or at a second SIGTERM. One thread
-//! reads stdin and runs handlers, so a handler that computes keeps the thread from noticing any of this.
+//! `run` promises that the server ends five seconds after the client has closed stdin or sent SIGTERM, or at a second SIGTERM. The same
+//! thread reads stdin and runs handlers. A handler that computes for long keeps this thread from noticing these events.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -28,10 +28,11 @@ use tokio::{
 use super::guard::restore;
 use crate::{catalog::Catalog, dispatch::ReactorActivity};
 
-/// Time between two looks at one poll: long for a poll, short for a user who waits for the process to end.
+/// Time between two checks whether the same poll is still running. It is long for a poll, but short for a user who waits for the process to
+/// end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Starts a thread before the first call, which watches the reactor of the current thread.
+/// Arranges that a watchdog thread for the reactor of the current thread starts before the first call.
 pub(super) fn arm(catalog: Arc<Catalog>, grace: Duration, stdin: Option<OwnedFd>) {
     let activity = ReactorActivity::of_this_thread();
     activity.before_first_call(move || {
@@ -43,14 +44,15 @@ pub(super) fn arm(catalog: Arc<Catalog>, grace: Duration, stdin: Option<OwnedFd>
     });
 }
 
-/// Waits until the process has to end. Ends it with exit code 1 if a handler still holds the reactor after the grace period.
+/// Waits until the server has been told to end. Ends the process with exit code 1 if a handler still blocks the reactor after the grace
+/// period.
 fn watch(
     activity: &ReactorActivity,
     catalog: &Catalog,
     grace: Duration,
     stdin: Option<OwnedFd>,
 ) -> io::Result<()> {
-    // A reactor of its own, because the other one does not see signals while a handler holds it.
+    // The watchdog needs a reactor of its own, because the other reactor does not see signals while a handler blocks it.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut terminated = signal(SignalKind::terminate())?;
@@ -93,8 +95,8 @@ fn poll_signal(signal: &mut Signal, cx: &mut Context<'_>) -> bool {
     matches!(signal.poll_recv(cx), Poll::Ready(Some(())))
 }
 
-/// Returns a receiver that is ready when the other end of stdin is closed. It does not read, and input does not wake it. That needs a
-/// thread, because tokio waits for a hangup only together with input.
+/// Returns a receiver that is ready when the other end of stdin is closed. The wait consumes no input, and input does not end it. It needs
+/// a thread, because tokio can wait for a hangup only together with input.
 fn hangup(stdin: OwnedFd) -> oneshot::Receiver<()> {
     let (tell, told) = oneshot::channel();
     let wait = move || {

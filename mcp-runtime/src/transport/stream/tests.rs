@@ -189,7 +189,7 @@ async fn a_client_that_has_gone_is_no_error() {
     serve(&peer, input, output, never).await.unwrap();
 }
 
-/// All requests arrive in one read. The server handles only as many of them as the client reads answers.
+/// All requests arrive in one read. The server handles further requests only while the client reads its answers.
 #[tokio::test(start_paused = true)]
 async fn unread_answers_are_not_piled_up() {
     const CALLS: usize = 100;

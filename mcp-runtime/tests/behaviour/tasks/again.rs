@@ -1,4 +1,4 @@
-//! Tasks that run again after a restart: their callers, and whether these may still use the tool.
+//! Tasks that run again after a restart: their callers, and whether the callers may still use the tool.
 
 use std::{
     sync::{Arc, Mutex},

@@ -1,4 +1,4 @@
-//! Tasks in unusual moments: the server ends, the tool is removed, the store is slow or full.
+//! Tasks in unusual situations: the server ends, the tool is removed, the store is slow or full.
 
 use std::{
     sync::{

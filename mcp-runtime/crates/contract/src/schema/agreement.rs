@@ -24,7 +24,7 @@ fn leaf() -> impl Strategy<Value = Value> {
             with(json!({ "type": name }), [(least_is, least), ("maximum", most)])
         },
     );
-    // Numbers so large that floating-point numbers no longer hold each whole number.
+    // Numbers so large that not every whole number has its own floating-point number.
     let large = (
         select(vec![json!(1e300), json!(-1e300), json!(1e38), json!(1e19)]),
         select(vec!["const", "minimum", "exclusiveMinimum", "exclusiveMaximum"]),
@@ -180,7 +180,7 @@ fn sent(schema: &Value) -> Value {
     }
 }
 
-/// Returns a value that fits the schema more or less. `next` makes the choices.
+/// Returns a value that is valid or nearly valid for the schema. `next` makes the choices.
 fn sample(schema: &Value, root: &Value, next: &dyn Fn(usize) -> usize, depth: u8) -> Value {
     let any = || {
         let all = [
@@ -255,7 +255,7 @@ fn sample(schema: &Value, root: &Value, next: &dyn Fn(usize) -> usize, depth: u8
     }
 }
 
-/// Returns values of a schema: the samples that it really accepts.
+/// Returns those samples that the schema accepts.
 fn values(schema: &Value, seed: u64) -> Vec<Value> {
     let state = Cell::new(seed | 1);
     let next = |most: usize| {
@@ -267,7 +267,8 @@ fn values(schema: &Value, seed: u64) -> Vec<Value> {
         );
         (state.get() >> 33) as usize % most
     };
-    // The value must be valid for `schema` and for `sent`: a branch of a `oneOf` that accepts less may let another branch hold alone.
+    // The value must be valid for both `schema` and `sent`. In `sent`, a branch of a `oneOf` may reject a value that it accepts in
+    // `schema`, so that the `oneOf` accepts the value only in `sent`.
     let sent = sent(schema);
     let samples = (0..60).map(|_| sample(schema, schema, &next, 6));
     samples.filter(|value| accepts(&sent, value, &sent) && accepts(schema, value, schema)).collect()
@@ -306,7 +307,7 @@ proptest! {
         }
     }
 
-    /// The promise of this module: a change that is not reported as breaking breaks no client.
+    /// The guarantee of this module: a change that is not reported as breaking does not break clients.
     #[test]
     fn a_change_reported_as_compatible_accepts_every_earlier_value((old, new) in pair(), seed in any::<u64>()) {
         for (old, new) in [(&old, &new), (&new, &old)] {
@@ -323,8 +324,8 @@ proptest! {
         }
     }
 
-    /// A change of an argument is judged like the reverse change of a result. Members that are gone are an exception, because both sides
-    /// miss them. Undeclared members are another one, because only clients are assumed to send them.
+    /// A change of an argument is judged like the reverse change of a result. Members that are gone are an exception, because their absence
+    /// is breaking for arguments and for results. Undeclared members are another exception, because only clients are assumed to send them.
     #[test]
     fn a_result_is_an_argument_seen_from_the_other_end((old, new) in pair()) {
         let sent = compare(SchemaUse::Arguments, &old, &new);
@@ -352,7 +353,7 @@ proptest! {
     }
 }
 
-/// A property that holds because no difference is ever found would be worth nothing.
+/// The properties above prove little if the generated schemas never differ, or always break.
 #[test]
 fn the_pairs_and_their_values_are_worth_testing() {
     use proptest::{strategy::ValueTree as _, test_runner::TestRunner};

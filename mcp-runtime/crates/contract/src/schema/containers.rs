@@ -18,15 +18,15 @@ fn places(schema: &JsonObject) -> &[Value] {
     schema.get("prefixItems").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Returns the schema of the element at `index`. Past the end of all tuples, it is the schema of every later element.
+/// Returns the schema of the element at `index`. For an index after the end of the tuple, this is the schema of all further elements.
 fn place(schema: &JsonObject, index: usize) -> Option<&Value> {
     places(schema).get(index).or_else(|| schema.get("items"))
 }
 
-/// Members of a set beside the declared ones.
+/// Members that objects of a set may have in addition to the declared ones.
 enum OtherMembers<'a> {
-    /// No other members: the schema excludes them, or does not mention them (`open`). In the second case, the sender is assumed to send
-    /// only declared members.
+    /// No other members, because the schema excludes them or does not mention them. If `open` is set, the schema does not mention them, and
+    /// the sender is assumed to send only declared members.
     None { open: bool },
     /// Members of any name, each accepted by all of these schemas.
     Any(Vec<&'a Value>),
@@ -36,7 +36,7 @@ impl<'a> Inclusion<'a> {
     pub(super) fn arrays(&mut self, set: &ValueSet<'a>, wide: &'a JsonObject) {
         let longest = set.parts.iter().map(|part| places(part.schema).len()).max().unwrap_or(0);
         let tuple = longest.max(places(wide).len());
-        // An element that cannot exist needs no place on the wider side.
+        // Elements after the end of a closed tuple cannot exist, so they need not be compared with the wider side.
         let ended = set
             .parts
             .iter()
@@ -123,8 +123,8 @@ impl<'a> Inclusion<'a> {
                 self.undecided("it has `patternProperties`");
             }
         }
-        // Senders are assumed to send only declared members. Still, calls may fail if a server that accepted undeclared members rejects
-        // them now.
+        // Senders are assumed to send only declared members. This is reported anyway: if a server that accepted undeclared members rejects
+        // them now, calls may fail.
         if matches!(others, OtherMembers::None { open: true })
             && wide.get("additionalProperties") == Some(&Value::Bool(false))
         {

@@ -1,4 +1,4 @@
-//! Differences between two schemas: a mismatch of the values that they accept, and the finding that it becomes in a report.
+//! Differences between two schemas: mismatches in the values that they accept, and the findings that a report shows for them.
 
 use std::fmt::{self, Write as _};
 
@@ -10,13 +10,13 @@ use crate::change::ChangeClass;
 /// Use of a schema: who sends the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemaUse {
-    /// Clients send the values: all that was accepted must still be accepted.
+    /// Clients send the values, so every value that was accepted must still be accepted.
     Arguments,
-    /// The server sends the values: all that it sends must have been promised.
+    /// The server sends the values, so the old schema must accept every value that the server sends now.
     Result,
 }
 
-/// Remedy for a difference that breaks.
+/// Remedy for a breaking difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     None,
@@ -67,7 +67,7 @@ impl ValuePath {
         }
     }
 
-    /// Whether the place is an argument itself, and not inside of one.
+    /// Whether the place is an argument as a whole, not a part of an argument.
     pub(crate) fn is_argument(&self) -> bool {
         self.0.len() == 1
     }
@@ -124,7 +124,7 @@ pub(super) enum Mismatch {
     Required,
     /// The wider schema requires the member, and the narrower one does not mention it.
     NewRequired,
-    /// Only the narrower schema declares the member. With `closed`, the wider schema accepts no other members than its own.
+    /// Only the narrower schema declares the member. If `closed` is set, the wider schema accepts only members that it declares.
     Undeclared {
         closed: bool,
         schema: Value,
@@ -229,7 +229,8 @@ impl Mismatch {
     }
 }
 
-/// Formats the values as a list, each in backticks. A long list is cut after the first values, and the number of the others follows.
+/// Formats the values as a list, each in backticks. If the list is long, only its first values are shown, followed by the number of the
+/// others.
 fn listed(values: &[Value]) -> String {
     const MOST: usize = 8;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Schema as a document: its definitions, whether a single value is valid, and how it is written apart from annotations.
+//! Schema as a document: looks up definitions, validates single values, and compares schemas as written, apart from annotations.
 
 use std::cell::Cell;
 
@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::value::{JsonNumber, TypeSet, are_equal};
 use crate::{JsonObject, percent};
 
-/// Depth limit, larger than in any schema that a server publishes. It ends a schema that refers only to itself.
+/// Depth limit, larger than the depth of any schema that a server publishes. It stops the evaluation of a schema that refers only to
+/// itself.
 const DEEPEST: u8 = 64;
 
 /// Limit on steps. A schema may refer to itself twice, which doubles the work at each level.
@@ -33,7 +34,7 @@ impl<'a> SchemaDocument<'a> {
         ["$defs", "definitions"].map(|keyword| self.root.get(keyword))
     }
 
-    /// Whether the value is valid. `None` if that cannot be decided.
+    /// Whether the value is valid. Returns `None` if this cannot be decided.
     pub(super) fn accepts(self, schema: &Value, value: &Value) -> Option<bool> {
         self.judge(schema, value, (&Cell::new(MOST_STEPS), 0))
     }
@@ -195,8 +196,8 @@ fn count(keyword: &str, count: usize, said: &Value) -> Option<bool> {
 pub(super) static ANNOTATIONS: [&str; 7] =
     ["title", "description", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
 
-/// Whether a keyword is an annotation, which is compared as words. Keywords that begin with `x-` are annotations too (JSON Schema Core,
-/// 6.5).
+/// Whether a keyword is an annotation, which does not affect the accepted values. Keywords that begin with `x-` are annotations too (JSON
+/// Schema Core, 6.5).
 pub(super) fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword)
         || matches!(keyword, "$schema" | "default")
@@ -228,8 +229,8 @@ static SCHEMAS: [&str; 11] = [
     "unevaluatedProperties",
 ];
 
-/// Whether two schemas are written the same, apart from annotations. Then they mean the same, even if the comparison does not know what
-/// that is.
+/// Whether two schemas are written the same, apart from annotations. Such schemas mean the same, even if they contain keywords that the
+/// comparison does not know.
 pub(super) fn are_equally_written(a: &Value, b: &Value) -> bool {
     let (Value::Object(a), Value::Object(b)) = (a, b) else { return a == b };
     let says = |keyword: &&String| !is_annotation(keyword);

@@ -32,7 +32,8 @@ pub(crate) fn compare(usage: SchemaUse, old: &Value, new: &Value) -> Vec<SchemaF
     judged.retain(|found| is_argument || found.mismatch != Mismatch::Closed);
     let renamed = take_renamed(&mut judged);
 
-    // A place with a breaking difference has no harmless ones, and a member that is gone is not also missing.
+    // If a place has a breaking difference, its harmless differences are not reported. If a member is gone, its other differences are not
+    // reported.
     let broken: Vec<(ValuePath, bool)> = judged
         .iter()
         .filter(|found| found.class == ChangeClass::Breaking)
@@ -73,7 +74,7 @@ impl JudgedMismatch {
         let declared = matches!(mismatch, Mismatch::Undeclared { .. });
         let class = match (forward, is_argument) {
             (true, true) => ChangeClass::Breaking,
-            // Clients miss a member that is gone, even if it was optional.
+            // Clients may rely on a member that is gone, even if it was optional.
             (true, false) if declared => ChangeClass::Breaking,
             (true, false) | (false, true) => ChangeClass::Additive,
             (false, false) if matches!(mismatch, Mismatch::Undeclared { closed: false, .. }) => {
@@ -329,7 +330,7 @@ pub(crate) fn describe_change(
     }
 }
 
-/// Largest number of references and choices on the way to one member.
+/// Maximum number of references and choices that are followed on the way to one member.
 const MOST_REFERENCES: u8 = 16;
 
 /// Returns a key that is equal for two differences if both are the same change of the same type, used in two places. The key holds the type

@@ -1,10 +1,10 @@
 //! Decides whether one schema accepts everything that another schema accepts, and finds the reasons if it does not.
 //!
-//! The narrower side is a [`ValueSet`]. It is divided until each set has values of one kind and no choice in it. The wider side stays as it
-//! is written. Each point that is not shown to hold is a [`Mismatch`].
+//! The narrower side is a [`ValueSet`]. The set is divided until each part contains values of one kind and has no choice left. The wider
+//! side is used as it is written. Each statement that cannot be shown to hold is a [`Mismatch`].
 //!
-//! Schemas that refer to themselves are followed with the usual assumption: the statement to be shown already holds one level further
-//! inside the value. At the same level it is not assumed, because such a schema says nothing about itself.
+//! Schemas that refer to themselves are compared by induction: to show a statement, the comparison may assume that it holds at deeper
+//! levels of the value. At the same level it is not assumed, because the schema then refers only to itself and the proof would be circular.
 
 use serde_json::Value;
 
@@ -19,14 +19,13 @@ use crate::JsonObject;
 /// Limit on steps. It is enough for schemas a hundred times as large as those that clients read.
 const MOST_STEPS: u32 = 50_000;
 
-/// Depth limit, because the stack is finite. People do not read deeper schemas either.
+/// Depth limit, because the stack is finite. Schemas that people write are less deep.
 const MOST_OPEN: usize = 96;
 
-/// Depth to which two objects are compared to find that they have nothing in common.
+/// Depth to which two objects are compared to find that they have no value in common.
 const DISJOINT_DEPTH: u8 = 3;
 
-/// Returns the reasons why `wide` is not shown to accept everything that `narrow` accepts. There are none if it is shown to accept all of
-/// it.
+/// Returns the reasons why `wide` is not shown to accept everything that `narrow` accepts. The list is empty if this is shown.
 pub(super) fn mismatches(narrow: &Value, wide: &Value) -> Vec<(ValuePath, Mismatch)> {
     let (narrow_in, wide_in) = (SchemaDocument::new(narrow), SchemaDocument::new(wide));
     let mut inclusion = Inclusion {
@@ -48,7 +47,7 @@ pub(super) struct Inclusion<'a> {
     /// Whether a reference means the same on both sides.
     same_definitions: bool,
     path: ValuePath,
-    /// Statements that are being shown, each with its depth in the value.
+    /// Statements whose proof is in progress, each with its depth in the value.
     open: Vec<(SetKey, usize, usize)>,
     steps: u32,
     mismatches: Vec<(ValuePath, Mismatch)>,
@@ -78,7 +77,7 @@ impl<'a> Inclusion<'a> {
         self.mismatch(Mismatch::Undecided(why.into()));
     }
 
-    /// Runs `show` one step further inside the value.
+    /// Runs `show` for the part of the value that `step` leads to.
     pub(super) fn inside(&mut self, step: PathStep, show: impl FnOnce(&mut Self)) {
         self.path.0.push(step);
         show(self);
@@ -157,7 +156,7 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// Compares the values one by one, because the set has no others.
+    /// Compares a set that has only these values, one value at a time.
     fn values(&mut self, set: &ValueSet<'a>, values: &[Value], are_listed: bool, wide: &'a Value) {
         let mut lost = Vec::new();
         for value in values.iter().filter(|value| TypeSet::of(value).within(set.types)) {
@@ -185,7 +184,7 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// Compares by keywords. All values of the set are of one kind, and the set is no list of values and no choice.
+    /// Compares keyword by keyword. All values of the set must be of one kind. The set must not be a list of values or have a choice left.
     fn keywords(&mut self, set: &ValueSet<'a>, wide: &'a JsonObject) {
         if let Some(reference) = wide.get("$ref") {
             match reference.as_str().and_then(|reference| self.wide_in.resolve(reference)) {
@@ -206,7 +205,7 @@ impl<'a> Inclusion<'a> {
             match TypeSet::parse(said) {
                 Some(types) if set.types.within(types) => {}
                 Some(types) => {
-                    // Statements about other types do not matter any more.
+                    // After a mismatch of types, the other keywords do not matter.
                     self.mismatch(Mismatch::Types { narrow: set.types, wide: types });
                     return;
                 }
@@ -277,7 +276,7 @@ impl<'a> Inclusion<'a> {
         are_disjoint((set, self.narrow_in), (&other, self.wide_in), DISJOINT_DEPTH)
     }
 
-    /// Compares unknown keywords. They are only known to mean the same if they are equal.
+    /// Compares unknown keywords. Two values of an unknown keyword have the same meaning only if they are equal.
     fn unknown_keywords(&mut self, set: &ValueSet<'a>, wide: &'a JsonObject) {
         for (keyword, said) in wide {
             if is_annotation(keyword) || KNOWN.contains(&keyword.as_str()) {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::JsonObject;
 
-/// Ranges of schemars' integer formats. In a published schema, the format is all that is known of the range.
+/// Ranges of schemars' integer formats. In a published schema, only the format tells the range.
 static WIDTHS: [(&str, i128, i128); 8] = [
     ("int8", i8::MIN as i128, i8::MAX as i128),
     ("int16", i16::MIN as i128, i16::MAX as i128),

@@ -1,4 +1,4 @@
-//! Values of one side of a comparison, as schemas that all hold.
+//! Sets of values on one side of a comparison. A set is described by several schemas, and contains the values that all of them accept.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{document::SchemaDocument, value::TypeSet};
 use crate::JsonObject;
 
-/// Schema that holds, and whether its choices have been made already.
+/// One of the schemas of a set, and whether a branch of its `anyOf` and of its `oneOf` has been chosen already.
 #[derive(Clone, Copy)]
 pub(super) struct SetPart<'a> {
     pub(super) schema: &'a JsonObject,
@@ -17,7 +17,7 @@ pub(super) struct SetPart<'a> {
     one_chosen: bool,
 }
 
-/// Values of these types for which all parts hold.
+/// Set of the values of these types that all parts accept.
 #[derive(Clone)]
 pub(super) struct ValueSet<'a> {
     pub(super) parts: Vec<SetPart<'a>>,
@@ -36,7 +36,7 @@ impl<'a> ValueSet<'a> {
         set
     }
 
-    /// Adds a schema. A value that is no schema excludes nothing: the set may be too large then, but never too small.
+    /// Adds a schema. A JSON value that is not a schema is ignored. The set may then be too large, but never too small.
     fn add(&mut self, schema: &'a Value) {
         match schema {
             Value::Bool(false) => self.is_empty = true,
@@ -73,7 +73,8 @@ impl<'a> ValueSet<'a> {
         (parts, self.types)
     }
 
-    /// Adds the schemas behind `$ref` and `allOf` as parts of their own. Returns `None` if the set has no value.
+    /// Adds the targets of `$ref` and the branches of `allOf` to the set, each as a part of its own. Returns `None` if the set has no
+    /// value.
     pub(super) fn flatten(mut self, document: SchemaDocument<'a>) -> Option<Self> {
         let mut at = 0;
         while let Some(part) = self.parts.get(at) {
@@ -119,12 +120,13 @@ impl<'a> ValueSet<'a> {
         Self { types, ..self.clone() }
     }
 
-    /// Returns the values that the parts give to a keyword.
+    /// Returns the values of a keyword in all parts.
     pub(super) fn keyword_values(&self, keyword: &str) -> impl Iterator<Item = &'a Value> {
         self.parts.iter().filter_map(move |part| part.schema.get(keyword))
     }
 
-    /// Returns all values if they are listed, or if the types have no others. The flag is `true` if they are listed.
+    /// Returns all values of the set, if a keyword lists them, or if the set's type is boolean or null. The flag is `true` if a keyword
+    /// lists them.
     pub(super) fn values(&self) -> Option<(Vec<Value>, bool)> {
         if let Some(Value::Array(values)) = self.keyword_values("enum").next() {
             return Some((values.clone(), true));
@@ -202,12 +204,12 @@ pub(super) fn are_disjoint<'a>(
     })
 }
 
-/// Property that all values of an alternative have, and values of the other alternatives do not.
+/// Property that distinguishes the values of an alternative from those of the other alternatives.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum AlternativeTag {
     /// A member with one possible value: `#[serde(tag = "kind")]`.
     Value(String, Value),
-    /// The only member.
+    /// The name of the only member.
     Member(String),
 }
 

@@ -27,7 +27,7 @@ fn told(usage: SchemaUse, old: &Value, new: &Value) -> Vec<String> {
 fn check(old: Value, new: Value, argument: &[&str], result: &[&str]) {
     assert_eq!(told(SchemaUse::Arguments, &old, &new), argument, "as arguments");
     assert_eq!(told(SchemaUse::Result, &old, &new), result, "as a result");
-    // No difference is lost on the way back: a change that narrows in one direction widens in the other.
+    // The reverse change is a difference too: a change that narrows in one direction widens in the other.
     assert!(!compare(SchemaUse::Arguments, &new, &old).is_empty());
     for usage in [SchemaUse::Arguments, SchemaUse::Result] {
         assert_eq!(compare(usage, &old, &old), []);
@@ -716,7 +716,7 @@ fn alternatives_are_named() {
     );
 }
 
-/// `1e300` is a whole number, so a schema of it and multiples of one accepts it.
+/// `1e300` is a whole number, so it is a multiple of one.
 #[test]
 fn a_change_that_rejects_a_huge_number_is_breaking() {
     for narrow in

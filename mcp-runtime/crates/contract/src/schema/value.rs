@@ -4,7 +4,7 @@ use std::{cmp::Ordering, fmt};
 
 use serde_json::Value;
 
-/// Set of JSON types. `number` consists of two types, so that it can be told from `integer`.
+/// Set of JSON types. `number` consists of two types here, integers and fractions, so that `integer` can be a subset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct TypeSet(u8);
 
@@ -105,7 +105,7 @@ impl fmt::Display for TypeSet {
     }
 }
 
-/// A number of JSON, compared without losing the last digits of a large one.
+/// JSON number. Large integers are compared with all of their digits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum JsonNumber {
     Whole(i128),
@@ -115,7 +115,7 @@ pub(super) enum JsonNumber {
     Fraction(f64),
 }
 
-/// Limit below which each whole number is a floating-point number of its own.
+/// Limit below which every whole number has its own floating-point number.
 const FIRST_ROUNDED: f64 = 9_007_199_254_740_992.0;
 
 /// Limit below which the integer nearest to a floating-point number is known.
@@ -169,7 +169,7 @@ impl JsonNumber {
         }
     }
 
-    /// Returns this lower bound for whole numbers: the smallest number, and whether the bound excludes the number itself.
+    /// Converts this lower bound to an equal bound for whole numbers. Returns the bound, and whether it is exclusive.
     pub(super) fn up(self, is_exclusive: bool) -> (Self, bool) {
         match (self, self.as_whole()) {
             (Self::Fraction(number), _) => (Self::float(number.ceil()), false),
@@ -178,7 +178,7 @@ impl JsonNumber {
         }
     }
 
-    /// Returns this upper bound for whole numbers: the largest number, and whether the bound excludes the number itself.
+    /// Converts this upper bound to an equal bound for whole numbers. Returns the bound, and whether it is exclusive.
     pub(super) fn down(self, is_exclusive: bool) -> (Self, bool) {
         match (self, self.as_whole()) {
             (Self::Fraction(number), _) => (Self::float(number.floor()), false),
@@ -187,7 +187,7 @@ impl JsonNumber {
         }
     }
 
-    /// Whether the number is a multiple of `unit`. `None` if rounding would decide.
+    /// Whether the number is a multiple of `unit`. Returns `None` if the result would depend on rounding.
     pub(super) fn is_multiple_of(self, unit: Self) -> Option<bool> {
         match (self, unit) {
             (Self::Whole(number), Self::Whole(unit)) if unit > 0 => Some(number % unit == 0),
@@ -258,7 +258,7 @@ mod tests {
             prop_assert_eq!(found, Some(is_whole(&number)), "{}", number);
         }
 
-        /// The remainder decides for a number with all of its digits. For other numbers the answer is unknown.
+        /// For a number with all of its digits, the remainder decides. For other numbers, the result is unknown.
         #[test]
         fn a_multiple_is_known_only_of_numbers_with_all_digits(number in numbers(), unit in 2..1000i64) {
             let found = JsonNumber::of(&number).and_then(|number| number.is_multiple_of(JsonNumber::Whole(unit.into())));
