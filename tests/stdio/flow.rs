@@ -85,7 +85,8 @@ fn large_unread_answers_are_not_kept_either() {
     check(200, "big", MIB, 48 * MIB);
 }
 
-/// The server accepted all of these calls before they waited, so it has to keep their answers. No answer may be lost.
+/// These handlers wait before they answer, so the server has accepted every call before the first answer exists. It must keep all
+/// answers, even while the client does not read.
 #[test]
 fn answers_of_calls_that_waited_all_arrive() {
     check(1000, "big_later", 20_000, 96 * MIB);

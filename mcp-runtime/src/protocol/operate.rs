@@ -83,7 +83,8 @@ fn run(
         None => None,
         Some(Ok(permit)) => permit,
         Some(Err(why)) => {
-            // A client that requests a task gets a task or an error. A refused call gets the error.
+            // A refused tool call normally gets a tool result with `isError`, for the model. A client that requested a core task
+            // expects a task or a JSON-RPC error, so it gets the error.
             let tells_model = operation.is_tool()
                 && (live.is_none() || revision.features().tasks != TaskDialect::Core);
             refuse_call(state, terms, request, snapshot, tells_model, why);

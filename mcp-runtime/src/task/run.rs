@@ -55,7 +55,8 @@ pub(crate) fn follow(
             }
         }),
     };
-    // The call gets its own context, because the handler's context outlives the call.
+    // The request ends when the task is created, but the handler and its context live on in the task. So the request gets a
+    // context of its own.
     let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
     Dispatched::Pending(PendingHandler::bare(work, context, dispatcher.settings))
 }

@@ -54,7 +54,7 @@ impl Sampled {
     /// Reads the result of `sampling/createMessage`, from any revision (rule SAMP-05).
     ///
     /// # Errors
-    /// Returns where the result deviates from the specification, in words for the log.
+    /// Fails if the result deviates from the specification. The error describes the deviation, for the log.
     pub(crate) fn read(raw: Raw<'_>) -> Result<Self, String> {
         let [role, content, model, stop_reason] =
             raw.pick(["role", "content", "model", "stopReason"]);

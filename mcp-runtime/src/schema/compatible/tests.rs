@@ -219,7 +219,7 @@ fn cases() -> Vec<(&'static str, &'static [SchemaSide], Value, Value)> {
         (
             "format",
             ARGUMENT,
-            // The sentence about a type also describes an argument of that type.
+            // The sentence that replaces `format` in a definition is added to the description of the argument that refers to it.
             json!({"$ref": "#/$defs/Id", "description": "Whose.", "$defs": {
                 "Id": {"type": "string", "format": "uuid", "description": "An id."}}}),
             json!({"type": "string", "description": "Whose.\n\nA UUID."}),

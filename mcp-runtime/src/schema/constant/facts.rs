@@ -187,7 +187,7 @@ impl Node {
         }
     }
 
-    /// Whether an option of this type has the same schema as the type.
+    /// Whether this type accepts `null` already, so that `Option<T>` has the same schema as `T`.
     pub(super) const fn takes_null(&self) -> bool {
         matches!(self.shape, NodeShape::Null | NodeShape::Any)
     }

@@ -44,7 +44,8 @@ use crate::{
 #[derive(Clone)]
 pub struct HttpService {
     endpoint: Arc<Endpoint>,
-    /// State of requests on connections that the application owns, one for each of a few threads.
+    /// Connection state for requests on connections that the application owns. The service does not see those connections, so the
+    /// requests share up to 16 states, chosen by thread.
     states: Arc<[OnceLock<Arc<ConnectionState>>; 16]>,
 }
 
