@@ -1,9 +1,8 @@
 //! No cycles: the files that a file uses must not lead back to it, neither inside a room (top-level module) nor between rooms.
 
-use crate::{
-    arrows::{Arrow, Graph},
-    sources::Text,
-};
+use std::collections::BTreeSet;
+
+use crate::arrows::{Arrow, Graph};
 
 /// Returns the arrows that are part of a cycle, each with the path back.
 pub(crate) fn arrows_back(graph: &Graph) -> Vec<String> {
@@ -21,12 +20,26 @@ pub(crate) fn arrows_back(graph: &Graph) -> Vec<String> {
     found
 }
 
-/// The graph of the rooms below `folder`.
-pub(crate) fn rooms(texts: &[Text], folder: &str) -> Graph {
+/// Returns all folders that hold files of the graph, from `root` down.
+pub(crate) fn folders(graph: &Graph, root: &str) -> BTreeSet<String> {
+    let mut folders = BTreeSet::new();
+    for file in &graph.files {
+        let ends = file.match_indices('/').map(|(end, _)| &file[..end]);
+        folders.extend(ends.filter(|folder| folder.starts_with(root)).map(str::to_owned));
+    }
+    folders
+}
+
+/// Returns the graph of the rooms in `folder`: its files and folders, with the arrows between them.
+pub(crate) fn rooms(graph: &Graph, folder: &str) -> Graph {
     let room = |file: &str| {
-        let inside = file.strip_prefix(folder).unwrap_or(file).trim_start_matches('/');
+        let inside = file.strip_prefix(folder)?.strip_prefix('/')?;
         let first = inside.split('/').next().unwrap_or_default();
-        first.strip_suffix(".rs").unwrap_or(first).to_owned()
+        Some(first.strip_suffix(".rs").unwrap_or(first).to_owned())
     };
-    Graph::of(texts, folder).merged(room)
+    let is_inside = |file: usize| room(&graph.files[file]).is_some();
+    let arrows = graph.arrows.iter().filter(|((from, to), _)| is_inside(*from) && is_inside(*to));
+    let arrows = arrows.map(|(ends, arrow)| (*ends, arrow.clone())).collect();
+    let inside = Graph { files: graph.files.clone(), arrows };
+    inside.merged(|file| room(file).unwrap_or_else(|| file.to_owned()))
 }

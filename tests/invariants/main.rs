@@ -165,11 +165,28 @@ fn no_room_uses_a_room_that_leads_back_to_it() {
     ]);
     let between_files = arrows::Graph::of(&planted, RUNTIME);
     assert_eq!(circles::arrows_back(&between_files), Vec::<String>::new());
-    let found = circles::arrows_back(&circles::rooms(&planted, RUNTIME));
+    let found = circles::arrows_back(&circles::rooms(&between_files, RUNTIME));
     assert_eq!(found.len(), 2, "{found:?}");
+    // Rooms inside of a room.
+    let planted = sources_of(&[
+        ("lib.rs", "mod a;"),
+        ("a/mod.rs", "mod b;\nmod c;"),
+        ("a/b/mod.rs", "pub(crate) mod one;\npub(crate) mod two;"),
+        ("a/b/one.rs", "use crate::a::c::C;"),
+        ("a/b/two.rs", "pub struct Two;"),
+        ("a/c.rs", "use crate::a::b::two::Two;\npub struct C;"),
+    ]);
+    let between_files = arrows::Graph::of(&planted, RUNTIME);
+    assert_eq!(circles::arrows_back(&between_files), Vec::<String>::new());
+    let folder = format!("{RUNTIME}/a");
+    assert_eq!(circles::arrows_back(&circles::rooms(&between_files, &folder)).len(), 2);
+    assert!(circles::folders(&between_files, RUNTIME).contains(&folder));
     let texts = sources::texts();
-    for folder in CRATES {
-        check_circles(&circles::rooms(&texts, folder));
+    for root in CRATES {
+        let between_files = arrows::Graph::of(&texts, root);
+        for folder in circles::folders(&between_files, root) {
+            check_circles(&circles::rooms(&between_files, &folder));
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 use mcp_runtime_contract::{collect::collect_by_insert, percent};
 use serde_json::Value;
 
-use super::{Map, compatible::SAID};
+use super::{Map, sentences::SAID};
 
 /// Inlining a schema whose definitions share definitions can grow it exponentially. Above this number of nodes all references are kept.
 /// That is about half a megabyte of text, more than any client reads.

@@ -7,6 +7,7 @@
 //! [`full`]: compatible::full
 
 pub(crate) mod compatible;
+mod const_text;
 #[allow(missing_docs, reason = "public only for generated code, but for the trait `Schema`")]
 pub(crate) mod constant;
 mod constraint;
@@ -20,6 +21,7 @@ mod output;
 mod pattern;
 mod profile;
 mod range;
+mod sentences;
 
 pub(crate) use constraint::Constraints;
 pub use field_bound::{Data, FieldBound, Whole};

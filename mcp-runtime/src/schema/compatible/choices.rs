@@ -3,13 +3,11 @@
 use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::{Value, json};
 
-use super::{
-    keywords::{ApplyAll, keywords_of},
-    sentences::{SAID, say, sentences_of},
-};
+use super::keywords::{ApplyAll, keywords_of};
 use crate::schema::{
     Map, SchemaSide,
     definitions::{compare_numbers, conjoin, object},
+    sentences::{SAID, say, sentences_of},
 };
 
 /// Removes OpenAPI's `nullable`. In a result, `null` is added to the type. In an argument it is not, because clients can omit an argument

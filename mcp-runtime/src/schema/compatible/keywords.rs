@@ -4,8 +4,11 @@
 use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::{Value, json};
 
-use super::sentences::{format_in_words, is_published_format, listed, quoted, say};
-use crate::schema::{Map, SchemaSide, definitions::conjoin};
+use crate::schema::{
+    Map, SchemaSide,
+    definitions::conjoin,
+    sentences::{format_in_words, is_published_format, listed, quoted, say},
+};
 
 /// Applies all rules to a schema that a rule has made. Rules take it as a parameter, because the list of rules contains them.
 pub(super) type ApplyAll = fn(&mut Map, SchemaSide);

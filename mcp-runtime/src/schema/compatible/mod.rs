@@ -7,7 +7,7 @@
 //! `null` of an `Option`. The published schema of a result must hold for every result, because clients check results against it and refuse
 //! the call otherwise (TheGreenCedar/CodeStory#1971, xberg-io/xberg#1372). So there are two functions: [`compatible`] for arguments and
 //! [`compatible_result`] for results. Models read the schemas of arguments, so a keyword that is removed there may become a sentence of the
-//! description ([`sentences`]). The type of the argument still enforces the removed keyword.
+//! description ([`sentences`](super::sentences)). The type of the argument still enforces the removed keyword.
 //!
 //! Elicitation forms have a dialect of their own and are not rewritten here.
 
@@ -17,10 +17,8 @@ pub(crate) mod complaint;
 mod keywords;
 mod rewrite;
 mod rules;
-pub(super) mod sentences;
 #[cfg(test)]
 mod tests;
 
 pub(super) use rewrite::DIALECT;
 pub(crate) use rewrite::{compatible, compatible_result, full};
-pub(super) use sentences::SAID;

@@ -3,13 +3,11 @@
 use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::Value;
 
-use super::{
-    rules::{self, RULES, RewriteRule, RewriteStage},
-    sentences,
-};
+use super::rules::{self, RULES, RewriteRule, RewriteStage};
 use crate::schema::{
     Map, SchemaSide,
     definitions::{Definitions, Inlined, conjoin, object},
+    sentences,
 };
 
 /// Dialect that a full schema names.

@@ -756,7 +756,9 @@ fn complain(schema: &Value) -> Result<(), TestCaseError> {
     prop_assert!(!map.contains_key("$ref") && !map.contains_key("$defs"));
     prop_assert!(!map.contains_key("exclusiveMinimum") && !map.contains_key("exclusiveMaximum"));
     prop_assert!(!map.contains_key("prefixItems") && !map.contains_key("uniqueItems"));
-    prop_assert!(!map.contains_key("examples") && !map.contains_key(super::SAID));
+    prop_assert!(
+        !map.contains_key("examples") && !map.contains_key(crate::schema::sentences::SAID)
+    );
     prop_assert!(map.get("format").is_none_or(|format| format == "date-time"));
     prop_assert!(
         map.keys()

@@ -3,11 +3,11 @@
 use super::{
     facts::are_alike,
     node::{Name, Node, NodeShape},
-    text::{KeywordWriter, Out},
 };
 use crate::schema::{
     SchemaSide,
-    compatible::sentences::{format_in_words, is_published_format},
+    const_text::{KeywordWriter, Out},
+    sentences::{format_in_words, is_published_format},
 };
 
 /// Texts that make up the description of a schema.

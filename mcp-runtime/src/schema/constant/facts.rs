@@ -1,11 +1,8 @@
 //! Facts about a node that are needed before its schema is written, and the comparison of nodes. The schema of a tuple lists the schemas of
 //! its elements without duplicates, so nodes must be comparable.
 
-use super::{
-    node::{Member, Node, NodeShape, Object},
-    text::equal,
-};
-use crate::schema::SchemaKind;
+use super::node::{Member, Node, NodeShape, Object};
+use crate::schema::{SchemaKind, const_text::equal};
 
 /// Maximum number of nodes of a schema in a constant. Types that contain other types many times can have millions of nodes. The compiler
 /// rejects constants that take too long, and a program must not visit so many nodes at its start either.

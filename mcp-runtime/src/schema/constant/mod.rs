@@ -19,8 +19,8 @@ mod partial;
 mod render;
 mod schema;
 mod std_types;
-mod text;
 
+pub(crate) use super::const_text::{MOST, Out, dot_before, equal, panic_with};
 pub(crate) use facts::MOST_NODES;
 #[cfg(feature = "stdio")]
 pub(crate) use gap::short;
@@ -35,4 +35,3 @@ pub(crate) use render::{write as write_node, write_root};
 pub use schema::{
     Body, Depth, Described, Full, Known, NotKnown, NotSerialized, Part, Schema, Serialized, Top,
 };
-pub(crate) use text::{MOST, Out, dot_before, equal, panic_with};

@@ -3,7 +3,7 @@
 use schemars::SchemaGenerator;
 use serde_json::Value;
 
-use super::text::equal;
+use crate::schema::const_text::equal;
 
 /// The schema of a type, with other facts about the type.
 #[derive(Clone, Copy, Debug)]

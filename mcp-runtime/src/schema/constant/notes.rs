@@ -1,10 +1,7 @@
 //! Notes on an argument or a member beside its type, such as its title and default.
 
-use super::{
-    node::{DefaultForm, Member, Node, NodeShape},
-    text::equal,
-};
-use crate::schema::{Constraints, SchemaSide};
+use super::node::{DefaultForm, Member, Node, NodeShape};
+use crate::schema::{Constraints, SchemaSide, const_text::equal};
 
 /// A default as written in the attribute.
 #[derive(Clone, Copy, Debug)]

@@ -10,9 +10,8 @@ use super::{
     node::{Member, Node, NodeShape, Object, SchemarsAnswer},
     notes::{Notes, SchemaDefault},
     render,
-    text::Out,
 };
-use crate::schema::{Map, SchemaSide, definitions::object};
+use crate::schema::{Map, SchemaSide, const_text::Out, definitions::object};
 
 /// Returns the schema of a type that constants describe only in part. `None` if schemars must describe the whole type. Types that contain
 /// themselves are such a case: schemars knows where to cut them off.

@@ -6,11 +6,13 @@ use super::{
     facts::{are_alike, is_first},
     node::{Branch, Name, Node, NodeShape, Object},
     notes::{Notes, SchemaDefault},
-    text::{KeywordWriter, Out, is_before},
 };
 use crate::schema::{
-    Constraints, SchemaKind, SchemaSide, compatible::sentences::is_published_format, header,
+    Constraints, SchemaKind, SchemaSide,
+    const_text::{KeywordWriter, Out, is_before},
+    header,
     range::Edge,
+    sentences::is_published_format,
 };
 
 /// Keywords of a schema before they are written.

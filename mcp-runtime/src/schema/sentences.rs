@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::schema::{Map, SchemaSide, constant::equal};
+use super::{Map, SchemaSide, const_text::equal};
 
 /// Keyword that holds the sentences until every rule has been applied. In the description, they would be lost if another description
 /// replaced it. Authors' schemas have no keyword of this name.
-pub(in crate::schema) const SAID: &str = "\0said";
+pub(super) const SAID: &str = "\0said";
 
 /// Adds a sentence to those of this schema.
 pub(super) fn say(map: &mut Map, sentence: String) {
@@ -62,7 +62,7 @@ static FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// Whether a format stays in the schema.
-pub(in crate::schema) const fn is_published_format(name: &str, side: SchemaSide) -> bool {
+pub(super) const fn is_published_format(name: &str, side: SchemaSide) -> bool {
     if let SchemaSide::Argument = side {
         return equal(name, "date-time");
     }
@@ -77,7 +77,7 @@ pub(in crate::schema) const fn is_published_format(name: &str, side: SchemaSide)
 }
 
 /// Returns a sentence that describes the format; `None` if only the name of the format is known.
-pub(in crate::schema) const fn format_in_words(name: &str) -> Option<&'static str> {
+pub(super) const fn format_in_words(name: &str) -> Option<&'static str> {
     static ALL: [(&str, &str); 14] = [
         ("date", "A date, as in `2030-12-31`."),
         ("time", "A time of day, as in `14:30:00Z`."),
