@@ -1,30 +1,46 @@
 //! Manifest of a running server, for the comparison with its lock file. The crate `mcp-runtime-contract` compares.
 
-use mcp_runtime_contract::collect::collect_by_insert;
+use mcp_runtime_contract::{ItemKind, JsonObject, Manifest};
+#[cfg(feature = "contract")]
 use mcp_runtime_contract::{
-    ItemKind, ItemPlace, JsonObject, Manifest, Published, SourcePlace, SourcePlaces,
+    ItemPlace, Published, SourcePlace, SourcePlaces, collect::collect_by_insert,
 };
 use serde_json::json;
 
+#[cfg(feature = "contract")]
+use crate::item::ArgDef;
 use crate::{
     catalog::{Entry, Snapshot},
-    item::ArgDef,
     model::ListKind,
     protocol,
     server::Identity,
 };
 
-/// Returns everything that a server publishes, and the places of its items in the sources.
-pub(crate) fn published(identity: &Identity, snapshot: &Snapshot) -> Published {
+/// Returns everything that a server publishes.
+#[cfg_attr(
+    not(any(feature = "stdio", feature = "contract")),
+    allow(dead_code, reason = "the command `schema` and the comparison need it")
+)]
+pub(crate) fn manifest(identity: &Identity, snapshot: &Snapshot) -> Manifest {
     let mut manifest = Manifest::new(server(identity));
+    for kind in ItemKind::ALL {
+        for entry in snapshot.list(list_kind(kind)) {
+            manifest.add(kind, entry.key(), item(entry));
+        }
+    }
+    manifest
+}
+
+/// Returns everything that a server publishes, and the places of its items in the sources.
+#[cfg(feature = "contract")]
+pub(crate) fn published(identity: &Identity, snapshot: &Snapshot) -> Published {
     let mut places = SourcePlaces::default();
     for kind in ItemKind::ALL {
         for entry in snapshot.list(list_kind(kind)) {
             places.add(kind, entry.key(), place(entry));
-            manifest.add(kind, entry.key(), item(entry));
         }
     }
-    Published { manifest, places }
+    Published { manifest: manifest(identity, snapshot), places }
 }
 
 fn list_kind(kind: ItemKind) -> ListKind {
@@ -73,6 +89,7 @@ fn object(text: &[u8]) -> JsonObject {
 }
 
 /// Returns the places of an item and of its arguments in the sources.
+#[cfg(feature = "contract")]
 fn place(entry: &Entry) -> ItemPlace {
     let place = match entry.origin {
         Some(origin) => SourcePlace::Line(origin.file, origin.line),
@@ -90,7 +107,7 @@ fn place(entry: &Entry) -> ItemPlace {
     ItemPlace { place, arguments: collect_by_insert(arguments), others }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "contract"))]
 mod tests {
     use mcp_macros::tool;
     use schemars::JsonSchema;

@@ -345,8 +345,10 @@ pub mod __private {
         },
         server::Identity,
         testing::builds::{assert_builds, assert_package_builds},
-        testing::contract::assert_contract,
     };
+
+    #[cfg(feature = "contract")]
+    pub use crate::testing::contract::assert_contract;
 
     #[cfg(feature = "auth")]
     pub use crate::call::context::decide;

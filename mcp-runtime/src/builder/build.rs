@@ -95,6 +95,7 @@ impl Builder {
     }
 
     /// Returns the identity and the items that the server would publish. Missing state is not reported.
+    #[cfg_attr(not(feature = "contract"), allow(dead_code, reason = "for `assert_contract!`"))]
     pub(crate) fn published(mut self) -> Result<(Identity, Arc<Snapshot>), BuildError> {
         let found = check::entries(&self, CheckDepth::Stateless);
         fail_unless_empty(self.own_problems().chain(found.problems).collect())?;

@@ -58,6 +58,7 @@ pub(crate) struct Entry {
     pub(crate) meta: Vec<(EntryText, EntryText)>,
     pub(crate) origin: Option<&'static SourceLocation>,
     /// Parameters that are arguments or contain arguments, with their places in the source.
+    #[cfg_attr(not(feature = "contract"), allow(dead_code, reason = "for the comparison"))]
     pub(crate) parameters: Vec<&'static ArgDef>,
     /// Identity of the annotated function.
     pub(crate) identity: Option<TypeId>,

@@ -9,6 +9,8 @@ mod size;
 #[cfg(test)]
 mod tests;
 
+#[cfg(not(feature = "contract"))]
+use std::path::Path;
 use std::path::PathBuf;
 
 use self::{
@@ -16,10 +18,11 @@ use self::{
     rules::look,
     size::ListSizes,
 };
+#[cfg(feature = "contract")]
+use super::against::compare;
 use super::{
     arguments::option_name,
     exit::{CommandError, CommandOutput},
-    manifest,
 };
 use crate::builder::Builder;
 
@@ -64,7 +67,7 @@ pub(super) async fn run(
     options: &Options,
 ) -> Result<CommandOutput, CommandError> {
     if let Some(file) = &options.against {
-        return manifest::compare(builder, file, options.strict);
+        return compare(builder, file, options.strict);
     }
     let published = CheckedServer::of(builder).await?;
     let groups = look(&published);
@@ -78,6 +81,17 @@ pub(super) async fn run(
         _ => Err(CommandError::failure(format!("{count} findings, and `--strict` allows none"))),
     };
     Ok(CommandOutput { end, ..text.into() })
+}
+
+/// Explains how to get a program that can compare, because this program has no comparison.
+#[cfg(not(feature = "contract"))]
+fn compare(_: Builder, file: &Path, strict: bool) -> Result<CommandOutput, CommandError> {
+    let strict = if strict { " --strict" } else { "" };
+    Err(CommandError::failure(format!(
+        "`--against` needs the feature `contract` of mcp-runtime, which is off by default: \
+         run `cargo run --features mcp-runtime/contract -- check{strict} --against {}`",
+        file.display()
+    )))
 }
 
 /// Returns the text that `check` prints.

@@ -1,9 +1,4 @@
-//! `schema` prints the manifest, and for each tool whether its schemas are static or lazy. `check --against` compares the server with the
-//! manifest that was committed.
-
-use std::{env, fs, path::Path};
-
-use mcp_runtime_contract::Published;
+//! `schema`: prints the manifest, and for each tool whether its schemas are static or lazy.
 
 use super::exit::{CommandError, CommandOutput};
 use crate::{
@@ -18,7 +13,7 @@ use crate::{
 pub(super) fn print(builder: Builder) -> Result<CommandOutput, CommandError> {
     let server = builder.build().map_err(CommandError::failure)?;
     let snapshot = server.catalog.snapshot();
-    let text = contract::published(&server.identity, &snapshot).manifest.text();
+    let text = contract::manifest(&server.identity, &snapshot).text();
     Ok(CommandOutput { aside: makers(&snapshot), ..text.into() })
 }
 
@@ -89,49 +84,4 @@ fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
         reasons.push(format!("output: the compiler does not know all of `{name}`"));
     }
     reasons
-}
-
-/// Compares the server with the lock file. Fails if a change breaks clients; with `strict` it fails for every difference.
-pub(super) fn compare(
-    builder: Builder,
-    file: &Path,
-    strict: bool,
-) -> Result<CommandOutput, CommandError> {
-    let published = published(builder)?;
-    let shown = file.display();
-    let lock = fs::read(file).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => CommandError::failure(format!(
-            "{shown} does not exist: create it with `{}`, then commit it",
-            regenerate(file)
-        )),
-        _ => CommandError::failure(format!("{shown} cannot be read: {error}")),
-    })?;
-    let report = published.against(&lock).map_err(|problem| {
-        CommandError::failure(format!(
-            "{shown}: {problem}\nwrite it again with `{}`",
-            regenerate(file)
-        ))
-    })?;
-    let text = report.text(&shown.to_string(), &regenerate(file));
-    let end = if report.breaks() {
-        Err(CommandError::failure(format!("the server breaks the contract in {shown}")))
-    } else if strict && !report.is_empty() {
-        Err(CommandError::failure(format!(
-            "{shown} is out of date, and `--strict` requires it to match the server"
-        )))
-    } else {
-        Ok(())
-    };
-    Ok(CommandOutput { end, ..text.into() })
-}
-
-fn published(builder: Builder) -> Result<Published, CommandError> {
-    let server = builder.build().map_err(CommandError::failure)?;
-    Ok(contract::published(&server.identity, &server.catalog.snapshot()))
-}
-
-/// The command that writes the lock file, with the program name of this invocation.
-fn regenerate(file: &Path) -> String {
-    let program = env::args_os().next().unwrap_or_default();
-    format!("{} schema > {}", program.to_string_lossy(), file.display())
 }

@@ -1,5 +1,7 @@
 //! Command line of every server. Without arguments the program serves; its commands try out and check the server.
 
+#[cfg(feature = "contract")]
+mod against;
 mod arguments;
 mod check;
 mod command;

@@ -31,6 +31,7 @@
 #[allow(missing_docs, reason = "public only for generated code")]
 pub(crate) mod builds;
 mod client;
+#[cfg(feature = "contract")]
 #[allow(missing_docs, reason = "public only for generated code")]
 pub(crate) mod contract;
 mod operations;
@@ -43,4 +44,7 @@ pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 
 pub use crate::protocol::Revision;
 #[doc(inline)]
-pub use crate::{__assert_builds as assert_builds, __assert_contract as assert_contract};
+pub use crate::__assert_builds as assert_builds;
+#[cfg(feature = "contract")]
+#[doc(inline)]
+pub use crate::__assert_contract as assert_contract;

@@ -51,24 +51,32 @@
 //!
 //! The modules [`collect`], [`percent`] and [`suggest`] are helpers that mcp-runtime uses, too.
 
+#[cfg(feature = "comparison")]
 mod change;
 pub mod collect;
+#[cfg(feature = "comparison")]
 mod comparison;
+#[cfg(feature = "comparison")]
 mod item;
+#[cfg(feature = "comparison")]
+mod lock;
 mod manifest;
 pub mod percent;
+#[cfg(feature = "comparison")]
 mod place;
+#[cfg(feature = "comparison")]
 mod schema;
 pub mod suggest;
 #[cfg(any(test, feature = "validator"))]
 pub mod validator;
 
+pub use self::manifest::{ItemKind, JsonObject, Manifest};
+#[cfg(feature = "comparison")]
 pub use self::{
     change::ContractReport,
     comparison::Published,
-    manifest::{ItemKind, JsonObject, Manifest},
     place::{ItemPlace, SourcePlace, SourcePlaces},
 };
 
-#[cfg(test)]
+#[cfg(all(test, feature = "comparison"))]
 mod tests;

@@ -249,16 +249,15 @@ fn wait_after(error: io::Error, file: &File, direction: Direction) -> io::Result
 
 #[cfg(unix)]
 fn wait(file: &File, direction: Direction) -> io::Result<()> {
-    use rustix::event::{PollFd, PollFlags, poll};
+    use super::guard::descriptors::{Readiness, wait};
 
-    let flags = match direction {
-        Direction::Read => PollFlags::IN,
-        Direction::Write => PollFlags::OUT,
-    };
-    match poll(&mut [PollFd::new(file, flags)], None) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+    wait(
+        file,
+        match direction {
+            Direction::Read => Readiness::Read,
+            Direction::Write => Readiness::Write,
+        },
+    )
 }
 
 #[cfg(windows)]

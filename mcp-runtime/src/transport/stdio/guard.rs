@@ -5,6 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::streams::{StdioInput, StdioOutput};
 
+#[cfg(unix)]
+pub(super) mod descriptors;
+
 /// Changes that [`restore`] has to undo. `None` until a guard is installed.
 static INSTALLED: Mutex<Option<platform::Changed>> = Mutex::new(None);
 
@@ -64,27 +67,26 @@ pub fn restore() {
 mod platform {
     use std::fs::{File, OpenOptions};
     use std::io::{self, IsTerminal};
+    use std::os::fd::AsFd as _;
     use std::sync::{Arc, Weak};
 
-    use rustix::fs::fstat;
-    use rustix::io::{fcntl_dupfd_cloexec, fcntl_getfd};
-    use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout};
-
-    use super::super::polled::{Descriptor, Stream};
+    use super::descriptors::{StandardStream, duplicate};
     use super::{StdioInput, StdioOutput};
+    use crate::transport::stdio::polled::{Descriptor, Stream};
 
     pub(super) type Changed = Vec<Weak<Descriptor>>;
 
     pub(super) fn seize() -> io::Result<(Changed, StdioInput, StdioOutput)> {
-        let terminal = stdin().is_terminal();
-        let shared = fstat(stderr()).ok();
-        let input = Stream::seize(stdin(), shared.as_ref())?;
-        let output = Stream::seize(stdout(), shared.as_ref())?;
+        let terminal = io::stdin().is_terminal();
+        let shared =
+            StandardStream::Error.duplicate().and_then(|fd| File::from(fd).metadata()).ok();
+        let input = Stream::seize(StandardStream::Input, shared.as_ref())?;
+        let output = Stream::seize(StandardStream::Output, shared.as_ref())?;
 
         let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
         // If one of the three streams was closed, `null` may have got its number, which is overwritten below. So `null` moves to another
         // number.
-        let null = File::from(fcntl_dupfd_cloexec(&null, 3)?);
+        let null = duplicate(null.as_fd())?;
 
         let mut changed = Vec::new();
         for stream in [&input, &output] {
@@ -93,12 +95,12 @@ mod platform {
                 changed.push(Arc::downgrade(descriptor));
             }
         }
-        if fcntl_getfd(stderr()).is_err() {
+        if !StandardStream::Error.is_open() {
             // Otherwise the next file that the process opens would become fd 2, and panic messages would be written into it.
-            dup2_stderr(&null)?;
+            StandardStream::Error.redirect_to(&null)?;
         }
-        dup2_stdin(&null)?;
-        dup2_stdout(stderr())?;
+        StandardStream::Input.redirect_to(&null)?;
+        StandardStream::Output.redirect_to(io::stderr())?;
         Ok((changed, StdioInput::new(input, terminal), StdioOutput::new(output)))
     }
 

@@ -1,17 +1,18 @@
 //! Protocol streams that tokio's reactor polls, and their file descriptors. Dropping a descriptor restores its flags.
 
-use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use rustix::fs::{FileType, OFlags, Stat, fcntl_getfl, fcntl_setfl, fstat};
-use rustix::io::fcntl_dupfd_cloexec;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe;
+
+use super::guard::descriptors::{StandardStream, is_nonblocking, set_nonblocking};
 
 /// Protocol stream, and how it is read or written.
 #[derive(Debug)]
@@ -23,21 +24,20 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// Duplicates `fd` so that child processes do not inherit it, and decides how to use it.
+    /// Duplicates a standard stream so that child processes do not inherit it, and decides how to use it.
     ///
     /// There is no portable way to ask whether two descriptors share one open file description. Two descriptors with the same device and
     /// inode are assumed to share one. At worst, a thread is used for a stream that could have been polled.
-    pub(super) fn seize(fd: BorrowedFd<'_>, stderr: Option<&Stat>) -> io::Result<Self> {
-        let fd = fcntl_dupfd_cloexec(fd, 3)?;
-        let stat = fstat(&fd)?;
-        let pipe =
-            matches!(FileType::from_raw_mode(stat.st_mode), FileType::Fifo | FileType::Socket);
+    pub(super) fn seize(stream: StandardStream, stderr: Option<&Metadata>) -> io::Result<Self> {
+        let file = File::from(stream.duplicate()?);
+        let metadata = file.metadata()?;
+        let pipe = metadata.file_type().is_fifo() || metadata.file_type().is_socket();
         let shared = stderr
-            .is_some_and(|stderr| (stat.st_dev, stat.st_ino) == (stderr.st_dev, stderr.st_ino));
+            .is_some_and(|stderr| (metadata.dev(), metadata.ino()) == (stderr.dev(), stderr.ino()));
         if pipe && !shared {
-            Ok(Stream::Polled(Arc::new(Descriptor { fd, changed: AtomicBool::new(false) })))
+            Ok(Stream::Polled(Arc::new(Descriptor { file, changed: AtomicBool::new(false) })))
         } else {
-            Ok(Stream::Blocking { file: File::from(fd), pipe })
+            Ok(Stream::Blocking { file, pipe })
         }
     }
 }
@@ -46,15 +46,14 @@ impl Stream {
 /// descriptor.
 #[derive(Debug)]
 pub(super) struct Descriptor {
-    fd: OwnedFd,
+    file: File,
     changed: AtomicBool,
 }
 
 impl Descriptor {
     pub(super) fn set_nonblocking(&self) -> io::Result<()> {
-        let flags = fcntl_getfl(&self.fd)?;
-        if !flags.contains(OFlags::NONBLOCK) {
-            fcntl_setfl(&self.fd, flags | OFlags::NONBLOCK)?;
+        if !is_nonblocking(&self.file)? {
+            set_nonblocking(&self.file, true)?;
             self.changed.store(true, Ordering::Release);
         }
         Ok(())
@@ -64,28 +63,30 @@ impl Descriptor {
     ///
     /// The parent process may continue to use the description, as a shell does with `(server; echo done) | client`.
     pub(super) fn restore(&self) {
-        if self.changed.swap(false, Ordering::AcqRel)
-            && let Ok(flags) = fcntl_getfl(&self.fd)
-        {
-            let _ = fcntl_setfl(&self.fd, flags - OFlags::NONBLOCK);
+        if self.changed.swap(false, Ordering::AcqRel) {
+            let _ = set_nonblocking(&self.file, false);
+        }
+    }
+
+    /// Writes bytes without waiting. Repeats a write that a signal has interrupted.
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match (&self.file).write(bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                done => return done,
+            }
         }
     }
 
     /// Returns another descriptor of the same description. Dropping that descriptor restores nothing.
     pub(super) fn try_clone(&self) -> io::Result<OwnedFd> {
-        self.fd.try_clone()
+        self.file.try_clone().map(OwnedFd::from)
     }
 }
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
         self.restore();
-    }
-}
-
-impl AsFd for Descriptor {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
     }
 }
 
@@ -102,7 +103,7 @@ impl PolledSource {
         PolledSource { receiver: None, descriptor }
     }
 
-    pub(super) fn try_clone(&self) -> io::Result<std::os::fd::OwnedFd> {
+    pub(super) fn try_clone(&self) -> io::Result<OwnedFd> {
         self.descriptor.try_clone()
     }
 
@@ -144,15 +145,12 @@ impl PolledSink {
     ) -> Poll<io::Result<usize>> {
         let sender = match &mut self.sender {
             Some(sender) => sender,
-            none => {
-                match rustix::io::retry_on_intr(|| rustix::io::write(&self.descriptor, bytes)) {
-                    // Unchecked, because a socket works as well: only write(2) is called.
-                    Err(rustix::io::Errno::AGAIN) => none.insert(
-                        pipe::Sender::from_owned_fd_unchecked(self.descriptor.try_clone()?)?,
-                    ),
-                    done => return Poll::Ready(Ok(done?)),
-                }
-            }
+            none => match self.descriptor.write(bytes) {
+                // Unchecked, because a socket works as well: only write(2) is called.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => none
+                    .insert(pipe::Sender::from_owned_fd_unchecked(self.descriptor.try_clone()?)?),
+                done => return Poll::Ready(done),
+            },
         };
         Pin::new(sender).poll_write(cx, bytes)
     }

@@ -15,17 +15,16 @@ use std::{
     time::Duration,
 };
 
-use rustix::{
-    event::{PollFd, PollFlags, poll},
-    io::Errno,
-};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::oneshot,
     time::sleep,
 };
 
-use super::guard::restore;
+use super::guard::{
+    descriptors::{Readiness, wait},
+    restore,
+};
 use crate::{catalog::Catalog, dispatch::ReactorActivity};
 
 /// Time between two checks whether the same poll is still running. It is long for a poll, but short for a user who waits for the process to
@@ -100,8 +99,8 @@ fn poll_signal(signal: &mut Signal, cx: &mut Context<'_>) -> bool {
 fn hangup(stdin: OwnedFd) -> oneshot::Receiver<()> {
     let (tell, told) = oneshot::channel();
     let wait = move || {
-        let waits = || poll(&mut [PollFd::new(&stdin, PollFlags::empty())], None);
-        while waits() == Err(Errno::INTR) {}
+        // An error ends the wait, too: without a stdin there is no client.
+        let _ = wait(&stdin, Readiness::Hangup);
         let _ = tell.send(());
     };
     // Without the thread the sender is dropped, and the receiver gets an error.

@@ -1,0 +1,151 @@
+//! System calls on file descriptors that the standard library lacks, for Unix.
+//!
+//! They call `libc`, which tokio brings anyway. A crate that wraps all of Unix takes longer to compile than any other crate that the stdio
+//! transport needs (`docs/decisions/0099-a-first-server-builds-only-what-it-runs.md`).
+
+use std::{
+    io,
+    os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd},
+};
+
+/// Standard stream of the process, by its number.
+#[derive(Clone, Copy)]
+pub(in crate::transport::stdio) enum StandardStream {
+    Input = 0,
+    Output = 1,
+    Error = 2,
+}
+
+impl StandardStream {
+    fn number(self) -> RawFd {
+        self as RawFd
+    }
+
+    /// Whether the process has a descriptor of this number.
+    pub(in crate::transport::stdio) fn is_open(self) -> bool {
+        // SAFETY: F_GETFD reads a flag of the descriptor and no memory. It fails for a number that is not open.
+        unsafe { libc::fcntl(self.number(), libc::F_GETFD) != -1 }
+    }
+
+    /// Duplicates the stream; see [`duplicate`]. Fails if the stream is closed.
+    pub(in crate::transport::stdio) fn duplicate(self) -> io::Result<OwnedFd> {
+        duplicate_number(self.number())
+    }
+
+    /// Points the stream to the file of another descriptor. Child processes inherit the stream.
+    pub(in crate::transport::stdio) fn redirect_to(self, other: impl AsFd) -> io::Result<()> {
+        let other = other.as_fd().as_raw_fd();
+        // SAFETY: dup2 touches no memory. The standard streams belong to the process as a whole: no `OwnedFd` closes them, and all code
+        // expects that their files may change.
+        retry(|| unsafe { libc::dup2(other, self.number()) }).map(drop)
+    }
+}
+
+/// Duplicates a descriptor to a number above those of the standard streams. Child processes do not inherit the new descriptor.
+pub(in crate::transport::stdio) fn duplicate(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    duplicate_number(fd.as_raw_fd())
+}
+
+fn duplicate_number(number: RawFd) -> io::Result<OwnedFd> {
+    let lowest: libc::c_int = StandardStream::Error.number() + 1;
+    // SAFETY: F_DUPFD_CLOEXEC touches no memory and changes no other descriptor. It fails for a number that is not open.
+    let new = retry(|| unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, lowest) })?;
+    // SAFETY: the system has just opened this number, and no other code knows of it.
+    Ok(unsafe { OwnedFd::from_raw_fd(new) })
+}
+
+/// Whether reads and writes return `WouldBlock` instead of waiting.
+pub(in crate::transport::stdio) fn is_nonblocking(fd: impl AsFd) -> io::Result<bool> {
+    Ok(status_flags(fd.as_fd())? & libc::O_NONBLOCK != 0)
+}
+
+/// Sets whether reads and writes return `WouldBlock` instead of waiting, for all descriptors of the same open file description.
+pub(in crate::transport::stdio) fn set_nonblocking(
+    fd: impl AsFd,
+    nonblocking: bool,
+) -> io::Result<()> {
+    let flags = status_flags(fd.as_fd())?;
+    let flags = if nonblocking { flags | libc::O_NONBLOCK } else { flags & !libc::O_NONBLOCK };
+    // SAFETY: F_SETFL touches no memory. The descriptor is open as long as it is borrowed.
+    retry(|| unsafe { libc::fcntl(fd.as_fd().as_raw_fd(), libc::F_SETFL, flags) }).map(drop)
+}
+
+fn status_flags(fd: BorrowedFd<'_>) -> io::Result<libc::c_int> {
+    // SAFETY: F_GETFL touches no memory. The descriptor is open as long as it is borrowed.
+    retry(|| unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) })
+}
+
+/// Event that [`wait`] waits for.
+#[derive(Clone, Copy)]
+pub(in crate::transport::stdio) enum Readiness {
+    /// A read does not wait.
+    Read,
+    /// A write does not wait.
+    Write,
+    /// The other end of a pipe or a socket is closed. Input does not count.
+    Hangup,
+}
+
+/// Blocks the thread until the descriptor is ready or has an error.
+pub(in crate::transport::stdio) fn wait(fd: impl AsFd, readiness: Readiness) -> io::Result<()> {
+    let events = match readiness {
+        Readiness::Read => libc::POLLIN,
+        Readiness::Write => libc::POLLOUT,
+        // Every poll reports a hangup.
+        Readiness::Hangup => 0,
+    };
+    let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events, revents: 0 };
+    // SAFETY: the pointer is to one `pollfd`, as the length says, and no other code uses it during the call.
+    retry(|| unsafe { libc::poll(&raw mut polled, 1, -1) }).map(drop)
+}
+
+/// Repeats a system call that a signal has interrupted. A system call returns -1 if it fails.
+fn retry(mut call: impl FnMut() -> libc::c_int) -> io::Result<libc::c_int> {
+    loop {
+        let result = call();
+        if result != -1 {
+            return Ok(result);
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Write as _, os::unix::net::UnixStream};
+
+    use super::*;
+
+    #[test]
+    fn a_duplicate_has_a_number_above_the_standard_streams() {
+        let (stream, _other) = UnixStream::pair().unwrap();
+        assert!(duplicate(stream.as_fd()).unwrap().as_raw_fd() > 2);
+        assert!(StandardStream::Error.is_open());
+        assert!(StandardStream::Error.duplicate().unwrap().as_raw_fd() > 2);
+    }
+
+    #[test]
+    fn nonblocking_holds_for_every_descriptor_of_the_file() {
+        let (stream, _other) = UnixStream::pair().unwrap();
+        let duplicate = duplicate(stream.as_fd()).unwrap();
+        assert!(!is_nonblocking(&duplicate).unwrap());
+        set_nonblocking(&stream, true).unwrap();
+        assert!(is_nonblocking(&duplicate).unwrap());
+        set_nonblocking(&duplicate, false).unwrap();
+        assert!(!is_nonblocking(&stream).unwrap());
+    }
+
+    #[test]
+    fn input_ends_a_wait_for_input_and_only_the_end_of_the_stream_a_wait_for_a_hangup() {
+        let (stream, mut other) = UnixStream::pair().unwrap();
+        wait(&stream, Readiness::Write).unwrap();
+        other.write_all(b"x").unwrap();
+        wait(&stream, Readiness::Read).unwrap();
+        let hangup = std::thread::spawn(move || wait(&stream, Readiness::Hangup));
+        drop(other);
+        hangup.join().unwrap().unwrap();
+    }
+}
