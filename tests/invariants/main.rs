@@ -335,11 +335,12 @@ fn packages_bring_a_readme_and_their_licences() {
 
 #[test]
 fn a_server_brings_few_crates() {
-    crates::check("stdio,client-log", 52);
-    crates::check("stdio,client-log,http", 65);
-    crates::check("stdio,client-log,auth", 65 + 15);
-    crates::check("stdio,client-log,state-key", 52 + 14);
-    crates::check("stdio,client-log,sqlite", 52 + 11);
+    crates::check("stdio,client-log", 49);
+    crates::check("stdio,client-log,contract", 49);
+    crates::check("stdio,client-log,http", 61);
+    crates::check("stdio,client-log,auth", 61 + 16);
+    crates::check("stdio,client-log,state-key", 49 + 14);
+    crates::check("stdio,client-log,sqlite", 49 + 11);
 }
 
 #[cfg(unix)]

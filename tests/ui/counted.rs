@@ -26,7 +26,7 @@ const TWICE: [&str; 6] = [
 /// Mistakes that rustc reports too, because it does not find the attribute.
 const ALSO_OF_RUSTC: &str = "method/named_as_before";
 
-const FEATURES: &str = "features = [\"auth\", \"axum\", \"sqlite\", \"state-key\"]";
+const FEATURES: &str = "features = [\"auth\", \"axum\", \"contract\", \"sqlite\", \"state-key\"]";
 const DEPENDENCIES: &str =
     "serde = \"1\"\nschemars = \"1\"\ntracing = { version = \"0.1\", default-features = false }";
 

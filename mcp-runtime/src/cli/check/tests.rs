@@ -484,3 +484,17 @@ fn the_command_line_is_read() {
     let wrong = "`check` takes `--strict` and `--against FILE`, not `tools`; see `help`";
     assert_eq!(read(&["tools"]), Err(wrong.to_owned()));
 }
+
+#[cfg(not(feature = "contract"))]
+#[test]
+fn without_the_comparison_the_command_that_has_it_is_named() {
+    let against = |strict| {
+        let options = Options { strict, against: Some("mcp.lock.json".into()) };
+        let run = Box::pin(run(crate::server!(crate = crate, items = crate::items![]), &options));
+        crate::testing::block_on(run).map(|_| ()).unwrap_err().text
+    };
+    assert!(against(false).ends_with(
+        "run `cargo run --features mcp-runtime/contract -- check --against mcp.lock.json`"
+    ));
+    assert!(against(true).contains("-- check --strict --against mcp.lock.json`"));
+}
