@@ -1,7 +1,8 @@
-//! Files of some directories and of no other place: `FILES_ROOTS=~/notes:~/project cargo run --example files`.
+//! Serves the files of some directories and no other files: `FILES_ROOTS=~/notes:~/project cargo run --example files`.
 //!
 //! Without the variable the only root is the working directory. A path begins with the name of its root: `notes/2026/may.md`. The operating
-//! system opens every path relative to its root. So neither `..` nor a symbolic link leads out, however quickly the link is changed.
+//! system opens every path relative to its root. So neither `..` nor a symbolic link leads out of a root, even if the link changes between
+//! two steps.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +18,7 @@ use fast_glob::glob_match;
 use mcp_runtime::prelude::*;
 use similar::TextDiff;
 
-/// Most bytes that are read of one file at once.
+/// Most bytes that are read from one file at once.
 const LIMIT: usize = 1024 * 1024;
 /// Most results of a search.
 const MOST: usize = 200;
@@ -137,7 +138,7 @@ impl Roots {
             None => true,
         };
         let mut found = Vec::new();
-        let mut directories: Vec<String> = self.0.keys().map(|it| format!("{it}/")).collect();
+        let mut directories: Vec<String> = self.0.keys().map(|name| format!("{name}/")).collect();
         while let Some(directory) = directories.pop() {
             progress.step();
             // A directory that cannot be read is skipped.
@@ -205,8 +206,8 @@ impl Roots {
     fn paths(&self, typed: &str) -> Vec<String> {
         let directory = &typed[..typed.rfind('/').map_or(0, |at| at + 1)];
         let names = self.names(directory).unwrap_or_default();
-        let paths = names.into_iter().map(|it| format!("{directory}{it}"));
-        paths.filter(|it| it.starts_with(typed)).collect()
+        let paths = names.into_iter().map(|name| format!("{directory}{name}"));
+        paths.filter(|path| path.starts_with(typed)).collect()
     }
 }
 
@@ -233,7 +234,7 @@ impl Roots {
     fn find<'a>(&self, path: &'a str) -> Result<(&Dir, &'a str)> {
         let (name, inside) = path.trim_end_matches('/').split_once('/').unwrap_or((path, "."));
         let root = self.0.get(name.trim_end_matches('/'));
-        root.map(|it| (it, inside)).ok_or_else(|| {
+        root.map(|root| (root, inside)).ok_or_else(|| {
             let names = self.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
             Error::msg(format!("`{path}` is not in a root: a path begins with one of {names}"))
         })
@@ -242,7 +243,7 @@ impl Roots {
     /// Returns the names in a directory, or those of the roots for an empty path.
     fn names(&self, path: &str) -> Result<Vec<String>> {
         if path.is_empty() {
-            return Ok(self.0.keys().map(|it| format!("{it}/")).collect());
+            return Ok(self.0.keys().map(|name| format!("{name}/")).collect());
         }
         let (root, inside) = self.find(path)?;
         let mut names = Vec::new();
@@ -261,7 +262,7 @@ impl Roots {
         let no_file = || Error::msg(format!("`{path}` is not a file"));
         let (root, inside) = self.find(path)?;
         // Merely opening a device can have an effect.
-        if root.metadata(inside).is_ok_and(|it| !it.is_file()) {
+        if root.metadata(inside).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(no_file());
         }
         do_not_wait(options);
@@ -283,7 +284,7 @@ impl Roots {
 
     /// Returns the lines that contain `part`, as `path:line: text`. A file that is too large or is not UTF-8 has none.
     fn lines_with(&self, part: &str, path: &str) -> Vec<String> {
-        let text = self.bytes(path).ok().and_then(|it| String::from_utf8(it).ok());
+        let text = self.bytes(path).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let text = text.unwrap_or_default();
         let lines = text.lines().zip(1..).filter(|(line, _)| line.contains(part));
         lines.map(|(line, number)| format!("{path}:{number}: {line}")).collect()
@@ -298,7 +299,7 @@ fn do_not_wait(options: &mut OpenOptions) {
     options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
 }
 
-/// Other systems have no pipes among their files.
+/// Other systems have no named pipes in directories.
 #[cfg(not(unix))]
 fn do_not_wait(_: &mut OpenOptions) {}
 

@@ -1,7 +1,7 @@
 //! A memory that outlives the conversation: entities, observations about them, and relations between them.
 //!
 //! `cargo run --example memory` keeps the memory in `memory.db` in the working directory, or in the file that the environment variable
-//! `MEMORY_DB` names. Changes are on disk before they are answered, so neither a crash nor a power cut loses them. Several servers may
+//! `MEMORY_DB` names. A change is on disk before the call is answered, so neither a crash nor a power cut loses it. Several servers may
 //! share the file.
 
 use std::{
@@ -76,9 +76,11 @@ impl Graph {
         entities: &[Entity],
     ) -> Result<()> {
         let upsert = "INSERT INTO entity VALUES (?1, ?2) ON CONFLICT DO UPDATE SET type = ?2";
-        self.write(entities.iter().map(|it| &it.name), |graph| {
-            each(graph, upsert, entities.iter().map(|it| [&it.name, &it.entity_type]))?;
-            entities.iter().try_for_each(|it| observe(graph, &it.name, &it.observations).map(drop))
+        self.write(entities.iter().map(|entity| &entity.name), |graph| {
+            each(graph, upsert, entities.iter().map(|entity| [&entity.name, &entity.entity_type]))?;
+            entities
+                .iter()
+                .try_for_each(|entity| observe(graph, &entity.name, &entity.observations).map(drop))
         })
     }
 
@@ -103,9 +105,13 @@ impl Graph {
     ) -> Result<usize> {
         let sql = "INSERT OR IGNORE INTO relation VALUES (?, ?, ?)";
         self.write([], |graph| {
-            let mut ends = relations.iter().flat_map(|it| [&it.source, &it.target]);
-            ends.try_for_each(|it| known(graph, it))?;
-            each(graph, sql, relations.iter().map(|it| [&it.source, &it.relation_type, &it.target]))
+            let mut ends =
+                relations.iter().flat_map(|relation| [&relation.source, &relation.target]);
+            ends.try_for_each(|name| known(graph, name))?;
+            let rows = relations
+                .iter()
+                .map(|relation| [&relation.source, &relation.relation_type, &relation.target]);
+            each(graph, sql, rows)
         })
     }
 
@@ -117,7 +123,7 @@ impl Graph {
         names: &[String],
     ) -> Result<usize> {
         let sql = "DELETE FROM entity WHERE name = ?";
-        self.write(names, |graph| each(graph, sql, names.iter().map(|it| [it])))
+        self.write(names, |graph| each(graph, sql, names.iter().map(|name| [name])))
     }
 
     /// Forgets some of what is known of an entity. Says how many observations there were.
@@ -130,7 +136,7 @@ impl Graph {
         observations: &[String],
     ) -> Result<usize> {
         let sql = "DELETE FROM observation WHERE entity = ? AND text = ?";
-        let rows = observations.iter().map(|it| [&entity, it]);
+        let rows = observations.iter().map(|observation| [&entity, observation]);
         self.write([&entity], |graph| each(graph, sql, rows))
     }
 
@@ -142,7 +148,9 @@ impl Graph {
         relations: &[Relation],
     ) -> Result<usize> {
         let sql = "DELETE FROM relation WHERE source = ? AND type = ? AND target = ?";
-        let rows = relations.iter().map(|it| [&it.source, &it.relation_type, &it.target]);
+        let rows = relations
+            .iter()
+            .map(|relation| [&relation.source, &relation.relation_type, &relation.target]);
         self.write([], |graph| each(graph, sql, rows))
     }
 
@@ -156,7 +164,7 @@ impl Graph {
         let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();
         self.read(|Entity { name, entity_type, observations }| {
             let text = format!("{name}\n{entity_type}\n{}", observations.join("\n")).to_lowercase();
-            words.iter().all(|it| text.contains(it))
+            words.iter().all(|word| text.contains(word))
         })
     }
 
@@ -167,7 +175,7 @@ impl Graph {
         /// Names of entities, to the letter
         names: &[String],
     ) -> Result<Json<Knowledge>> {
-        self.read(|it| names.contains(&it.name))
+        self.read(|entity| names.contains(&entity.name))
     }
 
     /// Everything that is remembered.
@@ -179,12 +187,12 @@ impl Graph {
     /// An entity and what is known of it.
     #[resource("memory://entity/{name}", mime_type = "application/json", subscribe, blocking)]
     fn entity(&self, #[complete(Self::names)] name: &str) -> Result<Option<Json<Entity>>> {
-        Ok(self.read(|it| it.name == name)?.0.entities.pop().map(Json))
+        Ok(self.read(|entity| entity.name == name)?.0.entities.pop().map(Json))
     }
 
     #[completion(blocking)]
     fn names(&self) -> Result<Vec<String>> {
-        Ok(self.read(|_| true)?.0.entities.into_iter().map(|it| it.name).collect())
+        Ok(self.read(|_| true)?.0.entities.into_iter().map(|entity| entity.name).collect())
     }
 }
 
@@ -207,7 +215,7 @@ impl Graph {
         let done = work(&graph)?;
         graph.commit()?;
         self.server.updated("memory://graph");
-        changed.into_iter().for_each(|it| self.server.updated(format!("memory://entity/{it}")));
+        changed.into_iter().for_each(|name| self.server.updated(format!("memory://entity/{name}")));
         Ok(done)
     }
 
@@ -222,7 +230,7 @@ impl Graph {
         let mut rows = found.query([])?;
         while let Some(row) = rows.next()? {
             let (name, entity_type, observation): (_, _, Option<String>) = row.try_into()?;
-            if entities.last().is_none_or(|it| it.name != name) {
+            if entities.last().is_none_or(|entity| entity.name != name) {
                 entities.push(Entity { name, entity_type, observations: Vec::new() });
             }
             if let Some(entity) = entities.last_mut() {
@@ -231,14 +239,16 @@ impl Graph {
         }
         entities.retain(wanted);
 
-        let names: HashSet<_> = entities.iter().map(|it| &it.name).collect();
+        let names: HashSet<_> = entities.iter().map(|entity| &entity.name).collect();
         let mut found = graph.prepare("SELECT source, type, target FROM relation")?;
         let rows = found.query_map([], |row| {
             let (source, relation_type, target) = row.try_into()?;
             Ok(Relation { source, relation_type, target })
         })?;
         let mut relations = rows.collect::<Result<Vec<_>, _>>()?;
-        relations.retain(|it| names.contains(&it.source) || names.contains(&it.target));
+        relations.retain(|relation| {
+            names.contains(&relation.source) || names.contains(&relation.target)
+        });
         Ok(Json(Knowledge { entities, relations }))
     }
 }
@@ -255,7 +265,7 @@ fn each<'a, const N: usize>(
 
 fn observe(graph: &Transaction<'_>, entity: &String, observations: &[String]) -> Result<usize> {
     known(graph, entity)?;
-    let rows = observations.iter().map(|it| [entity, it]);
+    let rows = observations.iter().map(|observation| [entity, observation]);
     each(graph, "INSERT OR IGNORE INTO observation VALUES (?, ?)", rows)
 }
 

@@ -134,27 +134,27 @@ impl Notebook {
     fn sum_up(&self, caller: Option<Auth>) -> Result<String> {
         let owner = owner(caller.as_ref());
         let notes = self.find(owner, "")?;
-        let texts: String = notes.iter().map(|it| format!("- {}\n", it.text)).collect();
+        let texts: String = notes.iter().map(|note| format!("- {}\n", note.text)).collect();
         Ok(format!("Sum up these notes in three sentences:\n{texts}"))
     }
 }
 
 /// Returns the users and their passwords. Generated passwords are printed only over HTTP, because stdio has no login.
 fn users() -> Vec<(String, String)> {
-    let is_served = env::args().any(|it| it.starts_with("--http"));
+    let is_served = env::args().any(|argument| argument.starts_with("--http"));
     let password = |name: &str| {
         let variable = format!("NOTES_{}", name.to_uppercase());
-        env::var(&variable).ok().filter(|it| !it.is_empty()).unwrap_or_else(|| {
+        env::var(&variable).ok().filter(|value| !value.is_empty()).unwrap_or_else(|| {
             let mut bytes = [0; 10];
             getrandom::fill(&mut bytes).expect("the system provides random numbers");
-            let made: String = bytes.iter().map(|it| format!("{it:02x}")).collect();
+            let made: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             if is_served {
                 eprintln!("notes: {name} has the password {made} (set {variable} for another one)");
             }
             made
         })
     };
-    ["ada", "bob"].map(|it| (it.to_owned(), password(it))).into()
+    ["ada", "bob"].map(|name| (name.to_owned(), password(name))).into()
 }
 
 /// Compares two texts of the same length in a time that does not reveal where they differ.
@@ -166,9 +166,10 @@ fn is_same(one: &str, other: &str) -> bool {
 fn authorization() -> AuthorizationServer {
     let users = users();
     let login = move |request: LoginRequest| {
-        let is_known =
-            |it: &&(String, String)| it.0 == request.name() && is_same(&it.1, request.password());
-        let user = users.iter().find(is_known).map(|it| User::new(&*it.0));
+        let is_known = |user: &&(String, String)| {
+            user.0 == request.name() && is_same(&user.1, request.password())
+        };
+        let user = users.iter().find(is_known).map(|user| User::new(&*user.0));
         async { user.ok_or(LoginPage::form().message("No user has this name and this password.")) }
     };
     AuthorizationServer::new(login)

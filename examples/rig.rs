@@ -53,7 +53,7 @@ struct Search {
     verbose: Option<bool>,
 }
 
-/// Tools beside the three, whose number is known only when the server starts.
+/// Additional tools, whose number is known only when the server starts.
 struct Dummies;
 
 fn dummies(count: usize, handle: &Handle) -> Result<Dummies> {

@@ -79,7 +79,7 @@ fn now_in(#[complete(zones)] zone: &str) -> Option<Json<Moment>> {
 
 #[completion]
 fn zones() -> Vec<String> {
-    tz::db().available().map(|it| it.to_string()).collect()
+    tz::db().available().map(|name| name.to_string()).collect()
 }
 
 /// Returns the zone of this name, or without a name the zone of this machine.
@@ -87,7 +87,7 @@ fn zone(name: Option<String>) -> Result<TimeZone> {
     let Some(name) = name else { return Ok(TimeZone::system()) };
     tz::db().get(&name).map_err(|_| {
         let wanted = name.to_lowercase().replace(' ', "_");
-        let alike = zones().into_iter().filter(|it| it.to_lowercase().contains(&wanted));
+        let alike = zones().into_iter().filter(|zone| zone.to_lowercase().contains(&wanted));
         match alike.take(5).collect::<Vec<_>>().join(", ") {
             none if none.is_empty() => Error::msg(format!(
                 "there is no time zone `{name}`: give an IANA name, such as Europe/London"

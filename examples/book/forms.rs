@@ -16,7 +16,7 @@ pub(crate) enum Sitting {
     Late,
 }
 
-/// An evening that somebody would like.
+/// Evening on which the user would like to come.
 #[form]
 #[derive(Clone, Debug)]
 pub(crate) struct Visit {
@@ -42,7 +42,7 @@ pub(crate) enum Area {
     Hall,
 }
 
-/// For a few, who have a choice of tables.
+/// Details of a small party, which may choose its table.
 #[form]
 pub(crate) struct Few {
     #[arg(title = "Name", len(1..=80))]
@@ -55,7 +55,7 @@ pub(crate) struct Few {
     pub(crate) allergies: Option<String>,
 }
 
-/// For a group: only one table is large enough, and somebody must be reached.
+/// Details of a group. Only one table is large enough, and the restaurant needs an email address.
 #[form]
 pub(crate) struct Group {
     #[arg(title = "Name", len(1..=80))]
@@ -67,7 +67,7 @@ pub(crate) struct Group {
     pub(crate) allergies: Option<String>,
 }
 
-/// For somebody who has waited.
+/// Offer of a free table to a user who has waited.
 #[form]
 pub(crate) struct Offer {
     #[arg(title = "Take it", default = true)]

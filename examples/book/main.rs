@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         [option, address] if option == "--http" => address,
         _ => return run().report(),
     };
-    match Runtime::new().map_err(Error::from).and_then(|it| it.block_on(serve(address))) {
+    match Runtime::new().map_err(Error::from).and_then(|runtime| runtime.block_on(serve(address))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

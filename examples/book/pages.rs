@@ -19,10 +19,13 @@ pub(crate) fn router(restaurant: Restaurant) -> Router {
 
 async fn show(State(restaurant): State<Restaurant>, Path(page): Path<String>) -> Response {
     match restaurant.bill(&page) {
-        Some((it, _)) if it.paid => html(StatusCode::OK, "Thank you, it is paid. Go back now."),
-        Some((it, token)) if it.is_due() => {
-            let button = format!("<button name=token value={token}>Pay {} €</button>", it.deposit);
-            let form = format!("<form method=post>A table on {}: {button}</form>", it.visit);
+        Some((booking, _)) if booking.paid => {
+            html(StatusCode::OK, "Thank you, it is paid. Go back now.")
+        }
+        Some((booking, token)) if booking.is_due() => {
+            let button =
+                format!("<button name=token value={token}>Pay {} €</button>", booking.deposit);
+            let form = format!("<form method=post>A table on {}: {button}</form>", booking.visit);
             html(StatusCode::OK, &form)
         }
         _ => html(StatusCode::NOT_FOUND, "There is nothing to pay here."),

@@ -24,7 +24,7 @@ pub(crate) const FEW: u8 = 4;
 /// Time for which a table is held while the user answers.
 pub(crate) const HELD: Duration = Duration::from_secs(15 * 60);
 
-/// Who comes, and what the kitchen should know.
+/// Guest, with the wishes that the kitchen should know.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Guest {
@@ -40,7 +40,7 @@ pub(crate) struct Booking {
     pub(crate) id: String,
     pub(crate) visit: Visit,
     pub(crate) table: Area,
-    /// Nobody yet, while the table is only held
+    /// Missing while the table is only held
     pub(crate) guest: Option<Guest>,
     /// In euros
     pub(crate) deposit: u32,
@@ -89,24 +89,24 @@ impl Restaurant {
     fn book(&self) -> MutexGuard<'_, Book> {
         let mut book = self.0.book.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        book.entries.retain(|_, it| it.held_until.is_none_or(|until| now < until));
+        book.entries.retain(|_, entry| entry.held_until.is_none_or(|until| now < until));
         book.serve_waiting();
         book
     }
 
-    /// Holds a table while the user is asked for the remaining details. The error says why there is none.
+    /// Holds a table while the user is asked for the remaining details. The error gives the reason why there is no table.
     pub(crate) fn hold(&self, visit: &Visit) -> Result<Booking, String> {
         possible(visit)?;
         self.book().hold(visit).ok_or_else(|| format!("There is no table on {visit}."))
     }
 
-    /// Waits for a table and holds it. A cancelled call drops this future, and with it the call's place among those that wait.
+    /// Waits for a table and holds it. A cancelled call drops this future, and then no longer waits for a table.
     pub(crate) async fn wait(&self, visit: &Visit) -> Result<Booking> {
         possible(visit).map_err(Error::msg)?;
         let (offer, mut offered) = oneshot::channel();
         self.book().waiting.push((visit.clone(), offer));
         loop {
-            // The end of a hold wakes no call, so each waiting call looks at the book once a minute.
+            // An expired hold does not wake any call, so each waiting call updates the book once a minute.
             drop(self.book());
             if let Ok(offered) = timeout(Duration::from_secs(60), &mut offered).await {
                 return Ok(offered?);
@@ -117,14 +117,14 @@ impl Restaurant {
     /// Confirms a held table for the guest, in the given area if a table is free there. A second confirmation changes nothing.
     pub(crate) fn confirm(&self, id: &str, guest: Guest, area: Option<Area>) -> Result<Booking> {
         let mut book = self.book();
-        let visit = book.entries.get(id).map(|it| it.booking.visit.clone());
-        let free = visit.map(|it| book.free(&it)).unwrap_or_default();
+        let visit = book.entries.get(id).map(|entry| entry.booking.visit.clone());
+        let free = visit.map(|visit| book.free(&visit)).unwrap_or_default();
         let entry = book.entries.get_mut(id);
         let entry = entry.ok_or_else(|| Error::msg("the table is no longer held: begin again"))?;
         if entry.held_until.take().is_some() {
             entry.booking.guest = Some(guest);
             entry.booking.table =
-                area.filter(|it| free.contains(it)).unwrap_or(entry.booking.table);
+                area.filter(|area| free.contains(area)).unwrap_or(entry.booking.table);
         }
         let booking = entry.booking.clone();
         book.serve_waiting();
@@ -155,7 +155,7 @@ impl Restaurant {
     /// Returns the booking that is paid on a page, and the token of the page's button.
     pub(crate) fn bill(&self, page: &str) -> Option<(Booking, String)> {
         let book = self.book();
-        let entry = book.entries.values().find(|it| it.page == page)?;
+        let entry = book.entries.values().find(|entry| entry.page == page)?;
         Some((entry.booking.clone(), entry.token.clone()))
     }
 
@@ -163,7 +163,8 @@ impl Restaurant {
     /// the page.
     pub(crate) fn pay(&self, page: &str, token: &str) -> bool {
         let mut book = self.book();
-        let entry = book.entries.values_mut().find(|it| it.page == page && it.token == token);
+        let entry =
+            book.entries.values_mut().find(|entry| entry.page == page && entry.token == token);
         let Some(Entry { booking, .. }) = entry else { return false };
         booking.paid = true;
         self.0.server.updated(format!("booking://{}", booking.id));
@@ -187,11 +188,13 @@ impl Book {
     }
 
     fn free(&self, visit: &Visit) -> Vec<Area> {
-        let bookings = self.entries.values().map(|it| &it.booking);
-        let there = bookings.filter(|it| it.visit.day == visit.day && it.visit.time == visit.time);
-        let taken: Vec<_> = there.map(|it| it.table).collect();
-        let free = TABLES.iter().filter(|it| it.1 >= visit.guests && !taken.contains(&it.0));
-        free.map(|it| it.0).collect()
+        let bookings = self.entries.values().map(|entry| &entry.booking);
+        let there = bookings
+            .filter(|booking| booking.visit.day == visit.day && booking.visit.time == visit.time);
+        let taken: Vec<_> = there.map(|booking| booking.table).collect();
+        let free =
+            TABLES.iter().filter(|table| table.1 >= visit.guests && !taken.contains(&table.0));
+        free.map(|table| table.0).collect()
     }
 
     fn hold(&mut self, visit: &Visit) -> Option<Booking> {

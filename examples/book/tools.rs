@@ -16,8 +16,9 @@ async fn book_table(ctx: &Context, restaurant: &Restaurant) -> Result<String> {
             Ok(visit) => visit,
             Err(why) => return unbooked(why),
         };
-        // `once`, because the function runs again from the top for the answer to the next question. "No table" is kept like a success.
-        // Otherwise a table that becomes free meanwhile would be booked for a user who has named another evening.
+        // The hold is a step of `once`, because the function runs again from the top when the next question is answered. The result "no
+        // table" is stored like a success. Otherwise a table that becomes free meanwhile would be booked for a user who has named another
+        // evening.
         let hold = async || Ok::<_, Error>(restaurant.hold(&visit));
         match ctx.once(format!("hold-{attempt}"), hold).await? {
             Ok(held) => return settle(ctx, restaurant, held).await,
@@ -40,7 +41,7 @@ async fn settle(ctx: &Context, restaurant: &Restaurant, held: Booking) -> Result
         })
     };
     let (area, guest) = match answer {
-        Ok(it) => it,
+        Ok(details) => details,
         Err(why) => {
             restaurant.release(&held.id);
             return unbooked(why);
@@ -52,7 +53,7 @@ async fn settle(ctx: &Context, restaurant: &Restaurant, held: Booking) -> Result
         let _ = ctx.elicit_url("deposit", "Pay the deposit for your table", page).await;
     }
     // The booking is read again. An accepted page does not mean a paid deposit, but the user may have paid by now.
-    restaurant.booking(&held.id).map(|it| booked(&it)).ok_or_else(|| unknown(&held.id))
+    restaurant.booking(&held.id).map(|booking| booked(&booking)).ok_or_else(|| unknown(&held.id))
 }
 
 /// Waits until there is a table, and asks the user whether to take it.
@@ -169,7 +170,7 @@ fn booked(booking: &Booking) -> String {
     format!("Booked: {table:?}, {visit}, as booking://{id}.{deposit}")
 }
 
-/// Turns a "no" of the user into an answer for the model instead of a failure.
+/// Turns a refusal by the user into an answer for the model instead of a failure.
 fn unbooked(why: Unanswered) -> Result<String> {
     match why {
         Unanswered::Declined => Ok("Nothing is booked: the user does not want to.".to_owned()),

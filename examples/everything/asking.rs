@@ -158,7 +158,7 @@ async fn test_input_required_result_sampling(ctx: &Context) -> Result<String> {
 /// Asks where the user works.
 #[tool(asks(roots))]
 async fn test_input_required_result_list_roots(ctx: &Context) -> Result<String> {
-    let roots: Vec<String> = ctx.roots().await?.into_iter().map(|it| it.uri).collect();
+    let roots: Vec<String> = ctx.roots().await?.into_iter().map(|root| root.uri).collect();
     Ok(format!("The client works in: {}", roots.join(", ")))
 }
 

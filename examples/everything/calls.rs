@@ -1,4 +1,4 @@
-//! Events while a tool runs: progress, log messages, and streams that end early.
+//! Events while a tool runs, such as progress, log messages, and streams that end early.
 
 use std::time::Duration;
 

@@ -25,7 +25,7 @@ fn test_prompt_with_arguments(
 
 #[completion]
 fn after_arg1(arg1: Option<&str>) -> Vec<String> {
-    arg1.map(|it| format!("{it} and more")).into_iter().collect()
+    arg1.map(|value| format!("{value} and more")).into_iter().collect()
 }
 
 /// Has a resource before its text.

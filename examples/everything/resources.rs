@@ -16,7 +16,7 @@ fn static_binary() -> Image {
     Image::base64("image/png", PNG)
 }
 
-/// What the template has for an id.
+/// Contents of the template for one id.
 #[data]
 #[serde(rename_all = "camelCase")]
 struct Data {

@@ -1,7 +1,8 @@
 //! Compile time of schemas that are built in constants: `cargo bench -p mcp-runtime --bench compile_cost`.
 //!
-//! A crate of many tools is checked with its schemas in constants, and once more with `schema = "full"`, which leaves them to schemars. The
-//! difference is the cost of the constants. Both crates are checked several times in turn, and the fastest check of each counts.
+//! A crate of many tools is checked with its schemas in constants, and once more with `schema = "full"`, for which schemars builds the
+//! schemas at run time. The difference is the cost of the constants. Both crates are checked several times in turn, and the fastest check
+//! of each counts.
 
 #![allow(clippy::print_stdout, reason = "a benchmark is there to print")]
 
@@ -18,7 +19,7 @@ const ROUNDS: usize = 7;
 
 fn main() {
     // Under `cargo test --benches` the benchmark only has to compile.
-    if !std::env::args().any(|it| it == "--bench") {
+    if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compile_cost");

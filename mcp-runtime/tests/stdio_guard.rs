@@ -100,7 +100,7 @@ mod unix {
         drop(guard);
     }
 
-    /// Answers every line with itself in upper case.
+    /// Answers every line with the same line in upper case.
     async fn echo(input: StdioInput, mut output: StdioOutput) {
         let mut lines = tokio::io::BufReader::new(input).lines();
         while let Some(line) = lines.next_line().await.unwrap() {
@@ -180,7 +180,7 @@ mod unix {
         command
     }
 
-    /// Gives the child `input`, and returns what it wrote to stdout and to stderr.
+    /// Sends `input` to the child. Returns what the child wrote to stdout and to stderr, and its exit status.
     fn run(mut child: Child, input: &[u8]) -> (String, String, ExitStatus) {
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(input).unwrap();
@@ -231,7 +231,7 @@ mod unix {
         assert!(child.wait().unwrap().success());
     }
 
-    /// Starts `command` with a pipe as stdout, of which this process has both ends. Waits for one line, so that the child is known to run.
+    /// Starts `command` with a pipe as stdout, and keeps both ends of the pipe. Waits for one line, which shows that the child runs.
     fn with_shared_stdout(
         mut command: Command,
     ) -> (Child, io::PipeWriter, BufReader<io::PipeReader>) {

@@ -32,20 +32,20 @@ impl Transport {
 /// Recovery of a client after a restart of its server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Again {
-    /// With the next call.
+    /// The next call succeeds.
     Call,
-    /// With the call after the next. The next call reports the end of the session, for this reason.
+    /// The next call reports the end of the session, and the call after it succeeds. The text is the reason.
     SecondCall(&'static str),
-    /// With another connection, for this reason.
+    /// The application has to open another connection. The text is the reason.
     Open(&'static str),
 }
 
 /// Registry that a client comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source {
-    /// A requirements file, and the package in it that is the client.
+    /// Text of a requirements file, and the name of the client's package in it.
     Python(&'static str, &'static str),
-    /// The package in `node/package.json` that is the client.
+    /// Name of the client's package in `node/package.json`.
     Node(&'static str),
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Client {
     /// Arguments of the adapter.
     pub(crate) options: &'static [&'static str],
     pub(crate) source: Source,
-    /// Reason why a cell is not applicable to the client.
+    /// Reason why a cell is not applicable to the client, or `None` if the cell is applicable.
     pub(crate) lacks: fn(Transport, Cell) -> Option<&'static str>,
     pub(crate) again: fn(Transport) -> Again,
     /// Tools whose fields the client cannot keep, each with the reason.
@@ -88,7 +88,7 @@ impl Client {
         Cell::ALL.iter().any(|cell| (self.lacks)(transport, *cell).is_none())
     }
 
-    /// Reason why a cell is not applicable.
+    /// Returns the reason why a cell is not applicable, or `None` if the cell is applicable.
     pub(crate) fn lacks(&self, transport: Transport, cell: Cell) -> Option<&'static str> {
         match (transport, cell) {
             (Transport::Stdio, Cell::Login) => Some("there is no login over stdio"),
@@ -100,10 +100,10 @@ impl Client {
         (self.again)(transport)
     }
 
-    /// Limitation that a user of the client has to know, although the cell passes.
+    /// Returns a limitation that users of the client have to know about even if the cell passes.
     pub(crate) fn note(&self, transport: Transport, cell: Cell) -> Option<&'static str> {
         match (cell, self.again(transport)) {
-            (Cell::List, _) => self.loses.first().map(|it| it.1).or(self.hides),
+            (Cell::List, _) => self.loses.first().map(|loss| loss.1).or(self.hides),
             (Cell::Reconnect, Again::SecondCall(note) | Again::Open(note))
                 if transport != Transport::Stdio =>
             {
@@ -113,13 +113,13 @@ impl Client {
         }
     }
 
-    /// Pinned version of the client.
+    /// Returns the pinned version of the client.
     pub(crate) fn version(&self) -> &'static str {
         let found = match self.source {
             Source::Python(requirements, package) => requirements
                 .lines()
                 .find_map(|line| line.trim().strip_prefix(package)?.strip_prefix("=="))
-                .map(|it| it.split([' ', ';']).next().unwrap_or(it)),
+                .map(|pin| pin.split([' ', ';']).next().unwrap_or(pin)),
             Source::Node(package) => {
                 let pin = format!("\"{package}\": \"");
                 PACKAGE.split_once(&pin).and_then(|(_, rest)| rest.split('"').next())
@@ -128,15 +128,15 @@ impl Client {
         found.unwrap_or("not pinned")
     }
 
-    /// Command that starts the driver of the client. The client is installed first if necessary.
+    /// Returns the command that starts the driver of the client. Installs the client first if necessary.
     pub(crate) fn command(&self) -> Result<Command, String> {
         let mut command = self.install().map_err(|missing| missing.to_string())?;
-        // Some clients send telemetry. In tests nothing leaves the machine.
+        // Some clients send telemetry. Tests must not send data to other machines.
         command.envs(QUIET).env("HOME", target().join("tmp"));
         Ok(command)
     }
 
-    /// Installs the client if necessary. Returns the command that starts its driver, without the environment of a test.
+    /// Installs the client if necessary. Returns the command that starts the driver of the client, without the environment of a test.
     pub(crate) fn install(&self) -> Result<Command, Missing> {
         let parent = target().join("clients");
         let mut command = match self.source {
@@ -145,7 +145,7 @@ impl Client {
                 python.run(format!("{FOLDER}/python/driver.py"))
             }
             Source::Node(_) => {
-                // All clients from npm share a folder, which must not be filled twice at the same time.
+                // All clients from npm share a folder, and only one test at a time may install into it.
                 static FILLED: Mutex<()> = Mutex::new(());
                 let _turn = FILLED.lock().unwrap_or_else(PoisonError::into_inner);
                 let node = Node::locked(&parent, "npm", PACKAGE, LOCK)?;

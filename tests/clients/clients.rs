@@ -6,14 +6,14 @@ use crate::{
 };
 use Transport::{Http, Sse, Stdio};
 
-/// A requirements file, and the package in it that is the client.
+/// Source of a Python client, from the name of its requirements file and the name of its package.
 macro_rules! python {
     ($file:literal, $package:literal) => {
         Source::Python(include_str!(concat!("requirements/", $file, ".txt")), $package)
     };
 }
 
-/// Declares the clients, and a test for each, under the name of the client.
+/// Declares the clients, and for each client a test with the same name.
 macro_rules! clients {
     ($($test:ident = $client:expr;)*) => {
         /// Number of clients.
@@ -36,7 +36,7 @@ const ONLY_HEADERS: Option<&str> =
     Some("the client sends headers that it is given, and does not log in");
 const NO_SSE: Option<&str> = Some("the client does not speak HTTP+SSE");
 
-/// Recovery of a client that leaves the end of a session to its application.
+/// Recovery of a client whose application has to open a new session.
 const ANEW: fn(Transport) -> Again = |_| Again::Open(SESSION);
 const SESSION: &str = "a session that is over stays so: the application opens another";
 /// Recovery of a client that opens a new HTTP session by itself, but no new SSE stream.
@@ -71,7 +71,7 @@ clients! {
             _ => None,
         },
         again: ANEW,
-        // The adapter leaves this tool out, because with it the client would drop all other tools too.
+        // The adapter leaves this tool out. Otherwise the client would drop all other tools too.
         options: &[PRESCRIBED],
         loses: &[(PRESCRIBED, "google-genai refuses all tools of a list in which one has `additionalProperties: false` (json_schema_2020_12_tool, which has to be left out)")],
         ..Client::NEW

@@ -14,12 +14,12 @@ use std::{
 use serde_json::{Value, json};
 use support::{browser::log_in, server::PASSWORDS};
 
-/// Longest time for a step. The slowest clients need some seconds to be imported.
+/// Maximum time for a step. The import of the slowest clients takes several seconds.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Number of lines of a client's log that a failure shows.
+/// Number of lines of the client's log that a failure message includes.
 const LOG: usize = 12;
 
-/// A client under the control of a test. It is killed when the value is dropped.
+/// Client process under the control of a test. Dropping the driver kills the process.
 pub(crate) struct Driver {
     child: Child,
     stdin: ChildStdin,
@@ -44,7 +44,7 @@ impl Driver {
         });
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);
-        // A full pipe would block the client, so its log is read to the end. The log may contain bytes that are not UTF-8.
+        // A full pipe would block the client, so this thread reads the whole log. The log may contain bytes that are not UTF-8.
         thread::spawn(move || {
             for line in stderr.split(b'\n').map_while(Result::ok) {
                 let line = String::from_utf8_lossy(&line).into_owned();
@@ -55,10 +55,10 @@ impl Driver {
         driver.answer("start").map(|_| driver)
     }
 
-    /// Has the client take a step, and returns the outcome.
+    /// Lets the client carry out a step, and returns the outcome.
     pub(crate) fn step(&mut self, step: &Value) -> Result<Value, String> {
         let shown = step.to_string();
-        // The error is ignored: a client that has ended does not answer either, and its log says why.
+        // The error is ignored. If the client has ended, `answer` reports that, with the end of the client's log.
         let _ = writeln!(self.stdin, "{step}");
         let answer = self.answer(&shown)?;
         match answer["failed"].as_str() {
@@ -80,7 +80,7 @@ impl Driver {
                 self.is_there = true;
                 return Ok(message);
             };
-            // The login has a thread of its own, because the client waits for the redirect and the test for the client.
+            // The login runs on another thread, because the client waits for the redirect while this thread waits for the client.
             let (user, password) = PASSWORDS[0];
             thread::spawn(move || log_in(&url, user, password));
         }
@@ -100,12 +100,12 @@ impl Drop for Driver {
     }
 }
 
-/// A step that opens a connection to a server.
+/// Returns a step that opens a connection to a server.
 pub(crate) fn open(at: Value, login: bool) -> Value {
     json!({"do": "open", "at": at, "login": login})
 }
 
-/// A step that calls a tool.
+/// Returns a step that calls a tool.
 pub(crate) fn call(name: &str, arguments: Value) -> Value {
     json!({"do": "call", "name": name, "arguments": arguments})
 }

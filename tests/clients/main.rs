@@ -2,8 +2,8 @@
 //!
 //! The clients are hundreds of megabytes, so these tests are ignored by default. Run them with
 //! `cargo test -p mcp-tests --test clients -- --ignored`. Each client is installed once, at a pinned version, into
-//! `target/clients`, where `table.md` is written too. The tests drive the MCP layer of a client: no model is called, and
-//! nothing leaves the machine.
+//! `target/clients`, where the tests also write `table.md`. The tests drive the MCP layer of a client. They call no model, and
+//! send no data to other machines.
 
 #![forbid(unsafe_code)]
 
@@ -20,7 +20,7 @@ use client::{Client, Transport};
 use matrix::{Bench, Cell};
 use table::Entry;
 
-/// Fills the rows of a client, and fails with the list of all wrong cells.
+/// Fills the rows of a client in the table, and fails with a list of all wrong cells.
 #[track_caller]
 fn check(client: &'static Client) {
     if let Err(missing) = client.install() {

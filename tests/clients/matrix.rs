@@ -1,4 +1,4 @@
-//! The cells of the matrix. Each makes a client use the examples, and judges the outcome.
+//! The cells of the matrix. Each cell lets a client use the examples, and checks the outcome.
 
 use serde_json::{Value, json};
 use std::{fs, process::Command};
@@ -14,7 +14,7 @@ use crate::{
 pub(crate) enum Cell {
     /// Every tool of every example reaches the model, with all fields of its arguments.
     List,
-    /// Results and arguments arrive, also where a result is empty and where optional fields are left out.
+    /// Results and arguments arrive, including empty results and arguments without their optional fields.
     Call,
     /// The model reads why a tool has failed, and the connection stays usable.
     Error,
@@ -63,7 +63,7 @@ impl<'a> Bench<'a> {
         Self { client, transport, driver: None }
     }
 
-    /// Fills a cell.
+    /// Runs the check of a cell.
     pub(crate) fn fill(&mut self, cell: Cell) -> Result<(), String> {
         let filled = match cell {
             Cell::List => self.list(),
@@ -81,7 +81,7 @@ impl<'a> Bench<'a> {
         filled
     }
 
-    /// Closes a connection that has failed. A client that does not answer is dropped, and the next step starts it again.
+    /// Closes a connection that has failed. Drops a client that does not answer, so that the next step starts another process.
     fn give_up(&mut self) {
         if self.driver.as_ref().is_some_and(|driver| driver.is_there) {
             let _ = self.close();
@@ -167,7 +167,7 @@ impl<'a> Bench<'a> {
     /// only descriptions name.
     fn compare(&mut self, name: &'static str, mistakes: &mut Vec<String>) -> Result<usize, String> {
         let outcome = self.step(&json!({"do": "tools"}))?;
-        let forms = outcome["tools"].as_object().filter(|it| !it.is_empty());
+        let forms = outcome["tools"].as_object().filter(|forms| !forms.is_empty());
         let forms = forms.ok_or_else(|| format!("no tools: {outcome}"))?;
         let mut hidden = 0;
         for tool in published(name)? {
@@ -184,7 +184,7 @@ impl<'a> Bench<'a> {
                     lost.retain(|path| !is_described(schema, path));
                     hidden += count - lost.len();
                 }
-                let is_known = self.client.loses.iter().any(|it| it.0 == tool_name);
+                let is_known = self.client.loses.iter().any(|loss| loss.0 == tool_name);
                 if is_known && lost.is_empty() {
                     mistakes.push(format!("{name}: {tool_name} keeps its fields now ({form})"));
                 } else if !lost.is_empty() && !is_known {
@@ -220,7 +220,7 @@ impl<'a> Bench<'a> {
         self.close()
     }
 
-    /// Calls a tool that returns nothing.
+    /// Calls a tool without a result.
     fn call_for_nothing(&mut self) -> Result<(), String> {
         let server = self.server("files");
         let file = server.file("a.txt");
@@ -253,7 +253,7 @@ impl<'a> Bench<'a> {
         self.close()
     }
 
-    /// Calls tools with arrays of objects. An object leaves out a field that has a default.
+    /// Calls tools with arrays of objects. One of the objects leaves out a field that has a default.
     fn call_with_arrays(&mut self) -> Result<(), String> {
         let server = self.server("memory");
         self.open(&server)?;
@@ -266,7 +266,8 @@ impl<'a> Bench<'a> {
         let made = self.text("create_relations", json!({"relations": [relation]}))?;
         expect(made.contains('1'), "a relation that is made", &json!(made))?;
         let graph = self.text("search_nodes", json!({"query": "Ada"}))?;
-        let is_whole = ["wrote notes", "Engine", "programs"].iter().all(|it| graph.contains(it));
+        let is_whole =
+            ["wrote notes", "Engine", "programs"].iter().all(|part| graph.contains(part));
         expect(is_whole, "the graph", &json!(graph))?;
         self.close()
     }
@@ -339,7 +340,7 @@ impl<'a> Bench<'a> {
                     expect(told.contains("session"), "a call reports the session's end", &outcome)?;
                 }
                 Again::Open(_) => {
-                    // The call may fail; the application then opens another connection.
+                    // The call may fail. The application then opens another connection.
                     let _ = self.step(&call("greet", greet()));
                     self.give_up();
                     self.open(&server)?;
@@ -351,7 +352,7 @@ impl<'a> Bench<'a> {
         self.close()
     }
 
-    /// Waits until the client has seen the end of its streams. A call that is sent earlier is lost with the stream of its response.
+    /// Waits until the client has seen the end of its streams. An earlier call would be lost, together with the stream of its response.
     fn rest(&mut self) -> Result<(), String> {
         self.step(&json!({"do": "rest"})).map(drop)
     }
@@ -366,12 +367,12 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Tools that an example publishes.
+/// Returns the tools that an example publishes.
 fn published(name: &str) -> Result<Vec<Value>, String> {
     let output = Command::new(example(name)).arg("schema").output();
     let output = output.map_err(|error| format!("{name}: {error}"))?;
     let manifest: Value =
         serde_json::from_slice(&output.stdout).map_err(|error| format!("{name}: {error}"))?;
-    let tools = manifest["tools"].as_array().filter(|it| !it.is_empty());
+    let tools = manifest["tools"].as_array().filter(|tools| !tools.is_empty());
     tools.cloned().ok_or_else(|| format!("{name} publishes no tools"))
 }

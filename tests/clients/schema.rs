@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// Depth at which the walk through a schema that contains itself ends.
+/// Maximum depth of the walk through a schema, because a schema can contain itself.
 const DEEPEST: usize = 12;
 
-/// Paths of all fields that an instance of `schema` can have, such as `entities[].name`.
+/// Returns the paths of all fields that an instance of `schema` can have, such as `entities[].name`.
 pub(crate) fn paths(schema: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     walk(schema, schema, "", DEEPEST, &mut found);
     found
 }
 
-/// Whether the description of an argument names the field of this path, which lies within the argument.
+/// Whether the path leads to a field inside an argument, and the description of the argument names this field.
 pub(crate) fn is_described(schema: &Value, path: &str) -> bool {
     let end = path.find(['.', '[']).unwrap_or(path.len());
     let description = schema["properties"][&path[..end]]["description"].as_str();
@@ -27,12 +27,13 @@ pub(crate) fn is_described(schema: &Value, path: &str) -> bool {
 
 fn walk(root: &Value, schema: &Value, at: &str, depth: usize, found: &mut BTreeSet<String>) {
     let Some(depth) = depth.checked_sub(1) else { return };
-    if let Some(target) = schema["$ref"].as_str().and_then(|it| it.strip_prefix('#')) {
+    if let Some(target) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'))
+    {
         if let Some(target) = root.pointer(target) {
             walk(root, target, at, depth, found);
         }
     }
-    // The Gemini API has names of its own for some keywords.
+    // The Gemini API uses other names for some keywords.
     for branches in ["anyOf", "any_of", "oneOf", "one_of", "allOf", "all_of", "prefixItems"] {
         let path = if branches == "prefixItems" { format!("{at}[]") } else { at.to_owned() };
         for branch in schema[branches].as_array().into_iter().flatten() {
@@ -84,7 +85,7 @@ fn a_description_names_a_field_by_a_whole_word() {
 }
 
 #[test]
-fn a_schema_that_contains_itself_has_an_end() {
+fn the_paths_of_a_recursive_schema_are_finite() {
     let schema = serde_json::json!({"properties": {"a": {"$ref": "#"}}});
     assert!(paths(&schema).contains("a.a"));
 }

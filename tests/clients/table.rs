@@ -1,4 +1,4 @@
-//! The table of the matrix, which grows with each client that has been tried.
+//! The table of the results. The test of each client adds rows.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use crate::matrix::Cell;
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
     Right,
-    /// Right, with a limitation that a user has to know.
+    /// Right, with a limitation that users have to know about.
     Noted(&'static str),
     /// Not applicable, for this reason.
     None(&'static str),
@@ -59,7 +59,7 @@ fn render<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     }
     let mut reasons: Vec<&str> = Vec::new();
     let mut number = |reason: &'static str| {
-        let known = reasons.iter().position(|it| *it == reason);
+        let known = reasons.iter().position(|other| *other == reason);
         known.unwrap_or_else(|| {
             reasons.push(reason);
             reasons.len() - 1

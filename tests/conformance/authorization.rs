@@ -11,14 +11,14 @@ use support::{
 
 use crate::{suite::Suite, verdict};
 
-/// Revisions that the suite has these scenarios for: all that specify authorization.
+/// Revisions for which the suite has these scenarios. All of them specify authorization.
 const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 const SCENARIOS: [&str; 2] = ["authorization-code-grant", "authorization-server-metadata-endpoint"];
 
 const PASSWORD: &str = "correct horse";
 
-/// Registers a client, and returns the client id that the server has given it.
+/// Registers a client, and returns its client id.
 fn register(issuer: &str, port: u16) -> String {
     let client = json!({
         "client_name": "conformance",
@@ -33,7 +33,7 @@ fn register(issuer: &str, port: u16) -> String {
 }
 
 #[test]
-fn notes_is_an_authorization_server_of_every_revision() {
+fn notes_conforms_as_an_authorization_server_in_every_revision() {
     let suite = match Suite::installed() {
         Ok(suite) => suite,
         Err(missing) => return missing.skip(),
@@ -43,18 +43,18 @@ fn notes_is_an_authorization_server_of_every_revision() {
     let issuer = server.url.strip_suffix("/mcp").expect("the usual path");
     let mut problems = Vec::new();
     for revision in REVISIONS {
-        // If another process takes the port before the suite listens there, this test fails, and no other.
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
+        // If another process takes the port before the suite listens there, only this test fails.
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let port = free.expect("a free port").port();
         let client = register(issuer, port);
         let options = ["--client-id", &client, "--resource", &server.url];
         let scenarios = suite.authorize(issuer, revision, port, &options, |url| {
             log_in(url, "ada", PASSWORD);
         });
-        let names: Vec<_> = scenarios.iter().map(|it| &*it.name).collect();
+        let names: Vec<_> = scenarios.iter().map(|scenario| &*scenario.name).collect();
         assert_eq!(names, SCENARIOS, "{revision}");
         let found = verdict::problems(&scenarios, &[]);
-        problems.extend(found.into_iter().map(|it| format!("{revision} {it}")));
+        problems.extend(found.into_iter().map(|problem| format!("{revision} {problem}")));
     }
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }

@@ -1,9 +1,9 @@
 //! Scenarios that `everything` cannot pass yet, by the suite's names. Every other scenario must pass, even if the suite does not score it.
 
-/// Scenarios, and why they cannot pass.
+/// Groups of scenarios, each with the reason why they cannot pass yet.
 pub(crate) type NotYet = &'static [(&'static [&'static str], &'static str)];
 
-/// The revisions that the suite has requirements for.
+/// Revisions for which the suite has requirements, each with its list.
 pub(crate) const REVISIONS: [(&str, NotYet); 2] = [("2025-11-25", LEGACY), ("2026-07-28", MODERN)];
 
 const LEGACY: NotYet = &[];

@@ -1,7 +1,7 @@
-//! The official conformance suite over HTTP: against the example `everything`, and its part for authorization servers against `notes`.
+//! The official conformance suite over HTTP. The example `everything` is tested as an MCP server, and `notes` as an authorization server.
 //!
-//! The suite is installed once, at a pinned version, into `target/conformance`, where its results are kept in `results`. If it cannot be
-//! installed, the test passes with a note on a developer's machine, and fails under CI.
+//! The suite is installed once, at a pinned version, into `target/conformance`, and writes its results to the subfolder `results`. If the
+//! suite cannot be installed, the tests pass with a note on a developer's machine, and fail under CI.
 
 #![forbid(unsafe_code)]
 
@@ -26,7 +26,7 @@ fn everything_conforms_to_both_eras() {
     for (revision, not_yet) in REVISIONS {
         let scenarios = suite.run(&server.url, revision);
         let found = verdict::problems(&scenarios, not_yet);
-        problems.extend(found.into_iter().map(|it| format!("{revision} {it}")));
+        problems.extend(found.into_iter().map(|problem| format!("{revision} {problem}")));
     }
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }

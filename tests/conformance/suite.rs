@@ -2,8 +2,8 @@
 //! `conformance authorization --url ISSUER --spec-version REVISION --port PORT --output-dir FOLDER`.
 //!
 //! The suite first prints how many scenarios there will be. For each of them it writes `FOLDER/server-SCENARIO-TIME/checks.json`, or
-//! `FOLDER/authorization-server-SCENARIO-TIME/checks.json`. When a user has to log in, the suite prints a URL, and waits at the port for
-//! the browser to come back.
+//! `FOLDER/authorization-server-SCENARIO-TIME/checks.json`. When a user has to log in, the suite prints a URL, and waits on the port for
+//! the redirect of the browser.
 
 use std::{
     fs,
@@ -18,10 +18,10 @@ use support::{clock::Stopwatch, node::Node, process::Running, requirement::Missi
 
 const PACKAGE: &str = include_str!("package.json");
 const CLI: &str = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
-/// Longest time for a run. A run takes about ten seconds, and the suite gives up a scenario that hangs after thirty.
+/// Maximum time for a run. A run takes about ten seconds, and the suite stops a scenario that hangs after thirty seconds.
 const MOST: Duration = Duration::from_secs(300);
 
-/// Held during a run. The suite measures time, so two runs must not overlap.
+/// Lock that is held during a run. The suite measures time, so two runs must not overlap.
 static ALONE: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Suite {
@@ -58,14 +58,14 @@ impl Suite {
         Ok(Self { node, results: folder.join("results"), _alone: alone })
     }
 
-    /// Runs every scenario of the revision, also those that are not scored.
+    /// Runs every scenario of the revision, including scenarios that the suite does not score.
     pub(crate) fn run(&self, url: &str, revision: &str) -> Vec<Scenario> {
         let mut command = self.node.run(CLI);
         command.args(["server", "--url", url, "--requirements", revision]);
         self.carry_out(&mut command, revision, "server-", |_| {})
     }
 
-    /// Runs the scenarios for authorization servers. `browse` opens a URL in a browser, and returns when the browser has been sent back.
+    /// Runs the scenarios for authorization servers. `browse` opens a URL in a browser, and returns after the redirect to the suite.
     pub(crate) fn authorize(
         &self,
         issuer: &str,
@@ -82,8 +82,9 @@ impl Suite {
         self.carry_out(&mut command, &results, "authorization-server-", |said| {
             // The suite prints the URL before it listens for the browser.
             let listens = said.contains("Callback server started");
-            let url =
-                said.lines().find(|it| it.starts_with(issuer) && it.contains("redirect_uri="));
+            let url = said
+                .lines()
+                .find(|line| line.starts_with(issuer) && line.contains("redirect_uri="));
             if let Some(url) = url.filter(|_| listens && !has_browsed) {
                 has_browsed = true;
                 browse(url);
@@ -120,13 +121,13 @@ impl Suite {
         let said = fs::read_to_string(said).unwrap_or_default();
         assert!(ended.is_some(), "the suite does not end:\n{said}");
         let scenarios = read(&results, prefix);
-        // A scenario that breaks off leaves no results.
+        // A scenario that is interrupted leaves no results.
         assert_eq!(Some(scenarios.len()), announced(&said), "not all scenarios ran:\n{said}");
         scenarios
     }
 }
 
-/// The number in `Running requirements REVISION (33 scenarios) against URL`, or `Running test (2 scenarios) …`.
+/// Returns the number in `Running requirements REVISION (33 scenarios) against URL`, or `Running test (2 scenarios) …`.
 fn announced(said: &str) -> Option<usize> {
     let (before, _) = said.lines().next()?.split_once(" scenarios)")?;
     before.rsplit_once('(')?.1.parse().ok()
@@ -134,11 +135,12 @@ fn announced(said: &str) -> Option<usize> {
 
 fn read(results: &Path, prefix: &str) -> Vec<Scenario> {
     let entries = fs::read_dir(results).expect("target is readable");
-    let mut folders: Vec<_> = entries.map(|it| it.expect("target is readable").path()).collect();
+    let mut folders: Vec<_> =
+        entries.map(|entry| entry.expect("target is readable").path()).collect();
     folders.sort();
     folders
         .iter()
-        .filter_map(|it| Some((scenario(it, prefix)?, it)))
+        .filter_map(|folder| Some((scenario(folder, prefix)?, folder)))
         .map(|(name, folder)| {
             let text = fs::read_to_string(folder.join("checks.json")).unwrap_or_default();
             let checks = serde_json::from_str(&text)
@@ -148,14 +150,14 @@ fn read(results: &Path, prefix: &str) -> Vec<Scenario> {
         .collect()
 }
 
-/// The name in `server-NAME-2026-07-28T12-00-00-000Z`.
+/// Returns the name in `server-NAME-2026-07-28T12-00-00-000Z`.
 fn scenario(folder: &Path, prefix: &str) -> Option<String> {
     let name = folder.file_name()?.to_str()?.strip_prefix(prefix)?;
     Some(name.get(..name.len().checked_sub("-2026-07-28T12-00-00-000Z".len())?)?.to_owned())
 }
 
 #[test]
-fn the_output_of_the_conformance_suite_is_understood() {
+fn the_output_of_the_conformance_suite_is_parsed() {
     let folder = Path::new("x/server-tools-list-2026-07-28T12-00-00-000Z");
     assert_eq!(scenario(folder, "server-").as_deref(), Some("tools-list"));
     assert_eq!(scenario(Path::new("x/said.txt"), "server-"), None);

@@ -11,24 +11,26 @@ use crate::{
 /// scenarios report mistakes only as warnings.
 pub(crate) fn problems(scenarios: &[Scenario], not_yet: NotYet) -> Vec<String> {
     let mut problems = Vec::new();
-    let listed: Vec<_> =
-        not_yet.iter().flat_map(|(names, why)| names.iter().map(move |it| (*it, *why))).collect();
+    let listed: Vec<_> = not_yet
+        .iter()
+        .flat_map(|(names, why)| names.iter().map(move |name| (*name, *why)))
+        .collect();
     for (name, _) in &listed {
-        if scenarios.iter().all(|it| it.name != *name) {
+        if scenarios.iter().all(|scenario| scenario.name != *name) {
             problems.push(format!("{name}: is listed, but the suite has no such scenario"));
         }
     }
     for Scenario { name, checks } in scenarios {
-        let wrong: Vec<_> = checks.iter().filter(|it| is_wrong(it)).map(shown).collect();
-        let passed = wrong.is_empty() && checks.iter().any(|it| it.status == "SUCCESS");
-        match listed.iter().find(|it| it.0 == name) {
+        let wrong: Vec<_> = checks.iter().filter(|check| is_wrong(check)).map(shown).collect();
+        let passed = wrong.is_empty() && checks.iter().any(|check| check.status == "SUCCESS");
+        match listed.iter().find(|entry| entry.0 == name) {
             Some((_, why)) if passed => {
                 problems.push(format!("{name}: passes; take it off the list ({why})"))
             }
             Some(_) => {}
             None if passed => {}
             None if wrong.is_empty() => problems.push(format!("{name}: no check succeeded")),
-            None => problems.extend(wrong.into_iter().map(|it| format!("{name}: {it}"))),
+            None => problems.extend(wrong.into_iter().map(|check| format!("{name}: {check}"))),
         }
     }
     problems
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn expected_outcomes_are_no_problem() {
+    fn expected_outcomes_are_not_reported() {
         check(
             &[
                 ("now", &["SUCCESS", "SKIPPED", "INFO"]),
@@ -87,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_and_a_warning_are_told() {
+    fn a_failure_and_a_warning_are_reported() {
         check(
             &[
                 ("now", &["SUCCESS", "FAILURE", "WARNING"]),
@@ -107,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_cannot_rot() {
+    fn an_outdated_entry_of_the_list_is_reported() {
         check(
             &[("later", &["SUCCESS"])],
             &[

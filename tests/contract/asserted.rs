@@ -23,7 +23,7 @@ fn add_now(a: i64) -> i64 {
     a
 }
 
-/// State that no server of this file has.
+/// State that no server in this file provides.
 struct Sum;
 
 /// Adds two numbers, or three.
@@ -33,38 +33,38 @@ fn add_later(a: i64, b: i64, c: Option<i64>, sum: State<Sum>) -> i64 {
     a + b + c.unwrap_or_default()
 }
 
-/// Where to.
+/// A postal address.
 #[data]
 struct AddressThen {
     street: String,
     zip: String,
 }
 
-/// Where to.
+/// A postal address.
 #[data]
 struct AddressNow {
     street: String,
 }
 
-/// Ships it.
+/// Ships an order.
 #[tool(group = "address then", name = "ship")]
 fn ship_then(to: AddressThen) -> String {
     to.street + &to.zip
 }
 
-/// Bills it.
+/// Bills an order.
 #[tool(group = "address then", name = "bill")]
 fn bill_then(of: AddressThen) -> String {
     of.street + &of.zip
 }
 
-/// Ships it.
+/// Ships an order.
 #[tool(group = "address now", name = "ship")]
 fn ship_now(to: AddressNow) -> String {
     to.street
 }
 
-/// Bills it.
+/// Bills an order.
 #[tool(group = "address now", name = "bill")]
 fn bill_now(of: AddressNow) -> String {
     of.street
@@ -123,7 +123,7 @@ fn check((holds, said): (bool, String), expected: bool, parts: &[&str]) {
 }
 
 #[test]
-fn a_lock_is_written_kept_and_broken() {
+fn a_lock_can_be_created_matched_and_broken() {
     let lock = Lock::new("kept");
     check(
         assert("then", &lock, ""),
@@ -133,7 +133,7 @@ fn a_lock_is_written_kept_and_broken() {
     check(assert("then", &lock, "update"), true, &["was written"]);
     check(assert("then", &lock, ""), true, &[".json: up to date"]);
     check(assert("then", &lock, "strict"), true, &[]);
-    let attribute = |it: &str| it.starts_with("#[tool(group = \"now\"");
+    let attribute = |line: &str| line.starts_with("#[tool(group = \"now\"");
     let at = include_str!("asserted.rs").lines().position(attribute).expect("it is there") + 1;
     let line = format!("{}:{at}: tool `add`: argument `b` is gone", file!());
     check(
@@ -141,7 +141,7 @@ fn a_lock_is_written_kept_and_broken() {
         false,
         &["1 breaking change", &line, "MCP_LOCK=update cargo test"],
     );
-    // An addition breaks nothing, so it fails the assertion only with `MCP_LOCK=strict`.
+    // An additive change fails the assertion only with `MCP_LOCK=strict`.
     check(assert("later", &lock, ""), true, &["argument `c` is new", "Nothing breaks."]);
     check(assert("later", &lock, "strict"), false, &["1 additive change"]);
     check(
@@ -155,11 +155,11 @@ fn a_lock_is_written_kept_and_broken() {
 
 /// The two tools share a type, so the change is reported once, with the line of each tool.
 #[test]
-fn a_member_that_is_gone_from_a_type_is_told_once() {
+fn a_field_removed_from_a_shared_type_is_reported_once() {
     let lock = Lock::new("shared");
     check(assert("address then", &lock, "update"), true, &[]);
     let line = |text: &str| {
-        let at = include_str!("asserted.rs").lines().position(|it| it.starts_with(text));
+        let at = include_str!("asserted.rs").lines().position(|line| line.starts_with(text));
         format!("{}:{}", file!(), at.expect("it is there") + 1)
     };
     let (ship, bill) = (line("fn ship_now(to"), line("fn bill_now(of"));
@@ -170,7 +170,7 @@ fn a_member_that_is_gone_from_a_type_is_told_once() {
 }
 
 #[test]
-fn a_lock_that_cannot_be_read_says_why() {
+fn an_unreadable_lock_is_reported_with_the_reason() {
     let lock = Lock::new("broken");
     for (content, why) in [
         ("", "it is empty"),
@@ -186,14 +186,14 @@ fn a_lock_that_cannot_be_read_says_why() {
     }
 }
 
-/// Checks which server and which lock file each form of the macro uses, by the error about a missing lock.
+/// Uses the error about a missing lock file to check which server and which lock file each form of the macro uses.
 #[test]
 fn assert_contract_uses_defaults_for_omitted_arguments() {
     fn said(assertion: impl FnOnce() + std::panic::UnwindSafe) -> String {
         let panicked = catch_unwind(assertion).expect_err("there is no such lock");
         *panicked.downcast::<String>().expect("a text")
     }
-    // With `MCP_LOCK` set, the assertions could write the lock files. This test needs them to be missing.
+    // With `MCP_LOCK` set, the assertions could write the lock files, which must be missing here.
     if env::var_os("MCP_LOCK").is_some() {
         return;
     }
@@ -202,7 +202,7 @@ fn assert_contract_uses_defaults_for_omitted_arguments() {
     let other = Path::new(folder).join("no/such.json").display().to_string();
     assert!(said(|| assert_contract!(of("then"))).contains(&default));
     assert!(said(|| assert_contract!(of("then"), "no/such.json")).contains(&other));
-    // All items of this package are in groups, so its default server has none.
+    // All items of this package are in groups, so its default server has no items.
     assert!(said(|| assert_contract!()).contains("all items of package `mcp-tests` are in groups"));
     assert!(said(|| assert_contract!("no/such.json")).contains("`assert_contract!(server())`"));
 }

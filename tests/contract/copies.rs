@@ -17,8 +17,8 @@ macro_rules! copy {
     };
 }
 
-/// Runs `check --against` with the lock of the original. `changed` are the lines that only the copy has. `line` is the source line
-/// that the report names, and `report` are parts of its text, in which `⟨` stands for the path and the number of that line.
+/// Runs `check --against` with the lock of the original. `changed` lists the lines that only the copy has. `report` lists texts that
+/// the report must contain. In these texts, `⟨` stands for the path and the number of the source line `line`.
 #[track_caller]
 fn check(
     (program, source, path): (&str, &str, &str),
@@ -27,8 +27,9 @@ fn check(
     line: &str,
     report: &[&str],
 ) {
-    let is_in = |all: &str, line: &str| all.lines().any(|it| it.trim() == line.trim());
-    let new: Vec<&str> = source.lines().filter(|it| !is_in(ORIGINAL, it)).map(str::trim).collect();
+    let is_in = |all: &str, line: &str| all.lines().any(|other| other.trim() == line.trim());
+    let new: Vec<&str> =
+        source.lines().filter(|line| !is_in(ORIGINAL, line)).map(str::trim).collect();
     assert_eq!(new, changed, "it is not a copy with this change alone");
 
     let lock = lock("quickstart");
@@ -38,31 +39,31 @@ fn check(
         .expect("the copy starts");
     let printed = text(&output.stdout);
     assert_eq!(output.status.code(), Some(status), "{printed}{}", text(&output.stderr));
-    let at = source.lines().position(|it| it.trim() == line).expect("the line is there") + 1;
+    let at = source.lines().position(|other| other.trim() == line).expect("the line is there") + 1;
     for part in report {
         let part = part.replace('⟨', &format!("{path}:{at}: "));
         assert!(printed.contains(&part), "no {part:?} in\n{printed}");
     }
     for class in ["breaking", "additive"] {
-        let is_expected = report.iter().any(|it| it.contains(class));
+        let is_expected = report.iter().any(|part| part.contains(class));
         assert_eq!(printed.contains(class), is_expected, "{class} in\n{printed}");
     }
 }
 
 #[test]
-fn an_argument_that_is_removed_breaks() {
+fn removing_an_argument_is_a_breaking_change() {
     check(
         copy!("removed"),
         &["progress.over([a]).sum()"],
         1,
-        // A removed argument has no line of its own, so the report names that of the attribute.
+        // A removed argument has no line of its own, so the report names the line of the attribute.
         "#[tool(read_only, idempotent)]",
         &["1 breaking change\n  ⟨tool `add`: argument `b` is gone\n      keep it"],
     );
 }
 
 #[test]
-fn a_required_argument_that_is_added_breaks() {
+fn adding_a_required_argument_is_a_breaking_change() {
     check(
         copy!("required"),
         &["/// What to add on top", "top: i64,", "progress.over([a, b, top]).sum()"],
@@ -75,7 +76,7 @@ fn a_required_argument_that_is_added_breaks() {
 }
 
 #[test]
-fn a_type_that_is_widened_adds() {
+fn widening_a_type_is_an_additive_change() {
     check(
         copy!("widened"),
         &["a: f64,", ") -> f64 {", "progress.over([a, b as f64]).sum()"],
@@ -89,7 +90,7 @@ fn a_type_that_is_widened_adds() {
 }
 
 #[test]
-fn a_type_that_is_narrowed_breaks() {
+fn narrowing_a_type_is_a_breaking_change() {
     check(
         copy!("narrowed"),
         &["#[arg(range(0..=9))]"],

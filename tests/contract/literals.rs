@@ -1,4 +1,4 @@
-//! The schemas of the examples are literals in their programs; schemars does not run for them.
+//! The schemas of these examples are literals in the compiled programs. The examples do not run schemars.
 
 use std::{
     fs,
@@ -38,7 +38,7 @@ fn answer(name: &str, method: &str) -> String {
     line
 }
 
-/// Returns the texts of all objects that are a member of this name, exactly as `line` contains them.
+/// Returns the objects in `line` that are the value of a member with this name, with their exact text.
 fn objects<'a>(line: &'a str, member: &str) -> Vec<&'a str> {
     let key = format!("\"{member}\":{{");
     line.match_indices(&key)
@@ -61,7 +61,7 @@ fn every_published_schema_is_in_the_program() {
         for schema in
             objects(&line, "inputSchema").into_iter().chain(objects(&line, "outputSchema"))
         {
-            let found = program.windows(schema.len()).any(|it| it == schema.as_bytes());
+            let found = program.windows(schema.len()).any(|window| window == schema.as_bytes());
             assert!(found, "{name}: {schema}");
             count += 1;
         }
@@ -70,7 +70,7 @@ fn every_published_schema_is_in_the_program() {
 }
 
 #[test]
-fn no_example_makes_a_schema_at_run_time() {
+fn no_example_generates_a_schema_at_run_time() {
     for name in EXAMPLES {
         let published = run(name, &["schema"]);
         let said = text(&published.stderr);

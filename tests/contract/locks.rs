@@ -1,4 +1,4 @@
-//! The lock file of each example.
+//! The lock files of the examples.
 
 use std::{
     env, fs,
@@ -11,7 +11,7 @@ use support::examples::example;
 const EXAMPLES: [&str; 8] =
     ["book", "everything", "files", "memory", "notes", "quickstart", "rig", "time"];
 
-/// Command that writes all locks again.
+/// Command that regenerates all lock files.
 const REGENERATE: &str = "MCP_LOCK=update cargo test -p mcp-tests --test contract every_example";
 
 pub(crate) fn lock(name: &str) -> PathBuf {
@@ -27,14 +27,14 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).expect("UTF-8")
 }
 
-/// Compares all bytes, not only breaking changes. So the next change will be compared with the items that are published now.
+/// Compares all bytes, not only breaking changes, so that each lock describes exactly the items that its example publishes.
 #[test]
 fn every_example_publishes_what_its_lock_says() {
     let mut differ = String::new();
     for name in EXAMPLES {
         let (lock, published) = (lock(name), run(name, &["schema"]));
         assert!(published.status.success(), "{name}: {}", text(&published.stderr));
-        if env::var("MCP_LOCK").is_ok_and(|it| it == "update") {
+        if env::var("MCP_LOCK").is_ok_and(|mode| mode == "update") {
             fs::write(&lock, &published.stdout).expect("the lock can be written");
         } else if fs::read(&lock).unwrap_or_default() != published.stdout {
             let lock = lock.to_string_lossy();
@@ -46,20 +46,20 @@ fn every_example_publishes_what_its_lock_says() {
 }
 
 #[test]
-fn every_lock_is_that_of_an_example() {
+fn every_lock_belongs_to_an_example() {
     let folder = lock("any");
     let files = fs::read_dir(folder.parent().expect("a folder")).expect("the folder is there");
     let mut names: Vec<_> = files
-        .map(|it| it.expect("an entry").path().with_extension(""))
-        .map(|it| it.file_name().unwrap_or_default().to_string_lossy().into_owned())
+        .map(|entry| entry.expect("an entry").path().with_extension(""))
+        .map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned())
         .collect();
     names.sort();
     assert_eq!(names, EXAMPLES);
 }
 
-/// With a version or a line number, a lock would change with every release and every line inserted above.
+/// A lock with a version or a line number would change with every release, and with every line that is inserted above an item.
 #[test]
-fn no_lock_has_a_version_or_a_line_of_code() {
+fn locks_contain_no_versions_and_no_line_numbers() {
     for name in EXAMPLES {
         let text = fs::read_to_string(lock(name)).expect("the lock is there");
         for part in ["\"version\"", env!("CARGO_PKG_VERSION"), ".rs:", "\"line\""] {

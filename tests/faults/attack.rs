@@ -1,5 +1,5 @@
-//! Clients that do not read their answers, and calls that hold large arguments. Meanwhile the server must answer another client, in bounded
-//! memory.
+//! Clients that do not read their answers, and calls that hold large arguments. Meanwhile the server must answer another client, and its
+//! memory must stay bounded.
 
 use std::{
     net::SocketAddr,
@@ -46,14 +46,14 @@ const FULL: Scale = Scale {
     time: Duration::from_secs(1200),
 };
 
-/// Client that never reads its answers. It connects `times` times. It opens each connection after the server has closed the previous one.
+/// Client that never reads its answers. It opens `times` connections, each after the server has closed the previous one.
 struct Attacker {
     bytes: Vec<u8>,
     times: usize,
 }
 
 impl Attacker {
-    /// Keeps each connection open until the server closes it.
+    /// Opens the connections, and keeps each of them open until the server closes the connection.
     async fn attack(self, address: SocketAddr, connected: Arc<AtomicUsize>) {
         for _ in 0..self.times {
             let Ok(mut connection) = Connection::open(address).await else { return };
@@ -118,13 +118,13 @@ async fn check_beside_calls_that_hold_large_arguments(scale: Scale) {
     let arguments = json!({ "key": "attack", "text": "x".repeat(scale.argument) });
     // Each request has its own id. All ids have the same length, so that only these bytes change.
     let mut bytes = session.post(&tool_call("no-000", "hold_task", arguments)).bytes();
-    let id = bytes.windows(6).position(|it| it == b"no-000").unwrap();
+    let id = bytes.windows(6).position(|window| window == b"no-000").unwrap();
     let (mut slowest, mut begun) = (served(address).await, 0);
     for n in 0..300 {
         bytes[id..id + 6].copy_from_slice(format!("no-{n:03}").as_bytes());
         let mut leaving = send(address, &bytes).await;
         // A call that has begun reports a step, so its response is a stream.
-        let is_stream = leaving.head(false, scale.time).await.is_ok_and(|it| it.is_stream());
+        let is_stream = leaving.head(false, scale.time).await.is_ok_and(|head| head.is_stream());
         begun += usize::from(is_stream);
         drop(leaving);
         if n % 10 == 0 {

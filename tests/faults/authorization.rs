@@ -30,7 +30,7 @@ struct Claims {
     email: Option<String>,
 }
 
-/// Says who calls, and whether the token can be seen.
+/// Returns the caller, and whether the handler can see the token.
 #[tool]
 fn whoami(caller: Auth<Claims>, ctx: &Context, headers: &HeaderMap) -> String {
     assert_eq!(ctx.principal(), Some(caller.principal()));
@@ -43,7 +43,7 @@ fn whoami(caller: Auth<Claims>, ctx: &Context, headers: &HeaderMap) -> String {
     )
 }
 
-/// Greets whoever calls.
+/// Greets the caller.
 #[tool]
 fn greet(caller: Option<Auth>) -> String {
     format!("Hello, {}!", caller.as_ref().map_or("stranger", Auth::principal))
@@ -128,7 +128,7 @@ fn a_request_is_verified_before_anything_else() {
             let reply = request.ask(address).await;
             check_refused(&reply, 401, "", "access token", "before anything else");
         }
-        // The server does not wait for a body that never comes.
+        // The server answers without waiting for the body.
         let unfinished = Request::post("").chunked();
         let head = unfinished.bytes();
         let head = head.strip_suffix(b"0\r\n\r\n").expect("the end of the chunks");
@@ -213,7 +213,7 @@ fn clients_are_told_where_to_get_a_token() {
         let less = ask(served.address, &ed.token(&claims)).await;
         check_refused(&less, 403, "error=\"insufficient_scope\"", "notes:read", "too little");
         let said = challenge(&less);
-        // The challenge names the scopes for the next token: the required ones, and those of the current token.
+        // The challenge names the scopes for the next token: the required scopes, and the scopes of the current token.
         let both = "scope=\"notes:read notes:write\"";
         assert!(said.contains(both) && said.contains(&own), "{said}");
         served.end().await;
@@ -254,7 +254,8 @@ fn a_session_is_usable_only_by_the_caller_that_began_it() {
         let ping = with("a2", session.post(&message(2, "ping", json!({}))));
         assert_eq!(ping.ask(address).await.status(), 200);
         let open = with("a", Request::get().to("/sse")).open(address).await;
-        let path = open.check_events().event().await.and_then(|it| it.data).expect("an address");
+        let path =
+            open.check_events().event().await.and_then(|event| event.data).expect("an address");
         let post = || initialize("2024-11-05").to(&format!("/{path}"));
         assert_eq!(post().ask(address).await.status(), 401);
         assert_eq!(with("g", post()).ask(address).await.status(), 404);
@@ -264,7 +265,7 @@ fn a_session_is_usable_only_by_the_caller_that_began_it() {
 }
 
 #[test]
-fn callers_may_be_anonymous_where_the_author_says_so() {
+fn callers_may_be_anonymous_if_the_server_allows_it() {
     run(async {
         let tokens = StaticTokens::new().token("a", "ada");
         let protected = ProtectedResource::new(tokens).optional();
@@ -314,7 +315,7 @@ impl TokenVerifier for Slow {
 }
 
 #[test]
-fn a_verifier_of_the_authors_own_may_take_its_time() {
+fn a_custom_verifier_may_be_slow_and_may_fail() {
     run(async {
         let served = Served::start(server().auth(Slow)).await;
         let address = served.address;

@@ -1,4 +1,4 @@
-//! The built-in authorization server: how a client with only the URL of a server gets a token, the registration of clients, and rejected
+//! The built-in authorization server: tokens for clients that know only the URL of a server, the registration of clients, and rejected
 //! requests.
 
 use std::{
@@ -28,7 +28,7 @@ struct Account {
     plan: String,
 }
 
-/// Says who calls, and what they may do.
+/// Returns the caller, the plan and the granted scopes.
 #[tool]
 fn whoami(caller: Auth<Account>) -> String {
     let granted: Vec<_> = caller.authorization().granted().collect();
@@ -123,7 +123,7 @@ fn the_url_of_the_pair_leads_to_a_token_too() {
         let address = served.address;
         let open = async |token: Option<&str>| {
             let request = Request::get().to("/sse");
-            let header = token.map(|it| format!("Bearer {it}"));
+            let header = token.map(|token| format!("Bearer {token}"));
             let request = match header {
                 Some(header) => request.header("Authorization", header),
                 None => request,
@@ -169,7 +169,7 @@ fn the_url_of_the_pair_leads_to_a_token_too() {
 }
 
 #[test]
-fn the_pair_of_a_mounted_server_has_the_name_of_its_issuer() {
+fn legacy_sse_of_a_mounted_server_uses_the_host_of_its_issuer() {
     const HOST: &str = "api.example.com";
     run(async {
         let issued = authorization_server().issuer(format!("https://{HOST}"));
@@ -281,7 +281,7 @@ fn an_invalid_authorization_request_is_reported_to_the_client() {
                 "{other:?}"
             );
         }
-        // Parameters that the server does not know are ignored, and optional ones may be missing.
+        // Unknown parameters are ignored, and optional parameters may be missing.
         for other in [
             &[("prompt", "none"), ("nonce", "1"), ("request", "x")][..],
             &[("state", "")],
@@ -295,7 +295,7 @@ fn an_invalid_authorization_request_is_reported_to_the_client() {
 }
 
 #[test]
-fn no_page_uses_up_what_its_reader_may_begin() {
+fn subresource_requests_do_not_use_up_the_limit_on_authorizations() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
         let client = Client::register(served.address).await;
@@ -349,7 +349,7 @@ fn refusals_of_the_authorization_server_are_counted() {
 
         while register(served.address, &registration()).await.status() != 429 {}
         assert_eq!(counts(), [5, 1, 0, 0]);
-        // Nothing listens at the address of this client id.
+        // No server listens at the address of this client id.
         let unknown = client.authorize(&[("client_id", "https://127.0.0.1:1/client.json")]);
         let mut asked = 0;
         while begin(&unknown).await != 429 {

@@ -38,7 +38,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn words_are_taken_apart_as_a_shell_does() {
+fn a_line_is_split_into_words_as_in_a_shell() {
     assert_eq!(
         words(r#"curl 'a b' -H 'c'\''d' -d '{"e":1}'"#),
         ["curl", "a b", "-H", "c'd", "-d", r#"{"e":1}"#]
@@ -81,7 +81,7 @@ async fn post(words: &[String]) -> (u16, Value) {
         }
     }
     let (address, path) =
-        url.strip_prefix("http://").and_then(|it| it.split_once('/')).expect("a URL");
+        url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).expect("a URL");
     let mut stream = TcpStream::connect(address).await.expect("the server listens");
     let length = body.len();
     let head = format!(
@@ -92,18 +92,18 @@ async fn post(words: &[String]) -> (u16, Value) {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.expect("the server answers");
     let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
-    let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).expect("a status");
+    let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("a status");
     (status, serde_json::from_str(body).unwrap_or(Value::Null))
 }
 
 #[tokio::test]
-async fn the_line_for_curl_is_answered_when_it_is_pasted() {
+async fn the_printed_curl_command_works() {
     let (_process, line) = started("quickstart");
     let words = words(&line);
     let (status, body) = post(&words).await;
     assert_eq!(status, 200, "{line}\n{body}");
     assert_eq!(body["result"]["capabilities"]["tools"], serde_json::json!({}), "{body}");
-    // Runs curl itself too, where it is installed.
+    // If curl is installed, the test also runs the command itself.
     let mut curl = Command::new(&words[0]);
     let output =
         curl.args(&words[1..]).args(["-s", "-o", "/dev/null", "-w", "%{http_code}"]).output();

@@ -1,4 +1,4 @@
-//! Limits of the size of a request, tested on both sides of each limit.
+//! Limits on the size of a request, tested on both sides of each limit.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn a_body_may_be_as_long_as_the_limit() {
 
 /// The server answers before it has received the body, and does not read the rest.
 #[test]
-fn a_body_that_says_it_is_too_long_is_not_waited_for() {
+fn a_body_that_is_too_long_is_rejected_before_it_has_arrived() {
     run(async {
         let server = Server::start("");
         let before = server.memory();
@@ -48,7 +48,7 @@ fn a_body_that_says_it_is_too_long_is_not_waited_for() {
     });
 }
 
-/// The limit applies to the head as a whole. It is exact only to the size of one read.
+/// The limit applies to the whole head. The server enforces the limit with the precision of one read.
 #[test]
 fn a_head_may_be_as_long_as_the_limit() {
     const LIMIT: usize = 16 << 10;
@@ -56,7 +56,7 @@ fn a_head_may_be_as_long_as_the_limit() {
         let server = Server::start("head=16384");
         let with = |length: usize| {
             let plain = echo().header("X-Pad", "").bytes();
-            let head = plain.windows(4).position(|it| it == b"\r\n\r\n").unwrap() + 4;
+            let head = plain.windows(4).position(|window| window == b"\r\n\r\n").unwrap() + 4;
             echo().header("X-Pad", "x".repeat(length - head))
         };
         for length in [LIMIT / 2, LIMIT - 1, LIMIT] {

@@ -43,19 +43,21 @@ fn decoded(text: &str) -> String {
 }
 
 pub(crate) fn parameters(query: &str) -> Vec<(String, String)> {
-    let pairs = query.split('&').map(|it| it.split_once('=').unwrap());
-    pairs.map(|it| (decoded(it.0), decoded(it.1))).collect()
+    let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap());
+    pairs.map(|pair| (decoded(pair.0), decoded(pair.1))).collect()
 }
 
 pub(crate) fn form(fields: Fields<'_>) -> String {
-    let pairs: Vec<_> = fields.iter().map(|it| format!("{}={}", it.0, encoded(it.1))).collect();
+    let pairs: Vec<_> =
+        fields.iter().map(|field| format!("{}={}", field.0, encoded(field.1))).collect();
     pairs.join("&")
 }
 
-/// Returns `fields` with changes: each field of `but` replaces all fields of the same name. A field with an empty value only removes them.
+/// Returns `fields` with changes: each field of `but` replaces all fields of the same name. A field with an empty value only removes the
+/// other fields.
 pub(crate) fn but<'a>(fields: Fields<'a>, but: Fields<'a>) -> Vec<(&'a str, &'a str)> {
-    let others = fields.iter().filter(|it| but.iter().all(|but| but.0 != it.0));
-    others.chain(but.iter().filter(|it| !it.1.is_empty())).copied().collect()
+    let others = fields.iter().filter(|field| but.iter().all(|but| but.0 != field.0));
+    others.chain(but.iter().filter(|field| !field.1.is_empty())).copied().collect()
 }
 
 /// Redirect to the redirect URI of a client.
@@ -75,8 +77,8 @@ impl Back {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        let mut named = self.parameters.iter().filter(|it| it.0 == name);
-        let first = named.next().map(|it| &*it.1);
+        let mut named = self.parameters.iter().filter(|parameter| parameter.0 == name);
+        let first = named.next().map(|parameter| &*parameter.1);
         assert!(named.next().is_none(), "{self:?}");
         first
     }
@@ -173,7 +175,7 @@ impl Client {
         self.token(&fields).await
     }
 
-    /// Runs the whole flow, with a user who allows everything.
+    /// Runs the whole authorization flow, with a user who allows everything.
     pub(crate) async fn log_in(&self, name: &str) -> Tokens {
         let code = Browser::new(self).allow(name, &self.authorize(&[])).await.code();
         Tokens::of(&self.exchange(&code, &[]).await)
@@ -241,7 +243,7 @@ impl Page {
         let html = text(reply);
         let values = |name: &str| {
             let before = format!("name=\"{name}\" value=\"");
-            let found = html.split(&*before).skip(1).map(|it| it.split('"').next().unwrap());
+            let found = html.split(&*before).skip(1).map(|rest| rest.split('"').next().unwrap());
             found.map(str::to_owned).collect::<Vec<_>>()
         };
         let one = |name: &str| values(name).pop().unwrap_or_else(|| panic!("{name}: {html}"));
@@ -257,7 +259,8 @@ impl Browser {
     }
 
     async fn send(&mut self, request: Request) -> Reply {
-        let cookies: Vec<_> = self.cookies.iter().map(|it| format!("{}={}", it.0, it.1)).collect();
+        let cookies: Vec<_> =
+            self.cookies.iter().map(|cookie| format!("{}={}", cookie.0, cookie.1)).collect();
         let mut request = request.host(&self.host);
         if !cookies.is_empty() {
             request = request.header("Cookie", cookies.join("; "));
@@ -269,7 +272,7 @@ impl Browser {
         if let Some(cookie) = reply.head.get("set-cookie") {
             assert!(cookie.contains("; HttpOnly; SameSite=Lax"), "{cookie}");
             let (name, value) = cookie.split(';').next().unwrap().split_once('=').unwrap();
-            self.cookies.retain(|it| it.0 != name);
+            self.cookies.retain(|cookie| cookie.0 != name);
             if !value.is_empty() {
                 self.cookies.push((name.to_owned(), value.to_owned()));
             }
@@ -299,7 +302,7 @@ impl Browser {
     /// Allows every scope that the page shows.
     pub(crate) async fn agree(&mut self, page: &Page) -> Reply {
         let mut fields = vec![("action", "allow")];
-        fields.extend(page.scopes.iter().map(|it| ("scope", &**it)));
+        fields.extend(page.scopes.iter().map(|scope| ("scope", &**scope)));
         self.submit(page, &fields).await
     }
 

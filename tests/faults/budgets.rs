@@ -16,13 +16,13 @@ use crate::{
     server::MIB,
 };
 
-/// Calls that hold a large text. `held` counts them, and each permit of `ends` lets one of them end.
+/// Calls that hold a large text. `held` counts these calls, and each permit of `ends` lets one call end.
 struct Calls {
     held: AtomicUsize,
     ends: Semaphore,
 }
 
-/// Holds a text until it may end.
+/// Holds a text until the call may end.
 #[tool]
 async fn keep(text: String, calls: &Calls) -> usize {
     calls.held.fetch_add(1, Relaxed);
@@ -30,7 +30,7 @@ async fn keep(text: String, calls: &Calls) -> usize {
     text.len()
 }
 
-/// Holds a text on a thread until it may end, whether or not the client still waits.
+/// Holds a text on a thread until the call may end, whether or not the client still waits.
 #[tool(blocking)]
 fn keep_on_a_thread(text: String, calls: &Calls) -> usize {
     calls.held.fetch_add(1, Relaxed);
@@ -50,13 +50,13 @@ fn end(calls: &Calls) {
     calls.ends.add_permits(1);
 }
 
-/// The length of a text.
+/// Returns the length of a text.
 #[tool]
 fn length(text: String) -> usize {
     text.len()
 }
 
-/// Builds a server with room for two texts of 400 KiB: one that a call holds, and one that is being read.
+/// Builds a server whose limit allows for two texts of 400 KiB: one that a call holds, and one that is being read.
 fn server() -> Builder {
     mcp_runtime::server!(name = "budgets")
         .items(items![keep, keep_on_a_thread, held, end, length])
@@ -102,7 +102,7 @@ fn a_large_request_counts_until_its_call_ends() {
     });
 }
 
-/// A call of a session continues without its client. A handler on a blocking thread does too.
+/// A call of a session continues after its client has left, and so does a handler on a blocking thread.
 #[test]
 fn a_client_that_leaves_gives_nothing_back_that_is_still_held() {
     run(async {

@@ -70,7 +70,7 @@ impl Request {
     /// Replaces the value of a header.
     #[must_use]
     pub(crate) fn replace(mut self, name: &str, value: &str) -> Self {
-        let header = self.headers.iter_mut().find(|it| it.0 == name);
+        let header = self.headers.iter_mut().find(|header| header.0 == name);
         value.clone_into(&mut header.expect("the header is there").1);
         self
     }
@@ -151,14 +151,14 @@ impl Request {
         Reply { head: stream.head, body }
     }
 
-    /// Sends the request on a new connection and reads the head of the response. The body is left to be read from the [`Stream`].
+    /// Sends the request on a new connection and reads the head of the response. The caller reads the body from the [`Stream`].
     pub(crate) async fn open(&self, address: SocketAddr) -> Stream {
         let mut connection = self.send(address).await;
         let head = connection.head(false, SOON).await.expect("a response");
         Stream { connection, head, last: None }
     }
 
-    /// Sends the request on a new connection and reads nothing.
+    /// Sends the request on a new connection, and does not read the response.
     pub(crate) async fn send(&self, address: SocketAddr) -> Connection {
         send(address, &self.bytes()).await
     }
@@ -218,7 +218,7 @@ pub(crate) fn text_of(response: &Value) -> String {
     text.unwrap_or_else(|| panic!("{response}")).to_owned()
 }
 
-/// Response whose body is still to be read, usually a stream of events.
+/// Response whose body has not been read yet, usually a stream of events.
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) connection: Connection,
@@ -249,7 +249,7 @@ impl Stream {
         }
     }
 
-    /// Returns the next message, or `None` at the end. Skips events without data, which only bring an id.
+    /// Returns the next message, or `None` at the end. Skips events without data, which have only an id.
     pub(crate) async fn message(&mut self) -> Option<Value> {
         loop {
             let data = self.event().await?.data.unwrap_or_default();
@@ -276,7 +276,7 @@ pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> R
     if capabilities.is_null() {
         *capabilities = json!({});
     }
-    let named = ["name", "uri", "taskId"].into_iter().find_map(|it| params[it].as_str());
+    let named = ["name", "uri", "taskId"].into_iter().find_map(|name| params[name].as_str());
     let name = named.map(str::to_owned);
     let body = json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params });
     let request = Request::post(body.to_string())

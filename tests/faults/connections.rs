@@ -20,7 +20,7 @@ use crate::{
     server::{MIB, Server},
 };
 
-/// Bytes of an answer: far more than the systems on both ends buffer if the client does not read it.
+/// Size of a large answer in bytes, far more than the operating systems buffer on both ends of a connection.
 const MUCH: usize = 16 * MIB;
 
 /// Answers with this many bytes.
@@ -29,14 +29,14 @@ fn large(bytes: usize) -> String {
     "x".repeat(bytes)
 }
 
-/// How often a limit has refused something.
+/// Returns the number of refusals because of a limit.
 #[tool]
 fn refused(name: String, server: Handle) -> Result<u64, &'static str> {
-    let limit = Limit::ALL.iter().find(|it| it.name() == name).ok_or("unknown")?;
+    let limit = Limit::ALL.iter().find(|limit| limit.name() == name).ok_or("unknown")?;
     Ok(server.stats().refused(*limit))
 }
 
-/// Never ends.
+/// Waits forever.
 #[tool]
 async fn waits() {
     std::future::pending().await
@@ -62,7 +62,7 @@ async fn exchange(connection: &mut Connection, request: &Request) -> Result<u16,
     Ok(status)
 }
 
-/// Asks for an answer that blocks the connection, since the client does not read it.
+/// Requests a large answer and does not read it, so that the answer blocks the connection.
 async fn blocked(served: &Served) -> Connection {
     let mut connection = ask_large(MUCH).send(served.address).await;
     // The head has arrived, so the server is writing the response.
@@ -182,8 +182,8 @@ fn health_checks_are_answered_while_every_connection_is_worked_for() {
         for _ in 0..3 {
             working.push(plain_call(1, "waits", json!({})).send(address).await);
         }
-        // There are more requests here than connections in the reserve. They all succeed, because each connection of the reserve closes
-        // after its answer.
+        // There are more requests here than connections in the reserve. All requests succeed, because each connection of the reserve
+        // closes after its answer.
         for _ in 0..40 {
             let healthy = Request::new("GET", "/healthz").ask(address).await;
             assert_eq!(healthy.status(), 200);
@@ -245,7 +245,7 @@ fn no_requests_are_read_from_a_client_that_does_not_read() {
             }
             1000
         };
-        // The client could send only as much as the buffers of both systems hold, not all 200 MB.
+        // The client could send only as much as both operating systems buffer, not all 200 MB.
         let sent = sent.await;
         assert!(sent < 500, "{sent},000 requests have been read");
         served.end().await;
@@ -269,7 +269,7 @@ fn a_large_answer_takes_the_room_of_answers_that_are_not_read() {
 }
 
 #[test]
-fn an_answer_is_refused_when_there_is_no_room_for_it_at_all() {
+fn an_answer_that_alone_exceeds_the_limit_is_refused() {
     run(async {
         let served = Served::start(server(Limits::new().all_answers(MIB))).await;
         let mut connection = Connection::open(served.address).await.unwrap();

@@ -1,4 +1,4 @@
-//! A limit on sessions that is too small to reserve some of them. The user with the most sessions loses one to make room for another user.
+//! A limit on sessions that is too small for a reserve. The user with the most sessions loses one of them to make room for another user.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn a_user_with_most_sessions_makes_room_for_others() {
             jump(Duration::from_millis(5)).await;
             all.push(session);
         }
-        // This user has to wait, and repeating the request keeps no other user out.
+        // This user gets no further session, and the repeated requests do not keep other users out.
         for _ in 0..10 {
             assert!(begin("ada").await.is_none());
         }
@@ -42,7 +42,7 @@ fn a_user_with_most_sessions_makes_room_for_others() {
         for session in &all[1..] {
             assert!(uses("ada", session).await);
         }
-        // A user never loses sessions within an equal share of the limit, which is two of four here.
+        // A user never loses sessions within an equal share of the limit. Here the share is two of four sessions.
         assert!(begin("ada").await.is_none());
         assert!(begin("grace").await.is_some());
         assert!(begin("grace").await.is_none());

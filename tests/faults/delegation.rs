@@ -17,7 +17,7 @@ use crate::{
 
 type Query = Vec<(&'static str, String)>;
 
-/// Says who calls, and with what at the provider.
+/// Returns the caller, and the caller's token of the provider.
 #[tool]
 fn whoami(caller: Auth) -> String {
     let upstream = caller.authorization().upstream_token();
@@ -37,19 +37,19 @@ pub(crate) fn server(upstream: Upstream) -> Builder {
     mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own)
 }
 
-/// Agrees on the server's own page, and returns the URL of the provider to which the server then redirects.
+/// Agrees on the consent page of the server, and returns the URL of the provider to which the server then redirects.
 pub(crate) async fn leave(browser: &mut Browser, client: &Client) -> String {
     let asked = browser.open(&client.authorize(&[("scope", "")])).await;
     let before = browser.cookies.clone();
     let sent = browser.agree(&Page::of(&asked)).await;
     assert_eq!(sent.status(), 303, "{}", text(&sent));
-    // The browser comes back with a different cookie than on the page with the question.
+    // The cookie for the return from the provider differs from the cookie of the consent page.
     assert!(browser.cookies != before && browser.cookies.len() == before.len());
     sent.head.get("location").unwrap()
 }
 
 pub(crate) async fn come_back(browser: &mut Browser, query: &[(&'static str, String)]) -> Reply {
-    let query: Vec<_> = query.iter().map(|it| (it.0, &*it.1)).collect();
+    let query: Vec<_> = query.iter().map(|field| (field.0, &*field.1)).collect();
     browser.open(&format!("/callback?{}", form(&query))).await
 }
 
@@ -92,7 +92,7 @@ fn the_callback_is_accepted_only_from_the_browser_that_was_sent_away() {
         let query = provider.log_in(&leave(&mut browser, &client).await);
         let but = |name: &str, value: &str| {
             let mut query = query.clone();
-            query.iter_mut().find(|it| it.0 == name).unwrap().1 = value.to_owned();
+            query.iter_mut().find(|field| field.0 == name).unwrap().1 = value.to_owned();
             query
         };
         let (_, state) = query[1].clone();
@@ -113,7 +113,7 @@ fn the_callback_is_accepted_only_from_the_browser_that_was_sent_away() {
         assert_eq!(browser.clone().agree(&page).await.status(), 403);
 
         Back::of(&come_back(&mut browser.clone(), &query).await).code();
-        // The query is good only once.
+        // The server accepts the query only once.
         assert_eq!(come_back(&mut browser, &query).await.status(), 403);
 
         let refused = async |query: fn(Query) -> Query, error: &str| {
@@ -122,18 +122,20 @@ fn the_callback_is_accepted_only_from_the_browser_that_was_sent_away() {
             Back::of(&come_back(&mut browser, &come).await).check_error(error);
         };
         refused(
-            |it| vec![it[1].clone(), it[2].clone(), ("error", "access_denied".into())],
+            |query| vec![query[1].clone(), query[2].clone(), ("error", "access_denied".into())],
             "access_denied",
         )
         .await;
         refused(
-            |it| vec![it[0].clone(), it[1].clone(), ("iss", "https://evil.example".into())],
+            |query| {
+                vec![query[0].clone(), query[1].clone(), ("iss", "https://evil.example".into())]
+            },
             "access_denied",
         )
         .await;
-        refused(|it| vec![it[0].clone(), it[1].clone()], "access_denied").await;
+        refused(|query| vec![query[0].clone(), query[1].clone()], "access_denied").await;
         refused(
-            |it| vec![("code", "unknown".into()), it[1].clone(), it[2].clone()],
+            |query| vec![("code", "unknown".into()), query[1].clone(), query[2].clone()],
             "access_denied",
         )
         .await;
@@ -165,8 +167,8 @@ fn our_consent_page_is_shown_before_a_browser_goes_to_the_provider() {
             "{policy}"
         );
 
-        // An attacker could open the question and send another user to the provider. That user does not have the attacker's cookie. Before
-        // the question is answered, the server accepts no cookie from a browser that returns from the provider.
+        // An attacker could open the consent page, and send another user to the provider. The browser of that user does not have the cookie
+        // of the page. Until the question is answered, the server also rejects the browser with that cookie.
         let state = format!("{}.{}", page.pending, page.ticket);
         let query = [("code", "x".into()), ("state", state), ("iss", provider.url.clone())];
         assert_eq!(come_back(&mut browser.clone(), &query).await.status(), 403);
@@ -357,7 +359,7 @@ fn delegated_tokens_survive_a_restart_with_the_same_seal_key() {
         let tokens = log_in(&provider, &client).await;
         served.end().await;
         let bytes = std::fs::read(folder.join("one.db")).unwrap();
-        assert!(!bytes.windows(8).any(|it| it == b"upstream"), "it is not sealed");
+        assert!(!bytes.windows(8).any(|window| window == b"upstream"), "it is not sealed");
 
         let served = start(Some(1)).await;
         let client = Client { address: served.address, ..client };

@@ -64,7 +64,7 @@ impl Question {
         message(self.id.clone(), self.method, self.params.clone())
     }
 
-    /// Checks that the messages are the reports and the answer to this question, not to one of another client.
+    /// Checks that the messages are the reports and the answer to this question, and not to a question of another client.
     #[track_caller]
     fn check(&self, client: &str, messages: &[Value]) {
         let (answer, reports) = messages.split_last().expect("an answer");
@@ -90,7 +90,7 @@ async fn answers(request: Request, address: SocketAddr) -> Vec<Value> {
     vec![serde_json::from_slice(&body).unwrap()]
 }
 
-/// Asks three questions at a time, in a session of its own if the revision has sessions.
+/// Asks three questions at a time, in a new session if the revision has sessions.
 async fn over_http(address: SocketAddr, client: String, revision: &'static str) {
     let session = match revision {
         MODERN => None,
@@ -124,11 +124,13 @@ async fn over_pair(address: SocketAddr, client: String) {
         pair.post(&question.message()).await;
     }
     let mut messages = BTreeMap::<String, Vec<Value>>::new();
-    for _ in 0..all.iter().map(|it| it.reports + 1).sum() {
+    for _ in 0..all.iter().map(|question| question.reports + 1).sum() {
         let message = pair.stream.message().await.unwrap();
         let of = match message["params"]["progressToken"].as_str() {
-            Some(token) => all.iter().find(|it| it.params["_meta"]["progressToken"] == token),
-            None => all.iter().find(|it| it.id == message["id"]),
+            Some(token) => {
+                all.iter().find(|question| question.params["_meta"]["progressToken"] == token)
+            }
+            None => all.iter().find(|question| question.id == message["id"]),
         };
         let of = of.unwrap_or_else(|| panic!("{client} has not asked for {message}"));
         messages.entry(of.id.to_string()).or_default().push(message);
@@ -139,7 +141,7 @@ async fn over_pair(address: SocketAddr, client: String) {
 }
 
 #[test]
-fn all_revisions_are_spoken_to_one_process_at_once() {
+fn one_process_serves_clients_of_all_revisions_at_once() {
     // The example may have to be built first, which must not count against the deadline of the test.
     let program = example("everything");
     run(async {

@@ -74,7 +74,7 @@ fn a_code_is_exchanged_only_for_the_client_that_asked_for_it() {
             let refused = client.exchange(&code, wrong).await;
             check_refused(&refused, *status, error, &format!("{wrong:?}"));
         }
-        // A code is no longer good after any use, even one that was rejected.
+        // A code is invalid after its first use, even if that use was rejected.
         let code = Browser::new(&client).allow("ada", &client.authorize(&[])).await.code();
         check_refused(&other.exchange(&code, &[]).await, 400, "invalid_grant", "foreign");
         check_refused(&client.exchange(&code, &[]).await, 400, "invalid_grant", "own, too late");
@@ -130,7 +130,7 @@ fn a_refresh_token_that_is_used_twice_ends_the_grant() {
             check_refused(&client.refresh(&tokens.refresh).await, 400, "invalid_grant", "ended");
         }
         let second = client.log_in("ada").await;
-        // A refresh token is only good for its own client.
+        // Only the client that received a refresh token can use it.
         let other = Client::register(served.address).await;
         check_refused(&other.refresh(&second.refresh).await, 400, "invalid_grant", "foreign");
         // A refresh token is not accepted as an access token.
@@ -172,7 +172,7 @@ fn pages_codes_tokens_and_unused_clients_expire() {
         assert!(passes(&client, &tokens.access).await);
         wait(30 * 24 * 60 * 60 + 1).await;
         check_refused(&client.refresh(&tokens.refresh).await, 400, "invalid_grant", "idle");
-        // A client that was used stays registered for longer than one that never was.
+        // A client that has been used stays registered longer than an unused client.
         let unused = Client::register(served.address).await;
         wait(8 * 24 * 60 * 60).await;
         assert_eq!(Browser::new(&unused).open(&unused.authorize(&[])).await.status(), 400);
@@ -182,7 +182,7 @@ fn pages_codes_tokens_and_unused_clients_expire() {
 }
 
 #[test]
-fn clients_with_a_secret_show_it() {
+fn clients_with_a_secret_must_present_it() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
         for method in ["client_secret_basic", "client_secret_post"] {
@@ -204,7 +204,7 @@ fn clients_with_a_secret_show_it() {
                 check_refused(&refused, 401, "invalid_client", wrong);
             }
             let posted = client.exchange(&code().await, &[("client_secret", &secret)]).await;
-            // A client that has not registered for refresh tokens gets none.
+            // A client that has not registered for refresh tokens gets no refresh token.
             assert_eq!(Tokens::of(&posted).refresh, "");
             let basic = async |secret: &str, body: String| {
                 let header = format!("Basic {}", STANDARD.encode(format!("{id}:{secret}")));
@@ -231,7 +231,7 @@ fn clients_with_a_secret_show_it() {
 }
 
 #[test]
-fn clients_give_tokens_back() {
+fn clients_can_revoke_their_own_tokens() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
         let client = Client::register(served.address).await;
@@ -278,7 +278,7 @@ fn tokens_are_for_one_server() {
 }
 
 #[test]
-fn pages_of_other_sites_may_ask_for_tokens_but_not_for_a_login() {
+fn pages_of_allowed_origins_may_request_tokens_but_not_a_login() {
     run(async {
         let own = server(authorization_server()).allow_origin("https://app.example");
         let served = Served::start(own).await;
@@ -300,7 +300,7 @@ fn pages_of_other_sites_may_ask_for_tokens_but_not_for_a_login() {
             let reply = ask(method, "/authorize", "https://app.example").await;
             assert_eq!(allowed(&reply), None, "{method}");
         }
-        // DNS rebinding: a page of another site whose host name now resolves to this machine.
+        // DNS rebinding: the host name of another site resolves to this machine.
         let metadata = "/.well-known/oauth-authorization-server";
         for path in [metadata, "/authorize", "/token"] {
             let rebound = Request::new("GET", path).host("evil.example").ask(served.address).await;
@@ -314,7 +314,7 @@ fn pages_of_other_sites_may_ask_for_tokens_but_not_for_a_login() {
 fn a_server_that_others_can_reach_says_what_it_is_called() {
     run(async {
         let start = async |own: AuthorizationServer, address: &str| {
-            server(own).bind_http(address).await.map(drop).map_err(|it| it.to_string())
+            server(own).bind_http(address).await.map(drop).map_err(|error| error.to_string())
         };
         let nameless = start(authorization_server(), "0.0.0.0:0").await.unwrap_err();
         assert!(nameless.contains(".issuer("), "{nameless}");
@@ -348,7 +348,7 @@ fn a_server_that_others_can_reach_says_what_it_is_called() {
 }
 
 #[test]
-fn behind_a_proxy_everything_has_the_name_that_was_said() {
+fn behind_a_proxy_all_urls_use_the_configured_name() {
     run(async {
         let own = authorization_server().issuer("https://notes.example.com/app");
         let router: Router =
@@ -413,7 +413,7 @@ fn logins_survive_a_restart() {
 
         let bytes = std::fs::read(folder.join("one.db")).unwrap();
         for secret in [&kept.access, &moved.access, &moved.refresh] {
-            let is_there = bytes.windows(secret.len()).any(|it| it == secret.as_bytes());
+            let is_there = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
             assert!(!is_there, "a token is in the file");
         }
 
@@ -457,8 +457,8 @@ fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
         assert!(passes(&client, &found.access).await);
         let next = Tokens::of(&client.refresh(&found.refresh).await);
         assert!(passes(&client, &next.access).await);
-        // The lost refresh token is out of date now. If a client uses it, a second party has one of the tokens, so the server ends the
-        // grant.
+        // The lost refresh token has been replaced. If a client uses it after that, two parties have tokens of the grant, so the server
+        // ends the grant.
         check_refused(&client.refresh(&lost.refresh).await, 400, "invalid_grant", "lost");
         assert!(!passes(&client, &next.access).await);
         served.end().await;

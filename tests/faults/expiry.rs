@@ -41,13 +41,13 @@ impl TokenVerifier for Ends {
     }
 }
 
-/// Changes what there is, so that whoever listens hears of it.
+/// Disables a tool, so that the listening clients are notified.
 #[tool]
 fn change(server: Handle) -> bool {
     server.disable("slow")
 }
 
-/// Waits until it may go.
+/// Waits for a permit from the test.
 #[tool]
 async fn slow(go: &Arc<Semaphore>) -> &'static str {
     go.acquire().await.expect("it is never closed").forget();
@@ -99,7 +99,7 @@ pub(crate) async fn say_initialized(session: &Session, token: &str) {
 async fn pair(address: SocketAddr, tokens: [&str; 2]) -> Stream {
     let open = with(tokens[0], Request::get().to("/sse")).open(address).await;
     let mut stream = open.check_events();
-    let path = stream.event().await.and_then(|it| it.data).expect("an address");
+    let path = stream.event().await.and_then(|event| event.data).expect("an address");
     let post = initialize("2024-11-05").to(&format!("/{path}"));
     assert_eq!(with(tokens[1], post).ask(address).await.status(), 202);
     let begun = stream.message().await.expect("an answer");

@@ -1,4 +1,4 @@
-//! The example `files`, while another process replaces its files, and with paths that are not the path of a file.
+//! The example `files` while one of its files is replaced again and again, and with paths that do not lead to a regular file.
 
 use std::{
     fs,
@@ -35,7 +35,7 @@ impl Tree {
         self.0.join("tree").join(name)
     }
 
-    /// Serves the folder. `program` is the example, which has to be built before the deadline of the test begins.
+    /// Serves the folder. `program` is the example, which must be built before the deadline of the test begins.
     fn serve(&self, program: &Path) -> Server {
         let root = self.path("");
         let root = root.to_str().expect("a path in UTF-8").trim_end_matches('/');
@@ -62,14 +62,14 @@ async fn call(server: &Server, tool: &str, arguments: Value) -> (String, bool) {
 }
 
 #[test]
-fn a_file_that_is_swapped_for_a_pipe_holds_no_call() {
+fn a_file_that_is_swapped_for_a_pipe_does_not_block_a_call() {
     let program = example("files");
     run(async {
         let tree = Tree::new("swapped");
-        let [file, pipe, it] = ["file", "pipe", "it"].map(|name| tree.path(name));
+        let [file, pipe, swapped] = ["file", "pipe", "it"].map(|name| tree.path(name));
         fs::write(&file, "text").expect("the folder is writable");
         make_pipe(&pipe);
-        fs::hard_link(&file, &it).expect("links can be made");
+        fs::hard_link(&file, &swapped).expect("links can be made");
         let server = tree.serve(program);
         let ends = Arc::new(AtomicBool::new(false));
         let (swaps, next) = (ends.clone(), tree.path("next"));
@@ -77,7 +77,7 @@ fn a_file_that_is_swapped_for_a_pipe_holds_no_call() {
             while !swaps.load(Ordering::Relaxed) {
                 for kind in [&pipe, &file] {
                     fs::hard_link(kind, &next).expect("links can be made");
-                    fs::rename(&next, &it).expect("the folder is writable");
+                    fs::rename(&next, &swapped).expect("the folder is writable");
                 }
             }
         });
@@ -99,7 +99,7 @@ fn a_file_that_is_swapped_for_a_pipe_holds_no_call() {
 }
 
 #[test]
-fn pipes_sockets_and_directories_are_no_files() {
+fn pipes_sockets_and_directories_are_rejected() {
     let program = example("files");
     run(async {
         let tree = Tree::new("kinds");

@@ -1,7 +1,7 @@
 //! HTTP server that the tests run as a process of its own. Its tools wait, report progress, count, ask questions and return large results.
 //! Environment variables set limits that are small enough for a test to exceed.
 
-// A tool function owns its arguments.
+// Tool functions take their arguments by value.
 #![allow(clippy::needless_pass_by_value)]
 
 #[path = "../wire/server/gate.rs"]
@@ -19,20 +19,20 @@ use gate::Gate;
 use mcp_runtime::{Builder, Exit, limits::Limits, prelude::*, tasks::SqliteStore};
 use tokio::time::sleep;
 
-/// Gives the text back.
+/// Returns the text.
 #[tool]
 fn echo(text: String) -> String {
     text
 }
 
-/// Gives the text back after a while.
+/// Returns the text after a while.
 #[tool]
 async fn wait(ms: u64, text: String) -> String {
     sleep(Duration::from_millis(ms)).await;
     text
 }
 
-/// Gives the text back as soon as there is such a file.
+/// Returns the text as soon as the file exists.
 #[tool]
 async fn wait_for_file(path: String, text: String) -> String {
     await_file(path).await;
@@ -71,7 +71,7 @@ async fn ticks(n: u32, ms: u64, progress: Progress) -> String {
     format!("{n} ticks")
 }
 
-/// Reports as fast as it can, a message of this many bytes each time.
+/// Reports progress as fast as possible, each time with a message of this many bytes.
 #[tool]
 async fn torrent(n: u32, bytes: usize, progress: Progress) -> String {
     let text = "x".repeat(bytes);
@@ -84,7 +84,7 @@ async fn torrent(n: u32, bytes: usize, progress: Progress) -> String {
     format!("{n} reports")
 }
 
-/// Says that it begins, and computes for a minute without a pause.
+/// Prints a line, and computes for a minute without a pause.
 #[tool]
 async fn compute() -> &'static str {
     eprintln!("computing");
@@ -95,7 +95,7 @@ async fn compute() -> &'static str {
     "computed"
 }
 
-/// Works on a thread until nobody wants the answer.
+/// Works on a thread until the call is cancelled.
 #[tool(blocking)]
 fn spin(spinning: &Spinning, cancel: Cancel) -> Result<()> {
     spinning.0.fetch_add(1, Ordering::AcqRel);
@@ -106,7 +106,7 @@ fn spin(spinning: &Spinning, cancel: Cancel) -> Result<()> {
     cancel.check()
 }
 
-/// Does not even look whether anybody wants the answer.
+/// Works on a thread forever, and ignores cancellation.
 #[tool(blocking)]
 fn stubborn() {
     loop {
@@ -114,17 +114,17 @@ fn stubborn() {
     }
 }
 
-/// Number of threads that run `spin` now.
+/// Number of threads that run `spin` or `spin_task`.
 #[derive(Default)]
 struct Spinning(AtomicUsize);
 
-/// How many threads work now.
+/// Returns the number of threads that run `spin` or `spin_task`.
 #[tool]
 fn spinning(spinning: &Spinning) -> usize {
     spinning.0.load(Ordering::Acquire)
 }
 
-/// Says of many resources, again and again, that they have changed.
+/// Publishes updates of many resources, several times.
 #[tool]
 async fn touch(uris: usize, times: usize, server: Handle) -> String {
     for _ in 0..times {
@@ -147,7 +147,7 @@ struct Word {
     word: String,
 }
 
-/// Asks three times, and says which process put each question and which one had the last word.
+/// Asks three questions, and returns the answers, the process that asked each question, and the process that ended the call.
 #[tool(asks(elicitation))]
 async fn journey(ctx: &Context, greeting: String) -> Result<String> {
     let mut said = greeting;
@@ -161,13 +161,13 @@ async fn journey(ctx: &Context, greeting: String) -> Result<String> {
     Ok(format!("{said} {process}:end"))
 }
 
-/// Takes each answer once.
+/// Asks for a word, and accepts each answer only once.
 #[tool(single_use)]
 async fn order(user: Elicit) -> Result<String> {
     Ok(user.form::<Word>("word", "Word?").await?.word)
 }
 
-/// Waits until there is such a file, and says which process has waited.
+/// Waits until the file exists, and returns the id of the process.
 #[tool(task)]
 async fn await_file(path: String) -> String {
     while !Path::new(&path).exists() {
@@ -176,32 +176,32 @@ async fn await_file(path: String) -> String {
     std::process::id().to_string()
 }
 
-/// The same, and may do it again.
+/// Waits like `await_file`, and may run again after a restart.
 #[tool(task, idempotent)]
 async fn await_file_again(path: String) -> String {
     await_file(path).await
 }
 
-/// Is held like `hold`, as a task, and gives the text back.
+/// Waits like `hold`, as a task, and returns the text.
 #[tool(task)]
 async fn hold_task(key: String, text: String, progress: Progress, gate: &Gate) -> String {
     gate::hold(key, None, progress, gate).await;
     text
 }
 
-/// Waits as a task, and gives the text back.
+/// Waits as a task, and returns the text.
 #[tool(task)]
 async fn wait_task(ms: u64, text: String) -> String {
     wait(ms, text).await
 }
 
-/// Works on a thread, as a task, until nobody wants the result.
+/// Works on a thread, as a task, until the task is cancelled.
 #[tool(task, blocking)]
 fn spin_task(spinning: &Spinning, cancel: Cancel) -> Result<()> {
     spin(spinning, cancel)
 }
 
-/// Does not even look, as a task.
+/// Works forever as a task, and ignores cancellation.
 #[tool(task, blocking)]
 fn stubborn_task() {
     stubborn();
@@ -215,15 +215,15 @@ async fn word_task(ctx: &Context) -> Result<String> {
 
 /// Adds state keys from `n,n`. Each key is 32 bytes of the value `n`.
 fn with_keys(server: Builder, text: &str) -> Builder {
-    let numbers = text.split(',').filter(|it| !it.is_empty());
-    let keys = numbers.map(|it| [it.parse().expect("a byte"); 32]);
+    let numbers = text.split(',').filter(|number| !number.is_empty());
+    let keys = numbers.map(|number| [number.parse().expect("a byte"); 32]);
     keys.fold(server, Builder::state_key)
 }
 
 /// Parses limits from `name=value,name=value`. Times are in milliseconds.
 fn limits(text: &str) -> Limits {
     let mut limits = Limits::new();
-    for (name, value) in text.split(',').filter_map(|it| it.split_once('=')) {
+    for (name, value) in text.split(',').filter_map(|limit| limit.split_once('=')) {
         let value: usize = value.parse().expect("a number");
         let time = Duration::from_millis(value as u64);
         limits = match name {

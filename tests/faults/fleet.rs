@@ -31,7 +31,7 @@ fn rounds_of_one_call_land_on_different_processes() {
 }
 
 #[test]
-fn processes_without_a_key_know_their_own_rounds_only() {
+fn without_a_shared_key_a_process_accepts_only_its_own_rounds() {
     run(async {
         let servers = [Server::start(""), Server::start("")];
         let [a, b] = servers.each_ref().map(Server::address);
@@ -68,7 +68,7 @@ fn a_conversation_survives_a_restart_with_the_same_key() {
 
 /// During a rotation the new key seals state and both keys open it, until no client has state that was sealed with the old key.
 #[test]
-fn keys_are_changed_while_people_think() {
+fn keys_can_be_rotated_during_a_call() {
     run(async {
         let [old, both, new] = ["1", "2,1", "2"].map(Server::start_keyed);
         let mut call = journey();
@@ -87,7 +87,7 @@ fn keys_are_changed_while_people_think() {
 
 /// A process accepts each round once. Other processes do not know that a round was accepted.
 #[test]
-fn a_round_is_taken_once_by_each_process() {
+fn each_process_accepts_a_round_only_once() {
     run(async {
         let servers = [Server::start_keyed("1"), Server::start_keyed("1")];
         let [a, b] = servers.each_ref().map(Server::address);

@@ -17,7 +17,7 @@ async fn let_go(server: &Server, key: &str) {
     plain_call(1, "let_go", json!({ "key": key })).ask(server.address()).await;
 }
 
-/// Starts a call that waits, in the session, and reads the report of its first step.
+/// Starts a waiting call in the session, and reads the report of its first step.
 async fn held(session: &Session, key: &str) -> Stream {
     let request = session.call(key, "hold", json!({ "key": key }));
     let mut stream = request.open(session.address).await.check_events();
@@ -45,7 +45,7 @@ fn calls_of_a_session_are_refused_beyond_the_limit() {
             assert_eq!(refused.json()["id"], id);
             refused.check_error(200, -32603, "2 calls are running already");
         }
-        // Requests other than calls are still answered, and so are other clients.
+        // The server still answers other requests of the session, and the calls of other clients.
         let ping = session.post(&message(1, "ping", json!({}))).ask(server.address()).await;
         assert_eq!(ping.json()["result"], json!({}));
         let other = Session::begin(server.address(), REVISION).await;
@@ -80,7 +80,7 @@ fn calls_of_all_clients_are_refused_beyond_the_limit() {
         refused.check_error(200, -32603, "3 calls are running already");
         let discovered = modern(1, "server/discover", json!({})).ask(server.address()).await;
         assert_eq!(discovered.status(), 200);
-        // The end of the client's connection frees its slot for another call.
+        // The end of a client's connection frees the slot of its call.
         drop(first);
         while modern(1, "tools/list", json!({})).ask(server.address()).await.status() == 503 {}
         assert_eq!(ask(server.address(), "fate", json!({ "key": "b" })).await, "dropped");
@@ -89,7 +89,7 @@ fn calls_of_all_clients_are_refused_beyond_the_limit() {
     });
 }
 
-/// Streams beyond the limit are sent all the same, but cannot be resumed.
+/// The server still sends streams beyond the limit, but a client cannot resume them.
 #[test]
 fn streams_of_a_session_are_kept_up_to_the_limit() {
     run(async {
@@ -148,7 +148,7 @@ fn streams_of_all_clients_are_refused_beyond_the_limit() {
     });
 }
 
-/// Opens a stream as soon as the server has noticed that another one was closed.
+/// Opens a stream as soon as the server has noticed that another stream was closed.
 async fn opened(request: &Request, server: &Server) -> Stream {
     loop {
         let stream = request.open(server.address()).await;
@@ -212,7 +212,7 @@ fn as_many_bytes_of_events_are_kept_as_the_limit_says() {
     });
 }
 
-/// The limit bounds the events of all streams together, so a later session keeps fewer of them.
+/// The limit bounds the events of all streams together, so fewer events of a later session are kept.
 #[test]
 fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
     run(async {
@@ -224,7 +224,7 @@ fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
         assert_eq!(resumed(&first, &of_first[0]).await, of_first.len() - 1);
         let gone = second.resume(&of_second[1]).ask(server.address()).await;
         gone.check_error(400, -32600, "cannot be resumed");
-        // A session that ends frees the room of its events.
+        // The end of a session frees the memory of its events.
         assert_eq!(first.delete().ask(server.address()).await.status(), 204);
         let again = ids(&second, "torrent", json!({ "n": 10, "bytes": 1000 })).await;
         assert_eq!(resumed(&second, &again[0]).await, again.len() - 1);
@@ -234,8 +234,8 @@ fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
 #[test]
 fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
     run(async {
-        // Each subscription takes 128 bytes, and twice the bytes of its URI. One client may have two subscriptions here, and there is no
-        // room for a third.
+        // Each subscription takes 128 bytes, and twice the bytes of its URI. One client may have two subscriptions here. A third
+        // subscription would exceed the limit.
         let server = Server::start("all_subscription_bytes=400");
         let address = server.address();
         let sessions =
@@ -253,7 +253,7 @@ fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
         let refused = subscribe(1, "notes://2").await;
         refused.check_error(200, -32603, "all clients together");
         listen(1).ask(address).await.check_error(503, -32603, "all clients together");
-        // The end of a subscription makes room for another client. The end of a session ends all of its subscriptions.
+        // A subscription that ends makes room for another client. The end of a session ends all subscriptions of the session.
         ask(&sessions[0], "resources/unsubscribe", "notes://0").await;
         drop(listen(1).open(address).await.check_events());
         let again = async |uri: &str| {
@@ -301,9 +301,9 @@ fn subscriptions_are_refused_beyond_the_limit() {
     });
 }
 
-/// A batch with many calls does not get around the limit.
+/// A batch with many calls does not bypass the limit.
 #[test]
-fn a_batch_has_no_more_calls_than_its_session() {
+fn a_batch_does_not_exceed_the_limit_on_calls_of_its_session() {
     run(async {
         let server = Server::start("calls=3");
         let session = Session::begin(server.address(), "2025-03-26").await;
@@ -316,7 +316,7 @@ fn a_batch_has_no_more_calls_than_its_session() {
         let_go(&server, "batch").await;
         let answers = stream.message().await.unwrap();
         let answers = answers.as_array().unwrap();
-        let refused = |it: &&Value| it["error"]["code"] == -32603;
+        let refused = |answer: &&Value| answer["error"]["code"] == -32603;
         assert_eq!((answers.len(), answers.iter().filter(refused).count()), (5, 2), "{answers:?}");
     });
 }

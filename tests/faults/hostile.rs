@@ -10,7 +10,7 @@ use crate::{
     provider::{Manner, Provider},
 };
 
-/// If they did not fail together, each waiting login would ask the provider again in turn, and the last login would wait for minutes.
+/// If the logins did not fail together, they would retry the provider one after the other, and the last login would wait for minutes.
 #[test]
 fn logins_that_wait_for_a_silent_provider_fail_together() {
     run(async {
@@ -24,8 +24,8 @@ fn logins_that_wait_for_a_silent_provider_fail_together() {
             let page = Page::of(&browser.open(&client.authorize(&[("scope", "")])).await);
             waiting.push(tokio::spawn(async move { browser.agree(&page).await }));
         }
-        for it in waiting {
-            Back::of(&it.await.unwrap()).check_error("temporarily_unavailable");
+        for login in waiting {
+            Back::of(&login.await.unwrap()).check_error("temporarily_unavailable");
         }
         // The server tries two addresses of the provider, for three seconds each. It tries once more for logins that begin after that.
         assert!(provider.silences() < 6, "{}", provider.silences());

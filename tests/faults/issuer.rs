@@ -1,4 +1,4 @@
-//! Issuer of access tokens on this machine, which can misbehave, and the tokens that it signs.
+//! Issuer of access tokens on this machine. The issuer can misbehave, and its keys can sign invalid tokens.
 
 use std::{
     net::SocketAddr,
@@ -114,7 +114,7 @@ impl Issuer {
         manner: Manner,
         keys: &[&Key],
     ) -> Self {
-        let keys = Mutex::new(keys.iter().map(|it| it.public()).collect());
+        let keys = Mutex::new(keys.iter().map(|key| key.public()).collect());
         let (asked, strayed) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let shared = Arc::new(Shared { scheme, manner, keys, asked, strayed });
         let router = Router::new().fallback(answer).with_state(shared.clone());
@@ -124,7 +124,7 @@ impl Issuer {
     }
 
     pub(crate) fn publish(&self, keys: &[&Key]) {
-        *self.shared.keys.lock().unwrap() = keys.iter().map(|it| it.public()).collect();
+        *self.shared.keys.lock().unwrap() = keys.iter().map(|key| key.public()).collect();
     }
 
     /// Returns how often the keys were fetched.
@@ -183,7 +183,7 @@ impl Key {
 
     /// Returns the key of RFC 7515, appendix A.2.
     pub(crate) fn rsa(id: &'static str) -> Self {
-        let number = |it: &str| URL_SAFE_NO_PAD.decode(it).unwrap();
+        let number = |text: &str| URL_SAFE_NO_PAD.decode(text).unwrap();
         let components = ring::rsa::KeyPairComponents {
             public_key: ring::rsa::PublicKeyComponents { n: number(N), e: number("AQAB") },
             d: number(D),

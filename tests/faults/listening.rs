@@ -20,7 +20,7 @@ fn note(owner: &str, number: u32) -> String {
 }
 
 #[test]
-fn a_policy_is_asked_about_no_more_subscriptions_than_the_limit() {
+fn a_policy_is_evaluated_for_no_more_subscriptions_than_the_limit() {
     run(async {
         let asked = Arc::new(AtomicUsize::new(0));
         let own = asked.clone();
@@ -37,7 +37,7 @@ fn a_policy_is_asked_about_no_more_subscriptions_than_the_limit() {
             let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
             with("ada", modern(1, "subscriptions/listen", filter))
         };
-        let all = (0..5000).map(|it| format!("notes://ada/{it}")).collect();
+        let all = (0..5000).map(|number| format!("notes://ada/{number}")).collect();
         let refused = listen(all).ask(served.address).await;
         refused.check_error(200, -32602, "at most 100 resources");
         assert!(asked.load(Ordering::Relaxed) <= 200, "{asked:?}");
@@ -45,7 +45,10 @@ fn a_policy_is_asked_about_no_more_subscriptions_than_the_limit() {
         let same = vec!["notes://ada/1".to_owned(); 5000];
         let mut stream = listen(same).open(served.address).await.check_events();
         let first = stream.message().await.expect("an acknowledgement");
-        assert!(first["method"].as_str().is_some_and(|it| it.ends_with("acknowledged")), "{first}");
+        assert!(
+            first["method"].as_str().is_some_and(|method| method.ends_with("acknowledged")),
+            "{first}"
+        );
         drop(stream);
         served.end().await;
     });

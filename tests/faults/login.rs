@@ -1,4 +1,4 @@
-//! The login function of the author, which may panic or outlast its browser.
+//! Login functions that panic, or that still run when their browser has left.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ async fn login(request: LoginRequest) -> Result<User, LoginPage> {
 }
 
 #[test]
-fn a_login_that_panics_ends_nothing_else() {
+fn a_login_function_that_panics_affects_only_its_own_request() {
     run(async {
         let served = Served::start(server(AuthorizationServer::new(login))).await;
         let client = Client::register(served.address).await;
@@ -36,7 +36,7 @@ fn a_login_that_panics_ends_nothing_else() {
 
 /// A login function that has started runs to its end, even if the browser no longer waits.
 #[test]
-fn a_login_function_runs_to_its_end_though_its_browser_leaves() {
+fn a_login_function_finishes_even_if_its_browser_leaves() {
     run(async {
         let steps = Arc::new([(); 3].map(|()| Semaphore::new(0)));
         let own = steps.clone();

@@ -1,4 +1,4 @@
-//! Logins that the author of a server ends: their tokens, codes and streams are no longer valid, also after a restart.
+//! Logins that the author of a server ends. Their tokens, codes and streams become invalid, and stay invalid after a restart.
 
 use std::{sync::Arc, time::Duration};
 
@@ -32,7 +32,7 @@ async fn passes(client: &Client, tokens: &Tokens) -> bool {
 
 async fn ids(logins: &Logins, user: &str) -> Vec<String> {
     let all = logins.of(user).await.unwrap();
-    all.iter().map(|it| it.id().to_owned()).collect()
+    all.iter().map(|login| login.id().to_owned()).collect()
 }
 
 #[test]
@@ -48,26 +48,27 @@ fn a_login_that_is_ended_is_over_at_once() {
         let (kept, bob) = (phone.log_in("ada").await, phone.log_in("bob").await);
 
         let seen = logins.of("ada").await.unwrap();
-        let named = |it: &Login| (it.client().to_owned(), it.client_name().unwrap().to_owned());
+        let named =
+            |login: &Login| (login.client().to_owned(), login.client_name().unwrap().to_owned());
         let mut names: Vec<_> = seen.iter().map(named).collect();
         names.sort_by(|a, b| a.1.cmp(&b.1));
         assert_eq!(
             names,
             [(laptop.id.clone(), "Laptop".to_owned()), (phone.id.clone(), "Suite".to_owned())]
         );
-        for it in &seen {
-            assert_eq!(it.scopes().collect::<Vec<_>>(), ["notes:read", "notes:write"]);
+        for login in &seen {
+            assert_eq!(login.scopes().collect::<Vec<_>>(), ["notes:read", "notes:write"]);
             let now = moment_after(Duration::ZERO);
-            assert!(it.since() <= now && it.until() > now);
-            let shown = format!("{it:?}");
+            assert!(login.since() <= now && login.until() > now);
+            let shown = format!("{login:?}");
             for secret in [&stolen.access, &stolen.refresh, &kept.access, &kept.refresh] {
                 assert!(!shown.contains(&**secret), "{shown}");
             }
         }
         assert_eq!(ids(&logins, "nobody").await.len(), 0);
 
-        let id = seen.iter().find(|it| it.client() == laptop.id).unwrap().id();
-        // The id of a login gives another user no right to end it.
+        let id = seen.iter().find(|login| login.client() == laptop.id).unwrap().id();
+        // Another user cannot end a login, even with its id.
         assert!(!logins.end("bob", id).await.unwrap());
         assert!(!logins.end("ada", "unknown").await.unwrap());
         let moved = Tokens::of(&laptop.refresh(&stolen.refresh).await);
@@ -108,7 +109,7 @@ fn a_user_who_is_logged_out_everywhere_has_to_log_in_again() {
 
         assert!(passes(&client, &bob).await);
         Tokens::of(&client.exchange(&theirs, &[]).await);
-        // A page on which no user had logged in yet is still good.
+        // A page on which no user had logged in yet is still valid.
         let consent = Page::of(&entering.log_in(&login, "ada", "right").await);
         let code = Back::of(&entering.agree(&consent).await).code();
         let anew = Tokens::of(&client.exchange(&code, &[]).await);

@@ -21,18 +21,19 @@ use tower::{Service as _, ServiceBuilder, ServiceExt as _};
 
 use crate::client::{MODERN, Request, Session, call, plain_call, run};
 
-/// The caller, as the application knows it.
+/// User that the application has signed in.
 #[derive(Clone)]
 struct User(String);
 
-/// Says who calls, and by which header.
+/// Returns the user and the `User-Agent` header.
 #[tool]
 fn whoami(user: Extension<User>, headers: &HeaderMap) -> String {
-    let agent = headers.get("user-agent").map_or("nobody", |it| it.to_str().unwrap_or_default());
+    let agent =
+        headers.get("user-agent").map_or("nobody", |agent| agent.to_str().unwrap_or_default());
     format!("{} with {agent}", user.0.0)
 }
 
-/// Reports a step and says who called.
+/// Reports a step and returns the user.
 #[tool]
 async fn slowly(user: Extension<User>, progress: Progress) -> String {
     progress.step();
@@ -46,8 +47,8 @@ fn server() -> Builder {
 
 /// Middleware that takes the user from a header.
 async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Response {
-    let name = request.headers().get("x-user").and_then(|it| it.to_str().ok());
-    if let Some(user) = name.map(|it| User(it.to_owned())) {
+    let name = request.headers().get("x-user").and_then(|value| value.to_str().ok());
+    if let Some(user) = name.map(|name| User(name.to_owned())) {
         request.extensions_mut().insert(user);
     }
     next.run(request).await
@@ -135,7 +136,7 @@ fn a_service_is_nested_in_an_application() {
 
 /// An application calls `stop`, which ends the open streams, before it waits for its connections. At the end it calls `close`.
 #[test]
-fn an_application_stops_its_server_before_it_waits() {
+fn an_application_can_end_the_streams_of_its_server_before_it_waits() {
     run(async {
         let service: HttpService = server().into_service().await.unwrap();
         let app = Application::start(Router::new().nest_service("/mcp", service.clone())).await;
@@ -157,7 +158,7 @@ fn an_application_stops_its_server_before_it_waits() {
 
 /// Calls the service directly, without an axum router and without sockets.
 #[test]
-fn a_service_is_one_of_a_tower() {
+fn a_service_works_in_a_tower_stack() {
     run(async {
         let mcp = server().into_service().await.unwrap();
         let mut tower = ServiceBuilder::new()
@@ -197,7 +198,7 @@ fn a_service_is_one_of_a_tower() {
 
 /// The application of the README, in fifteen lines.
 #[test]
-fn fifteen_lines_are_an_application() {
+fn the_application_of_the_readme_works() {
     run(async {
         let mcp = server().into_router().await.unwrap();
         let app = Router::new().route("/", get(async || "hello")).merge(mcp);

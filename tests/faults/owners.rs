@@ -28,7 +28,7 @@ async fn confide_later(ctx: &Context) -> Result<String> {
     Ok(format!("{} says {who}", word.word))
 }
 
-/// User who has tasks in a session and with protocol revision 2026-07-28.
+/// User with tasks in a session, and with tasks of protocol revision 2026-07-28.
 struct Owner {
     name: Option<&'static str>,
     address: SocketAddr,
@@ -85,11 +85,11 @@ impl Owner {
         for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
             check_unknown(&self.ask_in_session(method, params.clone()).await);
         }
-        // The server acknowledges no subscription to the task, so it will send no news of it.
+        // The server acknowledges no subscription to the task, so it will not notify this user about the task.
         assert_eq!(self.honoured(task).await, json!({}));
     }
 
-    /// Subscribes to the news of a task, and returns the notifications that the server acknowledges.
+    /// Subscribes to notifications about a task, and returns the subscriptions that the server acknowledges.
     async fn honoured(&self, task: &str) -> Value {
         let params = json!({ "notifications": { "taskIds": [task] } });
         let listen = by(self.name, Self::alone("subscriptions/listen", params));
@@ -111,7 +111,7 @@ impl Owner {
             return None;
         }
         let tasks = answer["result"]["tasks"].as_array().expect("a list");
-        Some(tasks.iter().map(|it| it["taskId"].as_str().expect("an id").to_owned()).collect())
+        Some(tasks.iter().map(|task| task["taskId"].as_str().expect("an id").to_owned()).collect())
     }
 }
 
@@ -119,7 +119,7 @@ fn answer(word: &str) -> Value {
     json!({ "word": { "action": "accept", "content": { "word": word } } })
 }
 
-/// Checks for the error of an unknown id. The error is the same for the task of another user, so that it does not tell whether the task
+/// Checks for the error of an unknown id. The error is the same for the task of another user, so that it does not reveal whether the task
 /// exists.
 #[track_caller]
 fn check_unknown(answer: &Value) {
@@ -151,7 +151,7 @@ fn a_task_is_its_owners_alone() {
         for own in &owners {
             let tasks = own.begin().await;
             for task in &tasks {
-                for other in owners.iter().filter(|it| it.name != own.name) {
+                for other in owners.iter().filter(|owner| owner.name != own.name) {
                     other.check_refused(task).await;
                 }
                 own.check_refused("none").await;
@@ -168,7 +168,7 @@ fn a_task_is_its_owners_alone() {
             let cancelled = own.ask_in_session("tasks/cancel", json!({ "taskId": first })).await;
             assert_eq!(cancelled["result"]["status"], "cancelled", "{cancelled}");
             for task in &tasks {
-                for other in owners.iter().filter(|it| it.name != own.name) {
+                for other in owners.iter().filter(|owner| owner.name != own.name) {
                     other.check_refused(task).await;
                 }
             }
@@ -177,7 +177,7 @@ fn a_task_is_its_owners_alone() {
     });
 }
 
-/// A caller without a principal gets no list at all.
+/// A caller without a principal cannot list tasks.
 #[test]
 fn a_list_is_of_the_owners_tasks() {
     run(async {
@@ -195,7 +195,8 @@ fn a_list_is_of_the_owners_tasks() {
     });
 }
 
-/// A session is notified of its own tasks only, not of those of another user or of the same user's tasks outside of the session.
+/// The server notifies a session only of the tasks in that session. It does not announce tasks of other users, or tasks of the same user
+/// outside of the session.
 #[test]
 fn a_session_hears_of_its_own_tasks() {
     run(async {

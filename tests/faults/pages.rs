@@ -50,7 +50,7 @@ fn a_user_decides() {
         assert_eq!(shown, ["notes:read"]);
         assert_eq!(granted(back).await, "bob (free): notes:read");
 
-        // A user who may grant none of the scopes is not asked.
+        // If the user may grant none of the scopes, no consent page is shown.
         let mut browser = Browser::new(&client);
         let page = Page::of(&browser.open(&client.authorize(&[("scope", "notes:write")])).await);
         Back::of(&browser.log_in(&page, "bob", "right").await).check_error("invalid_scope");
@@ -63,7 +63,7 @@ fn a_user_decides() {
             (back.get("state"), back.get("iss")),
             (Some("s t&=/ü"), Some("http://localhost"))
         );
-        // Denying also works before the login.
+        // A user can also deny before the login.
         let mut browser = Browser::new(&client);
         let page = Page::of(&browser.open(&client.authorize(&[])).await);
         let denied = browser.submit(&page, &[("action", "deny")]).await;
@@ -167,7 +167,7 @@ fn pages_run_no_scripts_and_cannot_be_framed() {
 }
 
 #[test]
-fn an_author_may_have_a_page_of_their_own() {
+fn a_server_can_have_a_custom_login_page() {
     run(async {
         let page = "<title>{{server}}</title>{{client}}<p>{{message}}<form method=post>{{hidden}}{{other}}</form>{{";
         let own = async |request: LoginRequest| match request.field("key") {
@@ -232,7 +232,7 @@ fn guessing_ends_soon() {
             Back::of(&browser.log_in(&page, "ada", "wrong").await).check_error("access_denied");
             assert_eq!(browser.log_in(&page, "ada", "right").await.status(), 403);
         }
-        // After twenty wrong passwords this address has to wait, even with the right one.
+        // After twenty wrong passwords this address has to wait, even with the right password.
         let mut browser = Browser::new(&client);
         let page = Page::of(&browser.open(&client.authorize(&[])).await);
         let refused = browser.log_in(&page, "ada", "right").await;

@@ -22,13 +22,13 @@ impl FromStr for Halves {
     }
 }
 
-/// In two.
+/// A text in two halves.
 #[resource("things://{halves}", order = -1, rate = "100/s")]
 fn halves(halves: Halves) -> String {
     format!("{}-{}", halves.0, halves.1)
 }
 
-/// Whole.
+/// A whole text.
 #[resource("things://{text}")]
 fn whole(text: &str) -> String {
     text.to_owned()
@@ -78,7 +78,7 @@ fn throw_elsewhere() {
     std::panic::panic_any(Bomb)
 }
 
-/// Holds a bomb for longer than it may take.
+/// Holds a bomb until the timeout of the call drops the bomb.
 #[tool(timeout = "20ms")]
 async fn hold_bomb() {
     let _bomb = Bomb;

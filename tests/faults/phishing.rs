@@ -34,7 +34,7 @@ fn a_browser_is_not_redirected_to_a_client_before_its_user_decides() {
             assert_eq!((page.status(), page.head.get("location")), (400, None), "{wrong:?}");
             let html = text(&page);
             // A link leads back to the client, with the complete error response.
-            let link = html.split_once("<a href=\"").and_then(|it| it.1.split_once('"'));
+            let link = html.split_once("<a href=\"").and_then(|parts| parts.1.split_once('"'));
             let (link, _) = link.unwrap_or_else(|| panic!("{html}"));
             assert!(
                 link.starts_with("https://phish.example/&#39;&#39;b&#39;?a=b&amp;error="),
@@ -54,13 +54,13 @@ fn a_browser_is_not_redirected_to_a_client_before_its_user_decides() {
 
 /// For a client that is identified by a URL, the page shows only the host, because the client chooses the rest of the URL.
 #[test]
-fn a_client_is_vouched_for_by_its_host_alone() {
+fn the_page_shows_only_the_host_of_a_client_url() {
     run(async {
         let site = Router::new().fallback(async |request: HttpRequest| {
             let host = request.headers()[header::HOST].to_str().expect("a host").to_owned();
             let path = request.uri().path_and_query().expect("a path").as_str().to_owned();
             // The client's id is a URL, which may have no slash before its query: `http://host?x`.
-            let path = path.strip_prefix('/').filter(|it| it.starts_with('?')).unwrap_or(&path);
+            let path = path.strip_prefix('/').filter(|rest| rest.starts_with('?')).unwrap_or(&path);
             json!({
                 "client_id": format!("http://{host}{path}"),
                 "redirect_uris": [CALLBACK],

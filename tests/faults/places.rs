@@ -1,4 +1,4 @@
-//! The limit of concurrent calls of an item. Abandoned calls still count.
+//! The limit on concurrent calls of an item. Abandoned calls still count while their handlers run.
 
 use std::sync::{
     Arc, Condvar, Mutex, PoisonError,
@@ -45,17 +45,17 @@ impl Drop for Stopping {
     }
 }
 
-/// Works for as long as it takes, whether or not anybody waits.
+/// Works until the test stops the handler, whether or not the client still waits.
 #[tool(blocking, concurrency = 1)]
 fn work(works: &Arc<Works>) -> &'static str {
     works.running.fetch_add(1, Ordering::SeqCst);
     let stop = works.stop.lock().unwrap_or_else(PoisonError::into_inner);
-    drop(works.stopped.wait_while(stop, |it| !*it));
+    drop(works.stopped.wait_while(stop, |may_stop| !*may_stop));
     works.running.fetch_sub(1, Ordering::SeqCst);
     "done"
 }
 
-/// A handler on a thread still runs after its call was given up, so it still counts.
+/// A handler on a thread still runs after its call was abandoned, so it still counts.
 #[test]
 fn giving_calls_up_makes_no_room_for_more_of_them() {
     run(async {

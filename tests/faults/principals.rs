@@ -19,7 +19,7 @@ struct Word {
     word: String,
 }
 
-/// Asks twice, and says who it talked to.
+/// Asks for two words, and returns the words and the principals at the beginning and the end.
 #[tool(asks(elicitation))]
 async fn confide(ctx: &Context) -> Result<String> {
     let who = ctx.principal().unwrap_or("nobody").to_owned();
@@ -31,7 +31,7 @@ async fn confide(ctx: &Context) -> Result<String> {
 
 /// Middleware that takes the principal from a header without further checks.
 pub(crate) async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Response {
-    let name = request.headers().get("x-user").and_then(|it| it.to_str().ok());
+    let name = request.headers().get("x-user").and_then(|value| value.to_str().ok());
     if let Some(principal) = name.map(Principal::new) {
         request.extensions_mut().insert(principal);
     }
@@ -54,12 +54,12 @@ async fn check(router: Router) {
         let mut call = Rounds::of("confide", json!({}));
         let asked = by(own, call.beginning()).ask(address).await;
         assert_eq!(call.asked(&asked), "Word?");
-        for other in users.into_iter().filter(|it| *it != own) {
+        for other in users.into_iter().filter(|user| *user != own) {
             check_refused(&by(other, call.saying("stolen")).ask(address).await);
         }
         let asked = by(own, call.saying("one")).ask(address).await;
         assert_eq!(call.asked(&asked), "And?");
-        for other in users.into_iter().filter(|it| *it != own) {
+        for other in users.into_iter().filter(|user| *user != own) {
             check_refused(&by(other, call.saying("stolen")).ask(address).await);
         }
         let done = by(own, call.saying("two")).ask(address).await.text();
@@ -92,7 +92,7 @@ fn answered(question: &Value, word: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })
 }
 
-/// In a session the state between two questions is the session itself, which belongs to its principal too (rule HL-20).
+/// In a session, the state between two questions is the session itself. The session belongs to its principal too (rule HL-20).
 #[test]
 fn a_session_is_refused_to_another_principal() {
     run(async {
@@ -112,7 +112,7 @@ fn a_session_is_refused_to_another_principal() {
             let mut stream = by(own, call).open(address).await.check_events();
             for word in ["one", "two"] {
                 let answer = stream.message().await.expect("a question");
-                for other in users.into_iter().filter(|it| *it != own) {
+                for other in users.into_iter().filter(|user| *user != own) {
                     let stolen = session.post(&answered(&answer, "stolen"));
                     let requests = [
                         stolen,
@@ -148,9 +148,9 @@ fn a_stream_takes_the_messages_of_its_own_principal() {
         for own in users {
             let open = by(own, Request::get().to("/sse")).open(app.address).await;
             let mut stream = open.check_events();
-            let path = stream.event().await.and_then(|it| it.data).expect("an address");
+            let path = stream.event().await.and_then(|event| event.data).expect("an address");
             let post = || initialize("2024-11-05").to(&format!("/{path}"));
-            for other in users.into_iter().filter(|it| *it != own) {
+            for other in users.into_iter().filter(|user| *user != own) {
                 assert_eq!(by(other, post()).ask(app.address).await.status(), 404);
             }
             assert_eq!(by(own, post()).ask(app.address).await.status(), 202);

@@ -34,7 +34,7 @@ pub(crate) const SECRET: &str = "a secret: with+letters%";
 /// Behaviour of the provider.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manner {
-    /// Claims that replace those of the ID token.
+    /// Claims that replace the claims of the ID token with the same names.
     pub(crate) claims: Value,
     /// Whether every refresh token is rejected.
     pub(crate) refuses: bool,
@@ -100,7 +100,7 @@ impl Shared {
     fn refresh(&self, own: &str, form: &HashMap<String, String>) -> Result<Value, String> {
         let mut refreshed = self.refreshed.lock().unwrap();
         let token = &form["refresh_token"];
-        // Each refresh token is good once.
+        // Each refresh token is accepted once.
         if self.manner.lock().unwrap().refuses
             || *token != format!("upstream-refresh-{}", refreshed.len())
         {

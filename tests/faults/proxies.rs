@@ -32,7 +32,8 @@ fn once() -> Request {
 async fn check(address: SocketAddr, calls: &[(&[&str], &str)]) {
     let mut connection = Connection::open(address).await.unwrap();
     for (said, expected) in calls {
-        let request = said.iter().fold(once(), |it, said| it.header("X-Forwarded-For", *said));
+        let request =
+            said.iter().fold(once(), |request, said| request.header("X-Forwarded-For", *said));
         connection.send(&request.bytes(), SOON).await.unwrap();
         assert_eq!(connection.head(false, SOON).await.unwrap().status, 200);
         let body = connection.body(SOON).await.unwrap();
@@ -46,7 +47,7 @@ async fn check_believed(address: SocketAddr) {
         (&[ADA], "said"),
         (&[ADA], TOO_OFTEN),
         (&[BOB], "said"),
-        // A caller that has called too often does not count as another caller if it sends additional addresses in the header.
+        // Additional addresses in the header do not help a caller that has called too often.
         (&["198.51.100.1, 203.0.113.5"], TOO_OFTEN),
         (&["198.51.100.1", ADA], TOO_OFTEN),
         (&["10.0.0.1, 127.0.0.1, 203.0.113.5:4711"], TOO_OFTEN),
@@ -69,7 +70,7 @@ fn callers_behind_a_proxy_do_not_limit_each_other() {
 }
 
 #[test]
-fn callers_behind_a_proxy_are_told_apart_in_an_application_too() {
+fn a_mounted_server_distinguishes_callers_behind_a_proxy() {
     run(async {
         let router = behind(server()).into_router().await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -78,7 +79,7 @@ fn callers_behind_a_proxy_are_told_apart_in_an_application_too() {
         let served = tokio::spawn(async move { axum::serve(listener, service).await });
         check_believed(address).await;
         served.abort();
-        // If the application does not tell the address of the peer, no proxy is trusted.
+        // If the application does not pass the address of the peer on, no proxy is trusted.
         let router = behind(server()).into_router().await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -17,19 +17,19 @@ use crate::{
     principals::{by, sign_in},
 };
 
-/// May be called once.
+/// May be called once an hour.
 #[tool(rate = "1/h")]
 fn once() -> &'static str {
     "said"
 }
 
-/// `begun` gets a permit when a call begins, and a call waits for a permit of `go`.
+/// Semaphores of a call. The call adds a permit to `begun`, and then waits for a permit of `go`.
 struct Turns {
     begun: Semaphore,
     go: Semaphore,
 }
 
-/// Waits until it may go.
+/// Waits for a permit from the test.
 #[tool(concurrency = 1)]
 async fn alone(turns: &Arc<Turns>) -> &'static str {
     turns.begun.add_permits(1);
@@ -37,7 +37,7 @@ async fn alone(turns: &Arc<Turns>) -> &'static str {
     "done"
 }
 
-/// Counts to five, aloud.
+/// Reports progress from one to five.
 #[tool]
 async fn count(progress: Progress) -> &'static str {
     for number in 1..=5 {
@@ -47,11 +47,11 @@ async fn count(progress: Progress) -> &'static str {
     "counted"
 }
 
-/// How busy the server is.
+/// Returns the limits that have refused a request, with the number of refusals.
 #[tool]
 fn refused(server: Handle) -> String {
     let stats = server.stats();
-    let refused = stats.all_refused().filter(|it| it.1 > 0);
+    let refused = stats.all_refused().filter(|entry| entry.1 > 0);
     refused.map(|(limit, count)| format!("{limit} {count}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -111,7 +111,7 @@ fn two_addresses_do_not_limit_each_other() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_application_says_where_its_requests_come_from() {
+fn a_mounted_server_limits_each_address_that_its_application_reports() {
     run(async {
         let router = server().into_router().await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -164,7 +164,7 @@ fn two_sessions_do_not_limit_each_other() {
 
 /// The `concurrency` of an item does not grow with the number of callers.
 #[test]
-fn all_callers_together_have_the_places_of_an_item() {
+fn all_callers_share_the_concurrency_limit_of_an_item() {
     run(async {
         let turns = Arc::new(Turns { begun: Semaphore::new(0), go: Semaphore::new(0) });
         let server = mcp_runtime::server!().items(items![alone]).state(turns.clone());
@@ -194,10 +194,10 @@ fn refusals_of_the_transport_are_counted() {
         let deep = format!("{}{}", "[".repeat(30), "]".repeat(30));
         assert_eq!(Request::post(deep).ask(address).await.status(), 400);
         let mut stream = session.call(1, "count", json!({})).open(address).await.check_events();
-        let first = stream.event().await.and_then(|it| it.id).expect("an event with a name");
+        let first = stream.event().await.and_then(|event| event.id).expect("an event with a name");
         stream.rest().await;
         assert_eq!(session.resume(&first).ask(address).await.status(), 400);
-        // An event that never existed, and one that is still kept, do not count as refused by a limit.
+        // An event that never existed does not count as refused by a limit. Neither does an event that is still kept.
         assert_eq!(session.resume("7-1").ask(address).await.status(), 400);
         let last = stream.last.clone().expect("an event with a name");
         assert_eq!(session.resume(&last).ask(address).await.status(), 200);

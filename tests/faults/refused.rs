@@ -1,5 +1,5 @@
-//! Requests that are refused before their bodies are read. Either the connection takes the next request, or the response says that the
-//! connection closes.
+//! Requests that are refused before their bodies are read. Either the connection accepts the next request, or the response says that
+//! the connection closes.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ async fn read(connection: &mut Connection) -> Head {
 /// Sends a request, and returns the head of the response.
 async fn exchange(connection: &mut Connection, request: &Request, body: Body) -> Head {
     let bytes = request.bytes();
-    let end = bytes.windows(4).position(|it| it == b"\r\n\r\n").unwrap() + 4;
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap() + 4;
     let (first, rest) = match body {
         Body::WithTheHead => (&bytes[..], &b""[..]),
         _ => bytes.split_at(end),
@@ -102,7 +102,7 @@ fn a_connection_is_usable_after_a_request_that_is_refused_unread() {
 
 /// The body is long, has no known length, or is sent only after `100 Continue`.
 #[test]
-fn a_response_says_that_its_connection_ends_when_the_body_is_not_read() {
+fn a_response_announces_that_its_connection_closes_if_the_body_is_not_read() {
     run(async {
         let tokens = StaticTokens::new().token("a", "ada");
         let served = Served::start(server().auth(tokens)).await;
@@ -113,7 +113,7 @@ fn a_response_says_that_its_connection_ends_when_the_body_is_not_read() {
                 ("permission", request.clone().header("Expect", "100-continue")),
             ] {
                 let bytes = refused.bytes();
-                let end = bytes.windows(4).position(|it| it == b"\r\n\r\n").unwrap() + 4;
+                let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap() + 4;
                 let mut connection = Connection::open(served.address).await.unwrap();
                 connection.send(&bytes[..end], SOON).await.unwrap();
                 let head = read(&mut connection).await;
@@ -127,7 +127,7 @@ fn a_response_says_that_its_connection_ends_when_the_body_is_not_read() {
     });
 }
 
-/// A client that is still sending when the response comes can read it all the same.
+/// A client can read the response even if it is still sending the body when the response arrives.
 #[test]
 fn a_response_arrives_while_a_long_body_is_still_being_sent() {
     run(async {

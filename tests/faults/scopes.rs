@@ -34,10 +34,10 @@ fn runs(runs: &Runs) -> String {
     runs.0.load(Ordering::SeqCst).to_string()
 }
 
-/// Permits for the calls of `write` that are held.
+/// Permits that let held calls of `write` end.
 static LET_GO: Semaphore = Semaphore::const_new(0);
 
-/// Writes, and reports before it is done.
+/// Reports a step, and then writes.
 #[tool(scopes("notes:write"), rate = "1/h", task)]
 async fn write(runs: &Runs, progress: Progress, is_held: Option<bool>) -> &'static str {
     runs.run();
@@ -169,7 +169,7 @@ pub(crate) fn check_refused(reply: &Reply, status: u16, says: &str) {
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32600)), "{answer}");
 }
 
-/// Checks the same, with a challenge for a token that grants these scopes.
+/// Like [`check_refused`], but also checks for a challenge that asks for these scopes.
 #[track_caller]
 pub(crate) fn check_step_up(reply: &Reply, says: &str, scopes: &str) {
     check_refused(reply, 403, says);
@@ -243,7 +243,7 @@ fn a_policy_says_no_without_naming_a_scope() {
 
 /// A caller's rights are checked before the rate is charged.
 #[test]
-fn a_refusal_costs_nothing_of_the_items_rate() {
+fn a_refused_call_does_not_count_towards_the_rate() {
     run(async {
         let served = Served::start(server().auth(protected())).await;
         let address = served.address;
@@ -260,7 +260,7 @@ fn a_refusal_costs_nothing_of_the_items_rate() {
 }
 
 #[test]
-fn callers_without_a_token_are_told_which_one_to_get() {
+fn a_caller_without_a_token_is_told_which_scopes_to_ask_for() {
     run(async {
         let served = Served::start(server().auth(protected().optional())).await;
         let address = served.address;
@@ -288,11 +288,11 @@ fn callers_without_a_token_are_told_which_one_to_get() {
 }
 
 pub(crate) fn names(list: &Value) -> String {
-    let names = list.as_array().into_iter().flatten().filter_map(|it| it["name"].as_str());
+    let names = list.as_array().into_iter().flatten().filter_map(|item| item["name"].as_str());
     names.collect::<Vec<_>>().join(" ")
 }
 
-/// An answer inside a batch has no HTTP status of its own. Neither has an answer on the event stream of protocol revision 2024-11-05.
+/// An answer inside a batch has no HTTP status of its own, and neither has an answer on an event stream of protocol revision 2024-11-05.
 #[test]
 fn without_an_http_status_the_json_rpc_error_reports_missing_scopes() {
     run(async {
@@ -310,7 +310,8 @@ fn without_an_http_status_the_json_rpc_error_reports_missing_scopes() {
         assert_eq!(reply.head.get("www-authenticate"), None);
 
         let mut open = with("none", Request::get().to("/sse")).open(address).await.check_events();
-        let path = format!("/{}", open.event().await.and_then(|it| it.data).expect("an address"));
+        let path =
+            format!("/{}", open.event().await.and_then(|event| event.data).expect("an address"));
         let post = async |message: Value| {
             let request = with("none", Request::post(message.to_string()).to(&path));
             assert_eq!(request.ask(address).await.status(), 202);
@@ -415,7 +416,7 @@ fn a_server_with_restricted_items_but_no_auth_does_not_start() {
             "are restricted to some callers",
             "add `.auth(…)`",
         ];
-        assert!(says.iter().all(|it| refused.contains(it)), "{refused}");
+        assert!(says.iter().all(|part| refused.contains(part)), "{refused}");
         assert!(!refused.contains("`runs`") && !refused.contains("`public`"), "{refused}");
         let policy =
             mcp_runtime::server!(name = "policy").items(items![public]).policy(|_, _| true);

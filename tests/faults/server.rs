@@ -32,7 +32,7 @@ pub(crate) struct Server {
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
-    /// Time from just before the first SIGTERM to the end of the process. Lower bounds of it hold on every machine.
+    /// Time from just before the first SIGTERM to the end of the process. Tests may assert only lower bounds of this time.
     pub(crate) took: Duration,
     /// Lines that the server wrote to stderr after it had started to listen.
     pub(crate) stderr: String,
@@ -78,7 +78,7 @@ impl Server {
     fn start_command(mut command: Command, settings: &[(&str, &str)]) -> Self {
         command
             .args(["--http", "127.0.0.1:0", "--legacy-sse"])
-            // On a busy machine any handler may hold the reactor for long. The server is not at fault, so the warning about it is off.
+            // On a busy machine any handler may hold the reactor for long. The server is not at fault, so its warning about this is off.
             .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
             .envs(settings.iter().copied())
             .env_remove("RUST_BACKTRACE")
@@ -96,8 +96,8 @@ impl Server {
             }
         });
         let hint = stderr.recv_timeout(DEADLINE).expect("the fixture says where it listens");
-        let url = hint.split_once("http://").map(|it| it.1.trim_end_matches("/mcp"));
-        let address = url.and_then(|it| it.parse().ok()).unwrap_or_else(|| panic!("{hint}"));
+        let url = hint.split_once("http://").map(|parts| parts.1.trim_end_matches("/mcp"));
+        let address = url.and_then(|url| url.parse().ok()).unwrap_or_else(|| panic!("{hint}"));
         Self { child, address, stderr, asked: OnceLock::new() }
     }
 
@@ -169,13 +169,13 @@ impl Memory {
     fn of(pid: u32) -> Self {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         let bytes = |name: &str| {
-            let line = status.lines().find_map(|it| it.strip_prefix(name)).unwrap();
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
             line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
         };
         Self { now: bytes("VmRSS:"), peak: bytes("VmHWM:") }
     }
 
-    /// Returns zeros, because this system does not tell the memory of a process. Tests then check only the answers.
+    /// Returns zeros, because the memory of a process is known only on Linux. On other systems the tests check only the answers.
     #[cfg(not(target_os = "linux"))]
     fn of(_: u32) -> Self {
         Self { now: 0, peak: 0 }

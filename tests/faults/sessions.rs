@@ -37,7 +37,7 @@ fn a_thousand_forgotten_sessions_cost_little() {
         });
         let clients: Vec<_> = clients.map(tokio::spawn).collect();
         check_echo(server.address()).await;
-        let meanwhile = clients.iter().any(|it| !it.is_finished());
+        let meanwhile = clients.iter().any(|client| !client.is_finished());
         for client in clients {
             client.await.unwrap();
         }
@@ -92,7 +92,7 @@ async fn filled(limits: &str, count: usize) -> (Server, Vec<Session>) {
 }
 
 #[test]
-fn over_their_limit_there_is_no_session_until_one_is_deleted() {
+fn sessions_beyond_the_limit_are_refused_until_one_is_deleted() {
     run(async {
         let (server, sessions) = filled("sessions=3", 3).await;
         for _ in 0..3 {
@@ -117,7 +117,7 @@ fn over_their_limit_there_is_no_session_until_one_is_deleted() {
 }
 
 #[test]
-fn sessions_that_are_idle_make_room() {
+fn idle_sessions_make_room_for_new_ones() {
     run(before_it_ends(1, async |valid| {
         let (server, _sessions) = filled("sessions=3,session_idle=600000", 3).await;
         initialize(REVISION).ask(server.address()).await.check_busy("3 sessions");
@@ -138,7 +138,7 @@ fn sessions_that_are_idle_make_room() {
 
 /// A session that was only opened becomes idle no later than one that was used.
 #[test]
-fn sessions_that_were_never_used_make_room_no_later() {
+fn sessions_that_were_never_used_become_idle_no_later() {
     let limits = Limits::new().sessions(3).session_idle(Duration::from_millis(300));
     run(serving(rates::server().limits(limits), async |address| {
         for _ in 0..3 {

@@ -17,7 +17,7 @@ const REVISION: &str = "2025-11-25";
 /// Value of each shared limit in these tests.
 const ALL: usize = 16;
 
-/// How the server tells clients apart.
+/// Property by which the server distinguishes clients.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     /// By the principal of a token.
@@ -84,7 +84,7 @@ async fn later() {
     std::future::pending().await
 }
 
-/// Something to subscribe to.
+/// A board that clients can subscribe to.
 #[resource("board://{n}", subscribe)]
 fn board(n: &str) -> String {
     n.to_owned()
@@ -273,7 +273,7 @@ fn a_client_whose_tasks_run_keeps_no_other_out() {
     });
 }
 
-/// All sessions of a client have one share together.
+/// All sessions of a client count towards one share.
 #[test]
 fn a_client_that_subscribes_keeps_no_other_out() {
     run(async {

@@ -17,7 +17,7 @@ use crate::{
     tasks::Folder,
 };
 
-/// Grace period longer than a test may take, so that a server which ends has not waited for it.
+/// Grace period that is longer than any test may take. A server that ends with this setting did not wait for the grace period.
 const ENDLESS: &str = "grace=600000";
 /// Grace period of servers with `grace=700`.
 const GRACE: Duration = Duration::from_millis(700);
@@ -56,7 +56,7 @@ async fn reply(connection: &mut Connection) -> Reply {
 }
 
 #[test]
-fn idle_connections_close() {
+fn idle_connections_are_closed_at_shutdown() {
     run(async {
         let server = started(ENDLESS).await;
         let mut used = call(1, "echo", json!({ "text": "x" })).send(server.address()).await;
@@ -107,7 +107,7 @@ fn calls_that_run_are_finished_and_answered() {
 
 /// During the shutdown, a client may finish a request that it has begun to send.
 #[test]
-fn a_request_that_is_on_its_way_is_answered() {
+fn a_request_that_is_being_sent_at_shutdown_is_answered() {
     run(async {
         let server = started(ENDLESS).await;
         let bytes = call(1, "echo", json!({ "text": "on its way" })).bytes();
@@ -131,7 +131,7 @@ fn a_request_that_is_on_its_way_is_answered() {
 }
 
 #[test]
-fn listen_streams_end_with_their_result() {
+fn listen_streams_end_with_a_result_at_shutdown() {
     run(async {
         let server = started(ENDLESS).await;
         let uris = ["notes://1"];
@@ -160,7 +160,7 @@ fn listen_streams_end_with_their_result() {
 }
 
 #[test]
-fn streams_of_the_older_revisions_end() {
+fn streams_of_older_revisions_end_at_shutdown() {
     run(async {
         let server = started(ENDLESS).await;
         let mut streams = Vec::new();
@@ -180,7 +180,7 @@ fn streams_of_the_older_revisions_end() {
 }
 
 #[test]
-fn requests_that_never_end_are_given_up_after_the_grace() {
+fn requests_that_never_end_are_dropped_after_the_grace_period() {
     run(async {
         let server = started("grace=700").await;
         let session = Session::begin(server.address(), "2025-11-25").await;
@@ -209,7 +209,7 @@ fn requests_that_never_end_are_given_up_after_the_grace() {
 
 /// A client that does not read delays the end of the server by the grace period at most, like a running call.
 #[test]
-fn a_client_that_does_not_read_is_given_up_after_the_grace() {
+fn a_client_that_does_not_read_is_dropped_after_the_grace_period() {
     run(async {
         let server = started("grace=700").await;
         let request = plain_call(1, "big", json!({ "bytes": 16 << 20 }));
@@ -224,7 +224,7 @@ fn a_client_that_does_not_read_is_given_up_after_the_grace() {
 
 /// The client of a session may later see the effects of its call in another process, so the call gets the grace period.
 #[test]
-fn a_call_whose_client_has_left_has_its_grace() {
+fn a_call_whose_client_has_left_gets_the_grace_period() {
     run(async {
         let server = started("grace=700").await;
         let session = Session::begin(server.address(), "2025-11-25").await;
@@ -242,9 +242,9 @@ fn a_call_whose_client_has_left_has_its_grace() {
     });
 }
 
-/// A user who sends a second signal does not want to wait, as on stdio.
+/// As on stdio, a user who sends a second signal does not want to wait.
 #[test]
-fn a_second_signal_ends_the_grace() {
+fn a_second_signal_ends_the_grace_period() {
     run(async {
         let server = started(ENDLESS).await;
         let _held = call(1, "hold", json!({ "key": "a" })).open(server.address()).await;
@@ -257,14 +257,14 @@ fn a_second_signal_ends_the_grace() {
 }
 
 #[test]
-fn a_server_whose_handler_computes_ends_after_the_grace_or_at_a_second_signal() {
+fn a_server_with_a_busy_handler_ends_after_the_grace_period_or_a_second_signal() {
     run(async {
         for (limits, signals) in [("grace=700", 1), (ENDLESS, 2)] {
             let server = started(limits).await;
             let _call = call(1, "compute", json!({})).send(server.address()).await;
             server.wait_for_line("computing");
             server.terminate();
-            // The system merges two signals that come together.
+            // The operating system may merge two signals, so the second one is sent after the first one has taken effect.
             closed_to_others(&server).await;
             if signals == 2 {
                 server.terminate();

@@ -28,7 +28,7 @@ async fn check_too_slow(mut connection: Connection, from: Stopwatch) {
 }
 
 #[test]
-fn a_body_that_stops_half_way_is_given_up() {
+fn a_body_that_stops_half_way_times_out() {
     run(async {
         let server = Server::start(LIMITS);
         let bytes = echo().bytes();
@@ -40,7 +40,7 @@ fn a_body_that_stops_half_way_is_given_up() {
 }
 
 #[test]
-fn a_body_that_drips_is_given_up() {
+fn a_body_that_arrives_too_slowly_times_out() {
     run(async {
         let server = Server::start(LIMITS);
         let bytes = echo().bytes();
@@ -59,7 +59,7 @@ fn a_body_that_drips_is_given_up() {
 }
 
 #[test]
-fn a_body_that_takes_its_time_is_read() {
+fn a_slow_body_within_the_limit_is_read() {
     run(async {
         let server = Server::start("body_time=20000");
         for request in [echo(), echo().chunked()] {
@@ -78,7 +78,7 @@ fn a_body_that_takes_its_time_is_read() {
 
 /// Without a complete head there is no request to answer, so the connection closes.
 #[test]
-fn a_head_that_stops_half_way_is_given_up() {
+fn a_head_that_stops_half_way_times_out() {
     run(async {
         let server = Server::start(LIMITS);
         let from = Stopwatch::start();
@@ -107,7 +107,8 @@ fn many_unfinished_requests_delay_no_other_client() {
                 bodies.push(send(server.address(), &large[..2000]).await);
                 heads.push(send(server.address(), &large[..20]).await);
             }
-            // Opens no more connections at once than can wait to be accepted. The system would retry the others only after a second.
+            // Limits the number of connections that wait to be accepted. The operating system would retry further connections only after a
+            // second.
             check_echo(server.address()).await;
         }
         let grown = server.memory().above(before);

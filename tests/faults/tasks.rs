@@ -116,7 +116,7 @@ fn tasks_survive_the_end_of_their_process() {
         assert_eq!(text(&end(&second, &again).await), two);
         second.kill();
 
-        // No task is left to be run, and clients of protocol revision 2025-11-25 get the same results.
+        // No task is left to run, and clients of protocol revision 2025-11-25 get the same results.
         let third = Server::start_keeping(&folder.tasks());
         let session = Session::begin(third.address(), "2025-11-25").await;
         let ask = async |method: &str, params: Value| {
@@ -151,7 +151,7 @@ async fn keep_on(address: SocketAddr, arguments: Value, answered: Arc<AtomicUsiz
 
 /// The process may be killed at any moment, even in the middle of a write.
 #[test]
-fn a_task_that_was_answered_is_there_after_any_end() {
+fn an_acknowledged_task_survives_a_kill_at_any_moment() {
     run(async {
         let folder = Folder::new();
         let mut begun = Vec::new();
@@ -190,7 +190,7 @@ fn a_second_server_does_not_start_on_the_same_file() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains("tasks.db") && said.contains("a file of its own"), "{said}");
-        // The first server has lost nothing by it.
+        // The first server still works.
         folder.raise("done");
         assert_eq!(text(&end(&server, &id).await), server.process().to_string());
     });

@@ -136,7 +136,7 @@ async fn proxy() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
             }
             let head = String::from_utf8(head).unwrap();
             let line = head.lines().next().unwrap().to_owned();
-            let port = line.split([' ', ':']).nth(2).and_then(|it| it.parse::<u16>().ok());
+            let port = line.split([' ', ':']).nth(2).and_then(|port| port.parse::<u16>().ok());
             log.lock().unwrap().push(line);
             let mut issuer = TcpStream::connect(("127.0.0.1", port.unwrap())).await.unwrap();
             client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await.unwrap();
@@ -159,7 +159,7 @@ fn keys_come_through_the_proxy_of_the_environment() {
         let listener = Secure(listener, certifier.acceptor("login.example"));
         let key = Key::ed25519("k", 1);
         let mut issuer = Issuer::start_at(listener, "https", Manner::Good, &[&key]);
-        // A name that only the proxy knows.
+        // Only the proxy can resolve this name.
         issuer.url = format!("https://login.example:{port}");
         let (address, asked) = proxy().await;
         let proxy = format!("http://{address}");

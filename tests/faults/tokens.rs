@@ -1,4 +1,4 @@
-//! Tokens that an issuer signs: valid ones, a table of invalid ones, and issuers that misbehave (rule B28).
+//! Valid and invalid tokens of an issuer, and issuers that misbehave (rule B28).
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn good_tokens_are_let_in_and_no_others() {
             ed.token(&but("nbf", json!(now() + 20))),
             ed.token_with(&json!({ "alg": "EdDSA" }), &claims),
         ];
-        // The second time, the server remembers the token.
+        // In the second pass, the server has cached each token.
         for token in good.iter().chain(&good) {
             assert_eq!(ask(address, token).await.text(), expected);
         }
@@ -167,7 +167,7 @@ fn keys_are_rotated_and_floods_are_not_passed_on() {
         let (address, claims) = (served.address, issuer.claims());
         assert_eq!(ask(address, &old.token(&claims)).await.status(), 200);
         issuer.publish(&[&new]);
-        // All of these requests come within the pause after the keys were fetched.
+        // All of these requests come within the pause that follows a fetch of the keys.
         let frozen = Frozen::start();
         for _ in 0..20 {
             assert_eq!(ask(address, &unknown.token(&claims)).await.status(), 401);

@@ -18,7 +18,7 @@ use crate::{
 
 const CORE: &str = "2025-11-25";
 
-/// `begun` gets a permit when a call of the user begins, and a call waits for a permit of `go`.
+/// Semaphores of a user's calls. A call adds a permit to `begun`, and then waits for a permit of `go`.
 struct Turns {
     begun: Semaphore,
     go: Semaphore,
@@ -60,7 +60,7 @@ impl Drop for Witness<'_> {
     }
 }
 
-/// Waits until it may go, then says whose it is.
+/// Waits for a permit from the test, and returns the user.
 #[tool]
 async fn wait(ctx: &Context, both: &Arc<Both>, progress: Progress) -> String {
     let user = ctx.principal().expect("a token").to_owned();
@@ -72,13 +72,13 @@ async fn wait(ctx: &Context, both: &Arc<Both>, progress: Progress) -> String {
     format!("{user}'s")
 }
 
-/// Becomes a task that nobody waits for.
+/// Becomes a task that never ends.
 #[tool(task)]
 async fn later() {
     std::future::pending().await
 }
 
-/// Something to hear of.
+/// A board that clients can subscribe to.
 #[resource("shared://board", subscribe)]
 fn board() -> &'static str {
     "empty"
@@ -135,7 +135,7 @@ fn a_session_and_its_contents_are_reachable_only_by_its_user() {
     let both = Both::new();
     run(serving(server(&both), async |address| {
         let (ada, bob) = (session("ada", address).await, session("bob", address).await);
-        // An id of the same length that never existed must get the same answers.
+        // Requests with a session id that never existed must get the same answers.
         let nowhere = Session { id: "0".repeat(ada.id.len()), ..ada };
         let (ada, nowhere) = (Session { id: ada.id.clone(), ..nowhere }, nowhere);
         let meta = json!({ "progressToken": 7 });
@@ -143,7 +143,7 @@ fn a_session_and_its_contents_are_reachable_only_by_its_user() {
         let call = ada.post(&message(1, "tools/call", call));
         let mut running = by("ada", call).open(address).await.check_events();
         both.begun("ada").await;
-        let event = running.event().await.and_then(|it| it.id).expect("an event with a name");
+        let event = running.event().await.and_then(|event| event.id).expect("an event with a name");
 
         let hers = everything(&ada, &event).into_iter();
         for (own, none) in hers.zip(everything(&nowhere, &event)) {
@@ -153,7 +153,7 @@ fn a_session_and_its_contents_are_reachable_only_by_its_user() {
             // The id of the session is not enough without a token.
             assert_eq!(own.ask(address).await.status(), 401);
         }
-        // In bob's own session the same ids stand for his own calls and events.
+        // In bob's own session, the same ids refer to his own calls and events.
         assert_eq!(by("bob", bob.post(&cancelled(&json!(1)))).ask(address).await.status(), 202);
         assert_eq!(by("bob", bob.resume(&event)).ask(address).await.status(), 400);
 
@@ -215,13 +215,13 @@ fn a_cursor_leads_into_its_readers_own_list() {
         let rest = page("bob", &bob, json!({ "cursor": first["nextCursor"] })).await;
         for task in rest["tasks"].as_array().into_iter().flatten() {
             let id = task["taskId"].as_str().expect("an id");
-            let owner = ids.iter().find(|it| it.1 == id).map(|it| it.0);
+            let owner = ids.iter().find(|entry| entry.1 == id).map(|entry| entry.0);
             assert_eq!(owner, Some("bob"), "{rest}");
         }
         let rest = page("ada", &ada, json!({ "cursor": first["nextCursor"] })).await;
         assert_eq!(rest["tasks"].as_array().map(Vec::len), Some(1), "{rest}");
 
-        // The task of another user gets the same answer as one that never existed.
+        // A request for another user's task gets the same answer as a request for a task that never existed.
         for (owner, id) in ids.iter().rev().take(5) {
             let other = if *owner == "ada" { "bob" } else { "ada" };
             for method in ["tasks/get", "tasks/cancel", "tasks/update"] {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Maximum memory that a client which does not read may cost, in bytes. The buffers of one connection, in hyper and the outbox, are far
-/// smaller. The tests send far more than this.
+/// smaller. The tests send far more bytes.
 const COST: usize = 8 * MIB;
 
 #[track_caller]
@@ -102,7 +102,8 @@ async fn check_merged(n: u32, server: &Server, request: Request) {
     let messages = stream.rest().await;
     let (last, reports) = messages.split_last().unwrap();
     assert_eq!(text_of(last), format!("{n} reports"));
-    let steps: Vec<_> = reports.iter().filter_map(|it| it["params"]["progress"].as_u64()).collect();
+    let steps: Vec<_> =
+        reports.iter().filter_map(|report| report["params"]["progress"].as_u64()).collect();
     assert!(steps.is_sorted_by(|a, b| a < b), "a report has come late, or twice");
     assert_eq!(steps.last(), Some(&n.into()));
 }
@@ -132,9 +133,9 @@ fn reports_of_a_session_that_are_not_read_are_merged() {
     });
 }
 
-/// The reports of a handler that never has to wait are sent while it works. The handler ends when its client leaves.
+/// If a handler never waits, the server still sends its reports while the handler works. The handler ends when its client leaves.
 #[test]
-fn a_call_that_reports_without_end_is_heard_of() {
+fn the_reports_of_a_handler_that_never_waits_are_sent() {
     run(async {
         let (server, before) = warm().await;
         let endless = json!({ "n": u32::MAX, "bytes": 300 });
@@ -161,7 +162,8 @@ fn large_answers_that_are_not_read_are_kept_once() {
             connections.push(connection);
         }
         check_echo(server.address()).await;
-        // Usually 12 times the size of one answer: the texts are freed by then, and the allocator keeps some of their memory.
+        // The server usually needs 12 times the size of one answer. The texts are freed by then, but the allocator keeps some of their
+        // memory.
         check_bounded("8 answers of 8 MiB", &server, before, 3 * 8 * BYTES);
         for mut connection in connections {
             assert!(connection.body(SOON).await.unwrap().len() > BYTES);
@@ -171,7 +173,7 @@ fn large_answers_that_are_not_read_are_kept_once() {
 
 /// The requests of a connection are answered in order. A request is not handled before the answer to the previous one has been sent.
 #[test]
-fn requests_after_an_answer_that_is_not_read_wait() {
+fn requests_wait_behind_an_answer_that_is_not_read() {
     const BYTES: usize = MIB;
     run(async {
         let (server, before) = warm().await;
@@ -194,7 +196,7 @@ fn requests_after_an_answer_that_is_not_read_wait() {
 }
 
 #[test]
-fn the_stream_of_a_pair_that_is_not_read_keeps_each_update_once() {
+fn a_legacy_sse_stream_that_is_not_read_keeps_each_update_once() {
     run(async {
         let (server, before) = warm().await;
         let mut pair = Pair::begin(server.address()).await;
@@ -213,7 +215,7 @@ fn the_stream_of_a_pair_that_is_not_read_keeps_each_update_once() {
 
 /// Answers cannot be merged, so a client that does not read them must not be able to ask for more and more.
 #[test]
-fn answers_of_a_pair_that_is_not_read_are_bounded() {
+fn answers_on_a_legacy_sse_stream_that_is_not_read_are_bounded() {
     const COUNT: usize = 1000;
     run(async {
         let (server, before) = warm().await;

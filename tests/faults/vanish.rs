@@ -61,7 +61,7 @@ fn a_blocking_handler_is_cancelled_when_its_modern_client_leaves() {
 
 /// The server notices that a client has left, even if the client has already sent the next request on the connection.
 #[test]
-fn a_modern_call_ends_though_the_next_request_is_there_already() {
+fn a_modern_call_ends_even_if_the_next_request_has_arrived() {
     run(async {
         let server = Server::start("keep_alive=500");
         let mut bytes = call(1, "hold", hold("a")).bytes();
@@ -101,7 +101,7 @@ fn a_session_goes_on_without_its_connections() {
 
 /// A call without any event has no stream that could be resumed, but it still runs to its end.
 #[test]
-fn a_plain_answer_of_a_session_is_lost_and_its_call_is_not() {
+fn a_call_of_a_session_finishes_even_if_its_plain_answer_is_lost() {
     run(async {
         let server = Server::start("");
         let session = Session::begin(server.address(), "2025-11-25").await;
@@ -147,7 +147,7 @@ async fn broken_ticks(session: Session, seed: u64, n: u32) -> (Vec<Value>, usize
         }
         let last = stream.last.take().unwrap();
         let resume: Request = session.resume(&last);
-        // Sometimes the old connection is still open when the client comes back, and sometimes events on it are unread.
+        // Sometimes the old connection is still open when the client comes back, and has events that the client has not read.
         let old = (random.below(2) == 0).then_some(stream);
         stream = resume.open(session.address).await.check_events();
         stream.last = Some(last);
@@ -157,7 +157,7 @@ async fn broken_ticks(session: Session, seed: u64, n: u32) -> (Vec<Value>, usize
 }
 
 #[test]
-fn nothing_is_lost_or_doubled_however_often_a_stream_breaks() {
+fn no_message_is_lost_or_repeated_when_a_stream_breaks() {
     const N: u32 = 20;
     run(async {
         let server = Server::start("");
@@ -170,7 +170,8 @@ fn nothing_is_lost_or_doubled_however_often_a_stream_breaks() {
             for (seed, call) in calls {
                 let (messages, breaks) = call.await.unwrap();
                 all_breaks += breaks;
-                let steps = messages.iter().filter_map(|it| it["params"]["progress"].as_u64());
+                let steps =
+                    messages.iter().filter_map(|message| message["params"]["progress"].as_u64());
                 assert_eq!(steps.collect::<Vec<_>>(), (1..=N.into()).collect::<Vec<_>>());
                 assert_eq!(messages.len() as u32, N + 1, "{revision} {seed}: {messages:?}");
                 let last = messages.last().unwrap();

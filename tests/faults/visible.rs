@@ -62,7 +62,7 @@ fn lists_have_what_a_caller_may_use_page_by_page() {
 }
 
 #[test]
-fn a_client_may_see_what_it_would_have_to_ask_more_for() {
+fn lists_can_include_items_that_need_further_scopes() {
     run(async {
         let protected = protected().optional().list_beyond_scopes();
         let served = Served::start(server().auth(protected)).await;
@@ -120,7 +120,7 @@ fn a_caller_cannot_subscribe_to_a_resource_that_it_may_not_read() {
 }
 
 fn header(request: &HttpRequest, name: &str) -> Option<String> {
-    request.headers().get(name).and_then(|it| it.to_str().ok()).map(str::to_owned)
+    request.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
 /// Middleware that takes the caller from headers.
@@ -130,8 +130,8 @@ async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Respon
         let scopes = scopes.unwrap_or_default();
         let scopes = scopes.split(' ').map(Box::<str>::from);
         let authorization = Authorization::new(name).scopes(scopes);
-        let left = header(&request, "x-left").and_then(|it| it.parse().ok());
-        let ends = |it| moment_after(Duration::from_secs(it));
+        let left = header(&request, "x-left").and_then(|seconds| seconds.parse().ok());
+        let ends = |seconds| moment_after(Duration::from_secs(seconds));
         request.extensions_mut().insert(match left.map(ends) {
             Some(ends) => authorization.expires(ends),
             None => authorization,

@@ -13,14 +13,14 @@ use crate::{
     client::{modern, run},
 };
 
-/// Says what few may hear.
+/// Returns a secret.
 #[tool(scopes("secrets"), task)]
 async fn tell(ends: bool) -> &'static str {
     ends_or_never(ends).await;
     "a secret"
 }
 
-/// Says what everybody may hear.
+/// Returns a greeting.
 #[tool(task)]
 async fn chat(ends: bool) -> &'static str {
     ends_or_never(ends).await;
@@ -35,7 +35,7 @@ async fn ends_or_never(ends: bool) {
     }
 }
 
-/// Takes tools away.
+/// Disables or removes a tool.
 #[tool]
 fn withdraw(name: String, how: &str, server: Handle) -> bool {
     match how {

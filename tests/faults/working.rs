@@ -18,7 +18,7 @@ use crate::{
     server::Server,
 };
 
-/// Grace period longer than a test may take, so that a server which ends has not waited for it.
+/// Grace period that is longer than any test may take. A server that ends with this setting did not wait for the grace period.
 const ENDLESS: &str = "grace=600000";
 /// Grace period of servers with `grace=700`.
 const GRACE: Duration = Duration::from_millis(700);
@@ -162,7 +162,7 @@ fn answered(question: &Value, word: &str) -> Value {
 
 // ---- the process ends
 
-/// Clients may come back to another process, which has the tasks of the store.
+/// Clients may come back to another process, which reads the tasks from the store.
 #[test]
 fn tasks_without_a_waiting_client_do_not_delay_the_shutdown() {
     run(async {
@@ -185,7 +185,7 @@ fn tasks_without_a_waiting_client_do_not_delay_the_shutdown() {
 }
 
 #[test]
-fn a_result_that_comes_in_time_is_answered() {
+fn a_result_within_the_grace_period_is_sent() {
     run(async {
         let server = Server::start(ENDLESS);
         let client = Client::Session(session(&server).await);
@@ -272,8 +272,7 @@ fn a_task_outlasts_the_connection_that_asked_for_it() {
             let key = format!("outlasts {dialect}");
             let task = client.begin("hold_task", held(&key)).await;
             is_begun(&server, &key).await;
-            // Two waiting clients leave: the first one perhaps before the server has read its request, and the second one after the server
-            // has read it.
+            // Two waiting clients leave. The first one may leave before the server has read its request, and the second one leaves later.
             for is_read in [false, true] {
                 let waiting = client.about("tasks/result", &task).send(server.address()).await;
                 if is_read {
@@ -296,7 +295,7 @@ async fn question(stream: &mut Stream) -> Value {
 /// A question whose connection is gone goes to the next client that asks for the task: in the same session, in another session, or with
 /// protocol revision 2026-07-28.
 #[test]
-fn a_question_does_not_die_with_its_connection() {
+fn a_question_survives_the_loss_of_its_connection() {
     run(async {
         let server = Server::start("");
         let [own, alone] = Client::both(&server).await;
@@ -374,8 +373,8 @@ async fn together<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     let each = clients.iter().cloned().enumerate();
     let begun: Vec<_> = each.map(|(n, client)| tokio::spawn(what(n, client))).collect();
     let mut done = Vec::new();
-    for it in begun {
-        done.push(it.await.expect("the client goes on"));
+    for task in begun {
+        done.push(task.await.expect("the client goes on"));
     }
     done
 }
@@ -389,7 +388,7 @@ fn text(client: usize, n: usize) -> String {
 fn a_thousand_tasks_have_a_result_each() {
     const CLIENTS: usize = 10;
     const EACH: usize = 100;
-    // One client may have seven eighths of these tasks, which is a thousand.
+    // One client may have seven eighths of these tasks, which are a thousand.
     const LIMIT: usize = 1142;
     run(async {
         let server = Server::start(&format!("tasks={LIMIT}"));

@@ -1,4 +1,5 @@
-//! The graph of a crate: an arrow leads from a file to each file whose items it names, in a `use` or in a path.
+//! The dependency graph of a crate. If a file names an item of another file, in a `use` or in a path, an arrow leads from the first file to
+//! the other.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,11 +15,11 @@ type Path = Vec<String>;
 pub(crate) struct Graph {
     /// Paths relative to the workspace.
     pub(crate) files: Vec<String>,
-    /// At most one arrow from a file to another: the first in the file.
+    /// Arrows by the indices of their two files. Several uses between the same files count as one arrow, which describes the first use.
     pub(crate) arrows: BTreeMap<(usize, usize), Arrow>,
 }
 
-/// The place where an arrow begins.
+/// The source line that causes an arrow.
 #[derive(Clone)]
 pub(crate) struct Arrow {
     pub(crate) file: String,
@@ -27,19 +28,19 @@ pub(crate) struct Arrow {
     pub(crate) name: String,
 }
 
-/// A module: a file, or a module inside a file.
+/// A module, which is a whole file or part of a file.
 #[derive(Default)]
 struct Module {
     file: usize,
     /// Names of the items that are defined here, without modules.
     defined: BTreeSet<String>,
-    /// Names that `use` brings in, public or not, with the paths as they are written.
+    /// Names that a `use` imports, public or private, each with the path as it is written.
     imported: BTreeMap<String, Path>,
     /// The imported names that other modules can see.
     reexported: BTreeSet<String>,
-    /// Modules whose names `use …::*` brings in.
+    /// Modules that `use …::*` imports from.
     globs: Vec<Path>,
-    /// Paths that the module uses: those of its code, and its imports.
+    /// Paths in the code and the imports of the module, each with its line.
     used: Vec<(Path, usize)>,
 }
 
@@ -91,7 +92,7 @@ impl Graph {
     /// Returns a number for each file. Two files have the same number if each can be reached from the other (strongly connected
     /// components).
     pub(crate) fn components(&self) -> Vec<usize> {
-        // Kosaraju's algorithm: visits the reverse graph in the order in which the first traversal left the files.
+        // Kosaraju's algorithm: visits the reversed graph, beginning with the file that the first traversal left last.
         let reversed = self.arrows.keys().map(|(from, to)| (*to, *from)).collect();
         let forward = self.arrows.keys().copied().collect();
         let mut left = Vec::new();
@@ -136,7 +137,7 @@ impl Graph {
     }
 }
 
-/// Visits all files that can be reached from `file`, and records each file after all files that it leads to have been visited.
+/// Visits all files that can be reached from `file`, and appends each file to `left` after all files that it leads to.
 fn leave(file: usize, arrows: &BTreeSet<(usize, usize)>, seen: &mut [bool], left: &mut Vec<usize>) {
     if std::mem::replace(&mut seen[file], true) {
         return;
@@ -147,7 +148,7 @@ fn leave(file: usize, arrows: &BTreeSet<(usize, usize)>, seen: &mut [bool], left
     left.push(file);
 }
 
-/// The module of a file: `src/wire/mod.rs` and `src/wire.rs` are `wire`.
+/// Returns the module of a file. The files `src/wire/mod.rs` and `src/wire.rs` are both the module `wire`.
 fn module_of(file: &str, folder: &str) -> Path {
     let inside = file.strip_prefix(folder).unwrap_or(file).trim_start_matches('/');
     let inside = inside.strip_suffix(".rs").unwrap_or(inside);
@@ -198,7 +199,7 @@ fn read(file: usize, path: Path, items: Vec<Item>, modules: &mut BTreeMap<Path, 
             }
         }
     }
-    // A re-export does not count as a use, unless the module's own code has the name too.
+    // A re-export counts as a use only if the module's own code has the name too.
     let mut idents = BTreeSet::new();
     for item in items.iter().filter(|item| !matches!(item, Item::Use(_) | Item::Mod(_))) {
         idents_in(item.to_token_stream(), &mut idents);
@@ -227,7 +228,7 @@ pub(crate) fn is_test(item: &Item) -> bool {
     attributes.iter().any(is_test)
 }
 
-/// The names that a `use` brings in, with their paths; the name of a glob is empty.
+/// Collects the names that a `use` imports, with their paths. The name of a glob import is empty.
 fn flatten(tree: &UseTree, before: &mut Path, all: &mut Vec<(String, Path)>) {
     let whole = |before: &Path, last: String| {
         let mut path = before.clone();
@@ -254,7 +255,7 @@ fn flatten(tree: &UseTree, before: &mut Path, all: &mut Vec<(String, Path)>) {
     }
 }
 
-/// The name that an item defines in its module.
+/// Returns the name that an item defines in its module.
 pub(crate) fn name_of(item: &Item) -> Option<String> {
     let ident = match item {
         Item::Const(item) => &item.ident,
@@ -272,7 +273,7 @@ pub(crate) fn name_of(item: &Item) -> Option<String> {
     Some(ident.to_string())
 }
 
-/// All paths of two names or more, with their lines.
+/// Collects all paths of two or more names, with their lines.
 fn paths_in(tokens: TokenStream, all: &mut Vec<(Path, usize)>) {
     let mut path: Path = Vec::new();
     let (mut line, mut colons) = (0, 0);
@@ -284,7 +285,7 @@ fn paths_in(tokens: TokenStream, all: &mut Vec<(Path, usize)>) {
                     path.push(ident.to_string());
                 } else {
                     finish(&mut path, line, all);
-                    // A path that begins with `::` names another crate, and a path after `>` an associated item.
+                    // A path that begins with `::` names another crate. A path after `>` names an associated item.
                     if colons != 2 {
                         path.push(ident.to_string());
                         line = ident.span().start().line;
@@ -296,7 +297,7 @@ fn paths_in(tokens: TokenStream, all: &mut Vec<(Path, usize)>) {
             TokenTree::Punct(mark) if mark.as_char() == ':' => colons += 1,
             TokenTree::Group(group) => {
                 finish(&mut path, line, all);
-                // `pub(in crate::room)` uses nothing.
+                // `pub(in crate::room)` is not a use of the room.
                 if !(after_pub && group.delimiter() == Delimiter::Parenthesis) {
                     paths_in(group.stream(), all);
                 }
@@ -332,8 +333,8 @@ fn idents_in(tokens: TokenStream, all: &mut BTreeSet<String>) {
 struct Names<'a>(&'a BTreeMap<Path, Module>);
 
 impl Names<'_> {
-    /// The file that defines the item at `path`, as written in module `own`. Returns `None` for other crates, for an item of `own` itself,
-    /// and for a module, because the items that are used of a module have paths of their own.
+    /// Returns the file that defines the item at `path`, which is written in the module `own`. Returns `None` for an item of another crate,
+    /// for an item of `own` itself, and for a module. A use of an item of that module has its own path.
     fn file(&self, own: &Path, path: &Path) -> Option<usize> {
         self.item(&self.absolute(own, path, 0)?, 0)
     }

@@ -11,14 +11,14 @@ use crate::sources::root;
 
 const TOOLS: [&str; 5] = ["cargo", "node", "npm", "python3", "rustup"];
 
-/// Writes the value of `CI` and the call on one line.
+/// Script that appends the value of `CI` and the call to a file, on one line.
 const STAND_IN: &str = "#!/bin/sh\necho \"CI=$CI ${0##*/} $*\" >> \"$CALLS\"\n";
 
 pub(crate) fn script() -> String {
     fs::read_to_string(root().join(".ci/run")).expect("the script is there")
 }
 
-/// Runs a script and returns its calls, one a line. `name` is the name of a folder that no other test uses.
+/// Runs a script and returns its calls, one per line. `name` is the name of a folder that no other test uses.
 pub(crate) fn calls(name: &str, script: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let write = |path: &Path, text: &str| {
@@ -53,7 +53,7 @@ fn manifest() -> String {
 
 /// Returns the calls without the variable `CI`. In such a call, a test passes even if a tool that it needs is missing.
 pub(crate) fn without_ci(calls: &str) -> Vec<String> {
-    calls.lines().filter(|it| !it.starts_with("CI=1 ")).map(str::to_owned).collect()
+    calls.lines().filter(|call| !call.starts_with("CI=1 ")).map(str::to_owned).collect()
 }
 
 /// Returns the sets of features with which the crate's own tests do not run. The tests should run with the default features, with each
@@ -61,14 +61,14 @@ pub(crate) fn without_ci(calls: &str) -> Vec<String> {
 pub(crate) fn untested_features(calls: &str) -> Vec<String> {
     let manifest = manifest();
     let features = manifest.split("[features]\n").nth(1).expect("the crate has features");
-    let features = features.lines().take_while(|it| !it.starts_with('['));
-    let names = features.filter_map(|it| it.split_once(" = ")).map(|it| it.0);
-    let names = names.filter(|it| it.starts_with(char::is_lowercase) && *it != "default");
-    let alone = names.map(|it| format!(" --no-default-features --features {it}"));
+    let features = features.lines().take_while(|line| !line.starts_with('['));
+    let names = features.filter_map(|line| line.split_once(" = ")).map(|parts| parts.0);
+    let names = names.filter(|name| name.starts_with(char::is_lowercase) && *name != "default");
+    let alone = names.map(|name| format!(" --no-default-features --features {name}"));
     let sets = alone.chain([String::new(), " --all-features".to_owned()]);
     let is_run = |set: &str| {
         let call = format!("cargo test -p mcp-runtime --lib --test behaviour{set}");
-        calls.lines().any(|it| it.split_once(' ').is_some_and(|it| it.1 == call))
+        calls.lines().any(|line| line.split_once(' ').is_some_and(|parts| parts.1 == call))
     };
-    sets.filter(|it| !is_run(it)).collect()
+    sets.filter(|set| !is_run(set)).collect()
 }

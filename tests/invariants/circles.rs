@@ -1,4 +1,4 @@
-//! No cycles: the files that a file uses must not lead back to it, neither inside a room (top-level module) nor between rooms.
+//! A crate has no cycles. The files that a file uses must not lead back to that file, inside a room (top-level module) or between rooms.
 
 use std::collections::BTreeSet;
 

@@ -42,8 +42,9 @@ const PAUSED: &str = "a server whose clock the transcripts stop, or let jump";
 
 /// Returns the lines of tests that sleep or read a clock, except on the paused clock.
 pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
-    let checked =
-        sources.iter().filter(|it| !EXCEPTED.iter().any(|(path, _)| it.path.starts_with(path)));
+    let checked = sources
+        .iter()
+        .filter(|source| !EXCEPTED.iter().any(|(path, _)| source.path.starts_with(path)));
     let violations = checked.flat_map(|source| {
         let is_paused = is_paused(source);
         source.find(|line| is_violation(line, is_paused))
@@ -54,13 +55,14 @@ pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
 fn is_violation(line: &str, is_paused: bool) -> bool {
     let of_the_machine = ["thread::sleep(", "std::time::Instant", "SystemTime::now"];
     let words = if is_paused { &of_the_machine } else { &WORDS };
-    words.iter().any(|it| line.contains(it))
+    words.iter().any(|word| line.contains(word))
 }
 
-/// Whether every runtime in the file begins with the paused clock, on which waiting costs nothing and is exact.
+/// Whether every runtime in the file begins with the paused clock, on which waits are exact and take no real time.
 fn is_paused(source: &Source) -> bool {
-    let has =
-        |words: &[&str]| source.lines.iter().any(|line| words.iter().any(|it| line.contains(it)));
+    let has = |words: &[&str]| {
+        source.lines.iter().any(|line| words.iter().any(|word| line.contains(word)))
+    };
     let runs = [
         "#[tokio::test]",
         "#[tokio::test(flavor",
@@ -74,9 +76,12 @@ fn is_paused(source: &Source) -> bool {
 /// Returns exceptions for files that are gone, or that no longer need an exception.
 pub(crate) fn stale(sources: &[Source]) -> Vec<String> {
     let is_needed = |path: &str| {
-        let of = |it: &&Source| it.path.starts_with(path);
-        sources.iter().filter(of).any(|it| !it.find(|line| is_violation(line, false)).is_empty())
+        let of = |source: &&Source| source.path.starts_with(path);
+        sources
+            .iter()
+            .filter(of)
+            .any(|source| !source.find(|line| is_violation(line, false)).is_empty())
     };
-    let stale = EXCEPTED.iter().filter(|it| !is_needed(it.0));
-    stale.map(|it| format!("{} needs no exception", it.0)).collect()
+    let stale = EXCEPTED.iter().filter(|exception| !is_needed(exception.0));
+    stale.map(|exception| format!("{} needs no exception", exception.0)).collect()
 }

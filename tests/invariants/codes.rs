@@ -48,18 +48,19 @@ fn readable(text: &Text) -> Vec<bool> {
 /// Whether the doc comment at the beginning of `lines` belongs to a page of the documentation. Variants of private enums count as public,
 /// which is stricter than necessary.
 fn documents_public_item(lines: &[&str], in_public_trait: bool) -> bool {
-    let mut code = lines.iter().map(|it| it.trim_start());
-    let item = code.find(|it| !it.is_empty() && !it.starts_with("//") && !it.starts_with("#["));
-    item.is_some_and(|it| {
+    let mut code = lines.iter().map(|line| line.trim_start());
+    let item =
+        code.find(|line| !line.is_empty() && !line.starts_with("//") && !line.starts_with("#["));
+    item.is_some_and(|item| {
         let is_method =
-            ["fn ", "async fn ", "type ", "const "].iter().any(|word| it.starts_with(word));
-        it.starts_with("pub ")
-            || it.starts_with(|first: char| first.is_ascii_uppercase())
+            ["fn ", "async fn ", "type ", "const "].iter().any(|word| item.starts_with(word));
+        item.starts_with("pub ")
+            || item.starts_with(|first: char| first.is_ascii_uppercase())
             || in_public_trait && is_method
     })
 }
 
-/// References to rules that are not in `rules`, the text of docs/rules.md.
+/// Returns the references to rules that are missing in `rules`, the text of docs/rules.md.
 pub(crate) fn unknown(texts: &[Text], rules: &str) -> Vec<String> {
     let known: BTreeSet<&str> = rules
         .lines()
@@ -80,25 +81,26 @@ fn has_code(line: &str) -> bool {
     codes(line).next().is_some()
 }
 
-/// Letters, a hyphen and two digits: `META-03`, `C-20`.
+/// Returns the rule codes in a line. A code has letters, a hyphen and two digits, such as `META-03` or `C-20`.
 fn codes(line: &str) -> impl Iterator<Item = &str> {
     line.match_indices('-').filter_map(|(at, _)| {
         let letters = line[..at].chars().rev().take_while(char::is_ascii_alphanumeric);
         let word: String = letters.collect::<Vec<_>>().into_iter().rev().collect();
         let digits = line[at + 1..].chars().take_while(char::is_ascii_digit).count();
         let after = line[at + 1 + digits..].chars().next();
-        let is_upper = word.chars().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
-            && word.starts_with(|first: char| first.is_ascii_uppercase());
+        let is_upper =
+            word.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit())
+                && word.starts_with(|first: char| first.is_ascii_uppercase());
         let is_code = digits == 2
             && is_upper
             && word != "UTF"
-            && !after.is_some_and(|it| it.is_ascii_alphanumeric() || it == '-');
+            && !after.is_some_and(|next| next.is_ascii_alphanumeric() || next == '-');
         is_code.then(|| &line[at - word.len()..at + 1 + digits])
     })
 }
 
 #[test]
-fn a_code_is_told_from_other_words() {
+fn a_rule_code_is_distinguished_from_other_words() {
     for (line, expected) in [
         ("on it (META-03).", true),
         ("(TASK4-10)", true),

@@ -28,12 +28,12 @@ fn layer(room: &str) -> Option<usize> {
 fn room(source: &Source) -> Option<&str> {
     let inside = source.path.strip_prefix("mcp-runtime/src/")?;
     let first = inside.split('/').next()?;
-    Some(first.strip_suffix(".rs").unwrap_or(first)).filter(|it| *it != "lib")
+    Some(first.strip_suffix(".rs").unwrap_or(first)).filter(|room| *room != "lib")
 }
 
 pub(crate) fn unknown_rooms(sources: &[Source]) -> Vec<String> {
     let rooms = sources.iter().filter_map(room);
-    rooms.filter(|it| layer(it).is_none()).map(str::to_owned).collect()
+    rooms.filter(|room| layer(room).is_none()).map(str::to_owned).collect()
 }
 
 /// Returns every use of another room in the same layer or in a layer further out.
@@ -50,10 +50,11 @@ pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Returns each room that a file names, with its line: in `crate::room`, or in a `use crate::{room::…, room::…}` over several lines.
+/// Returns each room that a file names, with the line. Finds `crate::room`, and the rooms in a `use crate::{room::…, room::…}` over several
+/// lines.
 fn used_rooms(source: &Source) -> Vec<(String, usize)> {
     let word = |text: &str| -> String {
-        text.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect()
+        text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
     };
     let mut used = Vec::new();
     let mut depth = 0_i32;
@@ -66,14 +67,14 @@ fn used_rooms(source: &Source) -> Vec<(String, usize)> {
             continue;
         }
         for (from, _) in line.match_indices("crate::") {
-            // `$crate::` is a macro's way to name its own crate: generated code, not a room.
+            // `$crate::` in a macro belongs to generated code, so it does not name a room.
             if line[..from].ends_with('$') {
                 continue;
             }
             let rest = &line[from + "crate::".len()..];
             if let Some(list) = rest.strip_prefix('{') {
                 depth = braces(rest);
-                used.extend(split_top(list).map(|it| (word(it.trim_start()), at + 1)));
+                used.extend(split_top(list).map(|part| (word(part.trim_start()), at + 1)));
             } else {
                 used.push((word(rest), at + 1));
             }
@@ -83,14 +84,14 @@ fn used_rooms(source: &Source) -> Vec<(String, usize)> {
 }
 
 fn braces(line: &str) -> i32 {
-    line.chars().map(|it| i32::from(it == '{') - i32::from(it == '}')).sum()
+    line.chars().map(|letter| i32::from(letter == '{') - i32::from(letter == '}')).sum()
 }
 
 /// Returns the parts of `a::{b, c}, d` between top-level commas.
 fn split_top(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
-    list.split(move |it: char| {
-        depth += i32::from(it == '{') - i32::from(it == '}');
-        it == ',' && depth == 0
+    list.split(move |letter: char| {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        letter == ',' && depth == 0
     })
 }

@@ -1,7 +1,7 @@
 //! The invariants of ARCHITECTURE.md, checked against the sources.
 //!
-//! Each rule is a function over sources and runs twice. On the sources of the workspace it must find no violation. On a planted violation
-//! it must report it, which shows that the rule still works.
+//! Each rule is a function over sources and runs twice. A rule must find no violation in the sources of the workspace. It must also report
+//! a planted violation, which shows that the rule still works.
 
 mod arrows;
 #[cfg(unix)]
@@ -167,7 +167,7 @@ fn no_room_uses_a_room_that_leads_back_to_it() {
     assert_eq!(circles::arrows_back(&between_files), Vec::<String>::new());
     let found = circles::arrows_back(&circles::rooms(&between_files, RUNTIME));
     assert_eq!(found.len(), 2, "{found:?}");
-    // Rooms inside of a room.
+    // The same holds for rooms inside a room.
     let planted = sources_of(&[
         ("lib.rs", "mod a;"),
         ("a/mod.rs", "mod b;\nmod c;"),
@@ -212,7 +212,7 @@ fn no_two_types_of_a_crate_have_the_same_name() {
 }
 
 #[test]
-fn there_is_no_unsafe_code_but_in_the_guard() {
+fn only_the_stdio_guard_has_unsafe_code() {
     let violation = planted(
         "mcp-runtime/crates/wire/src/raw.rs",
         "unsafe { std::str::from_utf8_unchecked(bytes) }",
@@ -221,7 +221,7 @@ fn there_is_no_unsafe_code_but_in_the_guard() {
 }
 
 #[test]
-fn every_public_trait_says_what_is_missing() {
+fn every_public_trait_has_a_custom_error_message() {
     let violation = planted(
         "mcp-runtime/src/call/reply/tool.rs",
         "#[diagnostic::on_unimplemented(message = \"no\")]\npub trait Told {}\n\npub trait Untold {}",
@@ -233,7 +233,7 @@ fn every_public_trait_says_what_is_missing() {
 }
 
 #[test]
-fn no_code_of_a_rule_is_published() {
+fn texts_for_users_contain_no_rule_codes() {
     let text = |path: &str, text: &str| Text { path: path.to_owned(), text: text.to_owned() };
     let violations = [
         text(
@@ -266,7 +266,7 @@ fn no_code_of_a_rule_is_published() {
 }
 
 #[test]
-fn every_rule_that_is_referred_to_is_in_the_list() {
+fn every_referenced_rule_is_in_the_list() {
     let planted = [
         ("a.rs", "// The id comes back (rule RPC-02)."),
         ("b.jsonl", "{\"#\": \"RPC-99: no such rule\"}"),
@@ -302,7 +302,7 @@ fn tests_wait_for_conditions_and_not_for_a_while() {
 }
 
 #[test]
-fn the_paused_clock_may_be_waited_for_and_the_machines_may_not() {
+fn tests_may_wait_on_the_paused_clock_but_not_on_the_machines() {
     let test = |line: &str| {
         let text = format!("#[tokio::test(start_paused = true)]\nasync fn x() {{ {line} }}");
         clocks::violations(&[planted("mcp-runtime/tests/behaviour/new.rs", &text)]).len()
@@ -345,7 +345,7 @@ fn a_server_brings_few_crates() {
 
 #[cfg(unix)]
 #[test]
-fn ci_skips_no_test_in_silence() {
+fn ci_does_not_skip_tests_silently() {
     let planted = ci::script().replace("export CI=1", "");
     assert!(!ci::without_ci(&ci::calls("ci-planted", &planted)).is_empty());
     let calls = ci::calls("ci", &ci::script());

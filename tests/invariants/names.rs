@@ -29,7 +29,7 @@ fn places(texts: &[Text], folder: &str) -> BTreeMap<String, Vec<String>> {
             }
         }
     }
-    // Variants of one file for different features or systems are one type.
+    // Definitions in one file, for different features or systems, are variants of one type.
     places.retain(|_, files| {
         files.sort();
         files.dedup();

@@ -1,4 +1,4 @@
-//! Files that `cargo package` adds to the sources of a crate, and their parts that registries and the documentation site read.
+//! Files that a package contains besides the sources, and the parts of these files that registries and the documentation site read.
 
 use std::{fs, process::Command};
 
@@ -8,7 +8,7 @@ const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 
 /// A crate as it is published.
 pub(crate) struct Package {
-    /// The paths of its files, one a line.
+    /// Paths of the files in the package, one per line.
     pub(crate) files: String,
     pub(crate) readme: String,
     pub(crate) manifest: String,
@@ -37,7 +37,7 @@ pub(crate) fn read(name: &str, folder: &str) -> Package {
 pub(crate) fn problems(package: &Package) -> Vec<String> {
     let mut found = Vec::new();
     for file in ["README.md", LICENCES[0], LICENCES[1]] {
-        if !package.files.lines().any(|it| it == file) {
+        if !package.files.lines().any(|line| line == file) {
             found.push(format!("{file} is not in the package"));
         }
     }
@@ -48,7 +48,7 @@ pub(crate) fn problems(package: &Package) -> Vec<String> {
             found.push(format!("{name} is not that of the repository"));
         }
     }
-    // Without this, the documentation site shows the default features only.
+    // Without this setting, the documentation site shows only the default features.
     let shows_all = "\n[package.metadata.docs.rs]\nall-features = true\n";
     if package.manifest.contains("\n[features]\n") && !package.manifest.contains(shows_all) {
         found.push(
@@ -56,7 +56,7 @@ pub(crate) fn problems(package: &Package) -> Vec<String> {
         );
     }
     let links = package.readme.split("](").skip(1);
-    for link in links.filter(|it| !it.starts_with("https://")) {
+    for link in links.filter(|link| !link.starts_with("https://")) {
         let link = link.split(')').next().unwrap_or_default();
         found.push(format!("README.md links to {link}, which the page of the crate does not have"));
     }

@@ -22,7 +22,7 @@ pub(crate) fn dates(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| !source.path.ends_with("protocol/revision.rs") && has_date(line))
 }
 
-/// Only transports, stores and issuers do I/O. The rooms of layer 8 are for people: they print, and read and write lock files.
+/// Only transports, stores and issuers do I/O. The exceptions are the command line, the logs, and the contract check.
 pub(crate) fn io(sources: &[Source]) -> Vec<String> {
     const IO: [&str; 9] = [
         "std::fs",
@@ -46,7 +46,8 @@ pub(crate) fn io(sources: &[Source]) -> Vec<String> {
         "/testing/contract.rs",
     ];
     each(sources, |source, line| {
-        !free.iter().any(|it| source.path.contains(it)) && IO.iter().any(|it| line.contains(it))
+        !free.iter().any(|folder| source.path.contains(folder))
+            && IO.iter().any(|name| line.contains(name))
     })
 }
 
@@ -56,11 +57,12 @@ pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
         line.match_indices("::").any(|(at, _)| {
             // After a name or a `>`, `::` continues a path. prettyplease may put spaces or a line break between the two.
             let before = line[..at].trim_end().chars().next_back();
-            let goes_on = |it: char| it.is_alphanumeric() || matches!(it, '_' | '>' | ':' | '$');
-            let is_absolute = before.is_some_and(|it| !goes_on(it));
+            let goes_on =
+                |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '>' | ':' | '$');
+            let is_absolute = before.is_some_and(|letter| !goes_on(letter));
             let name: String = line[at + 2..]
                 .chars()
-                .take_while(|it| it.is_alphanumeric() || *it == '_')
+                .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
                 .collect();
             // `facade` is the name of the runtime in the fixtures of `crate = …`.
             let may = matches!(name.as_str(), "mcp_runtime" | "core" | "std" | "facade" | "");
@@ -87,15 +89,15 @@ pub(crate) fn values(sources: &[Source]) -> Vec<String> {
         "protocol/modern.rs",
     ];
     each(sources, |source, line| {
-        ROOMS.iter().any(|it| source.path.contains(it))
-            && !EXCEPTED.iter().any(|it| source.path.contains(it))
+        ROOMS.iter().any(|room| source.path.contains(room))
+            && !EXCEPTED.iter().any(|file| source.path.contains(file))
             && (line.contains("serde_json::Value")
                 || line.contains("serde_json::{Value")
                 || line.contains("json!("))
     })
 }
 
-/// Nothing but the stdio transport and the command line writes to stdout.
+/// Only the stdio transport and the command line write to stdout.
 pub(crate) fn prints(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| {
         let is_print = line.contains("println!(") && !line.contains("eprintln!(")

@@ -5,11 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Rust file.
+/// A Rust file, reduced to the code that a rule reads.
 pub(crate) struct Source {
     /// Relative to the workspace.
     pub(crate) path: String,
-    /// The lines. Lines that are not shipped code are blank, so that line numbers stay correct.
+    /// All lines. Lines outside of the selected code are blank, so that line numbers stay correct.
     pub(crate) lines: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ impl Source {
     }
 }
 
-/// File as it is written.
+/// A file with its full text.
 pub(crate) struct Text {
     /// Relative to the workspace.
     pub(crate) path: String,
@@ -43,7 +43,7 @@ pub(crate) fn texts() -> Vec<Text> {
     for document in ["README.md", "SECURITY.md", "CHANGELOG.md", "BENCHMARKS.md"] {
         all.push(text(document));
     }
-    all.retain(|it| it.path.ends_with(".rs") || it.path.ends_with(".md"));
+    all.retain(|text| text.path.ends_with(".rs") || text.path.ends_with(".md"));
     assert!(all.len() > 250, "only {} texts", all.len());
     all
 }
@@ -83,8 +83,8 @@ pub(crate) fn library() -> Vec<Source> {
     all
 }
 
-/// Returns the test code: whole files, and the modules under `#[cfg(test)]` in others. Programs that never run are left out: those of the
-/// suite `ui`, and benchmarks.
+/// Returns the test code: whole test files, and the modules under `#[cfg(test)]` in other files. Leaves out the benchmarks and the programs
+/// of the suite `ui`, because `cargo test` does not run them.
 pub(crate) fn tests() -> Vec<Source> {
     let mut files = Vec::new();
     for folder in ["mcp-runtime", "mcp-macros", "tests", "examples"] {
@@ -121,7 +121,10 @@ fn files_in(folder: &Path, extensions: &[&str], all: &mut Vec<PathBuf>) {
             if !path.ends_with("target") {
                 files_in(&path, extensions, all);
             }
-        } else if path.extension().is_some_and(|it| extensions.iter().any(|known| it == *known)) {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extensions.iter().any(|known| extension == *known))
+        {
             all.push(path);
         }
     }
@@ -135,9 +138,9 @@ pub(crate) fn expansions() -> Vec<Source> {
 fn read(folder: &str, wanted: fn(&str) -> bool) -> Vec<Source> {
     let mut all = Vec::new();
     walk(root(), &root().join(folder), &mut all);
-    let all: Vec<_> = all.into_iter().filter(|it| wanted(&it.path)).collect();
+    let all: Vec<_> = all.into_iter().filter(|text| wanted(&text.path)).collect();
     assert!(!all.is_empty(), "no sources in {folder}");
-    all.iter().map(|it| Source::new(&it.path, &it.text)).collect()
+    all.iter().map(|text| Source::new(&text.path, &text.text)).collect()
 }
 
 fn walk(root: &Path, folder: &Path, all: &mut Vec<Text>) {

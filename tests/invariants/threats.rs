@@ -1,4 +1,4 @@
-//! The tables of SECURITY.md. Each threat names a test of the defence against it.
+//! The tables of SECURITY.md. Each row names a test of the defence against its threat.
 
 use std::{fs, path::Path};
 
@@ -12,8 +12,8 @@ const SUITES: [(&str, &str); 5] = [
 
 /// Returns rows of the tables that name no test, or a test that does not exist.
 pub(crate) fn unshown(text: &str) -> Vec<String> {
-    let rows = text.lines().filter(|it| it.starts_with("| "));
-    let rows = rows.filter(|it| !it.starts_with("| threat "));
+    let rows = text.lines().filter(|line| line.starts_with("| "));
+    let rows = rows.filter(|row| !row.starts_with("| threat "));
     rows.filter_map(problem).collect()
 }
 
@@ -21,7 +21,7 @@ fn problem(row: &str) -> Option<String> {
     let threat = row.split('|').nth(1).unwrap_or_default().trim();
     let shown = row.trim_end_matches(['|', ' ']).rsplit('|').next().unwrap_or_default();
     let tests: Vec<_> =
-        shown.split('`').skip(1).step_by(2).filter_map(|it| it.split_once("::")).collect();
+        shown.split('`').skip(1).step_by(2).filter_map(|name| name.split_once("::")).collect();
     if tests.is_empty() {
         return Some(format!("{threat}: no test"));
     }
@@ -38,11 +38,11 @@ fn exists(suite: &str, name: &str) -> bool {
 
 fn contains(folder: &Path, text: &str) -> bool {
     let entries = fs::read_dir(folder).expect("the tests can be listed");
-    entries.map(|it| it.expect("the tests can be listed").path()).any(|path| {
+    entries.map(|entry| entry.expect("the tests can be listed").path()).any(|path| {
         if path.is_dir() {
             return contains(&path, text);
         }
-        let is_rust = path.extension().is_some_and(|it| it == "rs");
-        is_rust && fs::read_to_string(&path).is_ok_and(|it| it.contains(text))
+        let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+        is_rust && fs::read_to_string(&path).is_ok_and(|code| code.contains(text))
     })
 }

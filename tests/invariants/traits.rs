@@ -58,9 +58,11 @@ pub(crate) fn silent(sources: &[Source]) -> Vec<String> {
     for source in sources {
         for (at, line) in source.lines.iter().enumerate() {
             let Some(rest) = line.trim_start().strip_prefix("pub trait ") else { continue };
-            let name: String =
-                rest.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect();
-            let is_excepted = EXCEPTED.iter().any(|it| it.0 == name);
+            let name: String = rest
+                .chars()
+                .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
+                .collect();
+            let is_excepted = EXCEPTED.iter().any(|exception| exception.0 == name);
             if !is_excepted && !speaks(&source.lines[..at]) {
                 found.push(format!(
                     "{}:{}: `{name}` has no `#[diagnostic::on_unimplemented]`",
@@ -84,12 +86,12 @@ fn speaks(before: &[String]) -> bool {
 pub(crate) fn stale(sources: &[Source]) -> Vec<String> {
     let is_declared = |name: &str| {
         let declaration = format!("pub trait {name}");
-        let mut lines = sources.iter().flat_map(|it| &it.lines);
+        let mut lines = sources.iter().flat_map(|source| &source.lines);
         lines.any(|line| {
             let rest = line.trim_start().strip_prefix(&declaration);
-            rest.is_some_and(|it| it.starts_with(|next: char| !next.is_alphanumeric()))
+            rest.is_some_and(|rest| rest.starts_with(|next: char| !next.is_alphanumeric()))
         })
     };
-    let stale = EXCEPTED.iter().filter(|it| !is_declared(it.0));
+    let stale = EXCEPTED.iter().filter(|exception| !is_declared(exception.0));
     stale.map(|(name, reason)| format!("there is no `{name}`, excepted because {reason}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Questions to official clients: forms, pages, samples and roots, one at a time and together.
+//! Questions to official clients: forms, pages, sampling requests and roots, one at a time and in parallel.
 
 use serde_json::{Value, json};
 use support::requirement::Missing;
@@ -61,7 +61,7 @@ const ANSWERS: [&str; 9] = [
     "Keep this in mind: the sea",
 ];
 
-/// Returns a text that the error of the step contains if the revision lacks a feature that the step needs, or `None` if the step succeeds.
+/// Returns part of the error message if the revision lacks a feature that the step needs. Returns `None` if the step succeeds.
 fn lacking(revision: &str, step: usize) -> Option<&'static str> {
     match step {
         2.. if revision < FORMS => Some("the client speaks"),
@@ -74,7 +74,7 @@ fn lacking(revision: &str, step: usize) -> Option<&'static str> {
 fn counted(report: &Value) -> [usize; 3] {
     let asked = report["asked"].as_array().expect("what was asked");
     ["elicitation", "sampling", "roots"]
-        .map(|kind| asked.iter().filter(|it| it.get(kind).is_some()).count())
+        .map(|kind| asked.iter().filter(|question| question.get(kind).is_some()).count())
 }
 
 #[track_caller]
@@ -91,14 +91,14 @@ fn check_questions(report: Result<Value, Missing>, revision: &str) {
         let error = outcome["error"]["message"].as_str().or(failure(outcome));
         let is_right = match lacking(revision, at) {
             None => prompt.or(text(outcome)) == Some(answer),
-            Some(what) => error.is_some_and(|it| it.contains(what)),
+            Some(what) => error.is_some_and(|error| error.contains(what)),
         };
         assert!(is_right, "{revision}: {answer}\n{outcome:#}");
     }
-    // A session keeps the roots of a client that notifies it of changes.
+    // In a session, the server keeps the roots of a client that announces changes of its roots.
     let roots = if revision == MODERN { 2 } else { 1 };
     let forms = (0..ANSWERS.len()).filter(|at| *at > 1 && lacking(revision, *at).is_none()).count();
-    // The step with several rounds asks with two forms.
+    // The step with several rounds uses two forms.
     let expected = if forms > 0 { [forms + 1, 2, roots] } else { [0, 1, 1] };
     assert_eq!(counted(&report), expected, "{revision}\n{report:#}");
 }
@@ -150,7 +150,7 @@ fn check_pages(report: Result<Value, Missing>, revision: &str) {
     let asked = report["asked"].as_array().expect("what was asked");
     if revision < PAGES {
         for outcome in [paid, declined] {
-            assert!(failure(outcome).is_some_and(|it| it.contains("no pages")), "{report:#}");
+            assert!(failure(outcome).is_some_and(|error| error.contains("no pages")), "{report:#}");
         }
         assert!(asked.is_empty(), "{report:#}");
         return;
@@ -159,14 +159,14 @@ fn check_pages(report: Result<Value, Missing>, revision: &str) {
     assert_eq!(failure(declined), Some("the user declined to answer"), "{report:#}");
     let mut ids = Vec::new();
     assert_eq!(asked.len(), 2, "{report:#}");
-    for (params, booking) in asked.iter().map(|it| &it["elicitation"]).zip(1..) {
+    for (params, booking) in asked.iter().map(|question| &question["elicitation"]).zip(1..) {
         assert_eq!(params["mode"], "url", "{report:#}");
         assert_eq!(params["message"], format!("Please pay for {booking}."), "{report:#}");
         let url = format!("https://example.com/pay?booking={booking}");
         assert_eq!(params["url"], url, "{report:#}");
         ids.extend(params["elicitationId"].as_str());
     }
-    // Only 2025-11-25 gives each page an id.
+    // Only protocol revision 2025-11-25 gives each page an id.
     assert_eq!(ids.len(), if revision == PAGES { 2 } else { 0 }, "{report:#}");
     assert!(ids.first() != ids.last() || ids.is_empty(), "{report:#}");
 }
@@ -183,7 +183,7 @@ fn users_are_sent_to_pages() {
     }
 }
 
-/// A client that declares no capability is asked nothing.
+/// The server sends no questions to a client that declares no capability.
 #[test]
 fn a_client_without_elicitation_gets_an_error_and_no_question() {
     let server = Server::over_http("everything");
@@ -212,13 +212,14 @@ fn a_client_without_elicitation_gets_an_error_and_no_question() {
     check(typescript::carry_out(&server, "client", FORMS, plan.clone()));
     check(typescript::carry_out(&server, "sdk", "auto", plan));
 }
-/// The Inspector's command line has no user and no model, and declares neither. It has an empty list of roots.
+
+/// The Inspector's command line has no user and no model, so it declares neither elicitation nor sampling. Its list of roots is empty.
 #[test]
 fn the_inspector_is_asked_for_roots() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
         let roots = inspector::call("test_input_required_result_list_roots", "{}");
-        inspector::check(&server, &roots, 0, |it| {
-            it.result["content"][0]["text"] == "The client works in: "
+        inspector::check(&server, &roots, 0, |answer| {
+            answer.result["content"][0]["text"] == "The client works in: "
         });
     }
 }

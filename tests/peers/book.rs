@@ -17,7 +17,7 @@ use support::{
 
 use crate::{inspector, python, python::text, server::Server, typescript};
 
-/// Returns a plan with a person who gives these answers to every question.
+/// Returns a plan with a user who gives these answers to all questions.
 fn plan(guests: u8, steps: &[Value]) -> Value {
     let knows = json!({
         "day": "2999-12-31", "time": "18:00", "guests": guests,
@@ -64,22 +64,22 @@ fn official_clients_book_and_wait() {
 }
 
 #[test]
-fn the_inspector_likes_it() {
+fn the_inspector_accepts_the_schemas_calls_and_reads() {
     let server = Server::new("book");
     inspector::list(&server);
     let cancel = inspector::call("cancel_booking", r#"{"booking": "none"}"#);
-    inspector::check(&server, &cancel, 5, |it| it.stderr.contains("tool_is_error"));
+    inspector::check(&server, &cancel, 5, |answer| answer.stderr.contains("tool_is_error"));
     let get = ["--method", "prompts/get", "--prompt-name", "plan_evening"];
     let given = ["--prompt-args", "occasion=business"];
-    inspector::check(&server, &[&get[..], &given[..]].concat(), 0, |it| {
-        let text = it.result["messages"][0]["content"]["text"].as_str();
-        text.is_some_and(|it| it.starts_with("Plan business"))
+    inspector::check(&server, &[&get[..], &given[..]].concat(), 0, |answer| {
+        let text = answer.result["messages"][0]["content"]["text"].as_str();
+        text.is_some_and(|text| text.starts_with("Plan business"))
     });
     let read = ["--method", "resources/read", "--uri", "booking://none"];
-    inspector::check(&server, &read, 1, |it| it.stderr.contains("\"error\""));
+    inspector::check(&server, &read, 1, |answer| answer.stderr.contains("\"error\""));
 }
 
-/// Minimal client of protocol revision 2026-07-28, which writes its messages by hand.
+/// Minimal client of protocol revision 2026-07-28, without an SDK.
 enum Client {
     Http(SocketAddr),
     Stdio(Child),
@@ -120,7 +120,7 @@ impl Client {
         serde_json::from_str::<Value>(&answer).expect("the answer is JSON")["result"].take()
     }
 
-    /// Calls `book_table` with these answers and returns its questions, or its result.
+    /// Calls `book_table` with these answers, and returns the next questions or the result.
     fn book(&mut self, answers: Value, state: &Value) -> Value {
         let mut params = json!({ "name": "book_table", "inputResponses": answers });
         if !state.is_null() {
@@ -155,7 +155,7 @@ fn http(address: SocketAddr, line: &str, headers: &str, body: &str) -> (Head, St
     })
 }
 
-/// Books for eight, pays the deposit at the page, and finds the booking paid.
+/// Books for eight guests, pays the deposit at the page, and checks that the booking is paid.
 fn check_payment(mut client: Client) {
     let accept = |content: Value| json!({ "action": "accept", "content": content });
     let asked = client.book(json!({}), &Value::Null);
@@ -166,7 +166,7 @@ fn check_payment(mut client: Client) {
     let asked = client.book(json!({ "group": group }), &asked["requestState"]);
     let url = asked["inputRequests"]["deposit"]["params"]["url"].as_str().expect("a page");
     let (host, page) =
-        url.strip_prefix("http://").and_then(|it| it.split_once('/')).expect("a URL");
+        url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).expect("a URL");
     let address: SocketAddr = host.parse().expect("an address of this machine");
 
     let look = |page: &str| http(address, &format!("GET /{page}"), "", "");
@@ -182,7 +182,8 @@ fn check_payment(mut client: Client) {
     assert!(!shown.contains("Ada"), "it says who comes: {shown}");
     assert_eq!(head.get("cache-control").as_deref(), Some("no-store"));
     assert!(
-        head.get("content-security-policy").is_some_and(|it| it.contains("frame-ancestors 'none'"))
+        head.get("content-security-policy")
+            .is_some_and(|policy| policy.contains("frame-ancestors 'none'"))
     );
     assert_eq!(look("pay/0").0.status, 404);
     for wrong in ["", "0", page] {
@@ -190,7 +191,8 @@ fn check_payment(mut client: Client) {
     }
     assert!(look(page).1.contains("Pay 80 €"), "it is paid without the button");
 
-    let token = shown.split_once("value=").and_then(|it| it.1.split_once('>')).expect("a button").0;
+    let token =
+        shown.split_once("value=").and_then(|parts| parts.1.split_once('>')).expect("a button").0;
     let head = press(token);
     let there = page.strip_prefix("pay/").map(str::to_owned);
     assert_eq!((head.status, head.get("location")), (303, there));
@@ -201,7 +203,8 @@ fn check_payment(mut client: Client) {
     let booked = client.book(went, &asked["requestState"]);
     let said = booked["content"][0]["text"].as_str().expect("a text");
     assert!(said.ends_with("The deposit of 80 € is paid."), "{said}");
-    let id = said.split_once("booking://").and_then(|it| it.1.split_once('.')).expect("an id").0;
+    let id =
+        said.split_once("booking://").and_then(|parts| parts.1.split_once('.')).expect("an id").0;
     let read = client.ask("resources/read", json!({ "uri": format!("booking://{id}") }));
     let booking: Value =
         serde_json::from_str(read["contents"][0]["text"].as_str().expect("a text")).expect("JSON");
@@ -209,13 +212,13 @@ fn check_payment(mut client: Client) {
 }
 
 #[test]
-fn a_deposit_is_paid_beside_the_endpoint() {
+fn over_http_a_deposit_is_paid_at_the_port_of_the_server() {
     let server = HttpServer::start(example("book"), &[], &[]);
-    let address = server.url.strip_prefix("http://").and_then(|it| it.strip_suffix("/mcp"));
+    let address = server.url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp"));
     check_payment(Client::Http(address.expect("the usual path").parse().expect("an address")));
 }
 
 #[test]
-fn a_deposit_is_paid_at_a_listener_of_its_own() {
+fn over_stdio_a_deposit_is_paid_at_a_separate_listener() {
     check_payment(Client::stdio());
 }

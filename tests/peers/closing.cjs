@@ -1,4 +1,4 @@
-// The SDKs kill a server that has not ended two seconds after its stdin. On a busy machine that says nothing about the server.
+// The SDKs kill a server that has not ended two seconds after the end of its stdin. On a busy machine this timeout is too short.
 
 'use strict';
 
@@ -11,9 +11,9 @@ ChildProcess.prototype.kill = function (...signal) {
     return kill.apply(this, signal);
 };
 
-// Runs `close` with thirty times the patience, and returns whether a server was killed nevertheless.
+// Runs `close` with thirty times the usual timeouts, and returns whether the SDK still killed a server.
 async function closing(close) {
-    // A client that probes for the revision ends the server it has probed.
+    // A client that probes for the revision ends the probed server, which does not count.
     killed = false;
     const wait = globalThis.setTimeout;
     globalThis.setTimeout = (run, ms, ...rest) => wait(run, 30 * ms, ...rest);

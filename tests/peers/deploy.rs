@@ -1,4 +1,4 @@
-//! A function that asks its user, called in every revision that has forms, by every client that supports the revision, over stdio and HTTP.
+//! A tool function that asks its user. The clients call this function over stdio and HTTP, in every revision that has forms.
 
 use serde_json::{Value, json};
 use support::{proxy::Proxy, requirement::Missing};
@@ -13,9 +13,9 @@ use crate::{
 /// A client and the revision that it speaks.
 #[derive(Clone, Copy, Debug)]
 enum Peer {
-    /// The Python SDK's client, in this era.
+    /// The Python SDK's client, with its era and revision.
     Python(&'static str, &'static str),
-    /// The TypeScript SDK's client of this name.
+    /// A client of the TypeScript SDK, with its name and revision.
     TypeScript(&'static str, &'static str),
 }
 
@@ -28,7 +28,7 @@ const PEERS: [Peer; 6] = [
     Peer::TypeScript("sdk", "2025-11-25"),
 ];
 
-/// Returns a person who agrees to everything for testing, declines staging, and closes the question about the plan for production.
+/// Returns a user who agrees to everything for testing, declines staging, and closes the question about the plan for production.
 fn person() -> Value {
     json!({
         "knows": { "confirm": true, "time": "tonight", "who": "Ada" },
@@ -40,7 +40,7 @@ fn deploy(env: &str) -> Value {
     json!({ "do": "call", "name": "deploy", "arguments": { "env": env } })
 }
 
-/// Returns the question that a client is shown.
+/// Returns the parameters of the question with this message.
 fn question(message: &str) -> Value {
     let schema = if message.starts_with("Deploy") {
         json!({
@@ -80,7 +80,7 @@ fn check(peer: Peer, server: &Server) {
     let (report, revision) = match peer {
         Peer::Python(era, revision) => (python::carry_out(server, era, plan), revision),
         Peer::TypeScript(client, revision) => {
-            // The older client cannot be told which revision to use.
+            // The older client has no option for the revision.
             let version = if client == "sdk" { "auto" } else { revision };
             (typescript::carry_out(server, client, version, plan), revision)
         }
@@ -97,12 +97,13 @@ fn check(peer: Peer, server: &Server) {
     assert_eq!(failure(&outcomes[1]), Some("the user declined to answer"), "{}", shown());
     let closed = "the user closed the question without an answer";
     assert_eq!(failure(&outcomes[2]), Some(closed), "{}", shown());
-    // In 2026-07-28 a call ends with its questions, and the function begins again with each answer. Each plan is still made only once.
+    // In protocol revision 2026-07-28 a call ends with its questions, and the function begins again with each answer. Each plan is still
+    // made only once.
     let begun = if revision == "2026-07-28" { 3 + 2 + 3 } else { 3 };
     let history = format!("begun {begun}, planned 2");
     assert_eq!(text(&outcomes[3]), Some(&*history), "{}", shown());
     let asked = report["asked"].as_array().expect("what was asked");
-    let asked: Vec<_> = asked.iter().map(|it| form(&it["elicitation"])).collect();
+    let asked: Vec<_> = asked.iter().map(|question| form(&question["elicitation"])).collect();
     let expected = [
         "Deploy to testing?",
         "Carry out plan 1 for testing?",
@@ -121,7 +122,7 @@ fn one_function_asks_in_every_revision_over_every_transport() {
     }
 }
 
-/// Checks a client behind a proxy that sends its requests to two processes in turn.
+/// Checks a client behind a proxy that distributes requests to two processes in turn.
 #[track_caller]
 fn check_fleet(drive: impl Fn(&Server, Value) -> Result<Value, Missing>) {
     let servers = [asking().served(), asking().served()];
@@ -137,11 +138,11 @@ fn check_fleet(drive: impl Fn(&Server, Value) -> Result<Value, Missing>) {
         let said = text(outcome).unwrap_or_default();
         assert!(said.ends_with(" for testing is carried out tonight, says Ada"), "{report:#}");
     }
-    let histories = servers.each_ref().map(|it| {
+    let histories = servers.each_ref().map(|server| {
         let history = json!({ "steps": [{ "do": "call", "name": "history" }] });
-        let report = drive(it, history).unwrap_or_else(|missing| panic!("{missing}"));
+        let report = drive(server, history).unwrap_or_else(|missing| panic!("{missing}"));
         let said = text(&report["steps"][0]).expect("a history").replace(',', "");
-        let numbers: Vec<usize> = said.split(' ').filter_map(|it| it.parse().ok()).collect();
+        let numbers: Vec<usize> = said.split(' ').filter_map(|word| word.parse().ok()).collect();
         (numbers[0], numbers[1])
     });
     // Each of the two calls has three rounds, and consecutive rounds run on different processes. Each call makes one plan.

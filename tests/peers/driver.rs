@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// Has a driver carry out a plan, and returns its report. `peer` names the client in failures.
+/// Lets a driver carry out a plan, and returns the report. `peer` names the client in failures.
 ///
 /// Every driver ends by itself after two minutes.
 pub(crate) fn report(command: &mut Command, plan: &Value, peer: &str) -> Value {

@@ -1,4 +1,4 @@
-//! Every client over HTTP, and some over stdio, all with the same steps, so that differences become visible.
+//! The same steps with every client over HTTP, and with some clients over stdio, so that differences become visible.
 
 use serde_json::{Value, json};
 use support::requirement::Missing;
@@ -10,7 +10,7 @@ use crate::{
     typescript,
 };
 
-/// A step, and whether its outcome is right.
+/// A step, and the check of its outcome.
 type Row = (Value, fn(&Value) -> bool);
 
 fn call(tool: &str) -> Value {
@@ -22,44 +22,53 @@ fn everything() -> Vec<Row> {
     let arguments = json!({"arg1": "testValue1", "arg2": "testValue2"});
     let greet = json!({"do": "call", "name": "greet", "arguments": {"name": "Ada"}});
     vec![
-        (json!({"do": "tools"}), |it| it["result"][0]["name"] == "test_simple_text"),
-        (json!({"do": "resources"}), |it| it["result"][0]["uri"] == "test://static-binary"),
-        (json!({"do": "templates"}), |it| {
-            it["result"][0]["uriTemplate"] == "test://template/{id}/data"
+        (json!({"do": "tools"}), |outcome| outcome["result"][0]["name"] == "test_simple_text"),
+        (json!({"do": "resources"}), |outcome| {
+            outcome["result"][0]["uri"] == "test://static-binary"
         }),
-        (json!({"do": "prompts"}), |it| it["result"].as_array().is_some_and(|it| it.len() == 5)),
-        (greet.clone(), |it| text(it) == Some("Hello, Ada!")),
-        (call("test_multiple_content_types"), |it| {
-            let content = &it["result"]["content"];
+        (json!({"do": "templates"}), |outcome| {
+            outcome["result"][0]["uriTemplate"] == "test://template/{id}/data"
+        }),
+        (json!({"do": "prompts"}), |outcome| {
+            outcome["result"].as_array().is_some_and(|prompts| prompts.len() == 5)
+        }),
+        (greet.clone(), |outcome| text(outcome) == Some("Hello, Ada!")),
+        (call("test_multiple_content_types"), |outcome| {
+            let content = &outcome["result"]["content"];
             let kinds = [&content[0]["type"], &content[1]["type"], &content[2]["type"]];
             kinds == ["text", "image", "resource"]
         }),
-        (call("test_error_handling"), |it| failure(it).is_some()),
-        (call("test_nothing"), |it| it["error"]["code"] == -32602),
-        (call("test_tool_with_progress"), |it| {
-            let progress = it["progress"].as_array().into_iter().flatten();
-            let done: Vec<_> = progress.filter_map(|it| it["progress"].as_f64()).collect();
-            done == [0.0, 50.0, 100.0] && text(it).is_some()
+        (call("test_error_handling"), |outcome| failure(outcome).is_some()),
+        (call("test_nothing"), |outcome| outcome["error"]["code"] == -32602),
+        (call("test_tool_with_progress"), |outcome| {
+            let progress = outcome["progress"].as_array().into_iter().flatten();
+            let done: Vec<_> = progress.filter_map(|report| report["progress"].as_f64()).collect();
+            done == [0.0, 50.0, 100.0] && text(outcome).is_some()
         }),
-        (call("test_reconnection"), |it| text(it) == Some("The answer was worth coming back for.")),
+        (call("test_reconnection"), |outcome| {
+            text(outcome) == Some("The answer was worth coming back for.")
+        }),
         (
-            // Over HTTP, clients of the modern era repeat the argument in a header. A header cannot hold this text, so it must be encoded.
+            // Over HTTP, clients of the modern era repeat the argument in a header. A header cannot contain this text, so the client has to
+            // encode it.
             json!({"do": "call", "name": "test_custom_header", "arguments": {"value": "Grüße, 世界"}}),
-            |it| text(it) == Some("The value is Grüße, 世界."),
+            |outcome| text(outcome) == Some("The value is Grüße, 世界."),
         ),
-        (json!({"do": "read", "uri": "test://template/123/data"}), |it| {
-            let text = it["result"]["contents"][0]["text"].as_str();
-            text.is_some_and(|it| it.contains("123"))
+        (json!({"do": "read", "uri": "test://template/123/data"}), |outcome| {
+            let text = outcome["result"]["contents"][0]["text"].as_str();
+            text.is_some_and(|text| text.contains("123"))
         }),
-        (json!({"do": "read", "uri": "test://static-binary"}), |it| {
-            it["result"]["contents"][0]["blob"].is_string()
+        (json!({"do": "read", "uri": "test://static-binary"}), |outcome| {
+            outcome["result"]["contents"][0]["blob"].is_string()
         }),
-        (json!({"do": "read", "uri": "test://nothing"}), |it| it["error"]["code"].is_i64()),
+        (json!({"do": "read", "uri": "test://nothing"}), |outcome| {
+            outcome["error"]["code"].is_i64()
+        }),
         (
             json!({"do": "prompt", "name": "test_prompt_with_arguments", "arguments": arguments}),
-            |it| {
-                let text = it["result"]["messages"][0]["content"]["text"].as_str();
-                text.is_some_and(|it| it.contains("testValue1") && it.contains("testValue2"))
+            |outcome| {
+                let text = outcome["result"]["messages"][0]["content"]["text"].as_str();
+                text.is_some_and(|text| text.contains("testValue1") && text.contains("testValue2"))
             },
         ),
         (
@@ -67,33 +76,33 @@ fn everything() -> Vec<Row> {
                 "do": "complete", "prompt": "test_prompt_with_arguments",
                 "argument": "arg1", "value": "test",
             }),
-            |it| it["result"]["values"] == json!(["testValue1", "testing"]),
+            |outcome| outcome["result"]["values"] == json!(["testValue1", "testing"]),
         ),
         (
             json!({
                 "do": "watch", "uri": "test://watched-resource",
                 "trigger": call("touch_watched_resource"),
             }),
-            |it| it["result"]["updated"] == "test://watched-resource",
+            |outcome| outcome["result"]["updated"] == "test://watched-resource",
         ),
         (
             json!({"do": "hear", "list": "tools", "trigger": call("test_trigger_tool_change")}),
-            |it| it["result"]["changed"] == "tools",
+            |outcome| outcome["result"]["changed"] == "tools",
         ),
         (
             json!({"do": "hear", "list": "prompts", "trigger": call("test_trigger_prompt_change")}),
-            |it| it["result"]["changed"] == "prompts",
+            |outcome| outcome["result"]["changed"] == "prompts",
         ),
         (
             json!({"do": "log", "name": "test_tool_with_logging", "level": "info", "count": 3}),
-            |it| it["result"][2]["data"] == "Tool execution completed",
+            |outcome| outcome["result"][2]["data"] == "Tool execution completed",
         ),
-        (json!({"do": "cancel", "name": "test_tool_with_progress"}), |it| {
-            it["result"]["cancelled"] == true
-                && it["progress"].as_array().is_some_and(|it| it.len() == 1)
+        (json!({"do": "cancel", "name": "test_tool_with_progress"}), |outcome| {
+            outcome["result"]["cancelled"] == true
+                && outcome["progress"].as_array().is_some_and(|reports| reports.len() == 1)
         }),
         // The connection must still work after the cancelled call.
-        (greet, |it| text(it) == Some("Hello, Ada!")),
+        (greet, |outcome| text(outcome) == Some("Hello, Ada!")),
     ]
 }
 
@@ -124,7 +133,7 @@ fn check_typescript(client: &str, version: &str, protocol: &str) {
 }
 
 #[test]
-fn stdio_makes_no_difference() {
+fn stdio_gives_the_same_outcomes_as_http() {
     let server = Server::new("everything");
     check_python(&server, "auto", "2026-07-28");
     check_python(&server, "legacy", "2025-11-25");
@@ -136,7 +145,7 @@ fn python_finds_the_modern_era() {
     check_python(&Server::over_http("everything"), "auto", "2026-07-28");
 }
 
-/// The client ends its session with a DELETE, and complains of any status but 200, 204 and 405.
+/// The client ends its session with a DELETE, and complains of any status except 200, 204 and 405.
 #[test]
 fn python_opens_and_ends_a_session() {
     check_python(&Server::over_http("everything"), "legacy", "2025-11-25");
@@ -191,13 +200,17 @@ fn the_inspector_calls_reads_and_gets() {
     let server = Server::over_http("everything");
     inspector::list(&server);
     let greet = inspector::call("greet", r#"{"name": "Ada"}"#);
-    inspector::check(&server, &greet, 0, |it| it.result["content"][0]["text"] == "Hello, Ada!");
+    inspector::check(&server, &greet, 0, |answer| {
+        answer.result["content"][0]["text"] == "Hello, Ada!"
+    });
     let failing = inspector::call("test_error_handling", "{}");
-    inspector::check(&server, &failing, 5, |it| it.stderr.contains("tool_is_error"));
+    inspector::check(&server, &failing, 5, |answer| answer.stderr.contains("tool_is_error"));
     let read = ["--method", "resources/read", "--uri", "test://template/123/data"];
-    inspector::check(&server, &read, 0, |it| {
-        it.result["contents"][0]["uri"] == "test://template/123/data"
+    inspector::check(&server, &read, 0, |answer| {
+        answer.result["contents"][0]["uri"] == "test://template/123/data"
     });
     let get = ["--method", "prompts/get", "--prompt-name", "test_simple_prompt"];
-    inspector::check(&server, &get, 0, |it| it.result["messages"][0]["content"]["type"] == "text");
+    inspector::check(&server, &get, 0, |answer| {
+        answer.result["messages"][0]["content"]["type"] == "text"
+    });
 }

@@ -79,12 +79,12 @@ fn no_path_or_link_leads_out_of_the_served_folder() {
         call("list_directory", json!({"path": "tree/up"})),
     ];
     python::check(&server, &steps, |outcomes| {
-        outcomes.iter().all(|it| python::failure(it).is_some())
+        outcomes.iter().all(|outcome| python::failure(outcome).is_some())
     });
     let reads = ["files://tree/link", "files://tree/up/secret", "files://tree/../secret"]
         .map(|uri| json!({"do": "read", "uri": uri}));
     python::check(&server, &reads, |outcomes| {
-        outcomes.iter().all(|it| it["error"]["code"].is_i64())
+        outcomes.iter().all(|outcome| outcome["error"]["code"].is_i64())
     });
     let search = [call("search_files", json!({"text": "secret"}))];
     python::check(&server, &search, |outcomes| text(&outcomes[0]) == Some("nothing found"));
@@ -147,7 +147,7 @@ fn a_search_is_cancelled() {
 }
 
 #[test]
-fn the_inspector_likes_its_schemas() {
+fn the_inspector_accepts_the_schemas() {
     inspector::list(&files());
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use mcp_runtime::prelude::*;
 
-/// Where a version goes.
+/// Environment to which a version is deployed.
 #[data]
 #[derive(Clone, Copy)]
 #[serde(rename_all = "lowercase")]
@@ -60,7 +60,7 @@ async fn make_plan(history: &History, env: Environment) -> Result<String> {
     Ok(format!("plan {number} for {env}"))
 }
 
-/// Puts a version into service, when the user agrees to that and to the plan for it.
+/// Deploys a version, if the user agrees to the deployment and to its plan.
 #[tool(destructive, asks(elicitation))]
 async fn deploy(ctx: &Context, env: Environment, history: &History) -> Result<String> {
     history.begun.fetch_add(1, Ordering::SeqCst);
@@ -77,10 +77,11 @@ async fn deploy(ctx: &Context, env: Environment, history: &History) -> Result<St
     Ok(format!("{plan} is carried out {time}, says {}", approval.who))
 }
 
-/// Says what has been done.
+/// Returns the number of calls that began, and of plans that were made.
 #[tool(read_only)]
 fn history(history: &History) -> String {
-    let [begun, planned] = [&history.begun, &history.planned].map(|it| it.load(Ordering::SeqCst));
+    let [begun, planned] =
+        [&history.begun, &history.planned].map(|count| count.load(Ordering::SeqCst));
     format!("begun {begun}, planned {planned}")
 }
 

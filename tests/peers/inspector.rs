@@ -50,7 +50,7 @@ impl Inspector {
         let mut command = self.0.run(CLI);
         command
             .arg("--cli")
-            // The address comes before the options, because some of these take every word that follows.
+            // The address comes before the options, because some options take every word that follows.
             .arg(address)
             .args(environment)
             .args(["--format", "json", "--protocol-era", era])
@@ -79,14 +79,14 @@ impl Inspector {
         era: &str,
         arguments: &[&str],
     ) -> Answer {
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let callback = format!("http://{}/callback", port.expect("a free port"));
         let mut command = self.command(server, server.address(), era, arguments);
         command
             .args(["--callback-url", &callback])
             .env("HOME", &server.folder)
             .env("MCP_INSPECTOR_SECRET_STORE", "file")
-            // The Inspector may log in without a terminal, but finds no browser in this path.
+            // The Inspector may log in without a terminal. It finds no browser in this path, so it prints the URL.
             .env("MCP_AUTO_OPEN_ENABLED", "true")
             .env("PATH", &server.folder)
             .stdout(Stdio::piped())
@@ -155,7 +155,7 @@ pub(crate) fn list(server: &Server) {
     });
 }
 
-/// In each era, the user logs in and the Inspector calls a tool. Then it calls another tool with the credentials that it has kept.
+/// In each era, logs the user in and lets the Inspector call a tool. Then the Inspector calls another tool with its stored credentials.
 #[track_caller]
 pub(crate) fn log_in_and_call(
     server: &dyn Fn() -> Server,
@@ -172,7 +172,7 @@ pub(crate) fn log_in_and_call(
         let first = inspector.run_for(&server, user, era, calls[0]);
         let again = [calls[1], &["--stored-auth-only"]].concat();
         let answers = [first, inspector.run_for(&server, user, era, &again)];
-        assert!(answers.iter().all(|it| it.status == Some(0)), "{era}: {answers:#?}");
+        assert!(answers.iter().all(|answer| answer.status == Some(0)), "{era}: {answers:#?}");
         assert!(expected(&answers), "{era}: {answers:#?}");
     }
 }
@@ -181,8 +181,9 @@ pub(crate) fn log_in_and_call(
 pub(crate) fn call<'a>(tool: &'a str, arguments: &'a str) -> [&'a str; 6] {
     ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", arguments]
 }
+
 #[test]
-fn each_era_is_reached() {
+fn the_inspector_connects_in_each_era() {
     let inspector = match Inspector::get() {
         Ok(inspector) => inspector,
         Err(missing) => return missing.skip(),

@@ -108,7 +108,7 @@ fn an_entity_is_completed_read_and_watched() {
 }
 
 #[test]
-fn the_inspector_likes_its_schemas() {
+fn the_inspector_accepts_the_schemas() {
     inspector::list(&memory());
 }
 
@@ -123,7 +123,7 @@ fn the_inspector_writes_and_reads() {
     });
 }
 
-/// Process of a server that the test itself sends requests to, because no client expects its server to be killed.
+/// Server process that a test kills. The test sends the requests itself, because no client expects its server to be killed.
 struct Victim(Child);
 
 impl Victim {

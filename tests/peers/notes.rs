@@ -1,6 +1,6 @@
 //! Clients that know only the URL of a server with authorization. They discover the authorization server, register, send their user there
-//! to log in, and call. `python_login.py` and `typescript_login.cjs` in this folder are the code that an application adds to its SDK for
-//! that.
+//! to log in, and call tools. `python_login.py` and `typescript_login.cjs` in this folder are the login code that an application adds to
+//! its SDK.
 
 use serde_json::{Value, json};
 use support::requirement::Missing;
@@ -15,9 +15,9 @@ use crate::{
 
 #[derive(Clone, Copy, Debug)]
 enum Client {
-    /// The Python SDK's client, in this era.
+    /// The Python SDK's client, with its era.
     Python(&'static str),
-    /// The TypeScript SDK's client of this name, with this version.
+    /// A client of the TypeScript SDK, with its name and the version that it asks for.
     TypeScript(&'static str, &'static str),
 }
 
@@ -43,8 +43,8 @@ impl Client {
         }
     }
 
-    /// Logs the user in, and lets the client carry out the steps. `grants` lists the scopes that the user leaves ticked at each login. By
-    /// default, the user leaves all of them ticked.
+    /// Logs the user in, and lets the client carry out the steps. `grants` has a list of scopes for each login, which the user
+    /// leaves ticked. At a login without such a list, the user leaves all scopes ticked.
     fn log_in(
         self,
         server: &Server,
@@ -52,7 +52,7 @@ impl Client {
         grants: &Value,
         steps: &[Value],
     ) -> Result<Value, Missing> {
-        let password = PASSWORDS.iter().find(|it| it.0 == user).map(|it| it.1);
+        let password = PASSWORDS.iter().find(|account| account.0 == user).map(|account| account.1);
         let login = json!({"name": user, "password": password, "grants": grants});
         self.carry_out(server, json!({"login": login, "steps": steps}))
     }
@@ -72,25 +72,25 @@ fn list() -> Value {
 
 fn tools(outcome: &Value) -> Vec<&str> {
     let tools = outcome["result"].as_array().into_iter().flatten();
-    tools.filter_map(|it| it["name"].as_str()).collect()
+    tools.filter_map(|tool| tool["name"].as_str()).collect()
 }
 
 /// Returns the texts of the listed notes.
 fn listed(outcome: &Value) -> Vec<String> {
     let notes: Value =
-        text(outcome).and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default();
-    let texts = notes.as_array().into_iter().flatten().filter_map(|it| it["text"].as_str());
+        text(outcome).and_then(|notes| serde_json::from_str(notes).ok()).unwrap_or_default();
+    let texts = notes.as_array().into_iter().flatten().filter_map(|note| note["text"].as_str());
     texts.map(str::to_owned).collect()
 }
 
-/// Returns this member of each token.
+/// Returns the member with this name of each token.
 fn all<'a>(report: &'a Value, member: &str) -> Vec<&'a str> {
     let tokens = report["tokens"].as_array().into_iter().flatten();
-    tokens.map(|it| it[member].as_str().unwrap_or("none")).collect()
+    tokens.map(|token| token[member].as_str().unwrap_or("none")).collect()
 }
 
 #[test]
-fn every_client_logs_in_and_stays_so() {
+fn every_client_logs_in_once_and_stays_logged_in() {
     for (client, revision) in CLIENTS {
         let server = notes();
         let steps = [add("milk"), list(), json!({"do": "expire"}), add("bread"), list()];
@@ -105,8 +105,9 @@ fn every_client_logs_in_and_stays_so() {
         let outcomes = &report["steps"];
         assert_eq!(listed(&outcomes[1]), ["milk"], "{}", shown());
         assert_eq!(listed(&outcomes[4]), ["milk", "bread"], "{}", shown());
-        // The user logged in once, so the client got the second access token with its refresh token. The refresh token was replaced.
-        let [access, refresh] = ["access", "refresh"].map(|it| all(&report, it));
+        // The user logged in once, so the client got the second access token with its refresh token. The server also replaced the refresh
+        // token.
+        let [access, refresh] = ["access", "refresh"].map(|member| all(&report, member));
         assert!(access.len() == 2 && access[0] != access[1], "{}", shown());
         assert!(refresh[0] != refresh[1] && !refresh.contains(&"none"), "{}", shown());
         assert_eq!(all(&report, "scope"), ["notes:read notes:write"; 2], "{}", shown());
@@ -123,8 +124,9 @@ fn a_user_does_not_see_the_notes_of_another_user() {
             Ok(report) => report,
             Err(missing) => return missing.skip(),
         };
-        let note: Value =
-            text(&ada["steps"][0]).and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default();
+        let note: Value = text(&ada["steps"][0])
+            .and_then(|note| serde_json::from_str(note).ok())
+            .unwrap_or_default();
         let read = json!({"do": "read", "uri": format!("note://{}", note["id"])});
         let delete = json!({"do": "call", "name": "delete_note", "arguments": {"id": note["id"]}});
         let bob = client.log_in(&server, "bob", &json!([]), &[list(), read, delete, add("of bob")]);
@@ -133,7 +135,8 @@ fn a_user_does_not_see_the_notes_of_another_user() {
         assert_eq!(listed(&ada["steps"][1]).last(), Some(&own), "{}", shown());
         assert_eq!(listed(&bob["steps"][0]), vec!["of bob"; at], "{}", shown());
         assert!(bob["steps"][1]["error"]["code"].is_i64(), "{}", shown());
-        let nothing = text(&bob["steps"][2]).is_some_and(|it| it.starts_with("there was no note"));
+        let nothing =
+            text(&bob["steps"][2]).is_some_and(|text| text.starts_with("there was no note"));
         assert!(nothing, "{}", shown());
     }
 }
@@ -157,10 +160,10 @@ fn a_client_with_the_wrong_password_gets_no_token() {
     }
 }
 
-/// The token expires while several calls are running. The SDK then asks for a new token for each of them, always with the same refresh
+/// The token expires while several calls are running. The SDK then requests a new token for each call, always with the same refresh
 /// token.
 #[test]
-fn calls_at_once_outlast_their_token() {
+fn concurrent_calls_survive_the_expiry_of_their_token() {
     for client in ["client", "sdk"] {
         let together = json!({"do": "together", "steps": vec![list(); 4]});
         let expire = json!({"do": "expire", "messages": 4});
@@ -170,25 +173,27 @@ fn calls_at_once_outlast_their_token() {
             Err(missing) => return missing.skip(),
         };
         let calls = report["steps"][2]["result"].as_array().expect("one outcome for each call");
-        assert!(calls.iter().all(|it| listed(it) == ["milk"]), "{client}\n{report:#}");
+        assert!(calls.iter().all(|outcome| listed(outcome) == ["milk"]), "{client}\n{report:#}");
         assert_eq!(listed(&report["steps"][4]), ["milk"], "{client}\n{report:#}");
         assert_eq!(report["logins"].as_array().map(Vec::len), Some(1), "{client}\n{report:#}");
     }
 }
 
 #[test]
-fn the_inspector_logs_in_and_keeps_what_it_is_given() {
+fn the_inspector_logs_in_once_and_stores_its_credentials() {
     let (add, list) = (call("add_note", r#"{"text": "milk"}"#), call("list_notes", "{}"));
     inspector::log_in_and_call(&notes, PASSWORDS[0], [&add, &list], |[added, listed]| {
-        let asked = |it: &Answer| it.stderr.matches("Please navigate to").count();
+        let asked = |answer: &Answer| answer.stderr.matches("Please navigate to").count();
         added.result["structuredContent"]["text"] == "milk"
-            && listed.result["content"][0]["text"].as_str().is_some_and(|it| it.contains("milk"))
+            && listed.result["content"][0]["text"]
+                .as_str()
+                .is_some_and(|text| text.contains("milk"))
             && (asked(added), asked(listed)) == (1, 0)
     });
 }
 
 #[test]
-fn a_token_may_be_given_by_hand() {
+fn a_token_can_be_given_by_hand() {
     let server = notes();
     let report = match Python("auto").log_in(&server, "ada", &json!([]), &[add("milk")]) {
         Ok(report) => report,
@@ -200,20 +205,21 @@ fn a_token_may_be_given_by_hand() {
         let arguments = [&list[..], &["--stored-auth-only", "--header", &header]].concat();
         inspector::check(&server, &arguments, status, |answer| {
             let texts = answer.result["content"][0]["text"].as_str();
-            texts.is_some_and(|it| it.contains("milk")) == (status == 0)
+            texts.is_some_and(|text| text.contains("milk")) == (status == 0)
         });
     }
 }
 
 /// A user who allowed a client only to read is asked once more when the client wants to write.
 #[test]
-fn a_client_asks_for_more_when_it_needs_more() {
+fn a_client_asks_for_more_scopes_when_a_call_needs_them() {
     let [read, both] = [json!(["notes:read"]), json!(["notes:read", "notes:write"])];
     for (client, _) in CLIENTS {
         let server = notes();
         let mut steps = vec![json!({"do": "tools"}), add("milk"), list()];
         if let TypeScript("sdk", _) = client {
-            // This client gets new tokens with its refresh token. They have no further scope, so the server rejects the call again.
+            // This client uses its refresh token to get new tokens. The new tokens have the same scopes, so the server rejects the call
+            // again.
             let scope = "notes:read notes:write";
             steps.splice(2..2, [json!({"do": "authorize", "scope": scope}), add("milk")]);
         }
@@ -229,7 +235,7 @@ fn a_client_asks_for_more_when_it_needs_more() {
         assert_eq!(scopes.last(), Some(&"notes:read notes:write"), "{}", shown());
         let outcomes = report["steps"].as_array().expect("one outcome for each step");
         let [offered, added, .., notes] = &outcomes[..] else { panic!("{}", shown()) };
-        // The list includes tools whose scopes are not granted yet. If it did not, no model would try to call them.
+        // The list includes tools whose scopes are not granted yet. Otherwise no model would try to call these tools.
         assert_eq!(tools(offered), ["add_note", "delete_note", "list_notes"], "{}", shown());
         assert_eq!(listed(notes), ["milk"], "{}", shown());
         let is_refused = added["error"]["code"] == json!(403);

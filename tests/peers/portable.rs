@@ -6,8 +6,8 @@ use support::examples::{example, examples};
 
 use crate::{inspector, server::Server};
 
-/// Tools that have findings on purpose. The official suite requires a tool with all keywords that some clients reject, and tools that run
-/// only as tasks.
+/// Tools that have findings on purpose. The official suite requires all of them: a tool with keywords that some clients reject, and tools
+/// that run only as tasks.
 const ON_PURPOSE: &[&str] = &["json_schema_2020_12_tool", "failing_job", "test_tool_with_task"];
 
 fn server(name: &'static str) -> Server {
@@ -25,7 +25,7 @@ fn the_inspector_finds_every_example_portable() {
 }
 
 #[test]
-fn check_has_nothing_against_an_example() {
+fn check_finds_no_unexpected_problem_in_an_example() {
     for name in examples() {
         let server = server(name);
         let output = Command::new(example(name))
@@ -36,9 +36,9 @@ fn check_has_nothing_against_an_example() {
         let printed = String::from_utf8(output.stdout).expect("UTF-8");
         let has_some = name == "everything";
         assert_eq!(output.status.success(), !has_some, "{name}:\n{printed}");
-        let titles = printed.lines().filter(|it| !it.starts_with(' ') && it.contains(" at "));
+        let titles = printed.lines().filter(|line| !line.starts_with(' ') && line.contains(" at "));
         for title in titles {
-            assert!(ON_PURPOSE.iter().any(|it| title.contains(it)), "{name}:\n{printed}");
+            assert!(ON_PURPOSE.iter().any(|tool| title.contains(tool)), "{name}:\n{printed}");
         }
         let is_clean = printed.ends_with("No known client has a problem with any of it.\n");
         assert_eq!(is_clean, !has_some, "{name}:\n{printed}");

@@ -17,12 +17,12 @@ fn python() -> Result<&'static Python, Missing> {
     python.as_ref().map_err(Missing::new)
 }
 
-/// Has the client carry out these steps and returns its report.
+/// Lets the client carry out these steps, and returns the report.
 pub(crate) fn drive(server: &Server, era: &str, steps: &[Value]) -> Result<Value, Missing> {
     carry_out(server, era, json!({ "steps": steps }))
 }
 
-/// Has the client carry out a plan and returns its report.
+/// Lets the client carry out a plan, and returns the report.
 pub(crate) fn carry_out(server: &Server, era: &str, mut plan: Value) -> Result<Value, Missing> {
     let environment: BTreeMap<_, _> = server.environment().into();
     plan["environment"] = json!(environment);
@@ -31,7 +31,7 @@ pub(crate) fn carry_out(server: &Server, era: &str, mut plan: Value) -> Result<V
     Ok(report(&mut command, &plan, &format!("{}, Python, {era}", server.name)))
 }
 
-/// Has the client carry out these steps in each era, and checks the outcomes.
+/// Lets the client carry out these steps in each era, and checks the outcomes.
 #[track_caller]
 pub(crate) fn check(server: &Server, steps: &[Value], expected: impl Fn(&[Value]) -> bool) {
     for (era, protocol) in [("auto", "2026-07-28"), ("legacy", "2025-11-25")] {

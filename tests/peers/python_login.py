@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
-# Nobody listens there: the browser is stopped on its way.
+# No program listens at this address. The browser does not follow the redirect.
 REDIRECT = "http://127.0.0.1:33418/callback"
 
 
@@ -68,7 +68,7 @@ class Login:
             self.come_back,
         )
 
-    # What the SDK keeps, it keeps here.
+    # Token storage of the SDK.
 
     async def get_tokens(self):
         return self.tokens[-1] if self.tokens else None

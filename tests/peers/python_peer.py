@@ -131,7 +131,7 @@ class Peer:
             place,
             mode=era,
             client_info=types.Implementation(name="python-peer", version="1"),
-            # A cached list would hide what the server answers the second time.
+            # A cached list would hide the second answer of the server.
             cache=None,
             log_level=self.plan.get("log_level"),
             logging_callback=self.on_log,
@@ -311,7 +311,7 @@ class Peer:
         return found[0]
 
 
-# The SDK kills a server that has not ended two seconds after its stdin. On a busy machine that says nothing about the server.
+# The SDK kills a server that has not ended two seconds after the end of its stdin. On a busy machine this timeout is too short.
 stdio.PROCESS_TERMINATION_TIMEOUT = 60.0
 KILLED = []
 terminate_process_tree = stdio._terminate_process_tree
@@ -333,7 +333,7 @@ async def run(server, era, timeout, plan):
         try:
             report = await talk(peer, server, era)
         except* OAuthFlowError as errors:
-            # What the SDK logs then is what it says here.
+            # The SDK has also logged these errors.
             peer.complaints.texts.clear()
             report = {"rejected": [str(it) for it in flat(errors)], "steps": [], "killed": False}
     if peer.login:

@@ -33,7 +33,7 @@ fn progress_arrives_in_order() {
 }
 
 #[test]
-fn wrong_arguments_are_told_to_the_model() {
+fn wrong_arguments_are_reported_to_the_model() {
     let step = json!({"do": "call", "name": "add", "arguments": {"a": "twenty", "b": 22}});
     python::check(&quickstart(), &[step], |outcomes| {
         python::failure(&outcomes[0]).is_some_and(|text| text.contains("`a`"))
@@ -56,13 +56,13 @@ fn a_template_is_listed_and_read() {
 }
 
 #[test]
-fn a_text_that_is_no_number_is_no_match() {
+fn a_uri_whose_variable_is_not_a_number_is_not_found() {
     let step = json!({"do": "read", "uri": "users://seven/profile"});
     python::check(&quickstart(), &[step], |outcomes| outcomes[0]["error"]["code"].is_i64());
 }
 
 #[test]
-fn a_prompt_is_completed_and_got() {
+fn a_prompt_is_completed_and_fetched() {
     let arguments = json!({"language": "rust", "code": "fn main() {}"});
     let steps = [
         json!({"do": "complete", "prompt": "review", "argument": "language", "value": "p"}),
@@ -78,7 +78,7 @@ fn a_prompt_is_completed_and_got() {
 }
 
 #[test]
-fn the_inspector_likes_its_schemas() {
+fn the_inspector_accepts_the_schemas() {
     inspector::list(&quickstart());
 }
 

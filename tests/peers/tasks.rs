@@ -2,7 +2,7 @@
 //!
 //! | client | 2025-11-25 | 2026-07-28 |
 //! |---|---|---|
-//! | TypeScript client 2.x with `ext-tasks` | yes, but never asked: it requests `tasks/result` (with the questions) after the end | yes |
+//! | TypeScript client 2.x with `ext-tasks` | yes, but without questions: it gets them with `tasks/result`, after the end | yes |
 //! | TypeScript SDK 1.x, `experimental.tasks` | yes | revision not supported |
 //! | Python SDK 2.x | no: it rejects a result that is a task | with an extension in application code, `python_tasks.py` |
 //! | Inspector's command line | tools that must be tasks; no user to ask | all tools; no user to ask |
@@ -38,7 +38,7 @@ fn slow(seconds: f64) -> Value {
     json!({ "seconds": seconds, "label": "it" })
 }
 
-/// Returns tasks that ask the user nothing.
+/// Returns tasks that do not ask the user.
 fn quiet() -> Vec<Row> {
     vec![
         ("slow_compute", slow(0.3), Ok("it took 0.3 s")),
@@ -48,7 +48,7 @@ fn quiet() -> Vec<Row> {
     ]
 }
 
-/// Returns tasks that ask while they run. In the newer dialect, the last one asks before it becomes a task.
+/// Returns tasks that ask while they run. In the newer dialect, the last tool asks before its call becomes a task.
 fn asking() -> Vec<Row> {
     vec![
         ("confirm_delete", json!({ "filename": "x" }), Ok("x is deleted")),
@@ -69,7 +69,7 @@ fn step(kind: &str, (tool, arguments, end): &Row) -> Value {
     json!({ "do": kind, "name": tool, "arguments": arguments, "cancel": cancel })
 }
 
-/// Checks what a client of this dialect has seen of a task.
+/// Checks the report of a client of this dialect about a task.
 #[track_caller]
 fn check_task(seen: &Value, (tool, _, end): &Row, revision: &str, client: &str) {
     let shown = || format!("{client}, {revision}, {tool}\n{seen:#}");
@@ -78,7 +78,7 @@ fn check_task(seen: &Value, (tool, _, end): &Row, revision: &str, client: &str) 
     let statuses: Vec<_> =
         outcome["statuses"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     assert_eq!(statuses.first(), Some(&"working"), "{}", shown());
-    let asks = asking().iter().any(|it| it.0 == *tool);
+    let asks = asking().iter().any(|row| row.0 == *tool);
     let asks_meanwhile = asks && (revision == CORE || *tool != "test_tool_with_task");
     assert_eq!(statuses.contains(&"input_required"), asks_meanwhile, "{}", shown());
     let status = match end {
@@ -107,7 +107,7 @@ fn check_task(seen: &Value, (tool, _, end): &Row, revision: &str, client: &str) 
 
 #[track_caller]
 fn check_typescript(server: &Server, client: &str, revision: &str, rows: &[Row]) {
-    let mut steps: Vec<_> = rows.iter().map(|it| step("task", it)).collect();
+    let mut steps: Vec<_> = rows.iter().map(|row| step("task", row)).collect();
     steps.push(json!({ "do": "tasks" }));
     let plan = json!({ "elicitation": person(), "steps": steps });
     let report = match typescript::look_after(server, client, revision, plan) {
@@ -120,7 +120,7 @@ fn check_typescript(server: &Server, client: &str, revision: &str, rows: &[Row])
     for (outcome, row) in outcomes.iter().zip(rows) {
         check_task(outcome, row, revision, client);
     }
-    let asks = rows.iter().any(|it| it.0 == "multi_input");
+    let asks = rows.iter().any(|row| row.0 == "multi_input");
     assert_eq!(report["asked"], if asks { json!(QUESTIONS) } else { json!([]) }, "{report:#}");
     // Over HTTP without authorization the server cannot tell which tasks belong to a client, and the newer dialect has no list.
     let listed = &outcomes[rows.len()];
@@ -128,13 +128,14 @@ fn check_typescript(server: &Server, client: &str, revision: &str, rows: &[Row])
         assert!(listed.get("result").is_none(), "{listed:#}");
         return;
     }
-    let made = outcomes[..rows.len()].iter().map(|it| it["result"]["task"]["taskId"].as_str());
+    let made =
+        outcomes[..rows.len()].iter().map(|outcome| outcome["result"]["task"]["taskId"].as_str());
     let listed = listed["result"].as_array().expect("a list").iter().map(Value::as_str);
     assert_eq!(listed.collect::<BTreeSet<_>>(), made.collect::<BTreeSet<_>>());
 }
 
 #[test]
-fn typescript_looks_after_tasks_of_the_newer_dialect() {
+fn typescript_follows_tasks_of_the_newer_dialect() {
     let mut rows = quiet();
     rows.extend(asking());
     for server in [Server::new("everything"), Server::over_http("everything")] {
@@ -143,14 +144,14 @@ fn typescript_looks_after_tasks_of_the_newer_dialect() {
 }
 
 #[test]
-fn typescript_looks_after_tasks_of_the_older_dialect() {
+fn typescript_follows_tasks_of_the_older_dialect() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
         check_typescript(&server, "client", CORE, &quiet());
     }
 }
 
 #[test]
-fn the_older_typescript_looks_after_tasks() {
+fn the_older_typescript_follows_tasks() {
     let mut rows = quiet();
     rows.extend(asking());
     for server in [Server::new("everything"), Server::over_http("everything")] {
@@ -159,12 +160,12 @@ fn the_older_typescript_looks_after_tasks() {
 }
 
 #[test]
-fn python_looks_after_tasks_with_an_extension() {
+fn python_follows_tasks_with_an_extension() {
     let mut rows = quiet();
-    rows.retain(|it| !matches!(it.2, Err(End::Cancelled)));
+    rows.retain(|row| !matches!(row.2, Err(End::Cancelled)));
     rows.extend(asking());
     for server in [Server::new("everything"), Server::over_http("everything")] {
-        let steps: Vec<_> = rows.iter().map(|it| step("call", it)).collect();
+        let steps: Vec<_> = rows.iter().map(|row| step("call", row)).collect();
         let plan = json!({ "elicitation": person(), "tasks": true, "steps": steps });
         let report = match python::carry_out(&server, "auto", plan) {
             Ok(report) => report,
@@ -184,25 +185,26 @@ fn python_looks_after_tasks_with_an_extension() {
         let statuses = report["tasks"].as_array().expect("what was looked after");
         assert_eq!(statuses.len(), rows.len(), "{report:#}");
         let asked = report["asked"].as_array().expect("what was asked").iter();
-        let asked: Vec<_> = asked.map(|it| it["elicitation"]["message"].clone()).collect();
+        let asked: Vec<_> =
+            asked.map(|question| question["elicitation"]["message"].clone()).collect();
         assert_eq!(asked, QUESTIONS, "{report:#}");
     }
 }
 
-/// The Inspector itself decides which calls become tasks. In either dialect it begins a task for a tool that requires one, and waits for
+/// The Inspector itself decides which calls become tasks. In both dialects it begins a task for a tool that requires one, and waits for
 /// the end of the task.
 #[test]
 fn the_inspector_waits_for_tasks() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
         let slow = inspector::call("slow_compute", r#"{"seconds": 0.2, "label": "it"}"#);
-        inspector::check(&server, &slow, 0, |it| {
-            it.result["content"][0]["text"] == "it took 0.2 s"
+        inspector::check(&server, &slow, 0, |answer| {
+            answer.result["content"][0]["text"] == "it took 0.2 s"
         });
         let failing = inspector::call("failing_job", "{}");
-        inspector::check_eras(&server, &failing, [1, 5], |it| {
+        inspector::check_eras(&server, &failing, [1, 5], |answer| {
             // In the older dialect a failed task has no result, so the text is on stderr.
-            let text = &it.result["content"][0]["text"];
-            let told = text.as_str().unwrap_or(&it.stderr);
+            let text = &answer.result["content"][0]["text"];
+            let told = text.as_str().unwrap_or(&answer.stderr);
             told.contains("The job has failed, as it always does.")
         });
     }
@@ -210,7 +212,7 @@ fn the_inspector_waits_for_tasks() {
 
 /// A client that does not declare tasks waits for the answer, or gets an error if the tool runs only as a task.
 #[test]
-fn clients_without_tasks_call_as_ever() {
+fn clients_without_tasks_call_tools_as_usual() {
     let plan = json!({ "elicitation": person(), "steps": [
         { "do": "call", "name": "slow_compute", "arguments": slow(0.2) },
         { "do": "call", "name": "confirm_delete", "arguments": { "filename": "x" } },
@@ -225,7 +227,10 @@ fn clients_without_tasks_call_as_ever() {
         let [slow, asks, must] = [0, 1, 2].map(|at| &report["steps"][at]);
         assert_eq!(text(slow), Some("it took 0.2 s"), "{report:#}");
         if revision < "2025-06-18" {
-            assert!(failure(asks).is_some_and(|it| it.contains("the client speaks")), "{report:#}");
+            assert!(
+                failure(asks).is_some_and(|error| error.contains("the client speaks")),
+                "{report:#}"
+            );
         } else {
             assert_eq!(text(asks), Some("x is deleted"), "{report:#}");
         }

@@ -1,19 +1,19 @@
-// Drives the tasks of one MCP server with a client of the TypeScript SDK, over HTTP if it is given a URL, else over stdio.
+// Drives the tasks of an MCP server with a client of the TypeScript SDK, over HTTP for a URL and over stdio for a program.
 //
 //     node tasks_peer.mjs FOLDER CLIENT VERSION (URL | SERVER)
 //
-// FOLDER has `node_modules`. CLIENT is
-//     client    `@modelcontextprotocol/client` with `@modelcontextprotocol/ext-tasks`, which knows both dialects
-//     sdk       `@modelcontextprotocol/sdk` with its `experimental.tasks`, which knows the older one
-// VERSION is the only version to accept for `client`; `sdk` speaks the newest it knows.
+// FOLDER contains `node_modules`. CLIENT is
+//     client    `@modelcontextprotocol/client` with `@modelcontextprotocol/ext-tasks`, which supports both dialects
+//     sdk       `@modelcontextprotocol/sdk` with its `experimental.tasks`, which supports the older dialect
+// VERSION is the only version that `client` accepts. `sdk` uses the newest version that it supports.
 //
-// The plan on stdin and the report on stdout are those of `python_peer.py`, with these steps, by "do":
-//     task      name, arguments, cancel                        looked after to its end; cancelled as soon as it is one
-//     call      name, arguments                                without a word of tasks
-//     tasks                                                    the ids of all tasks that the server lists
+// `python_peer.py` describes the plan on stdin and the report on stdout. The steps, by "do":
+//     task      name, arguments, cancel                        follows a task to its end; with `cancel`, cancels it at once
+//     call      name, arguments                                calls a tool without a task
+//     tasks                                                    returns the ids of all tasks that the server lists
 //
-// The result of "task" is {"kind", "task", "statuses", "status", "result" | "error"}: "immediate" or "task", the task as the client saw
-// it last, every status it saw, that of the end, and what the call came to.
+// The result of "task" is {"kind", "task", "statuses", "status", "result" | "error"}. "kind" is "immediate" or "task", and "task" is the
+// last state of the task that the client has seen. "statuses" lists every status that it has seen, and "status" is the final one.
 
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -43,8 +43,8 @@ function without(error) {
     return { code, message, data };
 }
 
-// Notes what the client dislikes, but for answers that come in spite of its own cancellation: it gives up looking at a task when it
-// is told of it, while the answer is on its way.
+// Records the complaints of the client, except complaints about the answer to a request that the client itself has cancelled. The client
+// cancels a poll of a task when a notification arrives first.
 function complain(client, transport) {
     const cancelled = new Set();
     const send = transport.send.bind(transport);
@@ -58,7 +58,7 @@ function complain(client, transport) {
     };
 }
 
-// Requests that the SDK's client has no words for: they go out, and their answers come in, beside it.
+// Returns a function that sends requests which the SDK's client does not support. These requests and their answers bypass the client.
 function beside(transport) {
     const waiting = new Map();
     const pass = transport.onmessage;
@@ -176,7 +176,7 @@ async function experimental() {
     };
 }
 
-// Carries out one step; the outcome never throws.
+// Carries out one step. Errors become part of the outcome.
 async function take(peer, step) {
     try {
         return { result: await peer[step.do](step) };
@@ -195,7 +195,7 @@ async function main() {
         await peer.close();
         await peer.transport.terminateSession?.();
         await peer.client.close();
-        // After this the client complains of streams that it has closed itself.
+        // Later complaints are about streams that the client has closed itself.
         heard = [...complaints];
     });
     console.log(JSON.stringify({ ...report, complaints: heard, killed }, null, 2));

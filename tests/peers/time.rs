@@ -7,7 +7,7 @@ fn time() -> Server {
 }
 
 #[test]
-fn times_are_structured() {
+fn times_are_returned_as_structured_content() {
     let conversion = json!({
         "source_timezone": "UTC", "time": "06:30", "target_timezone": "Asia/Kathmandu",
     });
@@ -22,10 +22,12 @@ fn times_are_structured() {
         let converted = &outcomes[2]["result"]["structuredContent"];
         now["timezone"] == json!("Asia/Tokyo")
             && now["is_dst"] == json!(false)
-            && now["datetime"].as_str().is_some_and(|it| it.ends_with("+09:00"))
-            && local["day_of_week"].as_str().is_some_and(|it| it.ends_with("day"))
+            && now["datetime"].as_str().is_some_and(|time| time.ends_with("+09:00"))
+            && local["day_of_week"].as_str().is_some_and(|day| day.ends_with("day"))
             && converted["time_difference"] == json!("+5.75h")
-            && converted["target"]["datetime"].as_str().is_some_and(|it| it.contains("T12:15:00"))
+            && converted["target"]["datetime"]
+                .as_str()
+                .is_some_and(|time| time.contains("T12:15:00"))
     });
 }
 
@@ -61,7 +63,7 @@ fn a_zone_is_completed_and_read() {
 }
 
 #[test]
-fn the_inspector_likes_its_schemas() {
+fn the_inspector_accepts_the_schemas() {
     inspector::list(&time());
 }
 

@@ -18,7 +18,7 @@ fn node() -> Result<&'static Node, Missing> {
     node.as_ref().map_err(Missing::new)
 }
 
-/// Has `client`, `sdk` or `sdk-sse` carry out these steps and returns its report.
+/// Lets `client`, `sdk` or `sdk-sse` carry out these steps, and returns the report.
 pub(crate) fn drive(
     server: &Server,
     client: &str,
@@ -28,7 +28,7 @@ pub(crate) fn drive(
     carry_out(server, client, version, json!({ "steps": steps }))
 }
 
-/// Has one of these clients carry out a plan and returns its report.
+/// Lets one of these clients carry out a plan, and returns the report.
 pub(crate) fn carry_out(
     server: &Server,
     client: &str,
@@ -56,7 +56,7 @@ pub(crate) fn carry_out(
     Ok(report)
 }
 
-/// Has `client` or `sdk` carry out a plan of tasks and returns its report.
+/// Lets `client` or `sdk` carry out a plan of tasks, and returns the report.
 pub(crate) fn look_after(
     server: &Server,
     client: &str,

@@ -1,15 +1,16 @@
-// Logging in to a server that asks who calls, for typescript_peer.cjs: what the SDK's OAuth client leaves to its application, and
-// somebody with a browser. "login" of the plan, "logins" and "tokens" of the report are those of `python_login.py`.
+// Login to a server with authorization, for typescript_peer.cjs: the part that the SDK's OAuth client leaves to its application, and a
+// user with a browser. `python_login.py` describes "login" in the plan, and "logins" and "tokens" in the report.
 
 'use strict';
 
 const assert = require('node:assert');
 const { randomUUID } = require('node:crypto');
 
-// Nobody listens there: the browser is stopped on its way.
+// No program listens at this address. The browser does not follow the redirect.
 const REDIRECT = 'http://127.0.0.1:33418/callback';
 
-// The form of a page, and what it says of a mistake. These pages have one form, quote all values and escape none that is read here.
+// Reads the form and the error message of a page. Each page has one form, quotes all attribute values, and escapes none of those that are
+// read here.
 function read(page) {
     const attribute = (tag, name) => new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1];
     const tags = (name) => page.match(new RegExp(`<${name}\\b[^>]*>`, 'g')) ?? [];
@@ -38,7 +39,7 @@ class Login {
     async fetch(url, options) {
         const answer = await fetch(url, options);
         if (answer.status !== 401 || options.method !== 'POST' || !this.awaited) return answer;
-        // The body too, or the SDK would have to wait for it after the last refusal has come.
+        // Reads the body too. Otherwise the SDK would have to wait for the body after the last refusal.
         await answer.clone().text();
         const together = new Promise((resolve) => this.refusals.push(resolve));
         this.awaited -= 1;
@@ -99,14 +100,15 @@ class Login {
         this.answer = await this.browse(url);
     }
 
-    // The server knows the access token no more, and the next so many messages hear of it together. Otherwise chance would say how
-    // many of them ask for new tokens, and `sdk` fails with each that is refused after another one has got some.
+    // Makes the access token invalid, and holds the refusals back until this number of messages have been refused. Otherwise the number of
+    // messages that request new tokens would depend on chance. `sdk` also fails for a message that is refused after another message has
+    // got new tokens.
     expire(messages) {
         this.current = { ...this.current, access_token: 'expired' };
         this.awaited = messages;
     }
 
-    // Brings the browser's answer to the client, if its user was sent anywhere.
+    // Passes the browser's answer to the client, if the client has sent its user to the server.
     async finish(transport) {
         const { answer } = this;
         if (!answer) return false;
@@ -114,7 +116,7 @@ class Login {
         assert(this.states.delete(answer.get('state')), `${answer}`);
         const [code, error] = [answer.get('code'), answer.get('error')];
         if (this.name === 'typescript-client') {
-            // It looks at the issuer, and at errors, by itself.
+            // This client checks the issuer and errors itself.
             await transport.finishAuth(answer);
         } else {
             assert(code, `${error}: ${answer.get('error_description')}`);
@@ -127,7 +129,7 @@ class Login {
         return { logins: this.logins, tokens: this.given };
     }
 
-    // Follows the pages to the redirect that leads back to the client.
+    // Fills in the pages until the redirect to the client.
     async browse(url) {
         const cookies = new Map();
         let answer = await fetch(url, { redirect: 'manual' });
@@ -146,7 +148,7 @@ class Login {
         return back.searchParams;
     }
 
-    // The names and values that are sent.
+    // Returns the names and values of a filled-in form.
     fill({ fields, boxes, buttons, said }) {
         const sent = Object.entries(fields);
         if (buttons.includes('allow')) {

@@ -1,18 +1,18 @@
-// Drives one MCP server with a client of the TypeScript SDK, over HTTP if it is given a URL, else over stdio.
+// Drives an MCP server with a client of the TypeScript SDK, over HTTP for a URL and over stdio for a program.
 //
 //     node typescript_peer.cjs FOLDER CLIENT VERSION (URL | SERVER)
 //
-// FOLDER has `node_modules`. CLIENT is
+// FOLDER contains `node_modules`. CLIENT is
 //     client    `@modelcontextprotocol/client`
 //     sdk       `@modelcontextprotocol/sdk`
 //     sdk-sse   the same, over HTTP+SSE
-// VERSION is `auto`, which the SDK understands as the newest version it knows, or for `client` the only version to accept.
+// VERSION is `auto` for the newest version that the SDK supports, or for `client` the only version to accept.
 //
-// The plan on stdin, the report on stdout, the steps and the outcomes are those of `python_peer.py`, with these steps: tools,
+// `python_peer.py` describes the plan on stdin, the report on stdout, the steps and the outcomes. This driver supports the steps tools,
 // resources, templates, prompts, call, cancel, read, prompt, complete, watch, hear, log, log_level, ping, and
-//     together   steps              does not wait for one before the next
-//     expire     messages            the time of the client's token is over, which so many messages (1) hear of together
-//     authorize  scope              sends the user to the server once more, for `sdk`, which does not do so by itself
+//     together   steps              carries out all of these steps at the same time
+//     expire     messages           makes the client's token invalid, and refuses this number of messages (1) at the same time
+//     authorize  scope              sends the user to the server again, because `sdk` does not do so itself
 // The report has no "logs".
 
 'use strict';
@@ -37,7 +37,7 @@ const LISTS = {
     prompts: ['listPrompts', 'prompts'],
 };
 
-// What the client declares, and the requests of the server's that it answers then.
+// Capabilities that the client declares, and the requests of the server that it then answers.
 const CAPABILITIES = {
     elicitation: { form: {}, url: {} },
     sampling: {},
@@ -71,9 +71,9 @@ function connection(plan, login) {
     const schemas = load('@modelcontextprotocol/sdk/types.js');
     const Transport = name === 'sdk' ? StreamableHTTPClientTransport : SSEClientTransport;
     const transport = isHttp ? new Transport(new URL(address), options) : new StdioClientTransport(server);
-    // Over stdio it keeps the version to itself unless somebody wants to know it.
+    // The stdio transport does not store the protocol version. The client passes the version to this setter.
     transport.setProtocolVersion ??= (it) => (transport.protocolVersion = it);
-    // Here the result's schema stands before the options of a call, and that of a request for its method.
+    // In this SDK, `callTool` takes a result schema before the options, and `setRequestHandler` takes a schema instead of a method.
     return { client: new Client(INFO, { capabilities }), transport, options: [undefined], request: ([, schema]) => schemas[schema] };
 }
 
@@ -115,7 +115,7 @@ class Peer {
         return client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion ?? transport._protocolVersion;
     }
 
-    // Carries out one step; the outcome never throws.
+    // Carries out one step. Errors become part of the outcome.
     async take(step) {
         const progress = [];
         const onprogress = ({ progress: value, total = null, message = null }) =>
@@ -130,20 +130,20 @@ class Peer {
         return ['call', 'cancel'].includes(step.do) ? { ...outcome, progress } : outcome;
     }
 
-    // Has the user come back from the server first, where the client sends them there for it.
+    // Runs the action. If the client sends its user to log in, finishes the login and runs the action again.
     async loggedIn(action) {
         try {
             return await action();
         } catch (error) {
             if (!this.login) throw error;
-            // The SDK complains of a refusal, and throws it as well.
+            // The SDK reports a refusal as an error event, and also throws it.
             this.complaints = this.complaints.filter((it) => it !== String(error));
             if (!(await this.login.finish(this.transport))) throw error;
             return action();
         }
     }
 
-    // The SDK would take new tokens for a refresh token, and those are good for no more than the old ones.
+    // Drops the tokens first. Otherwise the SDK would use its refresh token, and the new tokens would have the same scopes as the old ones.
     async authorize({ scope }) {
         const { auth } = load('@modelcontextprotocol/sdk/client/auth.js');
         this.login.current = undefined;
@@ -209,7 +209,7 @@ class Peer {
         return (await this.client.complete({ ref, argument })).completion;
     }
 
-    // Starts a call and abandons it when it reports progress.
+    // Starts a call, and cancels the call when it reports progress.
     async cancel(step, onprogress) {
         const abort = new AbortController();
         const progress = (report) => {
@@ -266,7 +266,7 @@ class Peer {
         return this.protocol >= MODERN;
     }
 
-    // The first notification of this method, taken out of those that were heard.
+    // Removes and returns the first received notification with this method.
     async next(method) {
         for (;;) {
             const at = this.heard.findIndex((it) => it.method === `notifications/${method}`);
@@ -276,7 +276,7 @@ class Peer {
     }
 }
 
-// A client whose user has to log in is another one after that, as it is where a browser takes its page away.
+// Returns a connected client. After a login a new client connects, as in an application whose page was left for the login.
 async function connected(plan, login) {
     const peer = new Peer(plan, login);
     try {
@@ -307,7 +307,7 @@ async function talk(plan, login) {
     const killed = await closing(async () => {
         await transport.terminateSession?.();
         await client.close();
-        // After this the client complains of streams that it has closed itself.
+        // Later complaints are about streams that the client has closed itself.
         complaints = [...peer.complaints];
     });
     return { ...report, asked: peer.asked, complaints, killed };

@@ -6,11 +6,11 @@ use support::clock::eventually_blocking;
 use crate::server::{Server, call, echo, fixture, fixture_in_shell};
 
 #[test]
-fn a_client_that_does_not_read_any_more_ends_the_server() {
+fn the_server_ends_when_its_client_stops_reading() {
     let mut server = Server::start();
     drop(server.take_stdout());
-    // Another test may fork a child now, which has the reading end open until it executes its program. Until then the server can still
-    // write answers.
+    // Another test may fork a child at this moment. The child holds a copy of the reading end until it executes its program, and until then
+    // the server can still write answers.
     eventually_blocking("the server finds that its client has gone", || {
         let _ = server.try_send(&echo("unheard"));
         server.has_ended().then_some(())
@@ -21,7 +21,7 @@ fn a_client_that_does_not_read_any_more_ends_the_server() {
 }
 
 #[test]
-fn a_client_that_goes_in_the_middle_of_a_large_answer_ends_the_server() {
+fn the_server_ends_when_its_client_leaves_during_a_large_answer() {
     let mut server = Server::start();
     server.send(&call("x", "big", json!({ "bytes": 10 << 20 })));
     let mut stdout = server.take_stdout();
@@ -33,7 +33,7 @@ fn a_client_that_goes_in_the_middle_of_a_large_answer_ends_the_server() {
 }
 
 #[test]
-fn a_client_that_goes_while_a_call_runs_ends_the_server() {
+fn the_server_ends_when_its_client_leaves_during_a_call() {
     let mut server = Server::start();
     drop(server.take_stdout());
     server.send(&call("x", "wait", json!({ "ms": 200 })));
@@ -43,14 +43,14 @@ fn a_client_that_goes_while_a_call_runs_ends_the_server() {
 }
 
 #[test]
-fn without_stdin_there_is_nothing_to_do() {
+fn a_server_without_stdin_ends_at_once() {
     let ended = Server::start_as(fixture_in_shell("<&-")).wait();
     ended.check_soon();
     assert_eq!((&*ended.stderr, &*ended.rest), ("", &[][..]));
 }
 
 #[test]
-fn without_stdout_calls_run_unheard() {
+fn a_server_without_stdout_still_runs_calls() {
     let mut server = Server::start_as(fixture_in_shell(">&-"));
     server.send(&call("x", "print", json!({})));
     let ended = server.finish();
@@ -59,7 +59,7 @@ fn without_stdout_calls_run_unheard() {
     assert_eq!(ended.rest, [] as [Value; 0]);
 }
 
-/// Checks a server whose stderr is closed: it loses its log, answers every call, and ends as usual.
+/// Checks that a server whose stderr is closed answers every call and ends as usual. Only its log is lost.
 #[track_caller]
 fn check_unheard(mut server: Server) {
     for tool in ["panic_now", "panic_later", "panic_blocking"] {
@@ -72,14 +72,14 @@ fn check_unheard(mut server: Server) {
 }
 
 #[test]
-fn without_stderr_calls_are_answered() {
+fn a_server_without_stderr_answers_calls() {
     let mut server = Server::start_as(fixture_in_shell("2>&-"));
     assert_eq!(server.ask("x", "print", json!({})), "printed");
     check_unheard(server);
 }
 
 #[test]
-fn a_client_that_does_not_read_stderr_any_more_is_answered() {
+fn calls_are_answered_after_the_client_stops_reading_stderr() {
     let (reader, writer) = std::io::pipe().unwrap();
     let mut command = fixture();
     command.stderr(writer);

@@ -1,4 +1,4 @@
-//! The command line: its output on stdout and stderr, and its exit code.
+//! Output and exit codes of the command line.
 
 use std::{
     io::Read,
@@ -18,11 +18,11 @@ fn run(arguments: &[&str]) -> Output {
     command.args(arguments).stdin(Stdio::null()).output().expect("the fixture starts")
 }
 
-/// Returns stderr without the lines of `schema`, which tell whether the compiler made a schema.
+/// Returns stderr without the lines in which `schema` reports whether the compiler made each schema.
 fn beside_schema(output: &Output) -> String {
     let said = text(&output.stderr);
-    let of_schema = |it: &&str| it.starts_with("schemas: ") || it.starts_with("  ");
-    said.lines().filter(|it| !of_schema(it)).collect()
+    let of_schema = |line: &&str| line.starts_with("schemas: ") || line.starts_with("  ");
+    said.lines().filter(|line| !of_schema(line)).collect()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -53,7 +53,7 @@ fn check_refused(arguments: &[&str], status: i32, parts: &[&str]) {
 }
 
 #[test]
-fn help_says_what_there_is() {
+fn help_lists_commands_and_options() {
     let help = run(&["help"]);
     assert_eq!(help.status.code(), Some(SUCCESS));
     let printed = text(&help.stdout);
@@ -95,7 +95,7 @@ fn list_has_every_item_with_its_usage() {
 
 /// `check` prints its findings. They are a failure only with `--strict`.
 #[test]
-fn check_says_what_clients_refuse() {
+fn check_reports_what_clients_reject() {
     let flawed = |arguments: &[&str], broken: bool| {
         let mut command = fixture();
         command.args(arguments).env("FIXTURE_FLAWED", "").stdin(Stdio::null());
@@ -109,12 +109,13 @@ fn check_says_what_clients_refuse() {
     let printed = text(&output.stdout);
     let groups: Vec<Vec<&str>> = printed
         .split("\n\n")
-        .map(|it| it.lines().filter(|line| !line.starts_with("    ")).collect())
+        .map(|group| group.lines().filter(|line| !line.starts_with("    ")).collect())
         .collect();
     let [added, full, given, prompt, total] = groups.as_slice() else { panic!("{printed}") };
     let has = |group: &[&str], title: &str, findings: &[&str]| {
         assert!(group[0].starts_with(title), "{printed}");
-        let found: Vec<_> = group[1..].iter().map(|it| it.split_once(": ").unwrap().0).collect();
+        let found: Vec<_> =
+            group[1..].iter().map(|finding| finding.split_once(": ").unwrap().0).collect();
         assert_eq!(found, findings, "{printed}");
     };
     has(added, "tool `added`, an item added while running", &["  error (no description)"]);
@@ -172,18 +173,18 @@ fn schema_is_json() {
     let output = run(&["schema"]);
     assert_eq!((output.status.code(), beside_schema(&output)), (Some(SUCCESS), String::new()));
     let makers = text(&output.stderr);
-    let line = |name: &str| makers.lines().find(|it| it.trim_start().starts_with(name));
-    assert!(line("echo ").is_some_and(|it| it.contains("input static")), "{makers}");
+    let line = |name: &str| makers.lines().find(|line| line.trim_start().starts_with(name));
+    assert!(line("echo ").is_some_and(|line| line.contains("input static")), "{makers}");
     let manifest: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(manifest["server"]["name"], "stdio-fixture");
     let tools = manifest["tools"].as_array().expect("an array");
-    let repeat = tools.iter().find(|it| it["name"] == "repeat").expect("the tool");
+    let repeat = tools.iter().find(|tool| tool["name"] == "repeat").expect("the tool");
     assert_eq!(repeat["inputSchema"]["properties"]["word"]["type"], "string");
 }
 
-/// The lines below a tool say why the compiler did not make its schema.
+/// The lines below a tool give the reasons why the compiler did not make its schema.
 #[test]
-fn schema_says_why_one_is_lazy() {
+fn schema_gives_the_reason_for_a_lazy_schema() {
     let mut command = fixture();
     let output = command.arg("schema").env("FIXTURE_LAZY", "").stdin(Stdio::null()).output();
     let said = text(&output.expect("the fixture starts").stderr);
@@ -210,7 +211,7 @@ fn schema_says_why_one_is_lazy() {
 
 /// The suite `contract` tests the comparison itself.
 #[test]
-fn check_against_a_lock_ends_as_what_it_finds() {
+fn the_exit_code_of_check_depends_on_the_changes_against_the_lock() {
     let folder = std::env::temp_dir().join(format!("mcp-against-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("mcp.lock.json");
@@ -229,7 +230,7 @@ fn check_against_a_lock_ends_as_what_it_finds() {
     let strict = ["check", "--strict", "--against", path];
     ends_with(&lock, &against, SUCCESS, "mcp.lock.json: up to date");
     ends_with(&lock, &strict, SUCCESS, "mcp.lock.json: up to date");
-    // Changes the lock: another description, another tool, only half of the text, and finally the lock of another server.
+    // The changed locks have another description, another tool name, only half of the text, and the name of another server.
     let without = lock.replacen("Repeats a word.", "Says a word again.", 1);
     assert_ne!(without, lock);
     ends_with(&without, &against, SUCCESS, "1 cosmetic change\n  tests/stdio/fixture.rs:");
@@ -244,7 +245,7 @@ fn check_against_a_lock_ends_as_what_it_finds() {
 }
 
 #[test]
-fn items_are_tried_out() {
+fn call_read_and_get_print_results() {
     check(&["call", "repeat", "word=a", "times=3"], SUCCESS, "a a a\n", "");
     check(&["call", "repeat", "word=1=1", "times=2", "separator=, "], SUCCESS, "1=1, 1=1\n", "");
     // A string stays a string, even if it looks like JSON or like an option.
@@ -264,7 +265,7 @@ fn a_failed_call_or_read_exits_with_a_failure() {
 }
 
 #[test]
-fn a_wrong_command_line_is_told_what_would_be_right() {
+fn errors_of_the_command_line_suggest_a_correction() {
     let usage = "usage: repeat word=<string> times=<integer 0..=255> [separator=<string>]";
     check_refused(&["lsit"], USAGE, &["unknown command `lsit`; did you mean `list`?"]);
     check_refused(&["frobnicate"], USAGE, &["unknown command `frobnicate`; there are list, call"]);
@@ -323,7 +324,7 @@ fn a_dropped_failure_sets_the_exit_code() {
 }
 
 #[test]
-fn run_on_a_runtime_is_refused_in_words() {
+fn run_inside_a_runtime_is_an_error() {
     for arguments in [&[][..], &["list"], &["--http", "127.0.0.1:0"]] {
         let mut command = fixture();
         command.args(arguments).env("FIXTURE_ON_A_RUNTIME", "").stdin(Stdio::null());
@@ -367,7 +368,7 @@ fn a_panic_is_a_failure_of_the_call() {
     assert!(text(&output.stderr).ends_with("error: the tool `panic_later` panicked\n"));
 }
 
-/// A command waits longer than the 10 seconds of the test client, because a person decides how long to wait.
+/// The test client waits for at most 10 seconds. A command has no such limit, because the person who runs it decides how long to wait.
 #[test]
 fn a_slow_tool_is_waited_for() {
     check(&["call", "wait", "ms=10500"], SUCCESS, "waited 10500 ms\n", "");
@@ -390,7 +391,7 @@ fn a_large_result_is_printed_whole() {
 }
 
 #[test]
-fn a_reader_that_has_gone_is_no_failure() {
+fn a_closed_stdout_is_not_a_failure() {
     for arguments in ["list", "schema", "help", "--version", "call big bytes=1000000"] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -411,7 +412,7 @@ fn an_error_that_cannot_be_written_keeps_the_exit_code() {
     assert_eq!(command.output().unwrap().status.code(), Some(USAGE));
 }
 
-/// A shell uses the same streams for its next commands.
+/// A shell passes the same streams to its next commands.
 #[test]
 fn the_streams_are_left_as_they_were() {
     let mut command = Command::new("sh");
@@ -420,7 +421,7 @@ fn the_streams_are_left_as_they_were() {
     assert_eq!(text(&output.stdout), "one\ntwo\nthree\n");
 }
 
-/// A server runs until its stdin ends. A command does not.
+/// A server runs until its stdin ends, but a command ends when its work is done.
 #[test]
 fn commands_do_not_wait_for_stdin() {
     let mut command = fixture();

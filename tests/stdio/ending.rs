@@ -1,4 +1,4 @@
-//! The end of a server, idle and with running calls. The server exits promptly at the end of stdin and at SIGTERM (rule STDIO-06).
+//! Shutdown of a server that is idle or has running calls. The server exits promptly at the end of stdin and at SIGTERM (rule STDIO-06).
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn initialize(server: &mut Server) {
     server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
 }
 
-/// Starts a server and calls it once, so that later measurements do not include its start.
+/// Starts a server and calls it once, so that later measurements do not include the start of the process.
 fn started() -> Server {
     used(Server::start())
 }
@@ -44,7 +44,7 @@ fn terminated(server: Server) -> Ended {
     server.wait()
 }
 
-/// Checks both ways of telling a server to end: the end of stdin, and SIGTERM.
+/// Runs the check with both causes of a shutdown: the end of stdin, and SIGTERM.
 #[track_caller]
 fn check(prepare: impl Fn(&mut Server), expected: impl Fn(&Ended)) {
     for (end, how) in [(Server::finish as fn(Server) -> Ended, "EOF"), (terminated, "SIGTERM")] {
@@ -79,7 +79,7 @@ fn an_idle_server_ends_at_once() {
 }
 
 #[test]
-fn a_server_that_was_never_spoken_to_ends_at_once() {
+fn a_server_without_a_request_ends_at_once() {
     let ended = Server::start().finish();
     ended.check_soon();
     assert_eq!((&*ended.stderr, &*ended.rest), ("", &[][..]));
@@ -151,7 +151,7 @@ fn a_call_that_never_ends_is_given_up_after_the_grace() {
 }
 
 #[test]
-fn a_thread_that_never_ends_does_not_hold_the_process() {
+fn a_thread_that_never_ends_does_not_keep_the_process_alive() {
     let mut server = started_with_grace();
     server.send(&call("x", "stubborn", json!({})));
     server.check_echo("beside");
@@ -181,7 +181,7 @@ fn a_signal_ends_the_grace() {
 
 /// The signal interrupts the client in the middle of a line, so the server must not report a parse error.
 #[test]
-fn half_a_line_is_no_message_when_a_signal_comes() {
+fn an_incomplete_line_is_not_parsed_after_a_signal() {
     let mut server = started();
     server.write(b"{\"jsonrpc\":");
     server.wait_until_read();
@@ -202,7 +202,7 @@ fn result_of(id: &str, task: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tasks/result", "params": { "taskId": task } })
 }
 
-/// A process on stdio has one client. Once that client has left, it cannot come back for its tasks.
+/// A process on stdio has one client. A client that has left cannot come back for its tasks.
 #[test]
 fn tasks_without_a_waiting_client_do_not_delay_the_end() {
     let prepare = |server: &mut Server| {
@@ -227,7 +227,7 @@ fn the_result_of_a_task_is_waited_for_like_that_of_a_call() {
     };
     check(prepare, |ended| {
         ended.check_soon();
-        let result = ended.rest.iter().find(|it| it["id"] == "result");
+        let result = ended.rest.iter().find(|message| message["id"] == "result");
         assert_eq!(text_of(result.unwrap_or_else(|| panic!("{ended:?}"))), "waited 300 ms");
     });
 }

@@ -1,6 +1,6 @@
-//! The server that this suite runs. Its tools misbehave in every way that a tool can, except for a few that behave.
+//! The server that this suite runs. Most of its tools misbehave, each in a different way.
 
-// Some tools print on purpose, and tools own their arguments.
+// Some tools print on purpose, and handlers take their arguments by value.
 #![allow(clippy::print_stdout, clippy::needless_pass_by_value)]
 
 use std::{
@@ -12,7 +12,7 @@ use std::{
 use mcp_runtime::prelude::*;
 use support::clock::Stopwatch;
 
-/// Gives the text back.
+/// Returns the text.
 #[tool]
 fn echo(text: String) -> String {
     text
@@ -26,7 +26,7 @@ fn print() -> &'static str {
     "printed"
 }
 
-/// Panics where it stands.
+/// Panics at once.
 #[tool]
 fn panic_now() {
     panic!("panicked now");
@@ -66,7 +66,7 @@ impl Drop for Bomb {
     }
 }
 
-/// Panics with a bomb where it stands.
+/// Panics with a bomb at once.
 #[tool]
 fn throw_now() {
     std::panic::panic_any(Bomb);
@@ -85,14 +85,14 @@ fn throw_blocking() {
     std::panic::panic_any(Bomb);
 }
 
-/// Holds a bomb for longer than it may take.
+/// Holds a bomb until after its timeout.
 #[tool(timeout = "200ms")]
 async fn oversleep_with_bomb() {
     let _bomb = Bomb;
     tokio::time::sleep(Duration::from_secs(3600)).await;
 }
 
-/// Works until nobody wants the answer.
+/// Works until its call is cancelled.
 #[tool]
 async fn spin() {
     loop {
@@ -100,7 +100,7 @@ async fn spin() {
     }
 }
 
-/// The same on a thread for blocking work.
+/// Works on a thread for blocking work until its call is cancelled.
 #[tool(blocking)]
 fn spin_blocking(cancel: Cancel) -> Result<()> {
     loop {
@@ -115,7 +115,7 @@ async fn hold() {
     std::future::pending::<()>().await;
 }
 
-/// Does not even look whether anybody wants the answer.
+/// Never ends, and ignores the cancellation of its call.
 #[tool(blocking)]
 fn stubborn() {
     loop {
@@ -129,25 +129,25 @@ async fn hold_task() {
     std::future::pending::<()>().await;
 }
 
-/// Does not even look whether anybody wants the result of a task.
+/// Never ends, and ignores the cancellation of its task.
 #[tool(task, blocking)]
 fn stubborn_task() {
     stubborn();
 }
 
-/// Takes this long, as a task.
+/// Waits for this many milliseconds, as a task.
 #[tool(task, blocking)]
 fn wait_task(ms: u64) -> String {
     wait_blocking(ms)
 }
 
-/// Takes longer than it may.
+/// Takes longer than its timeout.
 #[tool(timeout = "200ms")]
 async fn oversleep() {
     tokio::time::sleep(Duration::from_secs(3600)).await;
 }
 
-/// Takes longer than it may, on a thread for blocking work.
+/// Takes longer than its timeout, on a thread for blocking work.
 #[tool(blocking, timeout = "200ms")]
 fn oversleep_blocking() {
     thread::sleep(Duration::from_secs(3600));
@@ -189,14 +189,14 @@ fn log(lines: usize) -> String {
     format!("{lines} lines logged")
 }
 
-/// Takes this long.
+/// Waits for this many milliseconds.
 #[tool]
 async fn wait(ms: u64) -> String {
     tokio::time::sleep(Duration::from_millis(ms)).await;
     format!("waited {ms} ms")
 }
 
-/// Takes this long, on a thread for blocking work.
+/// Waits for this many milliseconds, on a thread for blocking work.
 #[tool(blocking)]
 fn wait_blocking(ms: u64) -> String {
     thread::sleep(Duration::from_millis(ms));
@@ -234,7 +234,7 @@ fn repeat(
     vec![word; times.into()].join(separator.as_deref().unwrap_or(" "))
 }
 
-/// Has an argument that may be left out before one that may not, and neither is the first in the alphabet.
+/// Has an optional argument before a required one, and neither comes first in the alphabet.
 #[tool]
 fn shout(volume: Option<u8>, phrase: String, again: bool) -> String {
     format!("{phrase} {volume:?} {again}")
@@ -260,12 +260,15 @@ struct Booking {
     remark: Option<String>,
 }
 
-/// Asks for everything a form can have.
+/// Asks with a form that has every kind of field.
 #[tool]
 async fn book(ctx: &Context) -> Result<String> {
-    let it: Booking = ctx.elicit("table", "Which table?").await?;
-    let size = if matches!(it.size, Size::Small) { "small" } else { "large" };
-    Ok(format!("{} {} {size} {} {:?}", it.name, it.persons, it.outside, it.remark))
+    let booking: Booking = ctx.elicit("table", "Which table?").await?;
+    let size = if matches!(booking.size, Size::Small) { "small" } else { "large" };
+    Ok(format!(
+        "{} {} {size} {} {:?}",
+        booking.name, booking.persons, booking.outside, booking.remark
+    ))
 }
 
 /// Sends the user to a page.
@@ -275,13 +278,13 @@ async fn link(ctx: &Context) -> Result<&'static str> {
     Ok("on the way")
 }
 
-/// Wants to be paid, and never is.
+/// Requires a payment that never arrives.
 #[resource("notes://unpaid")]
 async fn unpaid(ctx: &Context) -> Result<&'static str> {
     Err(ctx.require_url("pay", "Pay first", "https://pay.example.com/").await.into())
 }
 
-/// What is needed.
+/// Something that is needed.
 #[form]
 struct Errand {
     thing: String,
@@ -298,7 +301,7 @@ async fn errand(ctx: &Context, progress: Progress) -> Result<String> {
     Ok(format!("{} and {}", first.thing, second.thing))
 }
 
-/// What is to be done today.
+/// The tasks of today.
 #[resource("notes://today", subscribe)]
 fn today() -> &'static str {
     "test the server"
@@ -310,7 +313,7 @@ fn greet(name: &str) -> String {
     format!("Say hello to {name}.")
 }
 
-/// State that `setup` makes. Commands that only list items do not need it.
+/// State that `setup` returns. Commands that only list items do not need this state.
 struct Prepared;
 
 /// Items with everything that clients reject, for the tests of `check`.
@@ -331,7 +334,7 @@ mod flawed {
         day.to_string()
     }
 
-    /// Its schema is as schemars makes it.
+    /// Its schema is the one that schemars generates.
     #[tool(group = "flawed", name = "full.schema", schema = "full")]
     fn full(
         /// Which
@@ -340,7 +343,7 @@ mod flawed {
         Json(Page { number: page, next: None })
     }
 
-    /// Its result is a type that is inside of itself, which is nothing clients mind.
+    /// A type that contains itself. No client rejects a result of such a type.
     #[data]
     struct Page {
         number: Option<u8>,
@@ -422,7 +425,7 @@ fn run() -> mcp_runtime::Exit {
         let own = tracing::subscriber::NoSubscriber::new();
         tracing::subscriber::set_global_default(own).expect("nobody was before this");
     }
-    let grace = std::env::var("FIXTURE_GRACE").ok().and_then(|it| it.parse().ok());
+    let grace = std::env::var("FIXTURE_GRACE").ok().and_then(|text| text.parse().ok());
     let limits = match grace.map(Duration::from_millis) {
         Some(grace) => mcp_runtime::limits::Limits::new().grace(grace),
         None => mcp_runtime::limits::Limits::new(),

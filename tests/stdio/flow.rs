@@ -1,4 +1,4 @@
-//! Clients that ask for more than they read, or than the server can do at once.
+//! Clients that send more requests than they read answers, or more than the server can handle at once.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use crate::server::{Server, call, cancelled};
 #[cfg(target_os = "linux")]
 pub(crate) fn peak_memory(pid: u32) -> usize {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let kilobytes: usize = line.trim().trim_end_matches(" kB").parse().unwrap();
     kilobytes << 10
 }
@@ -44,7 +44,8 @@ fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
             stdin
         }
     });
-    // Gives the server time to read more than it should. If a slow machine needs longer, the second measurement of the peak shows it.
+    // Gives the server time to read more requests than it should. If a slow machine needs longer, the second measurement of the peak
+    // includes them.
     linger_blocking(Duration::from_secs(1));
     let peak = peak_memory(pid);
     eprintln!(
@@ -60,7 +61,7 @@ fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
         let id = line.strip_prefix("{\"jsonrpc\":\"2.0\",\"id\":").unwrap();
         let id: usize = id.split_once(',').unwrap().0.parse().unwrap();
         assert!(line.len() > bytes && !std::mem::replace(&mut seen[id], true), "{id}");
-        if seen.iter().all(|it| *it) {
+        if seen.iter().all(|seen| *seen) {
             break;
         }
     }
@@ -85,8 +86,8 @@ fn large_unread_answers_are_not_kept_either() {
     check(200, "big", MIB, 48 * MIB);
 }
 
-/// These handlers wait before they answer, so the server has accepted every call before the first answer exists. It must keep all
-/// answers, even while the client does not read.
+/// These handlers wait before they answer, so the server has accepted every call before the first answer exists. The server must then keep
+/// all answers, even while the client does not read.
 #[test]
 fn answers_of_calls_that_waited_all_arrive() {
     check(1000, "big_later", 20_000, 96 * MIB);

@@ -7,7 +7,7 @@ use crate::server::{Server, echo};
 /// Maximum size of a message: 16 MiB. A line that is only one byte longer must be rejected.
 const LIMIT: usize = 16 << 20;
 
-/// Checks the answers to these bytes, in order: the id of an answered `echo`, or the code of an error without an id.
+/// Checks the answers to these bytes, in order. An expected answer is the id of an answered `echo`, or the code of an error without an id.
 #[track_caller]
 fn check(bytes: &[u8], expected: &[&str]) {
     let mut server = Server::start();
@@ -15,24 +15,25 @@ fn check(bytes: &[u8], expected: &[&str]) {
     let ended = server.finish();
     ended.check_soon();
     // Only an exceeded limit is logged for the operator, and only once.
-    let is_limited = bytes.split(|it| *it == b'\n').any(|line| line.len() > LIMIT);
-    let said: Vec<_> = ended.stderr.lines().map(|it| it.contains(r#"limit="message""#)).collect();
+    let is_limited = bytes.split(|byte| *byte == b'\n').any(|line| line.len() > LIMIT);
+    let said: Vec<_> =
+        ended.stderr.lines().map(|line| line.contains(r#"limit="message""#)).collect();
     assert_eq!(said, vec![true; usize::from(is_limited)], "{}", ended.stderr);
     let seen: Vec<String> = ended
         .rest
         .iter()
-        .map(|it| match &it["id"] {
+        .map(|message| match &message["id"] {
             Value::String(id) => {
-                assert_eq!(it["result"]["content"][0]["text"], **id);
+                assert_eq!(message["result"]["content"][0]["text"], **id);
                 id.clone()
             }
-            _ => it["error"]["code"].to_string(),
+            _ => message["error"]["code"].to_string(),
         })
         .collect();
     assert_eq!(seen, expected);
 }
 
-/// Sends the bytes between two valid lines, and checks that both of these are answered too.
+/// Sends the bytes between two valid lines, and checks that both valid lines are answered too.
 #[track_caller]
 fn check_between(bytes: &[u8], expected: &[&str]) {
     let mut all = format!("{}\n", echo("before")).into_bytes();
@@ -52,17 +53,17 @@ fn malformed_lines_are_parse_errors() {
 }
 
 #[test]
-fn json_that_is_no_message_is_an_invalid_request() {
+fn json_that_is_not_a_message_is_an_invalid_request() {
     check_between(b"[]\n17\n", &["-32600", "-32600"]);
 }
 
 #[test]
-fn blank_lines_and_returns_are_nothing() {
+fn blank_lines_and_carriage_returns_are_ignored() {
     check_between(b"\n\r\n \t\r\n\n", &[]);
     check(format!("{}\r\n{}\r\n", echo("a"), echo("b")).as_bytes(), &["a", "b"]);
 }
 
-/// Clients on .NET begin their stream with a byte order mark. Anywhere else it is an error.
+/// Clients on .NET begin their stream with a byte order mark. A byte order mark anywhere else is an error.
 #[test]
 fn a_byte_order_mark_may_begin_the_stream() {
     check(format!("\u{feff}{}\n", echo("a")).as_bytes(), &["a"]);
@@ -88,6 +89,6 @@ fn a_line_that_is_too_long_is_refused_and_the_next_one_read() {
     let line = |length: usize| format!("{}\n", "x".repeat(length));
     check_between(line(LIMIT + 1).as_bytes(), &["-32600"]);
     check_between(line(3 * LIMIT).as_bytes(), &["-32600"]);
-    // This line is not too long, so the server parses it, and finds that it is not JSON.
+    // This line has the maximum length, so the server parses it and rejects it as invalid JSON.
     check_between(line(LIMIT).as_bytes(), &["-32700"]);
 }

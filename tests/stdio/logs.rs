@@ -18,7 +18,7 @@ fn capabilities(server: &mut Server) -> Value {
 }
 
 #[test]
-fn a_client_that_asks_hears_what_goes_to_stderr() {
+fn log_events_go_to_stderr_and_to_a_client_that_asks_for_them() {
     let mut server = Server::start();
     assert_eq!(capabilities(&mut server)["logging"], json!({}));
     server.send(&request("level", "logging/setLevel", json!({ "level": "info" })));
@@ -36,7 +36,7 @@ fn a_client_that_asks_hears_what_goes_to_stderr() {
 
 /// A subscriber that the program itself installed does not send events to clients, so the server does not declare the capability `logging`.
 #[test]
-fn a_subscriber_of_the_programs_own_is_not_ours() {
+fn logging_is_not_declared_with_a_subscriber_of_the_program() {
     let mut command = fixture();
     command.env("FIXTURE_SUBSCRIBER", "");
     let mut server = Server::start_as(command);

@@ -1,6 +1,6 @@
-//! Whole server processes over real pipes, and what a client sees when tools, clients or streams misbehave.
+//! Tests of whole server processes over real pipes, with tools, clients and streams that misbehave.
 //!
-//! Every wait has a deadline. Bounds are about twenty times the expected time, so only a hang exceeds them, and not a slow machine.
+//! Every wait has a deadline. Each deadline is about twenty times the expected time, so that a hang exceeds it and a slow machine does not.
 
 #![cfg(unix)]
 #![forbid(unsafe_code)]

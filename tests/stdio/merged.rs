@@ -25,7 +25,7 @@ fn read_slowly(mut stream: impl Read) -> String {
     }
 }
 
-/// Every line is whole: a message, or a line of the log.
+/// Every line is either a whole message or a whole line of the log.
 #[test]
 fn log_and_messages_in_one_pipe_break_no_line() {
     let mut server = Server::start_as(fixture_in_shell("2>&1"));
@@ -43,11 +43,11 @@ fn log_and_messages_in_one_pipe_break_no_line() {
     assert!(ended.status.success(), "{ended:?}");
 
     let text = reader.join().unwrap();
-    let (messages, log): (Vec<_>, Vec<_>) = text.lines().partition(|it| it.starts_with('{'));
-    let texts: Vec<_> = messages.iter().map(|it| text_of(&message(it))).collect();
+    let (messages, log): (Vec<_>, Vec<_>) = text.lines().partition(|line| line.starts_with('{'));
+    let texts: Vec<_> = messages.iter().map(|line| text_of(&message(line))).collect();
     assert_eq!(texts.len(), 1 + 1 + 500 + 5);
     assert!((0..500).all(|n| texts.contains(&format!("echo {n}"))));
-    let long: Vec<_> = log.iter().filter(|it| it.ends_with(&format!("of {LINES}"))).collect();
+    let long: Vec<_> = log.iter().filter(|line| line.ends_with(&format!("of {LINES}"))).collect();
     assert_eq!(long.len(), LINES);
     for (n, line) in long.iter().enumerate() {
         assert!(line.ends_with(&format!(" log line {n} of {LINES}")), "{line}");

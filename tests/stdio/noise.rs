@@ -1,4 +1,4 @@
-//! Tools that misbehave: the wire stays clean, and every other call is answered.
+//! Tools that misbehave. They write nothing to the wire, and every other call is answered.
 
 use serde_json::{Value, json};
 
@@ -96,14 +96,14 @@ fn a_cancelled_call_is_stopped_and_not_answered() {
 #[test]
 fn the_id_of_a_cancelled_call_is_free() {
     let mut server = Server::start();
-    // All messages are in one write, so that the server has read them before the first call learns of its end.
+    // All messages are in one write, so that the server has read them before the handler of the first call is cancelled.
     let messages = [
         call("x", "hold", json!({})),
         cancelled("x"),
         call("x", "wait", json!({ "ms": 300 })),
         echo("beside"),
     ];
-    server.write(messages.map(|it| format!("{it}\n")).concat().as_bytes());
+    server.write(messages.map(|message| format!("{message}\n")).concat().as_bytes());
     assert_eq!(text_of(&server.response("beside")), "beside");
     let ended = server.finish();
     ended.check_soon();

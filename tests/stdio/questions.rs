@@ -1,4 +1,5 @@
-//! Questions that handlers ask in the commands `call`, `get` and `read`. They are answered with `--answer` or by a person at the terminal.
+//! Questions that handlers ask during the commands `call`, `get` and `read`. The answers come from `--answer` or from a person at the
+//! terminal.
 
 use std::{
     io::Write as _,
@@ -82,7 +83,7 @@ fn a_wrong_answer_is_a_wrong_command_line() {
     assert!(String::from_utf8(run(&["help"]).stdout).unwrap().contains("\n  --answer KEY=JSON "));
 }
 
-/// Types a line for each text that appears. Returns stdout and the text of the screen.
+/// Waits for each of these texts on the screen, and then types the line that belongs to it. Returns stdout and the text of the screen.
 #[track_caller]
 fn talk(arguments: &[&str], turns: &[(&str, &str)]) -> (String, String) {
     let (mut person, program) = terminal();
@@ -108,7 +109,7 @@ fn talk(arguments: &[&str], turns: &[(&str, &str)]) -> (String, String) {
 }
 
 #[test]
-fn a_task_is_looked_after() {
+fn the_command_line_waits_for_a_task() {
     let (first, second) = (r#"first={"thing":"bread"}"#, r#"second={"thing":"milk"}"#);
     let answers = ["call", "errand", "--answer", first, "--answer", second];
     check(&answers, 0, "bread and milk\n", &["… on the way\n"]);

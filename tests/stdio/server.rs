@@ -56,12 +56,12 @@ pub(crate) fn fixture_in_shell(redirections: &str) -> Command {
 }
 
 fn prepared(mut command: Command) -> Command {
-    // On a busy machine any handler may block the reactor for long. The warning about that is turned off, because the server is not at
-    // fault.
+    // On a busy machine any handler may block the reactor for a long time. The warning about this is turned off, because the server is not
+    // at fault.
     command
         .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
-        // This grace period is longer than all deadlines of the tests, so a server that ends in time has not waited for its end. Some tests
-        // remove the setting.
+        // This grace period is longer than all deadlines of the tests, so a server that ends in time has not waited for the grace period to
+        // expire. Some tests remove the setting.
         .env("FIXTURE_GRACE", "600000")
         .env_remove("RUST_BACKTRACE");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -82,7 +82,7 @@ pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value 
     request(id, "tools/call", params)
 }
 
-/// Returns a call of `echo` that must return its id as the text.
+/// Returns a call of `echo` with its id as the text.
 pub(crate) fn echo(id: &str) -> Value {
     call(id, "echo", json!({ "text": id }))
 }
@@ -106,7 +106,7 @@ impl Server {
 
     pub(crate) fn start_as(mut command: Command) -> Self {
         let mut child = command.spawn().expect("the fixture starts");
-        let stderr = child.stderr.take().map(|it| thread::spawn(move || read_text(it)));
+        let stderr = child.stderr.take().map(|stderr| thread::spawn(move || read_text(stderr)));
         Self {
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
@@ -197,7 +197,7 @@ impl Server {
     /// Returns the response to a request. Other responses are kept for later; requests and notifications of the server are dropped.
     pub(crate) fn response(&mut self, id: impl Into<Value>) -> Value {
         let id = id.into();
-        if let Some(at) = self.kept.iter().position(|it| it["id"] == id) {
+        if let Some(at) = self.kept.iter().position(|response| response["id"] == id) {
             return self.kept.remove(at);
         }
         loop {
@@ -232,7 +232,7 @@ impl Server {
     /// Waits for the process to end.
     pub(crate) fn wait(mut self) -> Ended {
         let asked = *self.asked.get_or_init(Stopwatch::start);
-        // A full pipe must not delay the end of the server. After the first call of `line`, a thread reads stdout.
+        // A full pipe must not delay the end of the server. So the first call of `line` starts a thread that reads stdout.
         let status = eventually_blocking("the server ends", || {
             self.child.try_wait().expect("the child is ours")
         });
@@ -243,7 +243,7 @@ impl Server {
                 rest.push(message);
             }
         }
-        let stderr = self.stderr.take().map(|it| it.join().expect("the thread only reads"));
+        let stderr = self.stderr.take().map(|reader| reader.join().expect("the thread only reads"));
         Ended { status, took, rest, stderr: stderr.unwrap_or_default() }
     }
 }

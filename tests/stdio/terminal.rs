@@ -1,4 +1,4 @@
-//! A server that is started by hand tells the person at the terminal what it is and how to end it.
+//! Hint on stderr for a person who starts a server at a terminal: what the server is, and how to end it.
 
 use std::{
     ffi::OsStr,
@@ -26,7 +26,7 @@ pub(crate) fn terminal() -> (File, File) {
     (File::from(person), program)
 }
 
-/// Returns a channel with the text on the screen, as it appears.
+/// Returns a channel that receives the text of the screen as it appears.
 pub(crate) fn screen(person: &File) -> Receiver<String> {
     let mut person = person.try_clone().unwrap();
     let (sender, receiver) = channel();
@@ -53,7 +53,7 @@ pub(crate) fn wait_for(screen: &Receiver<String>, seen: &mut String, text: &str)
 }
 
 #[test]
-fn a_person_is_told_what_this_is_and_ctrl_d_ends_it() {
+fn a_person_at_a_terminal_gets_a_hint_and_ctrl_d_ends_the_server() {
     let (mut person, program) = terminal();
     let clone = || OwnedFd::from(program.try_clone().unwrap());
     let mut command = fixture();
@@ -72,7 +72,7 @@ fn a_person_is_told_what_this_is_and_ctrl_d_ends_it() {
     server.wait().check_soon();
 }
 
-/// Only stdin decides whether there is a hint: a person may type while stdout goes to another program.
+/// The hint depends only on stdin, because a person may type while stdout goes to another program.
 #[test]
 fn the_hint_does_not_go_to_the_wire() {
     let (mut person, program) = terminal();

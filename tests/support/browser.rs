@@ -17,7 +17,7 @@ pub struct Page {
 impl Page {
     /// Returns the text after each `before`, up to the next double quote.
     fn values(&self, before: &str) -> Vec<&str> {
-        self.text.split(before).skip(1).filter_map(|it| it.split('"').next()).collect()
+        self.text.split(before).skip(1).filter_map(|rest| rest.split('"').next()).collect()
     }
 
     fn hidden<'a>(&'a self, name: &'a str) -> (&'a str, &'a str) {
@@ -36,7 +36,8 @@ impl Page {
         ];
         let bound = [self.hidden("pending"), self.hidden("ticket")];
         let fields = bound.iter().chain(fields);
-        let form: Vec<_> = fields.map(|it| format!("{}={}", it.0, encoded(it.1))).collect();
+        let form: Vec<_> =
+            fields.map(|field| format!("{}={}", field.0, encoded(field.1))).collect();
         // The forms of all pages go to the URL of the first page, without its query.
         let action = url.split('?').next().unwrap_or(url);
         send("POST", action, &headers, &form.join("&"))
@@ -56,7 +57,7 @@ pub fn log_in(url: &str, name: &str, password: &str) {
     let entered = [("name", name), ("password", password), ("action", "login")];
     let page = page.submit(url, cookie, &entered);
     let mut agreed = vec![("action", "allow")];
-    agreed.extend(page.values("name=\"scope\" value=\"").iter().map(|it| ("scope", *it)));
+    agreed.extend(page.values("name=\"scope\" value=\"").iter().map(|scope| ("scope", *scope)));
     let page = page.submit(url, cookie, &agreed);
     let back = page.head.get("location").unwrap_or_else(|| panic!("no redirect: {}", page.text));
     assert_eq!(send("GET", &back, &[], "").head.status, 200, "{back}");
@@ -89,7 +90,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.enable_all().build().expect("a runtime").block_on(future)
 }
 
-/// Host and path of an `http` URL.
+/// Splits an `http` URL into host and path.
 fn split(url: &str) -> (&str, &str) {
     let rest = url.strip_prefix("http://").expect("an http URL");
     rest.split_at(rest.find('/').unwrap_or(rest.len()))

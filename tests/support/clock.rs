@@ -19,10 +19,10 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// Time after which [`eventually`] gives up on a condition. Even a slow machine needs less time, so a test that reaches this limit hangs.
+/// Longest time that [`eventually`] waits for a condition. Even a slow machine needs less time, so a test that reaches this limit hangs.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// Pause between two looks at a condition.
+/// Pause between two checks of a condition.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Polls `look` until it returns a value, and returns that value.
@@ -43,7 +43,7 @@ pub async fn eventually<T>(awaited: &str, mut look: impl AsyncFnMut() -> Option<
     }
 }
 
-/// Pauses between two looks at a condition, in a loop that [`eventually`] cannot express. The test has to bound the loop.
+/// Pauses between two checks of a condition, in a loop that [`eventually`] cannot express. The test has to bound the loop.
 pub async fn pause() {
     tokio::time::sleep(PAUSE).await;
 }
@@ -102,14 +102,14 @@ pub async fn jump(time: Duration) {
     tokio::time::resume();
 }
 
-/// Clock of this test's runtime that stands still: no deadline that tokio keeps can pass, however slow the machine is.
+/// Stopped clock of this test's runtime. While it is stopped, no deadline of tokio can pass, even on a slow machine.
 ///
 /// Use it to show that code does not wait for a deadline. If the code does wait, the clock runs on after [`LIMIT`] and [`Frozen::end`]
 /// panics.
 #[derive(Debug)]
 pub struct Frozen {
     end: Sender<()>,
-    // tokio's paused clock does not jump to the next deadline while a thread of the pool is at work.
+    // tokio's paused clock does not jump to the next deadline while a blocking task runs.
     thread: tokio::task::JoinHandle<bool>,
 }
 
@@ -131,7 +131,7 @@ impl Frozen {
     ///
     /// # Panics
     ///
-    /// When it is called later than [`LIMIT`] after the start, because the tested code has waited for a deadline.
+    /// When the clock was stopped for longer than [`LIMIT`], because the tested code has waited for a deadline.
     pub async fn end(self) {
         let _ = self.end.send(());
         let was_frozen = self.thread.await.expect("the thread only waits");
@@ -142,7 +142,7 @@ impl Frozen {
 
 /// Runs `test` on a clock that does not run ahead of the test.
 ///
-/// The clock follows the clock of the machine in small steps, and all tasks get a turn between two steps. So a deadline of one second does
+/// The clock follows the clock of the machine in small steps, and all tasks are polled between two steps. So a deadline of one second does
 /// not pass merely because the machine was busy for a second. The clock counts as paused: let it jump with `tokio::time::advance`.
 ///
 /// # Panics
@@ -174,10 +174,9 @@ pub fn in_step<T>(test: impl Future<Output = T>) -> T {
     })
 }
 
-/// Lets real time pass in a test of time itself, such as that of a client that sends or reads slowly. Real time passes on the paused clock
-/// too.
+/// Lets real time pass, for a test of time itself, such as a test with a slow client. Real time passes on the paused clock too.
 ///
-/// Never use it to wait for a condition: use [`eventually`] instead.
+/// Never use this function to wait for a condition. Use [`eventually`] instead.
 ///
 /// # Panics
 ///
@@ -194,7 +193,7 @@ pub fn linger_blocking(time: Duration) {
 /// Time since 1970 by the clock of the machine, in seconds.
 #[must_use]
 pub fn unix_seconds() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs())
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
 
 /// Moment that lies `time` in the future, by the clock of the machine.
@@ -236,7 +235,7 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// Whether the time of validity is over.
+    /// Whether this time has passed.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.since.elapsed() >= Duration::from_secs(self.seconds)

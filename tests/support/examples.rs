@@ -40,11 +40,12 @@ fn built() -> &'static BTreeMap<String, PathBuf> {
 
 fn build() -> BTreeMap<String, PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
-    // cargo sets these variables for the package of this test. With these variables set, crates that read them would be compiled again now,
-    // and again by the next run of cargo.
+    // cargo sets these variables for the package of this test. If they stayed set, crates that read them would be compiled again now, and
+    // once more by the next run of cargo.
     for (name, _) in env::vars_os() {
-        let is_of_package =
-            |it: &str| it.starts_with("CARGO_PKG_") || it.starts_with("CARGO_MANIFEST_");
+        let is_of_package = |variable: &str| {
+            variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
+        };
         if name.to_str().is_some_and(is_of_package) {
             cargo.env_remove(name);
         }

@@ -1,6 +1,6 @@
-//! HTTP as bytes: a client that can send requests no library would send, and recorded conversations over HTTP.
+//! HTTP as bytes: a client that can send requests that no library would send, and recorded conversations over HTTP.
 //!
-//! - [`head`], [`body`], [`events`]: the parts of a response, read strictly, as they arrive.
+//! - [`head`], [`body`], [`events`]: strict parsers for the parts of a response.
 //! - [`connection`]: one connection to a server.
 //! - [`transcript`], [`request`], [`expected`], [`replay`]: recorded conversations, the requests of their client,
 //!   the responses and events they expect, and their replay against a server.

@@ -1,4 +1,4 @@
-//! Judges a message of the server in every replay: first by its pattern, then by the schema.
+//! Judges the messages of a server in a replay, first by their pattern and then by the schema.
 
 use std::fmt::Write as _;
 

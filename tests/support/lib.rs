@@ -5,9 +5,9 @@
 //! - [`examples`]: the example servers, built once per test binary.
 //! - [`schema`]: judges a server's messages by the official schema of their revision.
 //! - [`transcript`], [`pattern`], [`replay`]: recorded conversations, and their replay against a server.
-//! - [`http`]: the same over HTTP, with a client that can send any bytes.
+//! - [`http`]: recorded conversations over HTTP, and a client that can send any bytes.
 //! - [`server`]: a server for clients that are processes of their own.
-//! - [`install`], [`node`]: third-party programs, installed into `target` at a pinned version.
+//! - [`install`], [`node`]: third-party programs, which are installed into `target` at pinned versions.
 //! - [`process`]: servers and clients as processes that end with the test.
 //! - [`proxy`]: passes requests to several servers in turn.
 //! - [`python`]: programs from PyPI.

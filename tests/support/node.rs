@@ -23,8 +23,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Installs the packages of `manifest`, a `package.json`, at the versions of `lock`, its `package-lock.json`, otherwise as
-    /// [`installed`](Self::installed) does.
+    /// Like [`installed`](Self::installed), but installs the versions that `lock`, the `package-lock.json` of `manifest`, pins.
     ///
     /// # Errors
     ///
@@ -80,7 +79,7 @@ impl Node {
         Ok(Self { binary, folder })
     }
 
-    /// The command line that runs a script, whose path starts in [`folder`](Self::folder) unless it is absolute.
+    /// Returns the command that runs a script. A relative path starts in [`folder`](Self::folder).
     pub fn run(&self, script: impl AsRef<Path>) -> Command {
         let mut command = Command::new(&self.binary);
         command.arg(self.folder.join(script));

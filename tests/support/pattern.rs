@@ -1,4 +1,4 @@
-//! Patterns for the messages that a transcript expects of a server: JSON with wildcards.
+//! Patterns for the messages that a transcript expects from a server. A pattern is JSON with wildcards.
 //!
 //! A pattern matches literally, member for member, except for these objects:
 //!
@@ -48,7 +48,7 @@ const KEYWORDS: [&str; 8] =
     ["$schema", "$ref", "$defs", "$id", "$anchor", "$comment", "$dynamicRef", "$dynamicAnchor"];
 
 impl Pattern {
-    /// Checks a pattern as it stands in a transcript.
+    /// Checks a pattern from a transcript.
     ///
     /// # Errors
     ///

@@ -84,7 +84,7 @@ impl HttpServer {
         options: &[&str],
         environment: impl IntoIterator<Item = &'a (&'a str, PathBuf)>,
     ) -> Self {
-        let environment = environment.into_iter().map(|it| (it.0, &it.1));
+        let environment = environment.into_iter().map(|variable| (variable.0, &variable.1));
         let mut process = Running::start(
             Command::new(binary)
                 .args(["--http", &address.to_string()])
@@ -121,7 +121,7 @@ impl HttpServer {
 
 fn url_in(line: &str) -> Option<&str> {
     let from = line.find("http://127.0.0.1:")?;
-    line[from..].split(|it: char| it.is_whitespace() || "`'\",;)".contains(it)).next()
+    line[from..].split(|c: char| c.is_whitespace() || "`'\",;)".contains(c)).next()
 }
 
 #[cfg(test)]
@@ -143,6 +143,6 @@ mod tests {
         assert!(process.wait(Duration::from_millis(50)).is_none());
         drop(process);
         let mut process = Running::start(&mut Command::new("true"));
-        assert!(process.wait(Duration::from_secs(10)).is_some_and(|it| it.success()));
+        assert!(process.wait(Duration::from_secs(10)).is_some_and(|status| status.success()));
     }
 }

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-/// A proxy that listens on the loopback address until it is dropped. Connections that are still open at that time end by themselves.
+/// A proxy that listens on the loopback address until it is dropped. Connections that are open at that time are served to their end.
 #[derive(Debug)]
 pub struct Proxy {
     /// Address that the proxy listens on.
@@ -57,7 +57,7 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
-        // The thread waits for a connection, and checks `is_over` only when a connection comes. So this connects once.
+        // The thread checks `is_over` only when it accepts a connection, so connect once.
         drop(TcpStream::connect(self.address));
     }
 }
@@ -84,7 +84,7 @@ fn head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
     const END: &[u8] = b"\r\n\r\n";
     let mut bytes = Vec::new();
     loop {
-        if let Some(at) = bytes.windows(END.len()).position(|it| it == END) {
+        if let Some(at) = bytes.windows(END.len()).position(|window| window == END) {
             let rest = bytes.split_off(at + END.len());
             return Ok((String::from_utf8_lossy(&bytes).into_owned(), rest));
         }

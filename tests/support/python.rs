@@ -38,7 +38,7 @@ impl Python {
         Ok(Self(folder.join("bin/python")))
     }
 
-    /// The command line that runs a script. It leaves no compiled file beside the script.
+    /// Returns the command that runs a script without leaving a compiled file beside it.
     pub fn run(&self, script: impl AsRef<Path>) -> Command {
         let mut command = Command::new(&self.0);
         command.arg(script.as_ref()).env("PYTHONDONTWRITEBYTECODE", "1");

@@ -103,8 +103,8 @@ impl Server {
     /// When the server does not run over HTTP.
     pub fn socket(&self) -> SocketAddr {
         let url = self.url.as_ref().expect("the server is there over HTTP");
-        let address = url.strip_prefix("http://").and_then(|it| it.strip_suffix("/mcp"));
-        address.and_then(|it| it.parse().ok()).expect("the usual URL")
+        let address = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp"));
+        address.and_then(|address| address.parse().ok()).expect("the usual URL")
     }
 
     /// Whether clients connect to the server over HTTP.

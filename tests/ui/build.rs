@@ -52,31 +52,31 @@ fn counted(db: &Db) -> bool {
     true
 }
 
-/// By one name.
+/// One of two templates of the same shape.
 #[resource("HOST://A/{x}{?q,r}", group = "one shape", order = 1)]
 fn by_x(x: &str, q: Option<&str>, r: Option<&str>) -> String {
     format!("{x}{q:?}{r:?}")
 }
 
-/// By another name.
+/// The other template of the same shape.
 #[resource("host://a/{y}{?r,q}", group = "one shape", order = 2)]
 fn by_y(y: &str, q: Option<&str>, r: Option<&str>) -> String {
     format!("{y}{q:?}{r:?}")
 }
 
-/// Reads what is no number elsewhere.
+/// Matches only numbers, so the other templates match the rest.
 #[resource("host://a/{z}{?q,r}", group = "one shape", order = 0)]
 fn by_number(z: u32, q: Option<&str>, r: Option<&str>) -> String {
     format!("{z}{q:?}{r:?}")
 }
 
-/// Of another shape.
+/// A template of another shape.
 #[resource("host://a/{+y}", group = "one shape", order = 3)]
 fn anywhere(y: &str) -> String {
     y.to_owned()
 }
 
-/// Of another query.
+/// A template with another query.
 #[resource("host://a/{y}{?s}", group = "one shape", order = 4)]
 fn queried(y: &str, s: Option<&str>) -> String {
     format!("{y}{s:?}")
@@ -101,7 +101,7 @@ fn plain(typed: &str) -> Vec<String> {
     vec![typed.to_owned()]
 }
 
-/// What only schemars knows the schema of. Of other types the compiler says what is wrong.
+/// A type that only schemars can describe. For other types, the compiler reports the mistake.
 #[data]
 #[schemars(inline)]
 struct Told<T>(T);
@@ -183,7 +183,7 @@ fn ask(user: &Elicit) -> bool {
     user.client_can()
 }
 
-/// Completes what it cannot.
+/// A completion that asks the model, which no completion can do.
 #[completion]
 fn cities(typed: &str, model: Sample) -> Vec<String> {
     let _ = model;
@@ -219,7 +219,7 @@ fn check(server: Builder, expected: &str) {
     assert_eq!(error.to_string(), placed(expected, include_str!("build.rs"), file!()));
 }
 
-/// Returns `expected` with the places in this source.
+/// Replaces each `⟨text⟩` in `expected` with its place in `source`.
 #[track_caller]
 fn placed(expected: &str, source: &str, file: &str) -> String {
     let mut text = String::new();
@@ -227,7 +227,7 @@ fn placed(expected: &str, source: &str, file: &str) -> String {
         if index % 2 == 0 {
             text.push_str(part);
         } else {
-            let line = source.lines().position(|it| it.contains(part));
+            let line = source.lines().position(|line| line.contains(part));
             let line = line.unwrap_or_else(|| panic!("no line has {part}")) + 1;
             text.push_str(&format!("{file}:{line}"));
         }
@@ -235,13 +235,13 @@ fn placed(expected: &str, source: &str, file: &str) -> String {
     text
 }
 
-/// Returns a server without items, which is no mistake if the author asks for it.
+/// Returns a server without items. An explicitly empty list is not a mistake.
 fn nothing() -> Builder {
     server!().items(items![])
 }
 
 #[test]
-fn two_of_one_name() {
+fn two_items_with_one_name() {
     check(
         server!(group = "twins"),
         "there are two tools `hello`: `hello` at ⟨\"twins\", order = 1⟩ and `hello` at ⟨\"twins\", order = 2⟩: rename one, or give it `name = \"…\"`",
@@ -265,7 +265,7 @@ fn missing_shared_state() {
 }
 
 #[test]
-fn two_templates_of_one_shape() {
+fn two_templates_with_one_shape() {
     check(
         server!(group = "one shape"),
         "the templates `HOST://A/{x}{?q,r}` and `host://a/{y}{?r,q}` match the same URIs, so only one of them would be read: \
@@ -283,7 +283,7 @@ fn state_in_an_arc_that_is_needed_without() {
 }
 
 #[test]
-fn references_to_what_was_meant_as_an_argument() {
+fn references_that_were_meant_as_arguments() {
     check(
         server!(group = "borrowed text"),
         "`greet` at ⟨group = \"borrowed text\"⟩ needs shared state of type `alloc::string::String`, and there is none: for a text from the client write `&str` or `String`",
@@ -309,7 +309,7 @@ fn a_function_without_attribute() {
 }
 
 #[test]
-fn nothing_to_serve() {
+fn a_server_without_items() {
     let error = server!(group = "nobody").build().expect_err("nothing"); // no such group
     let expected = "`server!` at ⟨// no such group⟩: there is nothing to serve: package `mcp-tests` has no item in the group \"nobody\"; its groups: asked while completing, borrowed list, ";
     let expected = placed(expected, include_str!("build.rs"), file!());
@@ -376,7 +376,7 @@ fn questions_that_cannot_be_asked() {
 }
 
 #[test]
-fn keys_of_meta() {
+fn invalid_keys_of_meta() {
     check(
         server!(group = "meta"),
         "`pay` at ⟨group = \"meta\"⟩: `a b/c` cannot be a key of `meta`: its prefix must be dotted labels such as `example.com`",
@@ -384,7 +384,7 @@ fn keys_of_meta() {
 }
 
 #[test]
-fn settings_of_the_server() {
+fn invalid_settings_of_the_server() {
     check(
         nothing().state(1u8).state(2u8), // twice
         "`.state(…)` at ⟨// twice⟩: there are two states of type `u8`, the other at ⟨// twice⟩: handlers could not tell them apart",
@@ -420,7 +420,7 @@ fn settings_of_the_server() {
 }
 
 #[test]
-fn settings_of_the_endpoint() {
+fn invalid_settings_of_the_endpoint() {
     let path = |path: &str, problem: &str| {
         let server = nothing().path(path); // path
         check(server, &format!("`.path(…)` at ⟨// path⟩: {problem}"));
@@ -499,7 +499,7 @@ fn settings_of_the_endpoint() {
 
 /// Mistakes of every kind in one server, each reported once.
 #[test]
-fn everything_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let server =
         server!(group = "twins").items(items![one::hello, hello, pay, count, repeat, plain]); // all
     check(

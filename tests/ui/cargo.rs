@@ -1,4 +1,4 @@
-//! Packages of programs, as cargo builds them for their authors.
+//! Builds programs as packages, in the same way as cargo builds them for their authors.
 
 use std::{
     fs,
@@ -11,7 +11,8 @@ use serde_json::Value;
 /// Returns the name of the binary of a program: `data_key` for `ui/data/key.rs`.
 pub(crate) fn name(program: &Path) -> String {
     let words = program.with_extension("");
-    let words: Vec<_> = words.iter().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
+    let words: Vec<_> =
+        words.iter().skip(1).map(|part| part.to_string_lossy().into_owned()).collect();
     words.join("_")
 }
 
@@ -40,21 +41,25 @@ pub(crate) fn built(
         .args(["check", "--offline", "--keep-going", "--message-format=json", "--target-dir"])
         // The target folder of the workspace, where the macros and their dependencies are built already.
         .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."))
-        // Authors build incrementally. Then rustc does not merge two errors with the same text if they are about two bodies.
+        // Authors build incrementally. In such a build rustc does not merge two errors with the same text from different bodies.
         .env("CARGO_INCREMENTAL", "1")
         .current_dir(&folder)
         .output()
         .expect("cargo starts");
     let messages = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
-    messages.lines().filter_map(|it| serde_json::from_str(it).ok()).collect()
+    messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// Returns the errors among cargo's messages about one program.
 pub(crate) fn errors<'a>(messages: &'a [Value], program: &Path) -> Vec<&'a Value> {
     let name = name(program);
-    let own = messages.iter().filter(|it| it["target"]["name"] == *name).map(|it| &it["message"]);
-    let is_error = |it: &&Value| {
-        it["level"] == "error" && it["spans"].as_array().is_some_and(|it| !it.is_empty())
+    let own = messages
+        .iter()
+        .filter(|message| message["target"]["name"] == *name)
+        .map(|message| &message["message"]);
+    let is_error = |error: &&Value| {
+        error["level"] == "error"
+            && error["spans"].as_array().is_some_and(|spans| !spans.is_empty())
     };
     own.filter(is_error).collect()
 }

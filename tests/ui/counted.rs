@@ -1,6 +1,6 @@
 //! The number of errors that cargo reports: "could not compile … due to 2 previous errors".
 //!
-//! `trybuild` builds without incremental compilation, and rustc then merges two errors with the same text. Authors build with it.
+//! Authors build incrementally. `trybuild` does not, and without incremental compilation rustc merges two errors with the same text.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,9 @@ use crate::cargo;
 const AREAS: [&str; 7] =
     ["argument", "lifetime", "method", "parameter", "prompt", "state", "template"];
 
-/// Mistakes that rustc meets in two bodies: where the argument is described and where it is read. The default stands in both, because a
-/// third body could not name its type. For an argument that borrows, a body that does not ask for the trait would give another error.
+/// Mistakes that rustc finds in two generated bodies: the one that describes the argument, and the one that reads it. Both contain the
+/// default, because a third body could not name its type. For an argument that borrows, a body that does not require the trait would cause
+/// a different error.
 const TWICE: [&str; 6] = [
     "argument/default_for_server_state",
     "argument/default_of_a_type_without_one",
@@ -23,7 +24,7 @@ const TWICE: [&str; 6] = [
     "lifetime/spread_argument_that_borrows",
 ];
 
-/// Mistakes that rustc reports too, because it does not find the attribute.
+/// Mistake that rustc reports too, because it does not find the attribute.
 const ALSO_OF_RUSTC: &str = "method/named_as_before";
 
 const FEATURES: &str = "features = [\"auth\", \"axum\", \"contract\", \"sqlite\", \"state-key\"]";
@@ -32,7 +33,7 @@ const DEPENDENCIES: &str =
 
 fn mistakes() -> impl Iterator<Item = PathBuf> {
     crate::fixtures()
-        .filter(|it| AREAS.iter().any(|area| it.starts_with(Path::new("ui").join(area))))
+        .filter(|path| AREAS.iter().any(|area| path.starts_with(Path::new("ui").join(area))))
 }
 
 #[test]
@@ -44,7 +45,7 @@ fn cargo_counts_each_mistake_once() {
     let mut count = 0;
     for mistake in mistakes() {
         let errors = cargo::errors(&messages, &mistake);
-        let is_twice = TWICE.iter().any(|it| mistake.with_extension("").ends_with(it));
+        let is_twice = TWICE.iter().any(|name| mistake.with_extension("").ends_with(name));
         let is_of_rustc = mistake.with_extension("").ends_with(ALSO_OF_RUSTC);
         let expected = crate::marked(&mistake).len().max(1) * if is_twice { 2 } else { 1 }
             + usize::from(is_of_rustc);
@@ -71,5 +72,5 @@ fn derives_of_the_prelude_name_data_where_serde_is_no_dependency() {
 }
 
 fn rendered(errors: &[&Value]) -> String {
-    errors.iter().filter_map(|it| it["rendered"].as_str()).collect::<Vec<_>>().join("\n")
+    errors.iter().filter_map(|error| error["rendered"].as_str()).collect::<Vec<_>>().join("\n")
 }

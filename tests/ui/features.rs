@@ -1,7 +1,7 @@
 //! Errors about features that are off.
 //!
-//! All programs of a package have the same features, and in this package all are on. So the programs in `features/`, which have no twins,
-//! are built here as a package of their own with the default features only. `fixed` builds them once more with all features.
+//! All programs of a package have the same features, and in this package all features are on. So the programs in `features/`, which have no
+//! twins, are built here as a package of their own with the default features only. `fixed` builds them once more with all features.
 
 use std::{fs, path::PathBuf};
 
@@ -10,7 +10,7 @@ use crate::cargo;
 /// Returns the programs. The first line of each names the feature that it lacks: `// auth`.
 pub(crate) fn programs() -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir("ui/features").expect("the folder is there");
-    let mut programs: Vec<_> = entries.map(|it| it.expect("an entry").path()).collect();
+    let mut programs: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
     programs.sort();
     programs.into_iter()
 }
@@ -24,23 +24,27 @@ fn a_feature_that_is_off_is_named_with_the_command_that_turns_it_on() {
     let mut count = 0;
     for program in programs() {
         let source = fs::read_to_string(&program).expect("the program is there");
-        let feature = source.lines().next().and_then(|it| it.strip_prefix("// "));
+        let feature = source.lines().next().and_then(|line| line.strip_prefix("// "));
         let feature = feature.expect("the first line names the feature");
         let name = cargo::name(&program);
         let errors = cargo::errors(&messages, &program);
-        let rendered: String =
-            errors.iter().filter_map(|it| it["rendered"].as_str()).collect::<Vec<_>>().join("\n");
+        let rendered: String = errors
+            .iter()
+            .filter_map(|error| error["rendered"].as_str())
+            .collect::<Vec<_>>()
+            .join("\n");
         assert_eq!(errors.len(), 1, "{name}:\n{rendered}");
         let spans = errors[0]["spans"].as_array().expect("an error has places");
-        let place = spans.iter().find(|it| it["is_primary"] == true).expect("a place");
-        let line = source.lines().position(|it| it.ends_with("// mistake")).expect("a mark") + 1;
+        let place = spans.iter().find(|span| span["is_primary"] == true).expect("a place");
+        let line =
+            source.lines().position(|line| line.ends_with("// mistake")).expect("a mark") + 1;
         assert_eq!(place["line_start"], line, "{name}:\n{rendered}");
-        // The stand-in of a method has the first wording, rustc's note about a type the second.
+        // The first wording is that of the stand-in for a method. The second is that of rustc's note about a type.
         let named = [format!("the feature `{feature}`"), format!("the `{feature}` feature")];
-        assert!(named.iter().any(|it| rendered.contains(it)), "{name}:\n{rendered}");
+        assert!(named.iter().any(|wording| rendered.contains(wording)), "{name}:\n{rendered}");
         let command = format!("cargo add mcp-runtime --features {feature}");
         assert!(
-            rendered.lines().any(|it| it.trim_end().trim_end_matches('`').ends_with(&command)),
+            rendered.lines().any(|line| line.trim_end().trim_end_matches('`').ends_with(&command)),
             "{name}:\n{rendered}"
         );
         count += 1;

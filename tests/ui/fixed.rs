@@ -1,7 +1,8 @@
-//! Programs that result when the author of a mistake does what the message says.
+//! Checks the programs that result when the author of a mistake does what the message says.
 //!
-//! Beside each fixture, its twin `<name>.fixed.rs` is the same program without the mistake. It differs only by what the message proposes:
-//! each word that the twin adds stands in the message or in the fixture. So a twin cannot write what a message leaves out.
+//! Beside each fixture is its twin, `<name>.fixed.rs`, which is the same program without the mistake. A twin may differ only by what the
+//! message proposes: each word that it adds must be in the message or in the fixture. So a message that leaves out a necessary word fails
+//! the test.
 
 use std::{
     collections::BTreeSet,
@@ -16,10 +17,10 @@ const CHOSEN: [&str; 1] = ["other"];
 /// Messages of rustc about Rust itself, and the word that each leaves out.
 const IMPLIED: [(&str, &str); 1] = [("is private", "pub")];
 
-/// Greatest number of lines that may differ, as the longest proposal needs. With more, the twin would be another program.
+/// Greatest number of lines that may differ. The longest proposal needs this many. A twin with more differences would be another program.
 const LINES: usize = 10;
 
-/// Our attributes. A twin keeps them, unless the message says to remove one: without them any program compiles.
+/// Attributes of this project. A twin keeps them unless the message says to remove one, because any program compiles without them.
 const ATTRIBUTES: [&str; 7] =
     ["tool", "resource", "prompt", "completion", "handlers", "data", "form"];
 
@@ -32,7 +33,7 @@ fn every_mistake_has_a_twin() {
             missing.push(format!("{} is missing", twin.display()));
         }
     }
-    for twin in crate::sources().filter(|it| crate::is_twin(it)) {
+    for twin in crate::sources().filter(|path| crate::is_twin(path)) {
         let path = twin.to_string_lossy().replace(".fixed.rs", ".rs");
         if !Path::new(&path).exists() {
             missing.push(format!("{} fixes nothing: {path} is missing", twin.display()));
@@ -55,7 +56,7 @@ fn a_twin_does_what_the_message_says() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// All twins are modules of one crate, which is only checked. A program for each of them would take minutes.
+/// All twins are modules of one crate, which is only checked. Building each twin as its own program would take minutes.
 #[test]
 fn twins_compile() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("twins");
@@ -63,14 +64,14 @@ fn twins_compile() {
     let mut library = String::from(
         "#![deny(warnings)]\n// Nobody calls them, and every `main` is one of many.\n#![allow(dead_code)]\n",
     );
-    let twins = crate::sources().filter(|it| crate::is_twin(it));
+    let twins = crate::sources().filter(|path| crate::is_twin(path));
     // A feature is turned on outside of the program, so these programs are their own twins.
     for (number, twin) in twins.chain(crate::features::programs()).enumerate() {
         library.push_str(&format!("#[path = {:?}]\nmod twin{number};\n", tests.join(twin)));
     }
     let runtime = tests.join("../mcp-runtime");
     let authorization_server = runtime.join("crates/authorization-server");
-    // Any crate can be the one that a twin names in `with`.
+    // The crate that a twin names in `with` can be any crate.
     let manifest = format!(
         "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
          [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"auth\", \"axum\", \"contract\", \"sqlite\", \"state-key\"] }}\nmcp-runtime-authorization-server = {{ path = {authorization_server:?} }}\nserde = \"1\"\ntracing = {{ version = \"0.1\", default-features = false }}\n\
@@ -117,7 +118,7 @@ fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
     if said.contains('…') || proposed.contains("another") {
         known.extend(CHOSEN);
     }
-    known.extend(IMPLIED.iter().filter(|(it, _)| said.contains(it)).map(|(_, meant)| meant));
+    known.extend(IMPLIED.iter().filter(|(text, _)| said.contains(text)).map(|(_, meant)| meant));
     for word in words(fixed).collect::<BTreeSet<_>>() {
         if !known.contains(word) {
             problems.push(format!("the message does not say `{word}`"));
@@ -125,7 +126,7 @@ fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
     }
 
     let declared: BTreeSet<_> = declared(fixed).collect();
-    for item in self::declared(mistake).filter(|it| !declared.contains(it)) {
+    for item in self::declared(mistake).filter(|item| !declared.contains(item)) {
         problems.push(format!("`{item}` is gone"));
     }
     let attributes = |text: &str| -> usize {
@@ -146,20 +147,23 @@ fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
 fn said(message: &str) -> String {
     let mut said = String::new();
     let mut lines = message.lines().map(str::trim_start).peekable();
-    // The lines of an item that is configured out say where else it is.
+    // The message about a configured-out item quotes that item. These lines count as text of the compiler.
     let mut is_configured_out = false;
     while let Some(line) = lines.next() {
-        if ["error", "warning", "note:", "help:"].iter().any(|it| line.starts_with(it)) {
+        if ["error", "warning", "note:", "help:"].iter().any(|start| line.starts_with(start)) {
             is_configured_out = line.ends_with("found an item that was configured out");
         }
         if line.starts_with("-->") {
             continue;
         }
-        let quoted = line.trim_start_matches(|it: char| it.is_ascii_digit()).trim_start();
-        let marks = lines.peek().and_then(|it| it.strip_prefix('|')).unwrap_or_default();
+        let quoted = line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+        let marks = lines.peek().and_then(|next| next.strip_prefix('|')).unwrap_or_default();
         let inserted = marks.contains('+') && marks.trim_matches([' ', '+']).is_empty();
         let own = if quoted.starts_with('|') && !inserted && !is_configured_out {
-            quoted.rsplit_once("^ ").or_else(|| quoted.rsplit_once("- ")).map_or("", |it| it.1)
+            quoted
+                .rsplit_once("^ ")
+                .or_else(|| quoted.rsplit_once("- "))
+                .map_or("", |(_, label)| label)
         } else {
             line
         };
@@ -171,7 +175,7 @@ fn said(message: &str) -> String {
 
 /// Returns the names, keywords and numbers of a text. The rest is punctuation, which a message need not spell out.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty())
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
 /// Returns the names of a program's items, but not their kinds, which a message may change.
@@ -182,7 +186,7 @@ fn declared(program: &str) -> impl Iterator<Item = &str> {
     pairs.filter(move |(kind, _)| kinds.contains(kind)).filter_map(|(_, name)| words(name).next())
 }
 
-/// Returns how many lines only the first text has, and how many only the second, beside their longest common subsequence.
+/// Returns the number of lines of each text that are not in the longest common subsequence of both.
 fn changed(one: &str, other: &str) -> (usize, usize) {
     let (one, other): (Vec<_>, Vec<_>) = (one.lines().collect(), other.lines().collect());
     let mut shared = vec![0; other.len() + 1];

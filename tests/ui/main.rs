@@ -1,7 +1,8 @@
 //! Errors that users see when they make a mistake, and legal programs that compile without a warning.
 //!
-//! A folder holds programs with one mistake each. Beside each are the output of rustc and the program that follows from it (`fixed`).
-//! Regenerate the output with `TRYBUILD=overwrite cargo test -p mcp-tests --test ui mistakes`, and read it as the author of the mistake.
+//! Each folder contains programs with one mistake each. Beside each program are the output of rustc and the corrected program (see
+//! `fixed`). Regenerate the output with `TRYBUILD=overwrite cargo test -p mcp-tests --test ui mistakes`, and read it as the author of the
+//! mistake would.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +19,7 @@ use std::{
 };
 use support::requirement::{Missing, output_of};
 
-/// Version of the compiler whose output the fixtures hold.
+/// Version of the compiler whose output is stored beside the fixtures.
 const RENDERED_BY: &str = "1.95";
 
 /// Folders whose programs have one mistake each. Programs with several mistakes, or with uses of a mistaken item, mark their lines.
@@ -46,9 +47,9 @@ const AREAS: [&str; 21] = [
     "visibility",
 ];
 
-/// Mistakes for which rustc reports more than one error, and how many. Stable Rust has no way to reduce them: schemars repeats the first
-/// error, and for a future rustc reports each reason, but with it the variable and the `await`. Where an attribute has the name of a macro,
-/// rustc says so in its own words, which name no attribute to write.
+/// Mistakes for which rustc reports more than one error, and the number of errors. Stable Rust has no way to avoid them. schemars repeats
+/// the error about a field. For a future that is not `Send`, rustc reports one error for each reason. For an attribute that the compiler
+/// does not find, rustc adds an error that names no attribute to write.
 const MORE: [(&str, usize); 4] = [
     ("async/refcell_guard_across_await", 2),
     ("data/field_without_data", 2),
@@ -69,16 +70,17 @@ fn mistakes_are_explained() {
 
 /// Returns the programs with a mistake.
 fn fixtures() -> impl Iterator<Item = PathBuf> {
-    sources().filter(|it| !is_twin(it))
+    sources().filter(|path| !is_twin(path))
 }
 
 /// Returns the programs of all areas, with and without a mistake, always in the same order. Cargo starts tests in their package.
 fn sources() -> impl Iterator<Item = PathBuf> {
     AREAS.iter().flat_map(|area| {
         let entries = std::fs::read_dir(Path::new("ui").join(area)).expect(area);
-        let paths = entries.map(|it| it.expect(area).path());
-        let mut paths: Vec<_> =
-            paths.filter(|it| it.extension().is_some_and(|it| it == "rs")).collect();
+        let paths = entries.map(|entry| entry.expect(area).path());
+        let mut paths: Vec<_> = paths
+            .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+            .collect();
         paths.sort();
         paths
     })
@@ -100,16 +102,18 @@ fn compiler() -> Result<(), Missing> {
     )))
 }
 
-/// Each mistake gives one error, at the place of the mistake. Errors that follow from it would be noise.
+/// Each mistake gives one error, at the place of the mistake. Errors that merely follow from a mistake would be noise.
 #[test]
 fn every_mistake_gives_one_error() {
     let mut count = 0;
     for path in fixtures() {
         let text = std::fs::read_to_string(path.with_extension("stderr")).unwrap_or_default();
-        let errors =
-            text.lines().filter(|it| it.starts_with("error") || it.starts_with("warning")).count();
+        let errors = text
+            .lines()
+            .filter(|line| line.starts_with("error") || line.starts_with("warning"))
+            .count();
         let marked = marked(&path);
-        let more = MORE.iter().find(|(it, _)| path.with_extension("").ends_with(it));
+        let more = MORE.iter().find(|(name, _)| path.with_extension("").ends_with(name));
         let expected = more.map_or_else(|| marked.len().max(1), |(_, count)| *count);
         assert_eq!(errors, expected, "{}:\n{text}", path.display());
         if !marked.is_empty() {
@@ -129,9 +133,11 @@ fn marked(fixture: &Path) -> Vec<usize> {
 
 /// Returns the lines that the errors point at.
 fn places(message: &str) -> Vec<usize> {
-    let errors = message.split("\nerror").map(|it| it.split_once("--> ").map_or("", |(_, it)| it));
+    let errors = message
+        .split("\nerror")
+        .map(|error| error.split_once("--> ").map_or("", |(_, place)| place));
     let mut places: Vec<usize> =
-        errors.filter_map(|it| it.split(':').nth(1)?.parse().ok()).collect();
+        errors.filter_map(|place| place.split(':').nth(1)?.parse().ok()).collect();
     places.sort_unstable();
     places
 }

@@ -1,5 +1,5 @@
-//! Problems that users of MCP servers have reported. Each row has a public thread, and a check that a server with this crate does not have
-//! the problem. The checks look at what a real tool publishes in every revision.
+//! Problems that users of MCP servers have reported. Each row names a public thread, and a check that servers built with this crate do not
+//! have the problem. The checks examine what a real tool publishes in every revision.
 
 use mcp_runtime::testing::{Revision, TestClient};
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ fn listed() -> Vec<(&'static str, Vec<Value>)> {
             .expect("a server");
         client.tools().await.expect("a list")
     };
-    Revision::ALL.into_iter().map(|it| (it.name(), block_on(list(it)))).collect()
+    Revision::ALL.into_iter().map(|revision| (revision.name(), block_on(list(revision)))).collect()
 }
 
 /// Returns a schema and all schemas inside of it that are objects.
@@ -32,7 +32,11 @@ fn schemas(schema: &Value) -> Vec<&Map<String, Value>> {
         }
         for keyword in ["properties", "patternProperties", "$defs"] {
             open.extend(
-                map.get(keyword).and_then(Value::as_object).into_iter().flatten().map(|it| it.1),
+                map.get(keyword)
+                    .and_then(Value::as_object)
+                    .into_iter()
+                    .flatten()
+                    .map(|(_, schema)| schema),
             );
         }
     }
@@ -51,23 +55,23 @@ fn both(tool: &Value) -> Vec<&Map<String, Value>> {
 }
 
 fn no_foreign_formats(tool: &Value) -> bool {
-    both(tool).iter().all(|it| it.get("format").is_none())
+    both(tool).iter().all(|schema| schema.get("format").is_none())
 }
 
 fn one_type_and_no_null(tool: &Value) -> bool {
     let one = inputs(tool)
         .iter()
-        .all(|it| it.get("type").is_none_or(|it| it.is_string() && it != "null"));
-    one && inputs(tool)
-        .iter()
-        .all(|it| !it.contains_key("nullable") && it.get("default") != Some(&Value::Null))
+        .all(|schema| schema.get("type").is_none_or(|kind| kind.is_string() && kind != "null"));
+    one && inputs(tool).iter().all(|schema| {
+        !schema.contains_key("nullable") && schema.get("default") != Some(&Value::Null)
+    })
 }
 
 /// Whether each `Option` is published as a plain type that is not required.
 fn optional_is_not_required(tool: &Value) -> bool {
     let required = &tool["inputSchema"]["required"];
     let kinds = ["text", "number", "place", "list"]
-        .map(|it| tool["inputSchema"]["properties"][it]["type"].clone());
+        .map(|name| tool["inputSchema"]["properties"][name]["type"].clone());
     required.is_null() && kinds == ["string", "integer", "object", "array"]
 }
 
@@ -80,30 +84,31 @@ fn no_dialect(tool: &Value) -> bool {
     !tool.to_string().contains("$schema")
 }
 
-/// Whether `properties` contain no bare `true`, and every schema says which values it describes.
+/// Whether no property has the schema `true`, and every schema has a keyword for the values that it describes.
 fn everything_is_typed(tool: &Value) -> bool {
-    both(tool).iter().all(|it| {
-        let properties = it.get("properties").and_then(Value::as_object);
-        let plain = properties.is_none_or(|it| it.values().all(Value::is_object));
-        plain && ["type", "enum", "anyOf", "not"].iter().any(|keyword| it.contains_key(*keyword))
+    both(tool).iter().all(|schema| {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let plain = properties.is_none_or(|properties| properties.values().all(Value::is_object));
+        plain
+            && ["type", "enum", "anyOf", "not"].iter().any(|keyword| schema.contains_key(*keyword))
     })
 }
 
 fn lists_say_of_what(tool: &Value) -> bool {
     inputs(tool)
         .iter()
-        .all(|it| it.get("type") != Some(&json!("array")) || it.contains_key("items"))
+        .all(|schema| schema.get("type") != Some(&json!("array")) || schema.contains_key("items"))
 }
 
 fn no_one_of_and_no_const(tool: &Value) -> bool {
-    both(tool).iter().all(|it| !it.contains_key("oneOf") && !it.contains_key("const"))
+    both(tool).iter().all(|schema| !schema.contains_key("oneOf") && !schema.contains_key("const"))
 }
 
 /// Whether each schema of further members is absent or an object that is not empty.
 fn no_bare_further_members(tool: &Value) -> bool {
-    both(tool).iter().all(|it| {
-        let further = it.get("additionalProperties");
-        further.is_none_or(|it| it.as_object().is_some_and(|it| !it.is_empty()))
+    both(tool).iter().all(|schema| {
+        let further = schema.get("additionalProperties");
+        further.is_none_or(|further| further.as_object().is_some_and(|members| !members.is_empty()))
     })
 }
 
@@ -131,16 +136,20 @@ fn no_field_is_missing(tool: &Value) -> bool {
         "maximum",
         "anyOf",
     ];
-    inputs(tool).iter().all(|it| it.keys().all(|keyword| FIELDS.contains(&keyword.as_str())))
+    inputs(tool)
+        .iter()
+        .all(|schema| schema.keys().all(|keyword| FIELDS.contains(&keyword.as_str())))
 }
 
 fn no_format_but_one(tool: &Value) -> bool {
-    inputs(tool).iter().all(|it| it.get("format").is_none_or(|it| it == "date-time"))
+    inputs(tool)
+        .iter()
+        .all(|schema| schema.get("format").is_none_or(|format| format == "date-time"))
 }
 
 fn root_is_an_object(tool: &Value) -> bool {
     let schema = &tool["inputSchema"];
-    let has_choice = ["anyOf", "oneOf", "allOf"].iter().any(|it| !schema[*it].is_null());
+    let has_choice = ["anyOf", "oneOf", "allOf"].iter().any(|keyword| !schema[*keyword].is_null());
     schema["type"] == "object" && schema["properties"].is_object() && !has_choice
 }
 
@@ -201,7 +210,7 @@ fn published_tools_give_no_cause_for_known_complaints() {
             if !last.is_empty() && revision > last {
                 continue;
             }
-            for tool in tools.iter().filter(|it| *name == "*" || it["name"] == *name) {
+            for tool in tools.iter().filter(|tool| *name == "*" || tool["name"] == *name) {
                 looked_at += 1;
                 assert!(is_fine(tool), "{thread} in {revision}: {tool:#}");
             }
@@ -212,25 +221,25 @@ fn published_tools_give_no_cause_for_known_complaints() {
 
 /// With full schemas, each check finds the problem of its thread. This shows that the checks work.
 #[test]
-fn the_full_schemas_are_complained_of() {
+fn each_check_finds_its_problem_in_the_full_schemas() {
     let tools = block_on(async {
         let server = server::named("complaints").schema_profile(mcp_runtime::SchemaProfile::Full);
         let mut client = TestClient::connect(server).await.expect("a server");
         client.tools().await.expect("a list")
     });
     for (thread, name, ..) in COMPLAINTS {
-        let is_fine = COMPLAINTS.iter().find(|it| it.0 == *thread).expect("itself").3;
+        let is_fine = COMPLAINTS.iter().find(|complaint| complaint.0 == *thread).expect("itself").3;
         // The schema profile has no effect on the form of the root and on results that are not objects, so full schemas pass these two
         // checks.
         if [root_is_an_object as IsFine, results_are_objects]
             .iter()
-            .any(|it| std::ptr::fn_addr_eq(*it, is_fine))
+            .any(|check| std::ptr::fn_addr_eq(*check, is_fine))
         {
             continue;
         }
-        let of_it = tools.iter().filter(|it| *name == "*" || it["name"] == *name);
+        let matching = tools.iter().filter(|tool| *name == "*" || tool["name"] == *name);
         assert!(
-            of_it.into_iter().any(|it| !is_fine(it)),
+            matching.into_iter().any(|tool| !is_fine(tool)),
             "{thread}: `{name}` would not have caught it"
         );
     }
@@ -293,7 +302,7 @@ fn the_meaning_of_a_dropped_keyword_is_put_in_the_description() {
     let span = json!({ "type": "array", "items": { "anyOf": [byte, text] }, "minItems": 2, "maxItems": 2 });
     let integer = json!({ "type": "integer" });
     for (revision, tools) in listed() {
-        let tool = tools.iter().find(|it| it["name"] == "keywords").expect("the tool");
+        let tool = tools.iter().find(|tool| tool["name"] == "keywords").expect("the tool");
         let expected = json!({
             "region": described("For example `eu`.", text.clone()),
             "tags": described("No value twice.", json!({ "type": "array", "items": text })),
@@ -308,8 +317,8 @@ fn the_meaning_of_a_dropped_keyword_is_put_in_the_description() {
 
 /// Any JSON value can be an argument and a result, and fits the published schema.
 #[test]
-fn any_value_fits_what_is_published_of_it() {
-    let one = ["string", "number", "boolean", "object"].map(|it| json!({ "type": it }));
+fn any_json_value_fits_its_published_schema() {
+    let one = ["string", "number", "boolean", "object"].map(|kind| json!({ "type": kind }));
     let mut member = one.to_vec();
     member.push(json!({ "type": "array", "items": { "anyOf": one } }));
     let member = json!({ "anyOf": member });
@@ -321,7 +330,7 @@ fn any_value_fits_what_is_published_of_it() {
     block_on(async {
         let mut client = TestClient::connect(server::named("complaints")).await.expect("a server");
         let tools = client.tools().await.expect("a list");
-        let find = |name| tools.iter().find(|it| it["name"] == name).expect("the tool");
+        let find = |name| tools.iter().find(|tool| tool["name"] == name).expect("the tool");
         let any = find("any");
         for (name, input, output) in [
             ("value", argument.clone(), result.clone()),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{block_on, server};
 
-/// Length of a text of the client, far beyond [`MOST`].
+/// Length of a text from the client, far beyond [`MOST`].
 const LONG: usize = 1 << 16;
 /// Bytes of the longest answer that is allowed.
 const MOST: usize = 2048;
@@ -69,7 +69,7 @@ fn requests() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn an_answer_does_not_grow_with_the_words_of_the_client() {
+fn answers_do_not_grow_with_the_texts_of_the_client() {
     block_on(async {
         let mut client = TestClient::bare(server::named("fixture")).await.expect("a server");
         let mut failures = Vec::new();

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use crate::{log_to_clients, replaced, revisions, server, texts_in};
 
-/// Time in which a server must stop. It is short, because a jump of the clock may have used up the grace period already.
+/// Time within which a server must stop. It is short, because a jump of the clock may have used up the grace period already.
 const STOP: Duration = Duration::from_secs(10);
 
 /// Returns every transcript, once for each of its revisions.
@@ -63,7 +63,7 @@ async fn held(transcript: &Transcript) -> Result<(), String> {
 }
 
 #[test]
-fn the_server_says_what_the_transcripts_say() {
+fn the_server_answers_as_its_transcripts_expect() {
     let left = Mutex::new(transcripts());
     let failures = Mutex::new(Vec::new());
     // Transcripts mostly wait for silence, which takes real time, so many of them run at once.
@@ -87,14 +87,14 @@ fn the_server_says_what_the_transcripts_say() {
 fn every_revision_has_transcripts() {
     let transcripts = transcripts();
     for revision in REVISIONS {
-        let count = transcripts.iter().filter(|it| it.revision == revision).count();
+        let count = transcripts.iter().filter(|transcript| transcript.revision == revision).count();
         assert!(count >= 3, "{revision} has {count}");
     }
 }
 
 /// Session ids are visible ASCII, long, and unique (rule HL-16).
 #[test]
-fn ids_of_sessions_are_visible_and_differ() {
+fn session_ids_are_visible_and_unique() {
     let ids = block_on(async {
         let server = server::named("fixture").bind_http("127.0.0.1:0").await.expect("a server");
         let address = server.local_addr();
@@ -115,6 +115,6 @@ fn ids_of_sessions_are_visible_and_differ() {
     });
     assert_eq!(ids.len(), 50);
     for id in ids {
-        assert!(id.len() >= 32 && id.bytes().all(|it| matches!(it, 0x21..=0x7e)), "{id}");
+        assert!(id.len() >= 32 && id.bytes().all(|byte| matches!(byte, 0x21..=0x7e)), "{id}");
     }
 }

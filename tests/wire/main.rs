@@ -2,8 +2,8 @@
 //! `http/<revision>/<name>.jsonl`, replayed over loopback (see `http.rs`).
 //!
 //! `tests/support/transcript.rs` lists the steps of a transcript, `pattern.rs` the wildcards. A folder is named after a revision, or
-//! `<first>..<last>` after a range of revisions. Its transcripts are replayed in each of these. Some texts are replaced before a transcript
-//! is read:
+//! `<first>..<last>` after a range of revisions. Its transcripts are replayed in each of these revisions. Some texts are replaced before a
+//! transcript is read:
 //!
 //! | text | becomes |
 //! |---|---|
@@ -61,7 +61,7 @@ fn log_to_clients() {
     });
 }
 
-/// Runs `test` with a clock that jumps when all tasks are idle. So a wait for silence costs no real time, and no message can come later.
+/// Runs `test` with a clock that jumps when all tasks are idle. So a wait for silence takes no real time, and no message can come after it.
 fn block_on<T>(test: impl Future<Output = T>) -> T {
     log_to_clients();
     let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -71,7 +71,7 @@ fn block_on<T>(test: impl Future<Output = T>) -> T {
 /// Returns the revisions in which the transcripts of a folder with this name are replayed.
 fn revisions(folder: &str) -> &'static [&'static str] {
     let (first, last) = folder.split_once("..").unwrap_or((folder, folder));
-    let index = |name| REVISIONS.iter().position(|it| *it == name);
+    let index = |name| REVISIONS.iter().position(|revision| *revision == name);
     match (index(first), index(last)) {
         (Some(first), Some(last)) if first <= last => &REVISIONS[first..=last],
         _ => panic!("`{folder}` names no revisions"),
@@ -81,7 +81,7 @@ fn revisions(folder: &str) -> &'static [&'static str] {
 /// Returns the sorted paths in a folder, or none if it is a file.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
-    let mut paths: Vec<_> = entries.map(|it| it.expect("an entry").path()).collect();
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
     paths
 }
@@ -89,11 +89,11 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 /// Returns every transcript two levels below a folder: the name of the folder that it is in, its own name, and its text.
 fn texts_in(folder: &Path) -> Vec<(String, String, String)> {
     let mut texts = Vec::new();
-    for path in entries(folder).iter().flat_map(|it| entries(it)) {
-        let part = |it: Option<&OsStr>| it.and_then(OsStr::to_str).map(str::to_owned);
+    for path in entries(folder).iter().flat_map(|subfolder| entries(subfolder)) {
+        let part = |name: Option<&OsStr>| name.and_then(OsStr::to_str).map(str::to_owned);
         let folder = part(path.parent().and_then(Path::file_name)).expect("a folder in UTF-8");
         let name = part(path.file_stem()).expect("a name in UTF-8");
-        if path.extension().is_some_and(|it| it == "jsonl") {
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
             texts.push((folder, name, fs::read_to_string(&path).expect("a text in UTF-8")));
         }
     }
@@ -127,7 +127,7 @@ fn transcripts() -> Vec<Transcript> {
 }
 
 #[test]
-fn the_server_says_what_the_transcripts_say() {
+fn the_server_answers_as_its_transcripts_expect() {
     let mut failures = Vec::new();
     for transcript in transcripts() {
         let server = server::named(transcript.with.as_deref().unwrap_or("fixture"));
@@ -144,7 +144,7 @@ fn the_server_says_what_the_transcripts_say() {
 fn every_revision_has_transcripts_of_its_own_or_shared_ones() {
     let transcripts = transcripts();
     for revision in REVISIONS {
-        let count = transcripts.iter().filter(|it| it.revision == revision).count();
+        let count = transcripts.iter().filter(|transcript| transcript.revision == revision).count();
         assert!(count >= 20, "{revision} has {count}");
     }
 }
@@ -161,7 +161,7 @@ fn streams_are_ended_when_the_server_stops() {
         client.close().await
     });
     let said: Vec<Value> =
-        said.iter().map(|it| serde_json::from_slice(it).expect("JSON")).collect();
+        said.iter().map(|line| serde_json::from_slice(line).expect("JSON")).collect();
     let mut asked = Asked::default();
     let mut expected = Vec::new();
     let served = json!({

@@ -15,7 +15,7 @@ use support::schema::REVISIONS;
 
 use crate::{block_on, replaced, server, texts};
 
-/// Returns the messages that the clients of the transcripts send. Mutations begin with these.
+/// Returns the messages that the clients of the transcripts send. Mutations start from these messages.
 fn sent() -> &'static [String] {
     #[derive(Deserialize)]
     struct Line<'a> {
@@ -30,7 +30,7 @@ fn sent() -> &'static [String] {
             .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
             .filter_map(|line| {
                 let line: Line<'_> = serde_json::from_str(&line).ok()?;
-                line.client.map(|it| it.get().to_owned())
+                line.client.map(|message| message.get().to_owned())
             })
             .collect();
         sent.sort();
@@ -152,11 +152,11 @@ fn json_like() -> impl Strategy<Value = String> {
     let name = select(&NAMES[..]);
     let text = select(&TEXTS[..]);
     let leaf = prop_oneof![
-        3 => text.prop_map(|it| json!(it).to_string()),
-        1 => any::<i64>().prop_map(|it| it.to_string()),
-        1 => any::<f64>().prop_map(|it| json!(it).to_string()),
-        1 => any::<bool>().prop_map(|it| it.to_string()),
-        1 => "\\PC{0,8}".prop_map(|it| json!(it).to_string()),
+        3 => text.prop_map(|text| json!(text).to_string()),
+        1 => any::<i64>().prop_map(|number| number.to_string()),
+        1 => any::<f64>().prop_map(|number| json!(number).to_string()),
+        1 => any::<bool>().prop_map(|value| value.to_string()),
+        1 => "\\PC{0,8}".prop_map(|text| json!(text).to_string()),
         1 => Just("null".to_owned()),
     ];
     leaf.prop_recursive(5, 40, 8, move |inner| {
@@ -164,8 +164,8 @@ fn json_like() -> impl Strategy<Value = String> {
         let member = (name.clone(), inner.clone())
             .prop_map(|(name, value)| format!("{}:{value}", json!(name)));
         prop_oneof![
-            3 => vec(member, 0..8).prop_map(|it| format!("{{{}}}", it.join(","))),
-            1 => vec(inner, 0..4).prop_map(|it| format!("[{}]", it.join(","))),
+            3 => vec(member, 0..8).prop_map(|members| format!("{{{}}}", members.join(","))),
+            1 => vec(inner, 0..4).prop_map(|elements| format!("[{}]", elements.join(","))),
         ]
     })
 }
@@ -173,7 +173,7 @@ fn json_like() -> impl Strategy<Value = String> {
 fn line() -> impl Strategy<Value = Vec<u8>> {
     let mutated = (any::<Index>(), vec(mutation(), 0..4)).prop_map(|(index, mutations)| {
         let mut line = index.get(sent()).clone().into_bytes();
-        mutations.iter().for_each(|it| it.apply(&mut line));
+        mutations.iter().for_each(|mutation| mutation.apply(&mut line));
         line
     });
     let line = prop_oneof![
@@ -182,7 +182,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
         1 => vec(any::<u8>(), 0..40),
     ];
     // A newline ends a line, so a line cannot contain one.
-    line.prop_map(|line| line.into_iter().filter(|it| *it != b'\n').collect())
+    line.prop_map(|line| line.into_iter().filter(|byte| *byte != b'\n').collect())
 }
 
 /// Sends all lines, then a request in each era. Returns all answers.
@@ -195,7 +195,7 @@ async fn answers(revision: Option<&str>, lines: &[Vec<u8>]) -> Vec<Value> {
             json!({ "jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params });
         client.send_raw(hello.to_string().as_bytes());
     }
-    lines.iter().for_each(|it| client.send_raw(it));
+    lines.iter().for_each(|line| client.send_raw(line));
     client.send_raw(br#"{"jsonrpc":"2.0","id":"old era","method":"ping"}"#);
     let envelope = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -226,12 +226,12 @@ proptest! {
     ) {
         let answers = block_on(answers(revision, &lines));
         for id in ["old era", "new era"] {
-            let answered: Vec<_> = answers.iter().filter(|it| it["id"] == id).collect();
+            let answered: Vec<_> = answers.iter().filter(|answer| answer["id"] == id).collect();
             prop_assert_eq!(answered.len(), 1, "{:?}", answers);
             prop_assert!(answered[0].get("result").is_some(), "{:?}", answered);
         }
-        let one = |it| slice::from_ref::<Value>(it);
-        for answer in answers.iter().flat_map(|it| it.as_array().map_or(one(it), Vec::as_slice)) {
+        let one = |answer| slice::from_ref::<Value>(answer);
+        for answer in answers.iter().flat_map(|answer| answer.as_array().map_or(one(answer), Vec::as_slice)) {
             prop_assert_eq!(&answer["jsonrpc"], "2.0");
             let is_response = answer.get("result").is_some() != answer.get("error").is_some();
             prop_assert!(is_response != answer.get("method").is_some(), "{}", answer);

@@ -2,7 +2,7 @@ use super::*;
 use crate::restaurant::HELD;
 
 #[test]
-fn a_few_are_asked_twice_and_have_a_choice() {
+fn a_small_party_is_asked_twice_and_may_choose_a_table() {
     run(async {
         for revision in [FORMS, PAGES, ROUNDS] {
             let mut guest = Guest::new(revision).await;
@@ -50,7 +50,7 @@ fn a_group_is_asked_for_an_email_and_owes_a_deposit() {
 
 /// A user who declines one of the two forms keeps no table.
 #[test]
-fn a_no_is_answered_politely_and_keeps_nothing() {
+fn a_user_who_declines_keeps_no_table() {
     run(async {
         for revision in [FORMS, PAGES, ROUNDS] {
             let mut guest = Guest::new(revision).await;
@@ -70,7 +70,7 @@ fn a_no_is_answered_politely_and_keeps_nothing() {
 }
 
 #[test]
-fn an_evening_that_is_over_is_asked_for_again() {
+fn a_past_evening_is_asked_for_again() {
     run(async {
         for revision in [FORMS, PAGES, ROUNDS] {
             let mut guest = Guest::new(revision).await;
@@ -95,9 +95,9 @@ async fn round(guest: &mut Guest, answers: Value, state: &Value) -> Value {
     guest.client.wait(ongoing).await.expect("no error of the protocol")
 }
 
-/// The user was told that there is no table, and has named another evening since.
+/// The user was told that there is no table, and has then named another evening.
 #[test]
-fn a_table_that_becomes_free_meanwhile_changes_nothing_that_was_said() {
+fn a_table_that_becomes_free_later_does_not_change_an_earlier_answer() {
     run(async {
         let mut guest = Guest::new(ROUNDS).await;
         let taken = guest.book_for_eight().await;
@@ -113,7 +113,7 @@ fn a_table_that_becomes_free_meanwhile_changes_nothing_that_was_said() {
 }
 
 #[test]
-fn a_table_is_kept_for_a_while_only() {
+fn a_table_is_held_for_a_limited_time() {
     run(async {
         let mut guest = Guest::new(ROUNDS).await;
         let kept = round(&mut guest, json!({ "visit-1": visit(8) }), &Value::Null).await;

@@ -42,7 +42,8 @@ fn run(test: impl Future<Output = ()>) {
     runtime.enable_all().start_paused(true).build().expect("a runtime").block_on(test);
 }
 
-/// The restaurant and one client. Its user gives the answers of the list in turn; a question without an answer fails the test.
+/// The restaurant and one client. The user of this client gives the listed answers in turn, and a question without an answer fails the
+/// test.
 struct Guest {
     client: TestClient,
     restaurant: Restaurant,

@@ -18,10 +18,10 @@ fn press_the_button(restaurant: &Restaurant, url: &str) {
 /// Returns the methods of the pending notifications, each with the URI or the elicitation that it is about.
 async fn heard(guest: &mut Guest) -> Vec<(String, Value)> {
     let mut all = Vec::new();
-    while let Some(mut it) = guest.client.notification(Duration::from_millis(50)).await {
-        let about = ["uri", "elicitationId"].map(|name| it["params"][name].take());
-        let about = about.into_iter().find(|it| !it.is_null()).unwrap_or_default();
-        all.push((it["method"].as_str().unwrap_or_default().to_owned(), about));
+    while let Some(mut notification) = guest.client.notification(Duration::from_millis(50)).await {
+        let about = ["uri", "elicitationId"].map(|name| notification["params"][name].take());
+        let about = about.into_iter().find(|value| !value.is_null()).unwrap_or_default();
+        all.push((notification["method"].as_str().unwrap_or_default().to_owned(), about));
     }
     all
 }
@@ -82,7 +82,7 @@ fn a_guest_who_declines_the_payment_page_keeps_the_table() {
 
 /// The revision has no pages, although the client declares the capability.
 #[test]
-fn a_capability_that_a_revision_does_not_have_is_no_page() {
+fn pages_need_a_revision_that_has_them() {
     run(async {
         let mut guest = Guest::new(FORMS).await;
         let id = guest.book_for_eight().await;

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// Arguments for a party that only one table has seats for.
+/// Arguments for a party that fits only one table.
 pub(super) fn grace() -> Value {
     json!({ "day": FAR, "time": "18:00", "guests": 8, "name": "Grace" })
 }
@@ -11,7 +11,7 @@ fn take(take: bool) -> Value {
     accept(json!({ "take": take }))
 }
 
-/// Starts `wait_for_table` as a task. Under protocol revision 2025-11-25 the client has to ask for one.
+/// Starts `wait_for_table` as a task. Under protocol revision 2025-11-25 the client has to request a task.
 async fn begin(guest: &mut Guest) -> Value {
     let mut params = json!({ "name": "wait_for_table", "arguments": grace() });
     if guest.client.revision() == PAGES {
@@ -64,7 +64,7 @@ fn a_task_waits_and_asks_in_between() {
 
 /// In a revision without tasks, and for clients that do not use them, the call waits like any other call.
 #[test]
-fn a_call_waits_where_there_are_no_tasks() {
+fn a_call_waits_if_there_are_no_tasks() {
     run(async {
         let forms = json!({ "elicitation": {} });
         for revision in [FORMS, PAGES, ROUNDS] {

@@ -1,4 +1,4 @@
-//! A client that makes all calls on one connection.
+//! Client that makes all calls on one connection.
 
 use std::{
     io::{Read as _, Write as _},
@@ -119,7 +119,9 @@ impl Connection {
 impl Response {
     /// Returns the first response in these bytes and the index of its end, or `None` if the response is incomplete.
     fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Failure> {
-        let Some(end) = bytes.windows(4).position(|it| it == b"\r\n\r\n") else { return Ok(None) };
+        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
+            return Ok(None);
+        };
         let mut response =
             Self { head: String::from_utf8_lossy(&bytes[..end]).into_owned(), body: String::new() };
         let length = match response.header("content-length") {
@@ -134,7 +136,7 @@ impl Response {
     }
 
     fn header(&self, name: &str) -> Option<&str> {
-        let fields = self.head.lines().filter_map(|it| it.split_once(':'));
-        fields.filter(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1.trim()).next()
+        let fields = self.head.lines().filter_map(|line| line.split_once(':'));
+        fields.filter(|field| field.0.eq_ignore_ascii_case(name)).map(|field| field.1.trim()).next()
     }
 }

@@ -30,7 +30,8 @@ pub(crate) struct Issuer {
 impl Issuer {
     pub(crate) fn start() -> Result<Self, Failure> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let key = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).map_err(|it| it.to_string())?;
+        let key =
+            Ed25519KeyPair::from_seed_unchecked(&[7; 32]).map_err(|error| error.to_string())?;
         let address = listener.local_addr()?;
         let issuer = Self { address, key: Arc::new(key), signed: Arc::default() };
         let serving = issuer.clone();
@@ -63,7 +64,7 @@ impl Issuer {
     fn answer(&self, mut stream: &TcpStream) -> Result<(), Failure> {
         let mut lines = BufReader::new(stream).lines();
         let first = lines.next().ok_or("nothing is asked for")??;
-        while lines.next().transpose()?.is_some_and(|it| !it.is_empty()) {}
+        while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
         let url = self.url();
         let body = if first.starts_with("GET /keys ") {
             let key = URL_SAFE_NO_PAD.encode(self.key.public_key());

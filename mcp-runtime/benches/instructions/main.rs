@@ -1,9 +1,9 @@
 //! Instructions and memory of whole calls: `cargo bench -p mcp-runtime --bench instructions`.
 //!
 //! The example `rig` runs under valgrind and is called 400 times and, in another process, 1,400 times. The difference is the cost of 1,000
-//! calls. Each load is measured three times, and the median counts. Other work on the machine changes times a lot, but these counts little:
-//! by less than 1 % over stdio, and by up to 10 % over HTTP, where threads wake each other. The output has a line for each figure: the
-//! measured quantity, the load, and the figure.
+//! calls. Each load is measured three times, and the median counts. Other work on the machine changes times a lot, but it changes these
+//! counts by less than 1 % over stdio. Over HTTP, where threads wake each other, they change by up to 10 %. The output has a line for each
+//! figure: the measured quantity, the load, and the figure.
 
 #![allow(clippy::print_stdout, reason = "a benchmark is there to print")]
 
@@ -59,7 +59,7 @@ const LOADS: [(&str, Load); 7] = [
 
 fn main() -> Result<(), Failure> {
     // Under `cargo test --benches` the benchmark only has to compile.
-    if !std::env::args().any(|it| it == "--bench") {
+    if !std::env::args().any(|argument| argument == "--bench") {
         return Ok(());
     }
     let rig = rig()?;
@@ -97,9 +97,9 @@ fn count(rig: &Path) -> Result<(), Failure> {
     };
     for (name, load) in LOADS {
         let mut each = [0; 3];
-        for it in &mut each {
+        for cost in &mut each {
             let more = counted(load, MANY)?.saturating_sub(counted(load, FEW)?);
-            *it = more / (MANY - FEW) as u64;
+            *cost = more / (MANY - FEW) as u64;
         }
         each.sort_unstable();
         print("instructions a call", name, each[1]);
@@ -118,7 +118,7 @@ fn run(mut server: Server, load: Load, calls: usize) -> Result<server::Ended, Fa
     server.end()
 }
 
-/// Builds the server that is measured.
+/// Builds the measured server.
 fn rig() -> Result<PathBuf, Failure> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().ok_or("no target directory")?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -1,4 +1,4 @@
-//! A process of the server that is measured.
+//! Process of the measured server.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
@@ -22,7 +22,7 @@ pub(crate) struct Server {
     pub(crate) issuer: Option<Issuer>,
 }
 
-/// Figures of a server that has ended.
+/// Measurements of a server that has ended.
 pub(crate) struct Ended {
     /// Peak memory, in bytes.
     pub(crate) peak: Option<u64>,
@@ -55,7 +55,7 @@ impl Server {
                 None
             }
             Load::Http(..) => {
-                // A port that was free a moment ago.
+                // This port was free a moment ago.
                 let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
                 command.args(["--http", &address.to_string()]);
                 command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -69,7 +69,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Asks the server to end, as a client or a system does, and waits until it has ended.
+    /// Ends the server by closing its stdin, or with a signal over HTTP, and waits until it has ended.
     pub(crate) fn end(mut self) -> Result<Ended, Failure> {
         let peak = peak(self.child.id());
         drop(self.child.stdin.take());
@@ -116,8 +116,8 @@ fn ended(child: &mut Child, status: &mut Option<ExitStatus>) -> bool {
 
 fn peak(id: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let line = text.lines().find_map(|it| it.strip_prefix("VmHWM:"))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|it| it * 1024)
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
 pub(crate) fn has_valgrind() -> bool {
@@ -125,13 +125,13 @@ pub(crate) fn has_valgrind() -> bool {
         .arg("--version")
         .stdout(Stdio::null())
         .status()
-        .is_ok_and(|it| it.success())
+        .is_ok_and(|status| status.success())
 }
 
 /// Returns the instructions of a whole process, from valgrind's report.
 pub(crate) fn total(report: &str) -> Option<u64> {
-    let total = |it: &str| {
-        it.strip_prefix("totals:").or_else(|| it.strip_prefix("summary:"))?.trim().parse().ok()
+    let total = |line: &str| {
+        line.strip_prefix("totals:").or_else(|| line.strip_prefix("summary:"))?.trim().parse().ok()
     };
     report.lines().rev().find_map(total)
 }

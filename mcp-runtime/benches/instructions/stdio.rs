@@ -1,4 +1,4 @@
-//! A client on the pipes of its server.
+//! Client that makes all calls over the pipes of its server.
 
 use std::{
     fmt::Write as _,
@@ -51,7 +51,7 @@ impl Pipes {
         // The thread ends with the server.
         thread::spawn(move || {
             let lines = BufReader::new(stdout).lines();
-            lines.map_while(Result::ok).all(|it| sender.send(it).is_ok())
+            lines.map_while(Result::ok).all(|line| sender.send(line).is_ok())
         });
         Ok(Self { stdin, lines })
     }

@@ -17,7 +17,7 @@ struct Listed;
 fn add(handle: &Handle) -> Result<Listed> {
     for number in 0..2_000 {
         let tool = Tool::new(format!("tool_{number:05}"));
-        handle.add(tool.handler_with(async |it: City, _: Context| it.city))?;
+        handle.add(tool.handler_with(async |arguments: City, _: Context| arguments.city))?;
     }
     Ok(Listed)
 }
@@ -27,8 +27,12 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let name = "tool_00499\0tool_00499";
     let cursor = bench::write_cursor(0, name);
     assert!(bench::read_cursor(&cursor));
-    group.bench_function("encode", |it| it.iter(|| bench::write_cursor(0, black_box(name))));
-    group.bench_function("decode", |it| it.iter(|| bench::read_cursor(black_box(&cursor))));
+    group.bench_function("encode", |bencher| {
+        bencher.iter(|| bench::write_cursor(0, black_box(name)))
+    });
+    group.bench_function("decode", |bencher| {
+        bencher.iter(|| bench::read_cursor(black_box(&cursor)))
+    });
     let server = mcp_runtime::server!().items(items![]).tools_per_page(100);
     let rooms = rooms(server.setup(async |handle: Handle| add(&handle)));
     let mut page = rooms.tools(None);
@@ -36,8 +40,8 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         page = rooms.tools(rooms.next_cursor(&page).as_deref());
     }
     let cursor = rooms.next_cursor(&page).expect("half of the pages follow");
-    group.bench_function("find a page among 2,000 items", |it| {
-        it.iter(|| rooms.next_cursor(&rooms.tools(Some(black_box(&cursor)))));
+    group.bench_function("find a page among 2,000 items", |bencher| {
+        bencher.iter(|| rooms.next_cursor(&rooms.tools(Some(black_box(&cursor)))));
     });
     group.finish();
 }

@@ -35,17 +35,19 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         ("a handler with state and context", "with_state"),
     ] {
         assert!(all.call(tool, "{}").is_good(), "{name}");
-        group.bench_function(name, |it| it.iter(|| all.call(black_box(tool), "{}")));
+        group.bench_function(name, |bencher| bencher.iter(|| all.call(black_box(tool), "{}")));
     }
     let uri = "weather://france/paris";
     assert!(all.read(uri).is_good());
-    group.bench_function("a resource of a template", |it| it.iter(|| all.read(black_box(uri))));
+    group.bench_function("a resource of a template", |bencher| {
+        bencher.iter(|| all.read(black_box(uri)))
+    });
     let around =
         mcp_runtime::server!().items(items![plain]).around(async |call, next| next.run(call).await);
     let around = rooms(around);
     assert!(around.call("plain", "{}").is_good());
-    group.bench_function("a plain handler with around", |it| {
-        it.iter(|| around.call(black_box("plain"), "{}"));
+    group.bench_function("a plain handler with around", |bencher| {
+        bencher.iter(|| around.call(black_box("plain"), "{}"));
     });
     group.finish();
 }

@@ -81,8 +81,8 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         out.clear();
         rooms.encode(&mut out, *revision, answered);
         assert!(out.ends_with(b"}") && out.starts_with(b"{"), "{name}");
-        group.bench_function(*name, |it| {
-            it.iter(|| {
+        group.bench_function(*name, |bencher| {
+            bencher.iter(|| {
                 out.clear();
                 rooms.encode(&mut out, *revision, black_box(answered));
                 out.len()

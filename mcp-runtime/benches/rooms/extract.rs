@@ -1,4 +1,5 @@
-//! Reading parameters from JSON. Each figure includes the cost of reaching the handler, which `nothing` measures alone.
+//! Reading parameters from JSON. Each figure includes the cost of reaching the handler. The benchmark of `nothing` measures that cost
+//! alone.
 
 #![allow(unused_variables, reason = "getting them is what is measured")]
 
@@ -90,12 +91,14 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     for (name, tool, arguments) in cases {
         let answered = rooms.call(tool, arguments);
         assert!(answered.is_good(), "{name}: {answered:?}");
-        group.bench_function(name, |it| it.iter(|| rooms.call(tool, black_box(arguments))));
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| rooms.call(tool, black_box(arguments)))
+        });
     }
     let wrong = r#"{"count":"many","share":0.25,"deep":true,"nme":"Reykjavik"}"#;
     assert!(!rooms.call("scalars", wrong).is_good());
-    group.bench_function("wrong arguments", |it| {
-        it.iter(|| rooms.call("scalars", black_box(wrong)))
+    group.bench_function("wrong arguments", |bencher| {
+        bencher.iter(|| rooms.call("scalars", black_box(wrong)))
     });
     group.finish();
 }

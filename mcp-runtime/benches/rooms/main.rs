@@ -1,5 +1,5 @@
-//! Cost of each room (module) that a call passes through: `cargo bench -p mcp-runtime --bench rooms`. Sealed state is measured too with
-//! `--features state-key`.
+//! Cost of each module ("room") that a call passes through: `cargo bench -p mcp-runtime --bench rooms`. With `--features state-key`, the
+//! cost of sealed state is measured too.
 //!
 //! `cargo bench -p mcp-runtime --bench rooms -- encode` measures one room. The benchmark `instructions` counts the cost of whole calls.
 
@@ -50,5 +50,5 @@ fn bytes<T>(
     mut read: impl FnMut(&[u8]) -> T,
 ) {
     group.throughput(Throughput::Bytes(text.len() as u64));
-    group.bench_function(name, |it| it.iter(|| read(black_box(text))));
+    group.bench_function(name, |bencher| bencher.iter(|| read(black_box(text))));
 }

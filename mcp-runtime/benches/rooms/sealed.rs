@@ -17,8 +17,8 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let sealed = key.seal(STATE, BOUND).expect("random numbers");
     assert_eq!(key.open(&sealed, BOUND), Some(STATE.len()));
     assert_eq!(key.open(&sealed, b""), None);
-    group.bench_function("seal", |it| it.iter(|| key.seal(black_box(STATE), BOUND)));
-    group.bench_function("open", |it| it.iter(|| key.open(black_box(&sealed), BOUND)));
-    group.bench_function("refuse", |it| it.iter(|| key.open(black_box(&sealed), b"")));
+    group.bench_function("seal", |bencher| bencher.iter(|| key.seal(black_box(STATE), BOUND)));
+    group.bench_function("open", |bencher| bencher.iter(|| key.open(black_box(&sealed), BOUND)));
+    group.bench_function("refuse", |bencher| bencher.iter(|| key.open(black_box(&sealed), b"")));
     group.finish();
 }

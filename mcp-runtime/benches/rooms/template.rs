@@ -20,7 +20,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     ] {
         let template = ParsedTemplate::parse(template).expect("a template");
         assert_eq!(template.matches(uri), variables, "{name}");
-        group.bench_function(name, |it| it.iter(|| template.matches(black_box(uri))));
+        group.bench_function(name, |bencher| bencher.iter(|| template.matches(black_box(uri))));
     }
     group.finish();
 }

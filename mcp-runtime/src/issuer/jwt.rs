@@ -124,7 +124,9 @@ impl TokenVerifier for Jwt {
     }
 
     fn resource(&self) -> Option<String> {
-        let is_url = |it: &&String| it.starts_with("https://") || it.starts_with("http://");
+        let is_url = |audience: &&String| {
+            audience.starts_with("https://") || audience.starts_with("http://")
+        };
         self.verifier.audiences.iter().find(is_url).cloned()
     }
 
@@ -285,8 +287,8 @@ mod tests {
         let cache = TokenCache::new();
         let fingerprint = |number: u32| cache.fingerprint(&format!("token{number}")).unwrap();
         let all: Vec<_> = (0..20_000).map(fingerprint).collect();
-        for it in &all {
-            cache.remember(*it, 1, Authorization::new("ada"));
+        for fingerprint in &all {
+            cache.remember(*fingerprint, 1, Authorization::new("ada"));
         }
         let kept = all.iter().filter(|fingerprint| cache.find(fingerprint, 1).is_some()).count();
         assert!((MOST * 8..=MOST * 16).contains(&kept), "{kept}");

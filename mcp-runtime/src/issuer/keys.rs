@@ -180,7 +180,7 @@ struct IssuerMetadata {
 
 /// Returns the URLs at which the metadata of an issuer may be, in the order in which they are tried.
 fn addresses(issuer: &str) -> Vec<String> {
-    let end = issuer.find("://").map_or(0, |it| it + "://".len());
+    let end = issuer.find("://").map_or(0, |at| at + "://".len());
     let end = issuer[end..].find('/').map_or(issuer.len(), |at| end + at);
     let (origin, path) = issuer.split_at(end);
     let path = path.trim_end_matches('/');

@@ -109,7 +109,7 @@ both_eras! {
         assert!(wrong.starts_with(expected), "{wrong}");
     }
 
-    async fn what_is_wrong_has_its_path(revision) {
+    async fn errors_give_the_path_of_the_wrong_field(revision) {
         let mut client = connect(server!().items(items![plan, strict_paging, lenient_paging]), revision).await;
         let plan = [
             (json!({}), "- missing field `startingPoint`"),
@@ -180,9 +180,9 @@ fn a_server_with_arguments_that_cannot_be_spread_does_not_build() {
     assert!(no_struct[0].contains("`list` cannot be spread"), "{no_struct:?}");
 }
 
-/// The first two texts match the grammar of JSON, but no type can hold their values.
+/// The first two texts match the grammar of JSON, but `serde_json` cannot represent their values.
 #[tokio::test]
-async fn a_string_is_read_as_json_only_when_it_is_some() {
+async fn a_string_is_read_as_json_only_if_its_value_can_be_represented() {
     let mut client =
         mcp_runtime::testing::TestClient::connect(server!().items(items![plan])).await.unwrap();
     for people in ["1e999", r#"["\ud800"]"#, "\u{a0}2", "[", ""] {
@@ -220,9 +220,9 @@ fn visits(all: Vec<Visit>) -> String {
     format!("{all:?}")
 }
 
-// The bounds of a form are for users. They are not checked in an argument, so the tool's schema leaves them out.
+// The bounds of a form are for users. The server does not check them in an argument, so the schema of the tool leaves them out.
 both_eras! {
-    async fn a_form_as_an_argument_keeps_what_is_said_of_its_fields(revision) {
+    async fn a_form_as_an_argument_keeps_the_metadata_of_its_fields(revision) {
         let mut client = connect(server!().items(items![visit, visits]), revision).await;
         let tools = client.tools().await.unwrap();
         let mut properties = json!({

@@ -1,4 +1,4 @@
-//! Arguments of tools: which parameters are arguments, how they are read, and the errors that the model gets for wrong ones.
+//! Arguments of tools: which parameters are arguments, how the server reads them, and the errors that the model gets for wrong arguments.
 
 use std::{borrow::Cow, collections::BTreeMap, path::PathBuf};
 
@@ -55,13 +55,13 @@ fn kinds(
     )
 }
 
-/// Takes the same through aliases.
+/// Takes arguments whose types are aliases.
 #[tool]
 fn aliased(words: Words, maybe: Maybe, line: Line<'_>, bytes: Bytes<'_>) -> String {
     format!("{words:?} {maybe:?} {line} {bytes:?}")
 }
 
-/// Borrows for as long as it waits.
+/// Borrows its arguments across an `await`.
 #[tool]
 async fn waits(line: &str, points: &[Point], maybe: Option<&str>) -> String {
     tokio::task::yield_now().await;
@@ -85,7 +85,7 @@ both_eras! {
         assert_eq!(said(&mut client, "waits", arguments).await, "l [Point { x: 1, y: 2 }] Some(\"m\")");
     }
 
-    async fn the_schema_says_what_is_required_and_what_each_argument_is(revision) {
+    async fn the_schema_has_the_type_of_each_argument_and_the_required_ones(revision) {
         let mut client = connect(server!().items(items![kinds, aliased]), revision).await;
         let tools = client.tools().await.unwrap();
         let schema = &named(&tools, "aliased")["inputSchema"];
@@ -247,7 +247,7 @@ both_eras! {
     }
 }
 
-/// Wants exactly this.
+/// Takes arguments of exactly these types.
 #[tool]
 fn exact(count: u8, names: Vec<String>, point: Option<Point>, tone: Option<Tone>) -> String {
     format!("{count} {names:?} {point:?} {tone:?}")
@@ -293,7 +293,7 @@ fn measures_all(span: Args<Span>) -> String {
 fn nothing() {}
 
 both_eras! {
-    async fn wrong_arguments_are_told_to_the_model_all_at_once(revision) {
+    async fn all_wrong_arguments_are_reported_to_the_model_at_once(revision) {
         let mut client = connect(server!().items(items![exact, nothing]), revision).await;
         let cases = [
             (json!({}), "- `count`: missing, expected an integer\n- `names`: missing, expected an array"),
@@ -340,7 +340,7 @@ both_eras! {
         assert_eq!(said(&mut client, "strictly", stringified).await, expected);
     }
 
-    async fn lenient_tools_drop_unknown_arguments_and_others_refuse_them(revision) {
+    async fn lenient_tools_ignore_unknown_arguments_and_others_reject_them(revision) {
         let mut client = connect(server!().items(items![leniently, strictly]), revision).await;
         assert_eq!(said(&mut client, "leniently", json!({ "count": 1, "zzz": 1 })).await, "1");
         let refused = said(&mut client, "strictly", json!({ "count": 1, "names": [], "zzz": 1 })).await;
@@ -392,7 +392,7 @@ both_eras! {
         assert!(refused.ends_with("- `span`: at `least`: invalid type: null, expected an integer"), "{refused}");
     }
 
-    async fn arguments_that_are_no_object_are_a_protocol_error(revision) {
+    async fn arguments_that_are_not_an_object_are_a_protocol_error(revision) {
         let mut client = connect(server!().items(items![exact]), revision).await;
         for arguments in [json!([]), json!("{}"), json!(1)] {
             let error = client.call("exact", arguments).await.unwrap_err();
@@ -403,7 +403,7 @@ both_eras! {
     }
 }
 
-/// If a member comes twice, a gateway in front of the server may have checked the value that the server would not use.
+/// If a member occurs twice, a gateway in front of the server and the server itself might use different values.
 #[tokio::test]
 async fn a_message_with_a_repeated_argument_is_refused() {
     let mut client = connect(server!().items(items![leniently]), Revision::V2025_11_25).await;
@@ -417,13 +417,13 @@ async fn a_message_with_a_repeated_argument_is_refused() {
     assert!(message.contains("`count`") && message.contains("twice"), "{message}");
 }
 
-/// Takes names that Rust keeps for itself.
+/// Takes arguments whose names are keywords of Rust.
 #[tool]
 fn raw(r#type: &str, r#fn: Option<u8>) -> String {
     format!("{type} {fn:?}")
 }
 
-/// Takes its argument by a pattern that is changed inside.
+/// Takes its argument as a mutable variable.
 #[tool]
 fn mutable(mut count: u8) -> u8 {
     count += 1;

@@ -84,7 +84,7 @@ fn logged(server: Builder, log: &Log) -> Builder {
 }
 
 both_eras! {
-    async fn it_sees_operation_and_outcome(revision) {
+    async fn around_sees_the_operation_and_its_outcome(revision) {
         let log = Log::default();
         let mut client = connect(logged(served(), &log), revision).await;
         assert_eq!(said(&mut client, "shout", json!({ "text": "a" })).await, "A");
@@ -119,7 +119,7 @@ both_eras! {
         assert_eq!(*log.lock().unwrap(), expected);
     }
 
-    async fn it_can_refuse(revision) {
+    async fn around_can_reject_a_call(revision) {
         let server = served().around(async |call, next| match call.operation() {
             Operation::CallTool(name) if name == "secret" => Outcome::failed(Error::code(403, "not for you")),
             Operation::ReadResource(_) => Outcome::failed(std::io::Error::other("closed")),
@@ -133,7 +133,7 @@ both_eras! {
     }
 
     /// A request that passes through `around` gets exactly the same response as without it.
-    async fn it_changes_nothing_by_itself(revision) {
+    async fn around_changes_nothing_by_itself(revision) {
         let mut plain = connect(served(), revision).await;
         let mut around = connect(served().around(async |call, next| next.run(call).await), revision).await;
         for (method, params) in [
@@ -173,7 +173,7 @@ both_eras! {
         }
     }
 
-    async fn its_own_panic_answers_that_call(revision) {
+    async fn a_panic_in_around_answers_its_own_call(revision) {
         let server = served().around(async |call, next| {
             assert!(!matches!(call.operation(), Operation::CallTool(name) if name == "secret"), "hunter2");
             next.run(call).await
@@ -185,7 +185,7 @@ both_eras! {
     }
 
     /// The closure itself may run code before it returns its future.
-    async fn a_panic_before_its_future_answers_that_call_too(revision) {
+    async fn a_panic_before_the_future_of_around_answers_its_own_call(revision) {
         let server = served().around(|call, next| {
             assert!(!matches!(call.operation(), Operation::CallTool(name) if name == "secret"), "hunter2");
             next.run(call)
@@ -225,7 +225,7 @@ fn a_second_around_function_stops_the_server() {
     assert!(problems[0].ends_with(": combine both closures into one"), "{problems:?}");
 }
 
-/// Reports its first step, and its second when it is told to.
+/// Reports a first step, and a second step when its call is cancelled.
 #[tool(blocking)]
 fn steps(progress: Progress, cancel: Cancel) {
     progress.report(1);
@@ -235,7 +235,7 @@ fn steps(progress: Progress, cancel: Cancel) {
     progress.report(2);
 }
 
-/// Reports a second time as soon as its call has been cancelled, without looking whether it was.
+/// Reports a second time when the test has cancelled the call, and does not check the cancellation itself.
 #[tool(blocking)]
 fn late(progress: Progress, cancelled: &Mutex<mpsc::Receiver<()>>) {
     progress.report(1);
@@ -244,7 +244,7 @@ fn late(progress: Progress, cancelled: &Mutex<mpsc::Receiver<()>>) {
 }
 
 both_eras! {
-    async fn reports_rise_whoever_sends_them(revision) {
+    async fn progress_must_rise_over_all_senders_of_a_call(revision) {
         let around = async |call: mcp_runtime::middleware::OperationCall, next: mcp_runtime::middleware::Next| {
             if matches!(call.operation(), Operation::CallTool(_)) {
                 call.context().progress().report(1);
@@ -255,13 +255,13 @@ both_eras! {
         let params = json!({ "name": "steps", "_meta": { "progressToken": "t" } });
         let ongoing = client.start("tools/call", params);
         let first = client.receive_raw(LIMIT).await;
-        assert!(first.is_some_and(|it| String::from_utf8_lossy(&it).contains(r#""progress":1"#)));
+        assert!(first.is_some_and(|message| String::from_utf8_lossy(&message).contains(r#""progress":1"#)));
         assert_eq!(client.receive_raw(std::time::Duration::from_millis(50)).await, None);
         client.cancel(ongoing);
         assert_eq!(client.receive_raw(std::time::Duration::from_millis(50)).await, None);
     }
 
-    async fn what_outlives_a_cancelled_call_is_not_heard(revision) {
+    async fn a_report_after_the_cancellation_is_not_sent(revision) {
         let around = async |call: mcp_runtime::middleware::OperationCall, next: mcp_runtime::middleware::Next| {
             tokio::spawn(next.run(call)).await.unwrap_or_else(|_| Outcome::failed(Error::msg("gone")))
         };
@@ -271,7 +271,7 @@ both_eras! {
         let params = json!({ "name": "late", "_meta": { "progressToken": "t" } });
         let ongoing = client.start("tools/call", params);
         let first = client.receive_raw(LIMIT).await;
-        assert!(first.is_some_and(|it| String::from_utf8_lossy(&it).contains(r#""progress":1"#)));
+        assert!(first.is_some_and(|message| String::from_utf8_lossy(&message).contains(r#""progress":1"#)));
         client.cancel(ongoing);
         cancelled.send(()).unwrap();
         assert_eq!(client.receive_raw(std::time::Duration::from_millis(150)).await, None);

@@ -1,4 +1,4 @@
-//! Questions to the client during a call. Each handler runs in every protocol revision that has this kind of question.
+//! Questions to the client during a call. Each handler runs in every protocol revision that has questions of its kind.
 
 use std::sync::{
     Arc, Mutex,
@@ -41,7 +41,7 @@ struct Counters {
     plans: AtomicUsize,
 }
 
-/// Two questions, one after the other, and something between that must happen once.
+/// Takes a step that must happen only once, and asks two questions one after the other.
 #[tool]
 async fn interview(ctx: &Context, greeting: &str, counters: &Counters) -> Result<String> {
     counters.runs.fetch_add(1, Ordering::SeqCst);
@@ -70,7 +70,7 @@ async fn loops(ctx: &Context, count: usize) -> Result<String> {
     Ok(names.join(","))
 }
 
-/// Goes on without an answer.
+/// Continues without an answer.
 #[tool]
 async fn perhaps(ctx: &Context) -> Result<String> {
     Ok(match ctx.elicit::<Name>("name", "Name?").await {
@@ -91,7 +91,7 @@ async fn directories(ctx: &Context) -> Result<String> {
     let roots = ctx.roots().await?;
     // A second call does not ask the client again.
     assert_eq!(ctx.roots().await?, roots);
-    Ok(roots.iter().map(|it| it.uri.as_str()).collect::<Vec<_>>().join(","))
+    Ok(roots.iter().map(|root| root.uri.as_str()).collect::<Vec<_>>().join(","))
 }
 
 #[prompt]
@@ -155,7 +155,7 @@ async fn client_of(
 
 fn methods(asked: &Mutex<Vec<Value>>) -> Vec<String> {
     let asked = asked.lock().unwrap();
-    asked.iter().map(|it| it["method"].as_str().unwrap().to_owned()).collect()
+    asked.iter().map(|question| question["method"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
@@ -218,7 +218,7 @@ async fn models_and_roots_are_asked_in_every_revision() {
     }
 }
 
-/// Wants more of the client's model than every model can.
+/// Uses features of sampling that not every client supports.
 #[tool]
 async fn samples_more(ctx: &Context, tools: bool, context: bool) -> Result<String> {
     let mut question = Sampling::ask("The weather?", 100);
@@ -234,7 +234,8 @@ async fn samples_more(ctx: &Context, tools: bool, context: bool) -> Result<Strin
 #[tokio::test]
 async fn a_model_is_asked_for_what_the_client_declared() {
     let check = async |revision, can: &str, wanted: (bool, bool), lacks: &[&str]| {
-        let declared: Vec<_> = can.split_whitespace().map(|it| (it, json!({}))).collect();
+        let declared: Vec<_> =
+            can.split_whitespace().map(|capability| (capability, json!({}))).collect();
         let can = json!({ "sampling": declared.into_iter().collect::<std::collections::BTreeMap<_, _>>() });
         let server = server!().items(items![samples_more]);
         let mut client = TestClient::connect_capable(server, revision, can.clone()).await.unwrap();
@@ -249,12 +250,13 @@ async fn a_model_is_asked_for_what_the_client_declared() {
             Ok(called) if lacks.is_empty() => assert_eq!(called.text(), "rain", "{at}"),
             Ok(called) => {
                 assert!(called.is_error, "{at}: {called:?}");
-                for it in lacks {
-                    assert!(called.text().contains(&format!("`{it}`")), "{at}: {called:?}");
+                for capability in lacks {
+                    assert!(called.text().contains(&format!("`{capability}`")), "{at}: {called:?}");
                 }
             }
             Err(error) => {
-                let parts = lacks.iter().map(|it| (it.replace("sampling.", ""), json!({})));
+                let parts =
+                    lacks.iter().map(|capability| (capability.replace("sampling.", ""), json!({})));
                 let parts: serde_json::Map<_, _> = parts.collect();
                 let required = json!({ "requiredCapabilities": { "sampling": parts } });
                 assert_eq!((error.code, error.data), (-32021, Some(required)), "{at}");
@@ -292,7 +294,7 @@ async fn a_person_may_decline_or_cancel() {
 }
 
 #[tokio::test]
-async fn a_client_that_cannot_be_asked_is_told_apart() {
+async fn a_client_that_cannot_be_asked_is_a_distinct_error() {
     for revision in [Revision::V2024_11_05, Revision::V2025_03_26] {
         let (mut client, _) = client(revision, everything()).await;
         let called = client.call("perhaps", json!({})).await.unwrap();
@@ -328,7 +330,7 @@ async fn every_question_of_a_loop_has_a_key_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_none_is_asked_for_again() {
+async fn an_invalid_answer_is_requested_again() {
     let (mut client, _) = client(Revision::V2026_07_28, everything()).await;
     let call = json!({ "name": "together", "arguments": {} });
     let accept = |content: Value| json!({ "action": "accept", "content": content });
@@ -347,8 +349,11 @@ async fn an_answer_that_is_none_is_asked_for_again() {
         round["inputResponses"] = answers.clone();
         let ongoing = client.start("tools/call", round);
         let result = client.wait(ongoing).await.unwrap();
-        let keys: Vec<_> =
-            result["inputRequests"].as_object().into_iter().flat_map(|it| it.keys()).collect();
+        let keys: Vec<_> = result["inputRequests"]
+            .as_object()
+            .into_iter()
+            .flat_map(|requests| requests.keys())
+            .collect();
         assert_eq!(keys, open, "{answers}: {result}");
     }
     let mut round = call;
@@ -357,7 +362,7 @@ async fn an_answer_that_is_none_is_asked_for_again() {
     assert_eq!(client.wait(ongoing).await.unwrap_err().code, -32602);
 }
 
-/// Waits for an answer, and may take a second for everything else.
+/// Waits for an answer, and has a timeout of one second for everything else.
 #[tool(timeout = "1s")]
 async fn patient(user: Elicit) -> Result<String> {
     let name: Name = user.form("name", "Name?").await?;
@@ -383,7 +388,7 @@ fn call() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_time_runs_while_a_person_thinks() {
+async fn the_timeout_is_paused_while_a_person_answers() {
     let mut client = waiting(mcp_runtime::limits::Limits::new()).await;
     let ongoing = client.start("tools/call", call());
     let id = question(&mut client).await;
@@ -394,7 +399,7 @@ async fn no_time_runs_while_a_person_thinks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_is_taken_back_after_its_time_and_when_the_call_is_cancelled() {
+async fn a_question_is_withdrawn_after_its_time_and_when_its_call_is_cancelled() {
     let limits =
         mcp_runtime::limits::Limits::new().question_time(std::time::Duration::from_secs(5));
     let mut client = waiting(limits).await;
@@ -422,13 +427,13 @@ async fn a_question_is_taken_back_after_its_time_and_when_the_call_is_cancelled(
 
 type Told = tokio::sync::mpsc::UnboundedSender<String>;
 
-/// Asks on, after its call has been answered.
+/// Asks a question that is still open after the call has been answered.
 #[tool]
 async fn leaves_a_question(ctx: Context, told: &Told) -> &'static str {
     let asked = ctx.elicit::<Name>("name", "Name?");
     let told = told.clone();
     tokio::spawn(async move {
-        let answer = asked.await.map(|it| it.name).map_err(Error::from);
+        let answer = asked.await.map(|answer| answer.name).map_err(Error::from);
         let _ = told.send(answer.unwrap_or_else(|error| error.to_string()));
     });
     "left"
@@ -464,7 +469,7 @@ async fn roots_are_asked_for_once_until_they_change() {
 
 /// Long lists of roots are not kept, because each of many sessions could then take megabytes.
 #[tokio::test]
-async fn roots_that_are_long_are_asked_for_each_time() {
+async fn long_lists_of_roots_are_requested_each_time() {
     let can = json!({ "roots": { "listChanged": true } });
     let (mut client, _) = client(Revision::V2025_11_25, can).await;
     let asked = Arc::new(Mutex::new(0));
@@ -503,7 +508,7 @@ mod rounds {
             let (mut client, _) = client_of(Revision::V2026_07_28, everything(), *sealed).await;
             let round = first(&mut client, "Hello").await;
             let state = &round["requestState"];
-            assert!(state.as_str().is_some_and(|it| !it.contains("plan")), "{round}");
+            assert!(state.as_str().is_some_and(|text| !text.contains("plan")), "{round}");
             let ongoing = client.start("tools/call", second(state, "Hello"));
             let next = client.wait(ongoing).await.unwrap();
             assert_eq!(next["inputRequests"]["age"]["params"]["message"], "How old are you, Ada?");
@@ -526,14 +531,14 @@ mod rounds {
         }
     }
 
-    /// Asks, and then does what must not be done twice.
+    /// Asks, and then takes a step that must not happen twice.
     #[tool(single_use)]
     async fn pays(ctx: &Context, counters: &Counters) -> Result<String> {
         let name: Name = ctx.elicit("name", "Who pays?").await?;
         Ok(format!("{} paid {}", name.name, counters.runs.fetch_add(1, Ordering::SeqCst) + 1))
     }
 
-    /// The same, for whom twice is no harm.
+    /// Like `pays`, with a step that may happen twice.
     #[tool]
     async fn counts(ctx: &Context, counters: &Counters) -> Result<String> {
         let name: Name = ctx.elicit("name", "Who counts?").await?;
@@ -565,7 +570,7 @@ mod rounds {
         }
     }
 
-    /// Asks from another task than the one that runs it.
+    /// Asks from a spawned task instead of the task that runs the handler.
     #[tool]
     async fn elsewhere(ctx: Context) -> Result<String> {
         let asking = tokio::spawn(async move {
@@ -575,12 +580,12 @@ mod rounds {
         Ok(asking.await??.name)
     }
 
-    /// Does what cannot be kept, or the same thing twice, and asks.
+    /// Stores a value that JSON cannot represent, or uses one key of `once` twice, and then asks.
     #[tool]
     async fn forgets(ctx: &Context, twice: bool) -> Result<String> {
         if twice {
-            for it in 0..2 {
-                ctx.once("same", async || -> Result<i32> { Ok(it) }).await?;
+            for number in 0..2 {
+                ctx.once("same", async || -> Result<i32> { Ok(number) }).await?;
             }
         } else {
             ctx.once("number", async || -> Result<f64> { Ok(f64::NAN) }).await?;
@@ -616,7 +621,7 @@ mod rounds {
     }
 
     #[tokio::test]
-    async fn an_answer_that_was_taken_stays() {
+    async fn an_accepted_answer_cannot_be_replaced() {
         for sealed in SEALED {
             let (mut client, _) = client_of(Revision::V2026_07_28, everything(), *sealed).await;
             let round = first(&mut client, "Hello").await;
@@ -673,7 +678,7 @@ mod rounds {
     }
 }
 
-/// The same key for two things.
+/// Uses one key of `once` for two steps.
 #[tool(asks(elicitation))]
 async fn once_in_a_loop(ctx: &Context) -> Result<String> {
     let mut got = Vec::new();
@@ -699,7 +704,7 @@ async fn reusing_a_key_of_once_is_an_error_in_every_revision() {
     }
 }
 
-/// Never says the same twice.
+/// Words its question differently in each run.
 #[tool(asks(elicitation))]
 async fn restless(ctx: &Context, counters: &Counters) -> Result<String> {
     let run = counters.runs.fetch_add(1, Ordering::SeqCst);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{named, said};
 
-/// A parameter type of the author's own that asks the user.
+/// A parameter type that the author defines, and that asks the user.
 struct Consent(Elicit);
 
 impl<'a> FromCall<'a> for Consent {
@@ -23,7 +23,7 @@ impl<'a> FromCall<'a> for Consent {
     }
 }
 
-/// Asks for everything.
+/// Requires every capability that a client can have.
 #[tool(asks(roots))]
 async fn everything(consent: Consent, model: Sample, directories: Roots, ctx: &Context) -> String {
     let can = [consent.0.client_can(), model.client_can(), directories.client_can()];
@@ -109,7 +109,7 @@ async fn a_name(ctx: &Context, name: String, _user: Elicit) -> Result<String> {
 
 /// If several templates match a URI, the template that is read determines the required capabilities.
 #[tokio::test]
-async fn the_template_that_is_read_is_the_one_that_asks() {
+async fn the_template_that_is_read_determines_the_required_capabilities() {
     let connect = async |can: Value| {
         let server = server!().items(items![a_number, a_name]);
         TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap()
@@ -138,7 +138,7 @@ async fn a_client_with_the_required_capabilities_is_served() {
     assert_eq!(result["contents"][0]["text"], "7 true", "{result}");
 }
 
-/// Says nothing of what it may ask.
+/// Declares no required capability.
 #[tool]
 async fn looks(ctx: &Context) -> String {
     ctx.client().can_elicit().to_string()

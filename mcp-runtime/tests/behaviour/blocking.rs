@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::support::{both_eras, connect, eventually, pass, refused, said};
 
-/// A gate at which threads wait. They wait for ten seconds at most, so that a failing test ends too.
+/// A gate at which threads wait. They wait for at most ten seconds, so that a failing test ends too.
 #[derive(Clone, Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -65,7 +65,7 @@ fn served(gate: &Gate) -> Builder {
 }
 
 both_eras! {
-    async fn they_run_beside_the_reactor(revision) {
+    async fn blocking_handlers_run_beside_the_reactor(revision) {
         let gate = Gate::default();
         let mut client = connect(served(&gate), revision).await;
         assert_eq!(said(&mut client, "thread", json!({ "name": "n" })).await, "n mcp-runtime-testing false");
@@ -159,7 +159,7 @@ impl FromCall<'_> for Explosive {
 }
 
 #[tool]
-fn panics_before(_it: Explosive) {}
+fn panics_before(_explosive: Explosive) {}
 
 both_eras! {
     async fn a_panic_answers_that_one_call(revision) {

@@ -17,19 +17,19 @@ struct Account {
     plan: String,
 }
 
-/// Who needs no claims takes none.
+/// Takes the caller without claims.
 #[tool]
 fn name(caller: Auth) -> String {
     caller.principal().to_owned()
 }
 
-/// The same, for those who need not be known.
+/// Takes the caller if it is known.
 #[tool]
 fn name_if_any(caller: Option<Auth>) -> String {
-    caller.map_or("nobody".to_owned(), |it| it.principal().to_owned())
+    caller.map_or("nobody".to_owned(), |caller| caller.principal().to_owned())
 }
 
-/// What the claims say.
+/// Returns the plan from the claims of the caller.
 #[tool]
 fn plan(caller: Auth<Account>) -> String {
     caller.plan.clone()

@@ -1,4 +1,4 @@
-//! Cancelling: the handler's future is dropped, blocking code is told, and no response is sent.
+//! Cancellation: the server drops the future of the handler, notifies blocking code, and sends no response.
 
 use std::{sync::Arc, time::Duration};
 
@@ -36,7 +36,7 @@ fn busy(diary: &Diary, cancel: Cancel) -> Result<()> {
     cancel.check()
 }
 
-/// Waits for the cancellation itself: only code that was handed the rest of the work sees it.
+/// Spawns a task that waits for the cancellation, because the future of the handler is dropped.
 #[tool]
 async fn hands_on(diary: State<Diary>, cancel: Cancel) {
     let kept = cancel.clone();
@@ -127,7 +127,7 @@ both_eras! {
         }
     }
 
-    async fn the_same_through_around(revision) {
+    async fn a_cancelled_future_is_dropped_under_around_too(revision) {
         let (server, mut diary) = served();
         let mut client = connect(server.around(async |call, next| next.run(call).await), revision).await;
         let ongoing = client.start("tools/call", request("tools/call"));
@@ -142,7 +142,7 @@ both_eras! {
         assert_silent(&mut client).await;
     }
 
-    async fn blocking_code_is_told(revision) {
+    async fn blocking_code_is_notified_of_the_cancellation(revision) {
         let (server, mut diary) = served();
         let mut client = connect(server, revision).await;
         let ongoing = client.start("tools/call", json!({ "name": "busy" }));
@@ -152,7 +152,7 @@ both_eras! {
         assert_silent(&mut client).await;
     }
 
-    async fn whoever_waits_for_the_cancellation_hears_of_it(revision) {
+    async fn a_task_that_waits_for_the_cancellation_is_woken(revision) {
         let (server, mut diary) = served();
         let mut client = connect(server, revision).await;
         let ongoing = client.start("tools/call", json!({ "name": "hands_on" }));
@@ -161,7 +161,7 @@ both_eras! {
         assert_silent(&mut client).await;
     }
 
-    async fn only_the_call_that_is_meant_is_cancelled(revision) {
+    async fn only_the_named_call_is_cancelled(revision) {
         let (server, mut diary) = served();
         let mut client = connect(server, revision).await;
         let first = client.start("tools/call", request("tools/call"));
@@ -178,7 +178,7 @@ both_eras! {
         assert_silent(&mut client).await;
     }
 
-    async fn a_client_that_leaves_cancels_what_it_left(revision) {
+    async fn a_client_that_disconnects_cancels_its_calls(revision) {
         let (server, mut diary) = served();
         let mut client = connect(server, revision).await;
         client.start("tools/call", request("tools/call"));
@@ -191,7 +191,7 @@ both_eras! {
     }
 }
 
-/// Ends when it is let go.
+/// Waits until the test opens the gate.
 #[tool]
 async fn held(gate: State<Gate>) -> &'static str {
     gate.0.notified().await;

@@ -1,4 +1,4 @@
-//! Completion: sources of the values, and the values that are sent.
+//! Completion: the sources of values, and the values that the server sends.
 
 use mcp_runtime::{items, prelude::*, server};
 use serde_json::json;
@@ -19,10 +19,10 @@ fn towns() -> Towns {
     Towns(vec!["Graz", "Granada", "Wien", "Linz"])
 }
 
-/// Filters for itself, in its own way.
+/// Filters the values itself, by the end of each name.
 #[completion]
 fn own(typed: &str, towns: &Towns) -> Vec<String> {
-    towns.0.iter().filter(|it| it.ends_with(typed)).map(|it| (*it).to_owned()).collect()
+    towns.0.iter().filter(|town| town.ends_with(typed)).map(|town| (*town).to_owned()).collect()
 }
 
 /// Leaves the filtering to the framework.
@@ -46,7 +46,7 @@ async fn later(
 
 #[completion]
 fn many() -> Vec<String> {
-    (0..250).map(|it| it.to_string()).collect()
+    (0..250).map(|number| number.to_string()).collect()
 }
 
 #[completion]
@@ -103,7 +103,7 @@ both_eras! {
             ("country", "x", &[]),
         ] {
             let found = client.complete("visit", argument, typed).await.unwrap();
-            assert_eq!((&*found.values, found.total, found.has_more), (&expected.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()[..], Some(expected.len()), false), "{argument} {typed}");
+            assert_eq!((&*found.values, found.total, found.has_more), (&expected.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>()[..], Some(expected.len()), false), "{argument} {typed}");
         }
         for (target, argument, typed, expected) in [
             ("towns://{town}/{shade}{?brief}", "town", "z", &["Graz", "Linz"][..]),
@@ -123,7 +123,7 @@ both_eras! {
         assert_eq!(found.values, ["xSome(3)"]);
     }
 
-    async fn a_hundred_values_are_sent_of_many(revision) {
+    async fn at_most_a_hundred_values_are_sent(revision) {
         let mut client = connect(server!().items(items![visit]).state(towns()), revision).await;
         let found = client.complete("visit", "number", "").await.unwrap();
         assert_eq!((found.values.len(), found.total, found.has_more), (100, Some(250), true));
@@ -133,7 +133,7 @@ both_eras! {
         assert_eq!((found.values.len(), found.total, found.has_more), (2, Some(1000), true));
     }
 
-    async fn what_cannot_be_completed_is_an_error(revision) {
+    async fn invalid_completion_requests_are_errors(revision) {
         let mut client = connect(server!().items(items![visit, town]).state(towns()), revision).await;
         let params = |reference, argument: &str, value: &str| json!({ "ref": reference, "argument": { "name": argument, "value": value } });
         let prompt = |name: &str| json!({ "type": "ref/prompt", "name": name });
@@ -149,7 +149,7 @@ both_eras! {
     }
 
     /// A completion function needs its state only on a server with an item that uses the function.
-    async fn functions_of_other_servers_ask_for_nothing(revision) {
+    async fn unused_completion_functions_need_no_state(revision) {
         let found = capabilities(server!().items(items![plain]), revision).await;
         assert_eq!(found.get("completions"), None);
         let found = capabilities(server!().items(items![chooses]), revision).await;
@@ -168,8 +168,8 @@ fn chooses(#[complete("a")] text: &str) -> String {
 }
 
 #[test]
-fn the_state_of_a_completion_function_is_asked_for_with_the_item() {
+fn the_state_of_a_completion_function_is_required_with_its_item() {
     let problems = crate::support::problems(server!().items(items![visit]));
-    assert!(problems.iter().all(|it| it.contains("::Towns`")), "{problems:?}");
+    assert!(problems.iter().all(|problem| problem.contains("::Towns`")), "{problems:?}");
     assert_eq!(problems.len(), 1, "{problems:?}");
 }

@@ -26,7 +26,7 @@ fn bounded(
 }
 
 both_eras! {
-    async fn each_constraint_is_checked(revision) {
+    async fn every_constraint_is_checked(revision) {
         let mut client = connect(server!().items(items![bounded]), revision).await;
         let right = [
             ("closed", json!(1)), ("closed", json!(10)), ("open", json!(9)), ("float", json!(0)), ("least", json!(255)),
@@ -58,7 +58,7 @@ both_eras! {
         }
     }
 
-    async fn the_schema_says_the_same(revision) {
+    async fn the_schema_has_the_same_constraints(revision) {
         let mut client = connect(server!().items(items![bounded]), revision).await;
         let tools = client.tools().await.unwrap();
         let properties = &named(&tools, "bounded")["inputSchema"]["properties"];
@@ -91,7 +91,7 @@ fn bounded_resource(#[arg(range(1..=3))] id: u8) -> String {
 }
 
 both_eras! {
-    async fn they_hold_for_prompts_and_templates_too(revision) {
+    async fn constraints_hold_for_prompts_and_templates_too(revision) {
         let server = server!().items(items![bounded_prompt, bounded_resource]);
         let mut client = connect(server, revision).await;
         let get = |arguments: Value| json!({ "name": "bounded_prompt", "arguments": arguments });
@@ -116,7 +116,7 @@ fn misplaced(#[arg(len(..=3))] number: Count) -> u8 {
 }
 
 #[test]
-fn a_constraint_that_can_never_bear_stops_the_server() {
+fn a_constraint_that_does_not_fit_its_type_stops_the_server() {
     let problems = problems(server!().items(items![misplaced]));
     assert_eq!(problems.len(), 1);
     assert!(problems[0].contains("`misplaced` at "), "{problems:?}");

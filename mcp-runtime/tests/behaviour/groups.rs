@@ -17,7 +17,7 @@ fn avocado() {}
 #[tool(group = "alpha")]
 fn almond() {}
 
-// The smallest number that `order` takes.
+// The smallest number that `order` accepts.
 #[tool(group = "alpha", order = -2147483648)]
 fn zucchini() {}
 
@@ -111,7 +111,7 @@ both_eras! {
         }
     }
 
-    async fn methods_of_what_does_not_exist_are_not_found(revision) {
+    async fn methods_of_missing_capabilities_are_not_found(revision) {
         let mut client = connect(server!().items(items![banana]), revision).await;
         for method in ["resources/list", "resources/templates/list", "resources/read", "prompts/list", "prompts/get", "completion/complete"] {
             assert_eq!(client.request(method, json!({})).await.unwrap_err().code, -32601, "{method}");
@@ -148,7 +148,7 @@ fn completed(flag: bool) -> String {
 }
 
 #[tool]
-fn changes(_it: Handle) {}
+fn changes(_handle: Handle) {}
 
 fn unregistered() {}
 
@@ -204,6 +204,6 @@ fn problems_of_groups_and_items_name_their_place_in_the_source() {
     );
     assert!(with[0].contains("tools_crate"), "{with:?}");
     let missing = problems(server!(with = [tools_crate], group = "stateful"));
-    assert!(missing.iter().all(|it| it.contains("tools_crate::Ledger")), "{missing:?}");
+    assert!(missing.iter().all(|problem| problem.contains("tools_crate::Ledger")), "{missing:?}");
     assert_eq!(missing.len(), 1, "{missing:?}");
 }

@@ -61,13 +61,16 @@ fn change(handle: Handle, how: &str, name: &str) -> Result<bool> {
         }
         "template" => {
             let template = Resource::new(format!("{name}://{{x}}/{{y}}"), name.to_owned());
-            handle.add(template.handler(async |it: Variables, _: Context| format!("{it:?}")))?;
+            handle.add(
+                template.handler(async |variables: Variables, _: Context| format!("{variables:?}")),
+            )?;
             true
         }
         "prompt" => {
             // An argument can be added to a prompt before or after its handler.
             let prompt = Prompt::new(name.to_owned()).argument("word", "A word", true);
-            let prompt = prompt.handler(async |it: Variables, _: Context| format!("{it:?}"));
+            let prompt =
+                prompt.handler(async |variables: Variables, _: Context| format!("{variables:?}"));
             handle.add(prompt.argument("more", "More", false))?;
             true
         }
@@ -105,9 +108,9 @@ async fn changed(client: &mut TestClient, how: &str, name: &str) -> String {
 /// Returns the methods of the notifications that arrive, without the prefix `notifications/`.
 async fn heard(client: &mut TestClient) -> Vec<String> {
     let mut found = Vec::new();
-    while let Some(it) = client.notification(Duration::from_millis(20)).await {
+    while let Some(notification) = client.notification(Duration::from_millis(20)).await {
         found.push(
-            it["method"]
+            notification["method"]
                 .as_str()
                 .unwrap_or_default()
                 .trim_start_matches("notifications/")
@@ -128,7 +131,7 @@ async fn listen(client: &mut TestClient) {
 }
 
 both_eras! {
-    async fn items_come_and_go_and_clients_are_told(revision) {
+    async fn items_come_and_go_and_clients_are_notified(revision) {
         let mut client = served(revision).await;
         listen(&mut client).await;
         assert_eq!(changed(&mut client, "tool", "sum").await, "true");
@@ -153,7 +156,7 @@ both_eras! {
         assert_eq!(heard(&mut client).await, ["tools/list_changed"; 3]);
     }
 
-    async fn what_changes_nothing_is_not_told(revision) {
+    async fn a_change_without_effect_sends_no_notification(revision) {
         let mut client = served(revision).await;
         listen(&mut client).await;
         for how in ["enable", "disable", "disable", "remove"] {
@@ -163,7 +166,7 @@ both_eras! {
         assert_eq!(heard(&mut client).await, [] as [&str; 0]);
     }
 
-    async fn resources_and_prompts_too(revision) {
+    async fn resources_and_prompts_come_and_go_too(revision) {
         let mut client = served(revision).await;
         listen(&mut client).await;
         for (how, name, expected) in [
@@ -196,7 +199,7 @@ both_eras! {
         assert!(client.read("added://r").await.is_err());
     }
 
-    async fn what_is_wrong_with_an_item_is_said_to_whoever_adds_it(revision) {
+    async fn adding_a_wrong_item_returns_an_error(revision) {
         let mut client = served(revision).await;
         for (how, name, expected) in [
             ("tool", "fixed", "error: there is a tool `fixed` already: `fixed` at "),
@@ -213,7 +216,7 @@ both_eras! {
         assert_eq!(said(&mut client, "slow", json!({})).await, "error: the tool `slow` took longer than 5ms and was given up");
     }
 
-    async fn only_subscribers_hear_of_an_update(revision) {
+    async fn only_subscribers_are_notified_of_an_update(revision) {
         let mut client = served(revision).await;
         changed(&mut client, "updated", "fixed://watched").await;
         assert_eq!(heard(&mut client).await, [] as [&str; 0]);
@@ -260,7 +263,7 @@ async fn waits() -> &'static str {
     "waited"
 }
 
-/// Tries every way to a handle that is not one.
+/// Looks for a `Handle` in the state of the server, where there is none.
 #[tool]
 fn has_no_handle(ctx: &Context) -> bool {
     ctx.state::<Handle>().is_none()
@@ -277,7 +280,7 @@ async fn without_a_handle_nothing_can_change() {
 }
 
 #[tokio::test]
-async fn a_stream_is_tagged_and_hears_only_what_it_asked_for() {
+async fn a_stream_is_tagged_and_gets_only_the_requested_notifications() {
     let mut client = served(Revision::V2026_07_28).await;
     client.listen(json!({ "promptsListChanged": true })).await.unwrap();
     client.notification(Duration::from_secs(5)).await.unwrap();

@@ -31,7 +31,7 @@ both_eras! {
         assert_eq!(said(&mut client, "heads", json!({})).await, "0 0");
     }
 
-    async fn what_no_application_added_is_an_internal_error(revision) {
+    async fn a_missing_extension_is_an_internal_error(revision) {
         let server = server!().items(items![needs_an_application]);
         let mut client = connect(server, revision).await;
         let call = json!({ "name": "needs_an_application", "arguments": {} });

@@ -28,7 +28,7 @@ struct Story {
     story: String,
 }
 
-/// Gets so many bytes done, and asks twice.
+/// Stores the result of a step with this many bytes, and asks twice.
 #[tool]
 async fn tell(ctx: &Context, bytes: usize) -> Result<String> {
     let work = async || -> Result<String> { Ok("x".repeat(bytes)) };
@@ -93,7 +93,7 @@ impl Subscriber for Log {
 async fn the_value_that_makes_the_state_too_large_is_named() {
     let log = Log::default();
     // With a single subscriber, the thread that logs an event first determines whether `tracing` enables the event. That thread may have no
-    // subscriber. With two subscribers, `tracing` asks both.
+    // subscriber. With two subscribers, `tracing` queries both.
     let _other = tracing::Dispatch::new(Log::default());
     let _logging = tracing::subscriber::set_default(log.clone());
     let mut client =
@@ -162,15 +162,15 @@ async fn a_round_that_another_process_keeps_is_refused_with_the_reason() {
     assert_eq!(logged.matches("set the same `.state_key(…)`").count(), 1, "{logged}");
 }
 
-/// How many rounds have made room for others.
+/// Returns the number of evicted rounds.
 #[tool]
 fn evicted(server: Handle) -> u64 {
     server.stats().refused(Limit::AllState)
 }
 
-/// The rounds in the process are bounded, and evicted ones are counted.
+/// The size of all rounds in the process is bounded, and the server counts the rounds that it evicts.
 #[tokio::test]
-async fn the_oldest_round_makes_room_and_is_counted() {
+async fn the_oldest_round_is_evicted_and_counted() {
     let server = server!().items(items![tell, evicted]).limits(Limits::new().all_state(2000));
     let mut client = connected(server).await;
     let call = json!({ "name": "tell", "arguments": { "bytes": 100 } });
@@ -183,7 +183,7 @@ async fn the_oldest_round_makes_room_and_is_counted() {
     assert!(error.message.contains("no longer kept"), "{error}");
     let next = sent(&mut client, &answering(&call, last, "first", 1)).await.unwrap();
     assert_eq!(next["resultType"], "input_required", "{next}");
-    // There is room for at most five of the eleven rounds, which have about 400 bytes each.
+    // The limit is enough for at most five of the eleven rounds, which have about 400 bytes each.
     let evicted: u64 = client.call("evicted", json!({})).await.unwrap().text().parse().unwrap();
     assert!((6..=8).contains(&evicted), "{evicted}");
 }

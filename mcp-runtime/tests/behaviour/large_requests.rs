@@ -10,14 +10,14 @@ use tokio::{
 
 use crate::support::LIMIT;
 
-/// Holds a text until it may end.
+/// Holds a text until `end` is called.
 #[tool]
 async fn keep(text: String, end: &Notify) -> usize {
     end.notified().await;
     text.len()
 }
 
-/// Lets a call end.
+/// Ends one call of `keep`.
 #[tool]
 fn end(end: &Notify) {
     end.notify_one();
@@ -50,7 +50,7 @@ async fn a_large_request_counts_over_any_stream_until_its_call_ends() {
         serde_json::from_str::<Value>(&line).unwrap()
     };
     let text = |bytes: usize| json!({ "text": "x".repeat(bytes) });
-    // The first request is held, and the second one has no room beside it. A small request is not limited.
+    // The first request stays in memory, and the second one would exceed the limit. A small request is not limited.
     for (id, bytes) in [(1, 700 << 10), (2, 700 << 10), (3, 60 << 10)] {
         requests.write_all(call(id, "keep", text(bytes)).as_bytes()).await.unwrap();
     }

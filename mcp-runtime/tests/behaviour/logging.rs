@@ -27,7 +27,7 @@ fn speaks() {
     tracing::error!(code = 7_u64);
 }
 
-/// Logs as crates below the server do.
+/// Logs with the targets of the framework, of crates that it uses, and of crates of the author.
 #[tool]
 fn speaks_as_the_framework() {
     tracing::debug!(target: "mcp_runtime::schema", "of the framework");
@@ -113,11 +113,11 @@ fn served() -> mcp_runtime::Builder {
 /// Returns the levels and data of the log messages that the client gets.
 async fn heard(client: &mut TestClient) -> Vec<(String, Value)> {
     let mut found = Vec::new();
-    while let Some(mut it) = client.notification(Duration::from_millis(20)).await {
-        assert_eq!(it["method"], "notifications/message");
+    while let Some(mut notification) = client.notification(Duration::from_millis(20)).await {
+        assert_eq!(notification["method"], "notifications/message");
         found.push((
-            it["params"]["level"].as_str().unwrap().to_owned(),
-            it["params"]["data"].take(),
+            notification["params"]["level"].as_str().unwrap().to_owned(),
+            notification["params"]["data"].take(),
         ));
     }
     found
@@ -128,7 +128,7 @@ fn of(level: &str, data: impl Into<Value>) -> (String, Value) {
 }
 
 both_eras! {
-    async fn nobody_is_told_unasked(revision) {
+    async fn a_client_gets_no_log_messages_unasked(revision) {
         let mut client = connect(served(), revision).await;
         said(&mut client, "speaks", json!({})).await;
         assert_eq!(heard(&mut client).await, []);
@@ -152,7 +152,7 @@ both_eras! {
         }
     }
 
-    async fn a_client_never_hears_of_the_events_of_the_framework(revision) {
+    async fn events_of_the_framework_are_never_sent_to_a_client(revision) {
         let mut client = connect(served(), revision).await;
         client.log_from(Level::Debug).await.unwrap();
         said(&mut client, "speaks_as_the_framework", json!({})).await;
@@ -177,7 +177,7 @@ both_eras! {
         assert_eq!(warning["params"]["logger"], "own::target");
     }
 
-    async fn only_the_caller_hears(revision) {
+    async fn only_the_calling_client_gets_log_messages(revision) {
         let mut first = connect(served(), revision).await;
         let mut second = connect(served(), revision).await;
         first.log_from(Level::Debug).await.unwrap();
@@ -194,7 +194,7 @@ both_eras! {
         assert_eq!(heard(&mut client).await, []);
     }
 
-    async fn through_around_too(revision) {
+    async fn events_are_sent_under_around_too(revision) {
         let server = served().around(async |call, next| {
             tracing::info!("around");
             next.run(call).await
@@ -227,6 +227,6 @@ async fn a_handler_that_holds_the_reactor_is_named() {
     said(&mut client, "holds_the_reactor", json!({})).await;
     assert_eq!(heard(&mut client).await, []);
     let logged = String::from_utf8(LOGGED.lock().unwrap().clone()).unwrap();
-    let line = logged.lines().find(|it| it.contains("`holds_the_reactor` at ")).unwrap();
+    let line = logged.lines().find(|line| line.contains("`holds_the_reactor` at ")).unwrap();
     assert!(line.contains("mark it `blocking`"), "{line}");
 }

@@ -42,7 +42,7 @@ both_eras! {
         assert_eq!((called.content.len(), called.is_error), (3, false));
     }
 
-    async fn without_it_there_is_none(revision) {
+    async fn without_max_result_there_is_no_limit(revision) {
         let mut client = connect(served(), revision).await;
         assert_eq!(said(&mut client, "letters", json!({ "count": 3_000_000 })).await.len(), 3_000_000);
     }

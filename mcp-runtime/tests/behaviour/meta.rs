@@ -107,7 +107,7 @@ both_eras! {
         assert_eq!((compatible["count"].get("format"), &compatible["maybe"]["type"]), (None, &json!("integer")));
     }
 
-    async fn the_server_says_who_it_is(revision) {
+    async fn the_server_publishes_its_name_and_metadata(revision) {
         let server = server!(
             name = "named", version = "7.0", title = "Titled", website = "https://example.com", instructions = "Be kind.",
             icon = "https://example.com/s.png"
@@ -128,7 +128,7 @@ both_eras! {
         assert_eq!(*info, expected);
     }
 
-    async fn the_package_says_it_where_nobody_else_does(revision) {
+    async fn the_package_supplies_missing_metadata(revision) {
         let mut client = connect(server!().items(items![bare]), revision).await;
         let hello = client.discover().await.unwrap();
         let info = if revision == Revision::V2026_07_28 {

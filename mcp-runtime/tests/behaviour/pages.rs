@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// The revisions in which a user can be sent to a page.
 const WITH_PAGES: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 
-/// Sends the user anywhere.
+/// Sends the user to any URL.
 #[tool]
 async fn sends(ctx: &Context, url: String) -> Result<&'static str> {
     ctx.elicit_url("page", "Go there", url).await?;
@@ -59,7 +59,7 @@ async fn a_user_is_sent_to_web_pages_only() {
 }
 
 #[tokio::test]
-async fn the_id_of_a_page_says_nothing() {
+async fn the_id_of_a_page_is_random() {
     let mut ids = std::collections::BTreeSet::new();
     for _ in 0..2 {
         let (mut client, asked) = client(Revision::V2025_11_25, pages()).await;
@@ -67,9 +67,11 @@ async fn the_id_of_a_page_says_nothing() {
             client.call("sends", json!({ "url": "https://pay.example.com" })).await.unwrap();
         }
         let asked = asked.lock().unwrap();
-        ids.extend(asked.iter().map(|it| it["elicitationId"].as_str().unwrap().to_owned()));
+        ids.extend(
+            asked.iter().map(|question| question["elicitationId"].as_str().unwrap().to_owned()),
+        );
     }
-    assert!(ids.len() == 4 && ids.iter().all(|it| it.len() == 32), "{ids:?}");
+    assert!(ids.len() == 4 && ids.iter().all(|id| id.len() == 32), "{ids:?}");
     let (mut client, asked) = client(Revision::V2026_07_28, pages()).await;
     client.call("sends", json!({ "url": "https://pay.example.com" })).await.unwrap();
     assert!(asked.lock().unwrap()[0].get("elicitationId").is_none());
@@ -83,7 +85,7 @@ fn page(order: u32) -> String {
     format!("https://pay.example.com/orders/{order}")
 }
 
-/// Books what is paid.
+/// Books a table for an order that has been paid for.
 #[tool]
 async fn book(ctx: &Context, order: u32, till: &Till) -> Result<String> {
     if !till.0.lock().unwrap().contains(&order) {
@@ -92,7 +94,7 @@ async fn book(ctx: &Context, order: u32, till: &Till) -> Result<String> {
     Ok(format!("order {order} is booked"))
 }
 
-/// What the shop's own web server does when somebody has paid.
+/// Records a payment, as the shop's own web server would.
 #[tool]
 fn pay(order: u32, till: &Till, server: Handle) {
     till.0.lock().unwrap().push(order);
@@ -107,9 +109,9 @@ async fn shop(revision: Revision, can: Value) -> TestClient {
 /// Returns the ids in the `notifications/elicitation/complete` that arrive until the client gets no message for 50 ms.
 async fn completed(client: &mut TestClient) -> Vec<Value> {
     let mut ids = Vec::new();
-    while let Some(it) = client.notification(Duration::from_millis(50)).await {
-        if it["method"] == "notifications/elicitation/complete" {
-            ids.push(it["params"]["elicitationId"].clone());
+    while let Some(notification) = client.notification(Duration::from_millis(50)).await {
+        if notification["method"] == "notifications/elicitation/complete" {
+            ids.push(notification["params"]["elicitationId"].clone());
         }
     }
     ids
@@ -126,10 +128,16 @@ async fn a_page_must_be_visited_first() {
                 let error = client.call("book", order.clone()).await.unwrap_err();
                 assert_eq!((error.code, &*error.message), (-32042, "Pay for the table"));
                 let data = error.data.unwrap();
-                let [it] = &data["elicitations"].as_array().unwrap()[..] else { panic!("{data}") };
-                let told = (it["mode"].as_str(), it["message"].as_str(), it["url"].as_str());
+                let [elicitation] = &data["elicitations"].as_array().unwrap()[..] else {
+                    panic!("{data}")
+                };
+                let told = (
+                    elicitation["mode"].as_str(),
+                    elicitation["message"].as_str(),
+                    elicitation["url"].as_str(),
+                );
                 assert_eq!(told, (Some("url"), Some("Pay for the table"), Some(&*page(7))));
-                ids.push(it["elicitationId"].clone());
+                ids.push(elicitation["elicitationId"].clone());
             }
             client.call("pay", json!({ "order": 8 })).await.unwrap();
             assert_eq!(completed(&mut client).await, Vec::<Value>::new());
@@ -148,7 +156,7 @@ async fn a_page_must_be_visited_first() {
                     "params": { "mode": "url", "message": "Pay for the table", "url": page(7) },
                 } });
                 assert_eq!(round["inputRequests"], asked, "{round}");
-                // The user agrees to open the page. That does not tell whether the user pays there.
+                // The user agrees to open the page, which does not mean that the user pays there.
                 next = call.clone();
                 next["inputResponses"] = json!({ "pay": { "action": "accept" } });
                 if let Some(state) = round.get("requestState") {
@@ -167,7 +175,7 @@ async fn a_page_must_be_visited_first() {
 }
 
 #[tokio::test]
-async fn a_user_need_not_go_there() {
+async fn a_user_may_refuse_to_visit_the_page() {
     for (action, told) in [("decline", "declined"), ("cancel", "closed")] {
         let mut client = shop(Revision::V2026_07_28, pages()).await;
         client.answer_with(move |_, _| json!({ "action": action }));
@@ -177,7 +185,7 @@ async fn a_user_need_not_go_there() {
 }
 
 #[tokio::test]
-async fn a_client_without_pages_hears_the_address() {
+async fn a_client_without_pages_gets_the_address() {
     for revision in Revision::LEGACY {
         for can in [json!({}), json!({ "elicitation": {} }), pages()] {
             let mut client = shop(revision, can.clone()).await;

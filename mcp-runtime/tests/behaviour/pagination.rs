@@ -78,7 +78,7 @@ async fn pages(client: &mut TestClient, method: &str) -> Vec<usize> {
 }
 
 both_eras! {
-    async fn tools_come_on_one_page_and_the_rest_by_the_hundred(revision) {
+    async fn tools_are_on_one_page_and_other_lists_have_pages_of_a_hundred(revision) {
         let mut client = connect(served(), revision).await;
         said(&mut client, "fill", json!({ "from": 0, "to": 248 })).await;
         for (method, expected) in [
@@ -168,15 +168,18 @@ fn walk(initial: &BTreeSet<u32>, changes: &[(bool, u32)], size: usize) {
         }
         let seen: Vec<u32> = seen
             .iter()
-            .filter_map(|it| it.strip_prefix("tool"))
-            .map(|it| it.parse().unwrap())
+            .filter_map(|name| name.strip_prefix("tool"))
+            .map(|number| number.parse().unwrap())
             .collect();
         let key = |n: &u32| (n % 3, *n);
         assert!(
-            seen.windows(2).all(|it| key(&it[0]) < key(&it[1])),
+            seen.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])),
             "out of order or twice: {seen:?}"
         );
-        assert!(always.iter().all(|it| seen.contains(it)), "missed one of {always:?}: {seen:?}");
+        assert!(
+            always.iter().all(|number| seen.contains(number)),
+            "missed one of {always:?}: {seen:?}"
+        );
     });
 }
 

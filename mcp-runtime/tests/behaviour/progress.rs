@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::support::{LIMIT, both_eras, both_eras_paused, connect};
 
-/// A stream of this many items, each of which is ready at once.
+/// A stream of this many items, all of which are ready at once.
 struct Slow(u8);
 
 impl futures_core::Stream for Slow {
@@ -90,7 +90,7 @@ async fn read(progress: Progress) -> &'static str {
     ""
 }
 
-/// Reports from a thread until it is given up, and goes on for a while.
+/// Reports from a thread until its call times out, and then continues to report for a while.
 #[tool(blocking, timeout = "5ms")]
 fn babbles(progress: Progress, cancel: Cancel) {
     while !cancel.is_cancelled() {
@@ -101,7 +101,7 @@ fn babbles(progress: Progress, cancel: Cancel) {
     }
 }
 
-/// Holds a clone beyond its call.
+/// Keeps a clone of `Progress` after its call has ended.
 #[derive(Default)]
 struct Drawer(Mutex<Option<Progress>>);
 
@@ -227,7 +227,7 @@ both_eras_paused! {
         assert_eq!(client.notification(Duration::from_millis(10)).await, None);
     }
 
-    async fn a_clone_of_a_plain_function_says_nothing_after_the_answer(revision) {
+    async fn a_clone_of_a_plain_function_reports_nothing_after_the_answer(revision) {
         let mut client = connect(served(), revision).await;
         assert_eq!(called(&mut client, "keeps_at_once", json!({})).await, [json!({ "progress": 1 })]);
         assert_eq!(called(&mut client, "reports_late", json!({})).await, [] as [Value; 0]);
@@ -237,7 +237,7 @@ both_eras_paused! {
         assert_eq!(called(&mut client, "reports_late", json!({})).await, [] as [Value; 0]);
     }
 
-    async fn after_the_answer_a_kept_clone_says_nothing(revision) {
+    async fn a_kept_clone_reports_nothing_after_the_answer(revision) {
         let mut client = connect(served(), revision).await;
         assert_eq!(called(&mut client, "keeps", json!({})).await, [json!({ "progress": 1 })]);
         assert_eq!(called(&mut client, "reports_late", json!({})).await, [] as [Value; 0]);
@@ -272,7 +272,7 @@ fn endless(ctx: &Context) {
 }
 
 #[tokio::test]
-async fn a_total_that_is_no_number_is_left_out() {
+async fn a_total_that_is_not_a_number_is_left_out() {
     let mut client = TestClient::connect(server!().items(items![endless])).await.unwrap();
     assert_eq!(called(&mut client, "endless", json!({})).await, [json!({ "progress": 1 })]);
 }

@@ -1,4 +1,4 @@
-//! Prompts: their arguments, which travel as text, and their messages.
+//! Prompts: their arguments, which clients send as text, and their messages.
 
 use std::str::FromStr;
 
@@ -23,7 +23,7 @@ impl FromStr for Percent {
 
     fn from_str(text: &str) -> Result<Self, String> {
         text.strip_suffix('%')
-            .and_then(|it| it.parse().ok())
+            .and_then(|number| number.parse().ok())
             .map(Percent)
             .ok_or_else(|| "no percentage".to_owned())
     }
@@ -69,7 +69,7 @@ both_eras! {
         assert_eq!(found.text(), " Cold false 7 5 Some(\"me\") Some(\"you\") Some(Cold) 3 rich");
     }
 
-    async fn wrong_ones_are_a_protocol_error_that_names_all(revision) {
+    async fn wrong_arguments_are_a_protocol_error_that_names_all_of_them(revision) {
         let mut client = connect(server!().items(items![kinds]), revision).await;
         let get = |arguments: Value| json!({ "name": "kinds", "arguments": arguments });
         let wrong = json!({ "langauge": "x", "tone": "hot", "brief": "yes", "count": "300", "share": "5" });
@@ -85,7 +85,7 @@ both_eras! {
         assert_eq!((code, &*text), (-32602, "unknown prompt `kind`; did you mean `kinds`?"));
     }
 
-    async fn the_list_says_what_is_required(revision) {
+    async fn the_list_marks_required_arguments(revision) {
         let mut client = connect(server!().items(items![kinds]), revision).await;
         let prompts = client.prompts().await.unwrap();
         let prompt = named(&prompts, "kinds");
@@ -94,7 +94,7 @@ both_eras! {
         let first = json!({ "name": "language", "title": "Language", "description": "Which language", "required": true });
         assert_eq!(arguments[0], first);
         let required: Vec<_> =
-            arguments.iter().filter(|it| it["required"] == true).map(|it| it["name"].as_str().unwrap()).collect();
+            arguments.iter().filter(|argument| argument["required"] == true).map(|argument| argument["name"].as_str().unwrap()).collect();
         assert_eq!(required, ["language", "tone", "brief", "count", "share"]);
         assert_eq!(arguments.len(), 10);
     }

@@ -84,14 +84,15 @@ async fn fragile(way: &str) -> Result<&'static str> {
     }
 }
 
-/// What has been refused: of the items, and in all.
+/// Returns the numbers of refused calls, for each item and for each limit.
 #[tool]
 fn counted(server: Handle) -> String {
     let stats = server.stats();
-    let items = stats.items().iter().filter(|it| it.too_often() + it.too_many() > 0);
-    let items =
-        items.map(|it| format!("{} {} {} {}", it.kind(), it.name(), it.too_often(), it.too_many()));
-    let all = stats.all_refused().filter(|it| it.1 > 0);
+    let items = stats.items().iter().filter(|item| item.too_often() + item.too_many() > 0);
+    let items = items.map(|item| {
+        format!("{} {} {} {}", item.kind(), item.name(), item.too_often(), item.too_many())
+    });
+    let all = stats.all_refused().filter(|(_, count)| *count > 0);
     let all = all.map(|(limit, count)| format!("{limit} {count}"));
     items.chain(all).collect::<Vec<_>>().join(", ")
 }
@@ -102,7 +103,7 @@ fn served(runs: &Runs) -> Builder {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_over_the_rate_is_told_when_to_retry_in_every_revision() {
+async fn a_caller_over_the_rate_learns_when_to_retry_in_every_revision() {
     for revision in REVISIONS {
         let runs = Runs::default();
         let mut client = connect(served(&runs), revision).await;
@@ -141,7 +142,7 @@ async fn prompts_and_resources_answer_with_an_error_in_every_revision() {
 }
 
 both_eras_paused! {
-    async fn a_template_counts_what_is_read_through_it(revision) {
+    async fn a_template_counts_the_reads_of_its_resources(revision) {
         let mut client = connect(served(&Runs::default()), revision).await;
         for number in 0..20 {
             client.read(&format!("some://{number}")).await.unwrap();
@@ -170,7 +171,7 @@ both_eras_paused! {
         assert_eq!(said(&mut client, "counted", json!({})).await, "tool slow 0 2, concurrency 2");
     }
 
-    async fn however_a_call_ends_there_is_room_for_the_next_one(revision) {
+    async fn a_call_frees_its_slot_however_it_ends(revision) {
         for around in [false, true] {
             let server = served(&Runs::default());
             let server = if around { server.around(async |call, next| next.run(call).await) } else { server };
@@ -185,7 +186,7 @@ both_eras_paused! {
         }
     }
 
-    async fn the_servers_word_is_for_items_that_say_none(revision) {
+    async fn the_limits_of_the_server_apply_to_items_without_their_own(revision) {
         let server = served(&Runs::default()).rate(Rate::per_second(5)).concurrency(1);
         let mut client = connect(server, revision).await;
         for run in 1..=5 {
@@ -200,7 +201,7 @@ both_eras_paused! {
         assert!(said(&mut client, "often", json!({})).await.contains("twice a second"));
     }
 
-    async fn items_made_while_running_say_it_too(revision) {
+    async fn items_added_at_run_time_can_have_rates_too(revision) {
         let server = served(&Runs::default()).rate(Rate::per_minute(2)).setup(async |server: Handle| {
             let of = |name: &'static str| Tool::new(name).handler(async |_: Context| "made");
             server.add(of("own").rate(Rate::per_second(1)).concurrency(3))?;
@@ -220,7 +221,7 @@ both_eras_paused! {
         assert!(said(&mut client, "defaulted", json!({})).await.ends_with("twice a minute; try again in 30 s"));
     }
 
-    async fn what_other_limits_refuse_is_counted(revision) {
+    async fn rejections_by_other_limits_are_counted(revision) {
         let limits = Limits::new().calls(1).depth(16);
         let mut client = connect(served(&Runs::default()).limits(limits), revision).await;
         let ongoing = client.start("tools/call", json!({ "name": "slow", "arguments": { "seconds": 100 } }));
@@ -255,7 +256,7 @@ async fn asks(ctx: &Context) -> Result<String> {
 
 /// In a session, a call goes on running while it waits for an answer, and keeps its slot.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_waits_for_an_answer_keeps_its_place() {
+async fn a_call_that_waits_for_an_answer_keeps_its_slot() {
     let can = json!({ "elicitation": {} });
     let server = server!().items(items![asks]);
     let mut client = TestClient::connect_capable(server, Revision::V2025_11_25, can).await.unwrap();
@@ -272,7 +273,7 @@ async fn report(seconds: u64) -> &'static str {
 
 /// A task keeps the slot of its call until it ends, and a rejected call makes no task.
 #[tokio::test(start_paused = true)]
-async fn a_task_keeps_the_place_of_its_call() {
+async fn a_task_keeps_the_slot_of_its_call() {
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
         let can = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
         let server = server!().items(items![report, counted]);
@@ -304,7 +305,7 @@ async fn a_task_keeps_the_place_of_its_call() {
 
 #[test]
 fn limits_have_the_names_of_their_settings() {
-    let names: Vec<_> = Limit::ALL.iter().map(|it| it.name()).collect();
+    let names: Vec<_> = Limit::ALL.iter().map(|limit| limit.name()).collect();
     for name in ["message", "calls", "max_total_calls", "sessions", "rate", "concurrency"] {
         assert!(names.contains(&name), "{name}");
     }

@@ -63,27 +63,31 @@ fn said(answer: Result<String, Unanswered>) -> String {
 fn put(ctx: &Context, number: u64) -> Pin<Box<dyn Future<Output = String> + Send>> {
     let (key, message) = (format!("q{number}"), format!("{number}?"));
     match number % 3 {
-        // The client is asked for its roots once, however often a call asks for them.
+        // Only one question asks for roots, because the client sends its roots only once for each call.
         _ if number == 1 => {
             let asked = ctx.roots();
-            Box::pin(async { asked.await.map_or_else(|it| it.to_string(), |it| it[0].uri.clone()) })
+            Box::pin(async {
+                asked.await.map_or_else(|error| error.to_string(), |roots| roots[0].uri.clone())
+            })
         }
         0 => {
             let asked = ctx.sample(key, Sampling::ask(message, 10));
-            Box::pin(async { asked.await.map_or_else(|error| error.to_string(), |it| it.text()) })
+            Box::pin(async {
+                asked.await.map_or_else(|error| error.to_string(), |sampled| sampled.text())
+            })
         }
         2 => {
             let asked = ctx.elicit::<Age>(key, message);
-            Box::pin(async { said(asked.await.map(|it| it.age.to_string())) })
+            Box::pin(async { said(asked.await.map(|answer| answer.age.to_string())) })
         }
         _ => {
             let asked = ctx.elicit::<Name>(key, message);
-            Box::pin(async { said(asked.await.map(|it| it.name)) })
+            Box::pin(async { said(asked.await.map(|answer| answer.name)) })
         }
     }
 }
 
-/// Runs a script of words. `do` is a step that is done once, and a number asks that many questions together.
+/// Runs a script of words. The word `do` is a step that is done once, and a number asks that many questions together.
 async fn perform(ctx: &Context, script: &str, done: &Done) -> Result<String> {
     let mut heard = Vec::new();
     let mut number = 0;
@@ -95,7 +99,7 @@ async fn perform(ctx: &Context, script: &str, done: &Done) -> Result<String> {
         }
         let questions = number..number + word.parse::<u64>()?;
         number = questions.end;
-        let open: Vec<_> = questions.map(|it| put(ctx, it)).collect();
+        let open: Vec<_> = questions.map(|question| put(ctx, question)).collect();
         for answer in open {
             heard.push(answer.await);
         }
@@ -117,7 +121,7 @@ async fn unrepeatable(ctx: &Context, script: &str, done: &Done) -> Result<String
 fn answer(method: &str, params: &Value) -> Value {
     // A question that is asked again has more text after its `?`.
     let number = |text: &Value| -> u64 {
-        text.as_str().and_then(|it| it.split_once('?')).unwrap().0.parse().unwrap()
+        text.as_str().and_then(|text| text.split_once('?')).unwrap().0.parse().unwrap()
     };
     match method {
         "roots/list" => json!({ "roots": [{ "uri": "file:///a" }] }),
@@ -127,13 +131,13 @@ fn answer(method: &str, params: &Value) -> Value {
             json!({ "role": "assistant", "model": "m", "content": content })
         }
         _ => match number(&params["message"]) {
-            it if it % 5 == 0 => json!({ "action": "decline" }),
-            it if it % 7 == 0 => json!({ "action": "cancel" }),
-            it => {
-                let content = if it % 3 == 2 {
-                    json!({ "age": it })
+            number if number % 5 == 0 => json!({ "action": "decline" }),
+            number if number % 7 == 0 => json!({ "action": "cancel" }),
+            number => {
+                let content = if number % 3 == 2 {
+                    json!({ "age": number })
                 } else {
-                    json!({ "name": format!("n{it}") })
+                    json!({ "name": format!("n{number}") })
                 };
                 json!({ "action": "accept", "content": content })
             }
@@ -179,7 +183,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
 
 fn script() -> impl Strategy<Value = String> {
     let word = prop_oneof![Just("do"), Just("1"), Just("2"), Just("3")];
-    prop::collection::vec(word, 1..6).prop_map(|it| it.join(" "))
+    prop::collection::vec(word, 1..6).prop_map(|words| words.join(" "))
 }
 
 fn everything() -> Value {
@@ -266,17 +270,17 @@ fn run(test: impl Future<Output = ()>) {
 
 /// Returns the number of steps after the last question of a script, which are done again if the last round is repeated.
 fn done_last(script: &str) -> usize {
-    script.split_whitespace().rev().take_while(|it| *it == "do").count()
+    script.split_whitespace().rev().take_while(|word| *word == "do").count()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_order_and_subset_of_answers_ends_as_if_it_had_waited(script in script(), moves in moves()) {
+    fn answers_in_any_order_and_subset_give_the_result_of_a_waiting_call(script in script(), moves in moves()) {
         run(async {
             let (expected, once) = waited(Revision::V2025_11_25, &script).await;
-            assert!(once.values().all(|it| *it == 1), "{once:?}");
+            assert!(once.values().all(|count| *count == 1), "{once:?}");
             for sealed in SEALED {
                 let done = Done::default();
                 let mut clients = connected(&done, *sealed).await;
@@ -296,14 +300,14 @@ proptest! {
                 let (rounds, text) = played(&mut clients, "repeatable", &script, &moves).await;
                 let again = sent(&mut clients[0], rounds.last().unwrap()).await.unwrap();
                 assert_eq!(again["content"][0]["text"], text);
-                let twice = done.counts().values().filter(|it| **it == 2).count();
+                let twice = done.counts().values().filter(|count| **count == 2).count();
                 assert_eq!(twice, done_last(&script));
             }
         });
     }
 
     #[test]
-    fn no_round_is_taken_again_for_single_use(script in script(), moves in moves()) {
+    fn a_repeated_round_is_rejected_for_single_use(script in script(), moves in moves()) {
         run(async {
             let (expected, once) = waited(Revision::V2025_11_25, &script).await;
             for sealed in SEALED {
@@ -326,7 +330,7 @@ proptest! {
 
 /// The result is the same in revisions in which a call waits for the client's answers instead of being replayed.
 #[tokio::test]
-async fn every_revision_that_waits_ends_alike() {
+async fn every_revision_that_waits_has_the_same_result() {
     let script = "do 3 do 2 2 do 1";
     let (expected, once) = waited(Revision::V2025_11_25, script).await;
     assert_eq!(
@@ -338,7 +342,7 @@ async fn every_revision_that_waits_ends_alike() {
 
 /// A client may answer a question in the first round, before it is asked. The question is then never asked.
 #[tokio::test]
-async fn an_answer_before_its_question_stays() {
+async fn an_answer_before_its_question_is_kept() {
     let done = Done::default();
     let mut client = connected(&done, false).await.remove(0);
     let call = json!({ "name": "repeatable", "arguments": { "script": "1 do 1 1" } });

@@ -127,18 +127,18 @@ both_eras! {
         ] {
             let found = client.read(uri).await.unwrap_or_else(|error| panic!("{uri}: {error}"));
             assert_eq!(found.len(), 1, "{uri}");
-            let it = &found[0];
-            let found = (&*it.uri, it.mime_type.as_deref(), it.text.as_deref(), it.blob.as_deref());
+            let contents = &found[0];
+            let found = (&*contents.uri, contents.mime_type.as_deref(), contents.text.as_deref(), contents.blob.as_deref());
             assert_eq!(found, (uri, Some(mime_type), text, blob));
         }
         let several = client.read("fixed://several").await.unwrap();
-        let found: Vec<_> = several.iter().map(|it| (&*it.uri, it.mime_type.as_deref().unwrap())).collect();
+        let found: Vec<_> = several.iter().map(|contents| (&*contents.uri, contents.mime_type.as_deref().unwrap())).collect();
         assert_eq!(found, [("fixed://several/1", "text/csv"), ("fixed://several/2", "x/y")]);
         let meta = client.request("resources/read", json!({ "uri": "fixed://meta" })).await.unwrap();
         assert_eq!(meta["contents"][0]["_meta"], json!({ "example.com/cost": 3 }));
     }
 
-    async fn what_is_not_there_is_not_found_with_its_uri(revision) {
+    async fn the_error_for_a_missing_resource_has_its_uri(revision) {
         let mut client = connect(server!().items(all()), revision).await;
         let code = if revision == Revision::V2026_07_28 { -32602 } else { -32002 };
         for (uri, message) in [
@@ -154,7 +154,7 @@ both_eras! {
         assert_eq!((error.code, &*error.message, error.data), (-32603, "disk full", None));
     }
 
-    async fn the_list_says_what_the_keys_say(revision) {
+    async fn the_list_publishes_the_keys(revision) {
         let mut client = connect(server!().items(all()), revision).await;
         let list = client.resources().await.unwrap();
         let typed = named(&list, "fixed_typed");
@@ -329,7 +329,7 @@ fn kept() -> &'static str {
 }
 
 #[tokio::test]
-async fn the_modern_era_is_told_how_long_contents_may_be_kept() {
+async fn modern_clients_get_the_cache_lifetime_of_contents() {
     let mut client =
         connect(server!().items(items![kept, fixed_text]), Revision::V2026_07_28).await;
     for (uri, ttl, scope) in [("kept://five", 300_000, "public"), ("fixed://text", 0, "private")] {

@@ -89,7 +89,7 @@ async fn result(tool: &str, revision: Revision) -> Value {
 }
 
 fn texts(texts: &[&str]) -> Value {
-    let blocks: Vec<_> = texts.iter().map(|it| json!({ "type": "text", "text": it })).collect();
+    let blocks: Vec<_> = texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
     json!({ "content": blocks })
 }
 

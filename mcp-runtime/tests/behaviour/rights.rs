@@ -52,7 +52,7 @@ fn write(runs: &Runs) -> &'static str {
     "written"
 }
 
-/// What belongs to somebody is theirs.
+/// Callers may use only what they own.
 #[tool(auth(own))]
 fn owned(runs: &Runs, owner: &str, number: Option<u8>) -> String {
     runs.run();
@@ -61,12 +61,12 @@ fn owned(runs: &Runs, owner: &str, number: Option<u8>) -> String {
 
 fn own(caller: &Authorization, access: &Access<'_>) -> bool {
     assert_eq!((access.kind(), access.item(), access.uri()), ("tool", "owned", None));
-    let few = access.argument::<u8>("number").is_none_or(|it| it < 10);
+    let few = access.argument::<u8>("number").is_none_or(|number| number < 10);
     let owner = access.argument::<String>("owner");
     access.is_listing() || few && owner.as_deref() == Some(caller.principal().as_str())
 }
 
-/// Nobody knows who may.
+/// Has a policy that panics.
 #[tool(auth(|_, _| panic!("no idea")))]
 fn undecided(runs: &Runs) {
     runs.run();
@@ -74,7 +74,7 @@ fn undecided(runs: &Runs) {
 
 /// A diary.
 #[prompt(scopes("notes:read"), auth(|caller, access| {
-    access.is_listing() || access.argument::<u32>("year").is_some_and(|it| it > 2000 || caller.has_scope("old"))
+    access.is_listing() || access.argument::<u32>("year").is_some_and(|year| year > 2000 || caller.has_scope("old"))
 }))]
 fn diary(runs: &Runs, #[complete("2024", "2025")] year: u32) -> String {
     runs.run();
@@ -97,18 +97,18 @@ fn numbered(runs: &Runs, number: u8) -> String {
 
 /// A note by its title.
 #[resource("notes://{title}", subscribe, auth(|caller, access| {
-    access.is_listing() || access.argument::<String>("title").is_some_and(|it| caller.principal().as_str() == it)
+    access.is_listing() || access.argument::<String>("title").is_some_and(|title| caller.principal().as_str() == title)
 }))]
 fn titled(runs: &Runs, title: &str) -> String {
     runs.run();
     title.to_owned()
 }
 
-/// Says what the handler knows.
+/// Returns what the handler knows about its caller.
 #[tool]
 fn known(caller: Option<Auth>) -> String {
-    caller.map_or("nobody".to_owned(), |it| {
-        format!("{} {}", it.principal(), it.has_scope("notes:read"))
+    caller.map_or("nobody".to_owned(), |caller| {
+        format!("{} {}", caller.principal(), caller.has_scope("notes:read"))
     })
 }
 
@@ -166,7 +166,7 @@ both_eras! {
         assert_eq!(runs.count(), 3);
     }
 
-    async fn lists_have_what_a_caller_may_use(revision) {
+    async fn lists_contain_only_what_the_caller_may_use(revision) {
         let mut client = connect(all_items(&Runs::default()), revision).await;
         let always = ["open", "owned", "known", "numbered", "titled"];
         let check = async |client: &mut TestClient, scopes: &[&str], more: &[&str]| {
@@ -176,7 +176,7 @@ both_eras! {
             let mut found = listed(client).await;
             found.sort_unstable();
             assert_eq!(
-                found.iter().map(|it| &**it).collect::<Vec<_>>(),
+                found.iter().map(|name| &**name).collect::<Vec<_>>(),
                 expected.into_iter().copied().collect::<Vec<_>>()
             );
         };
@@ -187,7 +187,7 @@ both_eras! {
             .await;
     }
 
-    async fn what_a_caller_may_not_use_does_not_run(revision) {
+    async fn forbidden_items_do_not_run(revision) {
         let runs = Runs::default();
         let mut client = connect(all_items(&runs), revision).await;
         client.authorization(ada(&["notes:write"]));
@@ -261,7 +261,7 @@ both_eras! {
         assert_eq!(client.prompt("diary", json!({ "year": "1999" })).await.unwrap().text(), "1999");
     }
 
-    async fn a_policy_that_panics_lets_nobody_in(revision) {
+    async fn a_policy_that_panics_rejects_every_caller(revision) {
         let runs = Runs::default();
         let mut client = connect(all_items(&runs), revision).await;
         client.authorization(ada(&[]));
@@ -271,7 +271,7 @@ both_eras! {
         assert_eq!((code, &*message, runs.count()), (-32603, "internal error", 0));
     }
 
-    async fn what_is_hidden_is_not_proposed(revision) {
+    async fn hidden_items_are_not_suggested(revision) {
         let mut client = connect(all_items(&Runs::default()), revision).await;
         client.authorization(ada(&[]));
         let (_, message) = refused(&mut client, "tools/call", tool("writ", json!({}))).await;
@@ -281,7 +281,7 @@ both_eras! {
         assert_eq!(message, "unknown tool `writ`; did you mean `write`?");
     }
 
-    async fn completions_and_subscriptions_are_uses_too(revision) {
+    async fn completions_and_subscriptions_are_checked_too(revision) {
         let mut client = connect(all_items(&Runs::default()), revision).await;
         client.authorization(ada(&[]));
         let error = client.complete("diary", "year", "").await.unwrap_err();
@@ -303,7 +303,7 @@ both_eras! {
         client.subscribe("notes://all").await.unwrap();
     }
 
-    async fn pages_are_full_of_what_is_shown(revision) {
+    async fn hidden_items_do_not_shorten_pages(revision) {
         let (mut client, handle) = connect_held(
             server!().items(items![open]).state(Runs::default()).tools_per_page(2),
             revision,
@@ -315,7 +315,7 @@ both_eras! {
             handle.add(tool).unwrap();
         }
         let page = async |client: &mut TestClient, cursor: Option<&Value>| {
-            let params = cursor.map_or(json!({}), |it| json!({ "cursor": it }));
+            let params = cursor.map_or(json!({}), |cursor| json!({ "cursor": cursor }));
             let page = client.request("tools/list", params).await.unwrap();
             (names(page["tools"].as_array().unwrap()).join(" "), page.get("nextCursor").cloned())
         };
@@ -324,7 +324,7 @@ both_eras! {
         assert_eq!(first, "open t0");
         let (second, end) = page(&mut client, cursor.as_ref()).await;
         assert_eq!((&*second, end), ("t3 t6", None));
-        // A cursor is a position in the full list, from which any caller can continue.
+        // A cursor is a position in the full list. Any caller can continue from that position.
         client.authorization(ada(&["more"]));
         let (all, more) = page(&mut client, cursor.as_ref()).await;
         assert_eq!((&*all, more.is_some()), ("t1 t2", true));
@@ -336,7 +336,7 @@ both_eras! {
         assert_eq!(names(&client.tools().await.unwrap()), ["open", "t6"]);
     }
 
-    async fn items_made_by_value_say_it_too(revision) {
+    async fn items_added_at_run_time_can_have_access_rules_too(revision) {
         let runs = Runs::default();
         let (mut client, handle) =
             connect_held(server!().items(items![open]).state(runs.clone()), revision).await;
@@ -356,7 +356,7 @@ both_eras! {
             .unwrap();
         let page = Resource::new("pages://{name}", "page").auth(|_, access| {
             access.is_listing()
-                || access.argument::<String>("name").is_some_and(|it| it != "secret")
+                || access.argument::<String>("name").is_some_and(|name| name != "secret")
                     && access.uri() == Some("pages://open")
         });
         handle.add(page.handler(async |_: Variables, _: Context| "page")).unwrap();
@@ -395,7 +395,7 @@ both_eras! {
         assert_eq!(runs.count(), 0);
     }
 
-    async fn what_is_refused_runs_nothing_around_it_either(revision) {
+    async fn around_does_not_run_for_a_rejected_call(revision) {
         let (runs, around) = (Runs::default(), Runs::default());
         let counted = around.clone();
         let server = all_items(&runs).around(move |call, next| {
@@ -413,7 +413,7 @@ both_eras! {
         assert_eq!(message, "unknown tool `writ`");
     }
 
-    async fn a_broader_scope_is_as_good(revision) {
+    async fn a_broader_scope_implies_a_narrower_one(revision) {
         let runs = Runs::default();
         let protected = ProtectedResource::new(StaticTokens::new().token("a", "ada"))
             .implies("notes:admin", ["notes:write"])
@@ -426,7 +426,7 @@ both_eras! {
         check_refused(&mut client, "tools/call", tool("write", json!({})), "notes:write").await;
     }
 
-    async fn lists_may_show_what_scopes_are_missing_for(revision) {
+    async fn lists_may_show_items_whose_scopes_are_missing(revision) {
         let runs = Runs::default();
         let protected =
             ProtectedResource::new(StaticTokens::new().token("a", "ada")).list_beyond_scopes();
@@ -466,7 +466,7 @@ fn a_server_with_a_policy_and_anonymous_callers_does_not_build() {
     assert!(found.contains("`b c` is not a scope"), "{found}");
 }
 
-/// Leaves out what it does not know.
+/// Ignores unknown arguments.
 #[tool(lenient, auth(|caller, access| {
     let owner = access.argument::<String>("owner");
     access.is_listing() || owner.as_deref() == Some(caller.principal().as_str())
@@ -475,7 +475,7 @@ fn lent(owner: &str) -> String {
     format!("lent to {owner}")
 }
 
-/// If an argument is sent twice, the policy and the handler do not see different values.
+/// If a client sends an argument twice, the policy and the handler must see the same value.
 #[tokio::test]
 async fn a_policy_sees_the_argument_that_the_handler_gets() {
     let server = server!().items(items![lent, owned]).state(Runs::default());

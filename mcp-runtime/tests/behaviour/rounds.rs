@@ -38,7 +38,7 @@ impl Work {
     }
 }
 
-/// Works and asks at the same time, in the ways there are.
+/// Works and asks at the same time, in one of several ways.
 #[tool(timeout = "5s")]
 async fn beside(ctx: &Context, way: &str, work: &Arc<Work>) -> Result<String> {
     let ask = || ctx.elicit::<Name>("name", "Name?");
@@ -142,7 +142,7 @@ async fn around_runs_for_each_round() {
     }
 }
 
-/// Keeps something deep, and asks twice.
+/// Stores a deeply nested value, and asks twice.
 #[tool]
 async fn digs(ctx: &Context) -> Result<String> {
     let deep = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!([inner]));
@@ -171,7 +171,7 @@ async fn a_kept_value_may_be_as_deep_as_the_limit_for_messages() {
     }
 }
 
-/// Its type is narrower than what a form says of it.
+/// The schema of a form accepts numbers that do not fit this field.
 #[form]
 struct Port {
     port: u16,
@@ -212,7 +212,7 @@ async fn an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason() {
 #[derive(Default)]
 struct Files(AtomicUsize);
 
-/// Asks for a word about what there is now.
+/// Asks questions that mention the current number of files.
 #[tool]
 async fn removes(ctx: &Context, files: &Arc<Files>) -> Result<String> {
     let count = files.0.load(Ordering::SeqCst);

@@ -26,7 +26,7 @@ fn count(by: u32, lent: &Counter, kept: State<Counter>, again: Shared<'_>, alias
 #[tool]
 async fn count_later(lent: &Counter, ctx: Running<'_>) -> u32 {
     tokio::task::yield_now().await;
-    assert!(ctx.state::<Counter>().is_some_and(|it| std::ptr::eq(it, lent)));
+    assert!(ctx.state::<Counter>().is_some_and(|counter| std::ptr::eq(counter, lent)));
     assert!(ctx.state::<u8>().is_none() && ctx.uri().is_none());
     lent.0.load(Ordering::Relaxed)
 }
@@ -70,24 +70,24 @@ async fn who_later(who: Who<'_>) -> String {
 }
 
 #[tool]
-fn broken(_it: Broken) {}
+fn broken(_broken: Broken) {}
 
 #[tool]
-async fn broken_later(_it: Broken) {}
+async fn broken_later(_broken: Broken) {}
 
 #[tool(blocking)]
-fn broken_elsewhere(_it: Broken) {}
+fn broken_elsewhere(_broken: Broken) {}
 
 #[tool]
-fn forbidden(_it: Forbidden) {}
+fn forbidden(_forbidden: Forbidden) {}
 
 #[prompt]
-fn broken_prompt(_it: Broken) -> &'static str {
+fn broken_prompt(_broken: Broken) -> &'static str {
     ""
 }
 
 #[resource("broken://")]
-fn broken_resource(_it: Broken) -> &'static str {
+fn broken_resource(_broken: Broken) -> &'static str {
     ""
 }
 
@@ -98,7 +98,7 @@ fn client_info(client: Client, ctx: &Context) -> String {
 
 #[tool]
 fn meta(meta: Meta, ctx: &Context, owned: Context) -> String {
-    let of = |it: &Meta| it.get("example.com/trace").cloned().unwrap_or_default();
+    let of = |meta: &Meta| meta.get("example.com/trace").cloned().unwrap_or_default();
     assert!(of(&meta) == of(&ctx.meta()) && of(&meta) == of(&owned.meta()));
     of(&meta).to_string()
 }
@@ -115,7 +115,7 @@ both_eras! {
         assert_eq!(properties.keys().collect::<Vec<_>>(), ["by"]);
     }
 
-    async fn users_make_values_of_their_own(revision) {
+    async fn authors_define_values_of_their_own(revision) {
         let items = items![who, who_later, broken, broken_later, broken_elsewhere, forbidden, broken_prompt, broken_resource];
         let mut client = connect(server!().items(items), revision).await;
         assert_eq!(said(&mut client, "who", json!({})).await, "mcp-runtime-testing");
@@ -141,7 +141,7 @@ both_eras! {
     }
 }
 
-// Clippy warns of these two parameters, and the server's error gives the same advice.
+// Clippy warns about these two parameters, and the error of the server gives the same advice.
 #[tool]
 #[allow(clippy::ptr_arg)]
 fn lends_a_string(text: &String) -> usize {
@@ -155,7 +155,7 @@ fn lends_a_vec(list: &Vec<u8>) -> usize {
 }
 
 #[tool]
-fn lends_a_handle(_it: &Handle) {}
+fn lends_a_handle(_handle: &Handle) {}
 
 /// A value that declares its requirements itself.
 struct Demanding;
@@ -171,10 +171,10 @@ impl FromCall<'_> for Demanding {
 }
 
 #[tool]
-fn demanding(_it: Demanding) {}
+fn demanding(_demanding: Demanding) {}
 
 #[test]
-fn missing_state_stops_the_server_and_says_what_to_write() {
+fn missing_state_stops_the_server_with_an_error_that_says_what_to_write() {
     let check = |items, expected: &[&str]| {
         let problems = problems(server!().items(items));
         assert_eq!(problems.len(), 1, "{problems:?}");
@@ -193,7 +193,7 @@ fn missing_state_stops_the_server_and_says_what_to_write() {
 }
 
 #[test]
-fn texts_and_lists_can_be_state_all_the_same() {
+fn texts_and_lists_can_be_state() {
     let server = server!().items(items![lends_a_string, lends_a_vec]);
     assert!(server.state(String::new()).state(vec![1_u8]).build().is_ok());
 }

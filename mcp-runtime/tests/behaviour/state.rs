@@ -35,7 +35,7 @@ both_eras! {
             })
             .on_shutdown(async move |ctx| {
                 tokio::task::yield_now().await;
-                assert_eq!(ctx.state::<Db>().map(|it| it.0), Some(7));
+                assert_eq!(ctx.state::<Db>().map(|db| db.0), Some(7));
                 last.lock().unwrap().push("shutdown");
             });
         let mut client = connect(server, revision).await;
@@ -87,7 +87,7 @@ async fn state_is_dropped_with_the_server() {
 }
 
 #[tool]
-fn idle(_it: &Arc<()>) {}
+fn idle(_shared: &Arc<()>) {}
 
 /// Errors of the server's start and of the test client work with `?` in functions of both return types.
 #[tokio::test]

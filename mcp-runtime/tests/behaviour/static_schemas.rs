@@ -116,7 +116,8 @@ fn object<'a>(line: &'a str, member: &str) -> &'a str {
 #[tokio::test]
 async fn the_binary_contains_the_schemas_as_they_are_served() {
     let program = fs::read(std::env::current_exe().unwrap()).unwrap();
-    let is_in_program = |text: &str| program.windows(text.len()).any(|it| it == text.as_bytes());
+    let is_in_program =
+        |text: &str| program.windows(text.len()).any(|window| window == text.as_bytes());
     let line = listed(server!().items(items![send_parcel])).await;
     for member in ["inputSchema", "outputSchema"] {
         let text = object(&line, member);
@@ -137,7 +138,7 @@ async fn the_binary_contains_the_schemas_as_they_are_served() {
 
 /// The published schema of a type is the same, whether it is built at compile time or by schemars.
 #[tokio::test]
-async fn a_part_that_only_schemars_knows_is_put_among_the_others() {
+async fn a_part_that_only_schemars_knows_is_merged_into_the_schema() {
     let line = listed(server!().items(items![hold])).await;
     let schema: Value = serde_json::from_str(object(&line, "inputSchema")).unwrap();
     let key = json!({ "description": "Its key", "type": "string" });
@@ -178,7 +179,7 @@ impl tracing::Subscriber for Count {
     fn exit(&self, _: &tracing::span::Id) {}
 }
 
-/// Returns how often schemars ran while a server was built, and until the server had listed its tools.
+/// Returns how often schemars ran until a server was built, and until that server had listed its tools.
 async fn asked(server: fn() -> Builder) -> (usize, usize) {
     let count = Arc::new(AtomicUsize::new(0));
     let _guard = tracing::subscriber::set_default(Count(count.clone()));
@@ -189,7 +190,7 @@ async fn asked(server: fn() -> Builder) -> (usize, usize) {
 }
 
 #[tokio::test]
-async fn schemars_is_asked_for_nothing_else() {
+async fn schemars_runs_only_for_schemas_that_the_compiler_cannot_build() {
     assert_eq!(asked(|| server!().items(items![send_parcel])).await, (0, 0));
     assert_eq!(asked(|| server!().items(items![hold])).await, (0, 2));
     let full = || server!().items(items![hold]).schema_profile(SchemaProfile::Full);

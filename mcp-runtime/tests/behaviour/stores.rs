@@ -4,7 +4,7 @@ use mcp_runtime::tasks::{MemoryTasks, TaskRecord, TaskStore};
 #[cfg(feature = "sqlite")]
 use proptest::prelude::*;
 
-/// Runs each test on every store. The test makes its stores itself, with a bound on the number of tasks and one on their bytes.
+/// Runs each test on every store. The test creates its stores itself, with a bound on the number of tasks and a bound on their bytes.
 macro_rules! every_store {
     ($(async fn $name:ident($make:ident) $body:block)*) => {$(
         async fn $name($make: impl Fn(usize, usize) -> Box<dyn TaskStore>) $body
@@ -93,7 +93,7 @@ fn now() -> u64 {
 
 async fn ids(store: &dyn TaskStore, owner: &str) -> Vec<String> {
     let found = store.list(owner, None, ROOM).await.unwrap();
-    found.into_iter().map(|it| it.id).collect()
+    found.into_iter().map(|task| task.id).collect()
 }
 
 async fn put_all(store: &dyn TaskStore, tasks: impl IntoIterator<Item = TaskRecord>) {
@@ -108,7 +108,7 @@ async fn check_no_room(store: &dyn TaskStore, task: TaskRecord) {
 }
 
 every_store! {
-    async fn what_was_put_is_found(make) {
+    async fn a_stored_task_is_found(make) {
         let store = make(10, ROOM);
         let plain = task("a", "", 0);
         let odd = TaskRecord {
@@ -137,7 +137,7 @@ every_store! {
         assert_eq!(ids(&*store, "x").await, ["b"]);
         assert_eq!(ids(&*store, "y").await, ["a"]);
         let left = store.unfinished().await.unwrap();
-        assert_eq!(left.iter().map(|it| &*it.id).collect::<Vec<_>>(), ["b"]);
+        assert_eq!(left.iter().map(|task| &*task.id).collect::<Vec<_>>(), ["b"]);
     }
 
     async fn a_list_has_an_order_and_pages(make) {
@@ -158,9 +158,9 @@ every_store! {
                 let after = last.as_ref().map(TaskRecord::place);
                 let found = store.list("me", after, page).await.unwrap();
                 assert!(found.len() <= page);
-                seen.extend(found.iter().map(|it| it.id.clone()));
+                seen.extend(found.iter().map(|task| task.id.clone()));
                 match found.last() {
-                    Some(it) => last = Some(it.clone()),
+                    Some(task) => last = Some(task.clone()),
                     None => break,
                 }
             }
@@ -168,13 +168,13 @@ every_store! {
         }
         // A list can begin after a position at which there is no task.
         let found = store.list("me", Some((2, "a-3")), 2).await.unwrap();
-        assert_eq!(found.iter().map(|it| &*it.id).collect::<Vec<_>>(), order[3..5]);
+        assert_eq!(found.iter().map(|task| &*task.id).collect::<Vec<_>>(), order[3..5]);
         assert_eq!(store.list("me", Some((u64::MAX, "")), 2).await.unwrap(), []);
         assert_eq!(store.list("me", None, 0).await.unwrap(), []);
         assert_eq!(store.list("me", Some((0, "")), 1).await.unwrap().len(), 1);
     }
 
-    async fn owners_see_their_own(make) {
+    async fn owners_see_only_their_own_tasks(make) {
         let store = make(10, ROOM);
         let owners = ["", "al", "alice", "al\u{0}", "Al"];
         for owner in owners {
@@ -187,7 +187,7 @@ every_store! {
         assert_eq!(store.unfinished().await.unwrap().len(), 10);
     }
 
-    async fn what_has_expired_makes_room_for_anybody(make) {
+    async fn an_expired_task_is_evicted_for_any_owner(make) {
         let store = make(4, ROOM);
         let expires = |expires, task| TaskRecord { expires: Some(expires), ..task };
         put_all(&*store, [
@@ -202,14 +202,14 @@ every_store! {
         assert_eq!(ids(&*store, "x").await, ["c", "d"]);
     }
 
-    async fn what_expires_while_it_is_put_is_found(make) {
+    async fn a_task_that_expires_while_it_is_stored_is_found(make) {
         let store = make(1, ROOM);
         let late = TaskRecord { expires: Some(1), ..finished("a", "x", 1) };
         store.put(late.clone()).await.unwrap();
         assert_eq!(store.get("a").await.unwrap(), Some(late));
     }
 
-    async fn the_oldest_that_has_finished_makes_room_for_its_owner(make) {
+    async fn the_oldest_finished_task_is_evicted_for_its_owner(make) {
         let store = make(5, ROOM);
         put_all(&*store, [
             finished("foreign", "y", 0),
@@ -230,20 +230,20 @@ every_store! {
         assert_eq!(ids(&*store, "y").await, ["foreign"]);
     }
 
-    async fn bytes_count_too(make) {
+    async fn the_size_of_tasks_is_limited_too(make) {
         let store = make(100, 1000);
         let sized = |size, task| TaskRecord { json: format!("\"{}\"", "x".repeat(size)), ..task };
         put_all(&*store, [sized(300, finished("a", "x", 1)), sized(300, finished("b", "x", 2))]).await;
         put_all(&*store, [sized(500, task("c", "x", 3))]).await;
         assert_eq!(ids(&*store, "x").await, ["b", "c"]);
-        // A task that gets smaller or is evicted makes room for others.
+        // A task that gets smaller or is evicted frees space for other tasks.
         put_all(&*store, [sized(10, finished("c", "x", 3)), sized(500, task("d", "x", 4))]).await;
         assert_eq!(ids(&*store, "x").await, ["b", "c", "d"]);
         check_no_room(&*store, sized(990, task("e", "y", 5))).await;
         assert_eq!(ids(&*store, "x").await, ["b", "c", "d"]);
     }
 
-    async fn a_refusal_changes_nothing(make) {
+    async fn a_rejected_task_changes_nothing(make) {
         let store = make(100, 1000);
         put_all(&*store, [finished("a", "x", 1), finished("b", "x", 2), task("c", "x", 3)]).await;
         let before = store.list("x", None, 10).await.unwrap();
@@ -257,7 +257,7 @@ every_store! {
 
 #[cfg(feature = "sqlite")]
 fn any_task() -> impl Strategy<Value = TaskRecord> {
-    let json = (0..60_usize).prop_map(|it| "x".repeat(it));
+    let json = (0..60_usize).prop_map(|length| "x".repeat(length));
     (0..12_u8, 0..3_u8, 0..6_u64, any::<bool>(), json).prop_map(
         |(id, owner, created, finished, json)| TaskRecord {
             json,
@@ -292,7 +292,7 @@ proptest! {
                 }
             }
             let mut left = [memory.unfinished().await.unwrap(), sqlite.unfinished().await.unwrap()];
-            left.iter_mut().for_each(|it| it.sort_by(|a, b| a.id.cmp(&b.id)));
+            left.iter_mut().for_each(|tasks| tasks.sort_by(|a, b| a.id.cmp(&b.id)));
             prop_assert_eq!(&left[0], &left[1]);
             Ok(())
         })?;

@@ -6,7 +6,7 @@ use mcp_runtime::{
 };
 use serde_json::Value;
 
-/// Runs each test once as a client with a handshake and once as one without.
+/// Runs each test twice: once with a client that makes a handshake, and once with a client that makes none.
 macro_rules! both_eras {
     ($($(#[$attr:meta])* async fn $name:ident($revision:ident) $body:block)*) => {$(
         async fn $name($revision: mcp_runtime::testing::Revision) $body
@@ -52,8 +52,7 @@ macro_rules! both_eras_paused {
 }
 pub(crate) use both_eras_paused;
 
-/// Ways in which this build can keep the state between rounds: `true` means sealed and held by the client, `false` means kept in the
-/// process.
+/// Storages of the state between rounds that this build has: `true` means sealed and held by the client, `false` means kept in the process.
 pub(crate) const SEALED: &[bool] =
     if cfg!(feature = "state-key") { &[false, true] } else { &[false] };
 
@@ -79,7 +78,7 @@ pub(crate) async fn eventually(awaited: &str, mut holds: impl AsyncFnMut() -> bo
     }
 }
 
-/// Lets time pass on the paused clock. Panics if the clock is not paused, since some tests of a file may use the real one.
+/// Lets time pass on the paused clock. Panics if the clock is not paused, because some tests of the same file may use the real clock.
 pub(crate) async fn pass(time: Duration) {
     // `advance` panics if the clock is not paused.
     tokio::time::advance(Duration::ZERO).await;
@@ -115,12 +114,14 @@ pub(crate) async fn refused(client: &mut TestClient, method: &str, params: Value
 
 /// Returns the entry of this name in a list.
 pub(crate) fn named<'a>(list: &'a [Value], name: &str) -> &'a Value {
-    list.iter().find(|it| it["name"] == name).unwrap_or_else(|| panic!("`{name}` is in no list"))
+    list.iter()
+        .find(|entry| entry["name"] == name)
+        .unwrap_or_else(|| panic!("`{name}` is in no list"))
 }
 
 /// Returns the names in a list, in its order.
 pub(crate) fn names(list: &[Value]) -> Vec<&str> {
-    list.iter().filter_map(|it| it["name"].as_str()).collect()
+    list.iter().filter_map(|entry| entry["name"].as_str()).collect()
 }
 
 /// Returns the problems that prevent the server from starting.

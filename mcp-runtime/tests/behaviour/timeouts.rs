@@ -90,14 +90,14 @@ both_eras_paused! {
         assert_eq!(client.in_flight(), 0);
     }
 
-    async fn the_future_is_dropped(revision) {
+    async fn a_timeout_drops_the_future(revision) {
         let mut client = connect(served(), revision).await;
         let text = "error: the tool `cleans_up` took longer than 1s and was given up";
         assert_eq!(said(&mut client, "cleans_up", json!({})).await, text);
         assert_eq!(said(&mut client, "is_clean", json!({})).await, "true");
     }
 
-    async fn prompts_resources_and_completions_too(revision) {
+    async fn prompts_resources_and_completions_time_out_too(revision) {
         let mut client = connect(served(), revision).await;
         let text = "the prompt `waiting_prompt` took longer than 500ms and was given up";
         assert_eq!(refused(&mut client, "prompts/get", json!({ "name": "waiting_prompt" })).await, (-32603, text.into()));
@@ -112,7 +112,7 @@ both_eras_paused! {
         assert_eq!(error.message, "the resource `waiting_resource` took longer than 60s and was given up");
     }
 
-    async fn the_servers_timeout_is_for_those_that_say_none(revision) {
+    async fn the_timeout_of_the_server_applies_to_items_without_one(revision) {
         let mut client = connect(served().timeout(Duration::from_secs(1)), revision).await;
         assert_eq!(said(&mut client, "waits", json!({ "seconds": 5 })).await, "done");
         let text = "error: the tool `waits_without` took longer than 1s and was given up";
@@ -131,7 +131,7 @@ fn blocks(cancel: Cancel, dropped: &AtomicBool) {
 }
 
 both_eras! {
-    async fn a_blocking_call_is_answered_at_once_and_told_to_stop(revision) {
+    async fn a_blocking_call_that_times_out_is_answered_and_cancelled(revision) {
         let server = server!().items(items![blocks, is_clean]).state(AtomicBool::new(false));
         let mut client = connect(server, revision).await;
         let text = "error: the tool `blocks` took longer than 20ms and was given up";

@@ -1,8 +1,8 @@
-// Drives an MCP client of npm, with the same steps and answers as `../python/driver.py`.
+// Drives an MCP client from npm, with the same steps and answers as `../python/driver.py`.
 //
 //     node driver.mjs FOLDER ADAPTER [OPTION ...]
 //
-// FOLDER is where `node_modules` is. `adapters/ADAPTER.mjs` exports `connect(place)`, whose promise is an object with
+// FOLDER contains `node_modules`. `adapters/ADAPTER.mjs` exports `connect(place)`, which returns a promise of an object with
 //     async tools()                              {FORM: {TOOL: schema}}
 //     async call(name, arguments, structured)    {text}, {structured} or {error}; an exception counts as an error
 //     async close()
@@ -15,9 +15,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const [folder, name, ...options] = process.argv.slice(2);
 const tell = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
-// stdout belongs to the answers, so the output of a client goes to stderr.
+// stdout is reserved for answers, so the output of a client goes to stderr.
 for (const method of ["log", "info", "debug"]) console[method] = console.error;
-// A rejection that a client forgets must not end the driver.
+// A promise rejection that a client does not handle must not end the driver.
 process.on("unhandledRejection", (error) => console.error("unhandled:", error));
 
 class Place {
@@ -33,12 +33,12 @@ class Place {
     return { action: "accept", content: { username: "ada", email: "ada@example.com" } };
   }
 
-  /** Has the test log a user in. */
+  /** Lets the test log a user in. */
   browse(url) {
     tell({ browse: String(url) });
   }
 
-  /** OAuth provider of an application, and a promise of the parameters of the redirect. */
+  /** Returns the OAuth provider of an application, and a function that waits for the parameters of the redirect. */
   async oauth() {
     let arrived;
     const back = new Promise((resolve) => (arrived = resolve));
@@ -91,7 +91,7 @@ async function take(connection, place, step) {
   return { ...outcome, progress: [...place.progress], asked: [...place.asked] };
 }
 
-// Packages are found from where a module is, so the adapters run beside them.
+// Node resolves packages from the folder of a module, so the adapters are copied to the folder with the packages.
 const adapters = join(folder, `adapters-${process.pid}`);
 cpSync(fileURLToPath(new URL("adapters", import.meta.url)), adapters, { recursive: true });
 const { connect } = await import(pathToFileURL(join(adapters, `${name}.mjs`)));

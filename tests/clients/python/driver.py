@@ -133,7 +133,7 @@ class Browser:
         self.query = None
 
     def __deepcopy__(self, memo):
-        # mcpadapt copies its parameters, and a port cannot be copied.
+        # mcpadapt copies its parameters, but a listening port cannot be copied.
         return self
 
     async def open(self, url):
@@ -174,7 +174,7 @@ async def take(connection, place, step):
         outcome = await connection.call(step["name"], step["arguments"], step.get("structured", False))
     except Exception as error:
         outcome = {"error": told(error)}
-    # A client hands its callbacks to a task of their own.
+    # Some clients run callbacks in a separate task, which needs a moment to finish.
     await asyncio.sleep(0.05)
     return outcome | {"progress": list(place.progress), "asked": list(place.asked)}
 
@@ -224,5 +224,5 @@ async def main(name, options):
 
 if __name__ == "__main__":
     asyncio.run(main(sys.argv[1], sys.argv[2:]))
-    # Threads of a client must not keep the process.
+    # Threads of a client must not keep the process alive.
     os._exit(0)

@@ -68,7 +68,7 @@ impl Body {
                     *self = Self::Ended;
                 }
                 Self::Chunked(None) => {
-                    let Some(at) = buffer.windows(2).position(|it| it == b"\r\n") else {
+                    let Some(at) = buffer.windows(2).position(|window| window == b"\r\n") else {
                         return Ok(taken);
                     };
                     let size = chunk_size(&buffer[..at])?;

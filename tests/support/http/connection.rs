@@ -29,7 +29,7 @@ pub struct Connection {
 /// The next item of a stream of events, if there is one.
 #[derive(Debug, PartialEq)]
 pub enum Next {
-    /// An event or a comment.
+    /// Event or comment.
     Item(Item),
     /// End of the stream. The connection is then closed, or free for another request.
     End,
@@ -62,7 +62,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// Fails if the server does not take the bytes in time.
+    /// Fails if the server does not read the bytes in time.
     pub async fn send(&mut self, bytes: &[u8], patience: Duration) -> Result<(), String> {
         match timeout(patience, self.stream.write_all(bytes)).await {
             Ok(_) => Ok(()),
@@ -122,7 +122,7 @@ impl Connection {
                 }
                 self.body = Body::of(&head, asked_for_head)?;
                 self.events = Events::default();
-                self.last = head.get("connection").is_some_and(|it| it.contains("close"));
+                self.last = head.get("connection").is_some_and(|value| value.contains("close"));
                 return Ok(head);
             }
             match self.fill(until).await {

@@ -112,7 +112,7 @@ mod tests {
     }
 
     fn event(event: Option<&str>, id: Option<&str>, data: Option<&str>) -> Item {
-        let [event, id, data] = [event, id, data].map(|it| it.map(str::to_owned));
+        let [event, id, data] = [event, id, data].map(|value| value.map(str::to_owned));
         Item::Event(Event { event, id, retry: None, data })
     }
 

@@ -81,7 +81,8 @@ impl Response {
             Content::Stream => Some("text/event-stream"),
             Content::Nothing | Content::Text(_) => None,
         };
-        if let Some(expected) = expected.filter(|it| kind.split(';').next() != Some(it)) {
+        if let Some(expected) = expected.filter(|expected| kind.split(';').next() != Some(expected))
+        {
             report("content-type", format!("expected {expected}, got {kind:?}"));
         }
         for (name, pattern) in &self.headers {
@@ -116,7 +117,7 @@ impl ExpectedEvent {
     pub(crate) fn differences(&self, event: &Event, judge: &mut Judge) -> Vec<Difference> {
         let number = |text: &str| text.parse::<u64>().map_or_else(|_| text.into(), Value::from);
         // An event without a name is a `message`, so a transcript may leave this name out.
-        let name = event.event.as_deref().filter(|it| self.names_event || *it != "message");
+        let name = event.event.as_deref().filter(|name| self.names_event || *name != "message");
         let fields = [
             ("id", event.id.as_deref().map(Value::from)),
             ("event", name.map(Value::from)),

@@ -8,15 +8,15 @@ use tokio::{
     time::sleep,
 };
 
-/// Text that the server waits for in the bytes of the client, and the pieces that the server sends after that.
+/// Text that the server waits for, and the pieces that it sends after it has received that text.
 ///
-/// The piece `CLOSE` closes the connection, and `WAIT` keeps it open. Without either of them, the next exchange follows.
+/// The piece `CLOSE` closes the connection, and `WAIT` keeps it open. After other pieces, the next exchange follows.
 pub(crate) type Exchange = (&'static str, &'static [&'static str]);
 
 pub(crate) struct Fake(SocketAddr);
 
 impl Fake {
-    /// Listens, and serves each list of exchanges to one connection, in the order they are opened.
+    /// Listens, and plays one list of exchanges on each connection, in the order in which the connections are opened.
     pub(crate) async fn start(connections: Vec<Vec<Exchange>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

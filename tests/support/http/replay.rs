@@ -34,7 +34,7 @@ async fn rest() {
     tokio::time::sleep(REST).await;
 }
 
-/// Replays `transcript` against the server at `address`; `stop` tells it to stop.
+/// Replays `transcript` against the server at `address`. The replay calls `stop` where the transcript stops the server.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ struct Replay<'a> {
     revision: String,
     defaults: Defaults,
     lines: BTreeMap<String, Line>,
-    /// The ids of received events, each with the session in which it was new.
+    /// Ids of the received events, each with its session.
     ids: BTreeSet<(Option<String>, String)>,
 }
 
@@ -146,7 +146,7 @@ impl Replay<'_> {
         self.lines.get_mut(on).ok_or_else(|| format!("nothing was sent on {on:?}"))
     }
 
-    /// Sends on the connection of this name. Opens a connection if there is none of this name that is free.
+    /// Sends on the connection with this name. Opens a new one if there is no such connection, or the server no longer keeps it open.
     async fn send(&mut self, on: &str, sent: Sent, asked_for_head: bool) -> Result<(), String> {
         let free = match self.lines.get_mut(on) {
             Some(line) if line.due || line.connection.is_reading() => {

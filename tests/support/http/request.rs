@@ -124,7 +124,8 @@ impl Request {
 
     fn headers(&self, body: &[u8], setting: &Setting<'_>) -> Result<Vec<(String, String)>, String> {
         let mut headers = self.usual(body, setting);
-        headers.retain(|(usual, _)| !self.headers.keys().any(|it| it.eq_ignore_ascii_case(usual)));
+        headers
+            .retain(|(usual, _)| !self.headers.keys().any(|name| name.eq_ignore_ascii_case(usual)));
         for (name, value) in &self.headers {
             let mut value = value.clone();
             fill_in(&mut value, setting.captures)?;
@@ -193,7 +194,7 @@ fn is_header(value: &Value) -> bool {
     let repeated = value.get("$repeat").is_some_and(Value::is_u64);
     let captured = value.get("$use").is_some_and(Value::is_string);
     match value {
-        Value::Array(values) => values.iter().all(|it| it.is_string() || it.is_object()),
+        Value::Array(values) => values.iter().all(|value| value.is_string() || value.is_object()),
         value => value.is_null() || value.is_string() || repeated || captured,
     }
 }

@@ -228,7 +228,8 @@ impl Line<'_> {
             let capabilities = self.capabilities.unwrap_or_else(|| json!({}));
             verbs.push(handshake(session, revision, &capabilities)?.into());
         }
-        let request = self.request.map(|it| Request::new(it).map(Does::Request)).transpose()?;
+        let request =
+            self.request.map(|request| Request::new(request).map(Does::Request)).transpose()?;
         let response = self.response.map(Response::new).transpose()?;
         let event = self.event.map(ExpectedEvent::new).transpose()?;
         let single = [
@@ -309,7 +310,8 @@ mod tests {
         assert_eq!(transcript.with.as_deref(), Some("x"));
         assert_eq!(transcript.settings, json!({ "path": "/y" }));
         assert_eq!(transcript.comments, ["HL-01", "why"]);
-        let steps: Vec<_> = transcript.steps.iter().map(|it| (it.line, it.on.as_str())).collect();
+        let steps: Vec<_> =
+            transcript.steps.iter().map(|step| (step.line, step.on.as_str())).collect();
         assert_eq!(steps, [(4, "a"), (5, "a"), (6, ""), (7, "")]);
         assert!(matches!(transcript.steps[3].does, Does::Pass(15)));
     }
@@ -319,7 +321,7 @@ mod tests {
         let text = "{\"pass\": 1, \"since\": \"2025-11-25\"}\n{\"pass\": 2, \"until\": \"2025-06-18\"}\n{\"pass\": 3}";
         let lines = |revision| {
             let transcript = Transcript::parse("t", revision, text).unwrap();
-            transcript.steps.iter().map(|it| it.line).collect::<Vec<_>>()
+            transcript.steps.iter().map(|step| step.line).collect::<Vec<_>>()
         };
         assert_eq!(lines("2025-06-18"), [2, 3]);
         assert_eq!(lines("2025-11-25"), [1, 3]);
@@ -330,7 +332,7 @@ mod tests {
         let text = r#"{"handshake": "other", "on": "b"}"#;
         let transcript = Transcript::parse("t", "2025-06-18", text).unwrap();
         assert_eq!(transcript.steps.len(), 4);
-        assert!(transcript.steps.iter().all(|it| it.on == "b" && it.line == 1));
+        assert!(transcript.steps.iter().all(|step| step.on == "b" && step.line == 1));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `#[data]` on types of every shape.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-// Lints about the functions as written here, not about the code that the attributes generate.
+// These lints are about the functions as written here, not about the code that the attributes generate.
 #![allow(
     clippy::many_single_char_names,
     clippy::needless_arbitrary_self_type,
@@ -62,7 +62,7 @@ fn data_types(
     unit: Option<Unit>,
     name: Name,
 ) -> Json<Page<String>> {
-    let items = page.items.iter().map(|it| match it {
+    let items = page.items.iter().map(|shape| match shape {
         Shape::Circle { radius } => radius.to_string(),
         Shape::Square => format!("{}{}{}{}", pair.0, pair.1, unit.is_some(), name.0),
     });

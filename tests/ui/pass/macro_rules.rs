@@ -1,7 +1,7 @@
 //! Items that a macro of the user writes.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-// Lints about the functions as written here, not about the code that the attributes generate.
+// These lints are about the functions as written here, not about the code that the attributes generate.
 #![allow(
     clippy::many_single_char_names,
     clippy::needless_arbitrary_self_type,
@@ -24,7 +24,7 @@ macro_rules! unit {
             value: $type,
             list: &[$type],
         ) -> $type {
-            list.iter().fold(value, |sum, it| sum * it)
+            list.iter().fold(value, |sum, factor| sum * factor)
         }
     };
 }

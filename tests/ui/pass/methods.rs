@@ -1,7 +1,7 @@
 //! Methods, with and without a receiver.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-// Lints about the functions as written here, not about the code that the attributes generate.
+// These lints are about the functions as written here, not about the code that the attributes generate.
 #![allow(
     clippy::many_single_char_names,
     clippy::needless_arbitrary_self_type,
@@ -29,7 +29,7 @@ impl Notes {
     /// Writes one down.
     #[tool(name = "notes.add")]
     fn add(&self, text: String) -> Result<usize> {
-        let mut all = self.all.lock().map_err(|it| Error::msg(it.to_string()))?;
+        let mut all = self.all.lock().map_err(|error| Error::msg(error.to_string()))?;
         if all.len() >= Self::MOST {
             return Err(Error::msg("there are enough"));
         }
@@ -51,8 +51,8 @@ impl Notes {
 
     #[completion]
     fn topics(&self, typed: &str) -> Vec<String> {
-        let all = self.all.lock().map(|it| it.clone()).unwrap_or_default();
-        all.into_iter().filter(|it| it.starts_with(typed)).collect()
+        let all = self.all.lock().map(|all| all.clone()).unwrap_or_default();
+        all.into_iter().filter(|text| text.starts_with(typed)).collect()
     }
 
     /// Counts on a thread of its own.
@@ -63,7 +63,7 @@ impl Notes {
     }
 
     fn plain(&self) -> usize {
-        self.all.lock().map_or(0, |it| it.len())
+        self.all.lock().map_or(0, |all| all.len())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Everything that items may return.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-// Lints about the functions as written here, not about the code that the attributes generate.
+// These lints are about the functions as written here, not about the code that the attributes generate.
 #![allow(
     clippy::many_single_char_names,
     clippy::needless_arbitrary_self_type,

@@ -39,7 +39,7 @@ const RULES: [(&str, Held); 77] = [
     // All other transcripts with event ids test this rule too, because the replay rejects an id that comes twice.
     ("HL-14", In(&["2025-03-26..2025-11-25/stream", "2025-03-26..2025-11-25/get"])),
     ("HL-15", In(&["2025-03-26..2025-11-25/resume", "2025-03-26..2025-11-25/resume_gone"])),
-    // `ids_of_sessions_are_visible_and_differ` tests this rule too.
+    // `session_ids_are_visible_and_unique` tests this rule too.
     ("HL-16", In(&["2025-03-26..2025-11-25/handshake", "2024-11-05/sse_off"])),
     ("HL-17", In(&["2025-03-26..2025-11-25/sessions"])),
     ("HL-18", In(&["2025-03-26..2025-11-25/sessions", "2025-03-26..2025-11-25/idle"])),
@@ -116,28 +116,28 @@ fn comments() -> Vec<(String, String)> {
 
 /// Returns the ids of rules in a text, such as `HL-07`.
 fn ids(text: &str) -> BTreeSet<&str> {
-    let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '-');
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     let is_id = |word: &&str| {
         word.split_once('-').is_some_and(|(group, number)| {
-            let group = GROUPS.iter().any(|it| it.0 == group) || group == "C";
-            group && number.len() == 2 && number.bytes().all(|it| it.is_ascii_digit())
+            let group = GROUPS.iter().any(|known| known.0 == group) || group == "C";
+            group && number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit())
         })
     };
     words.filter(is_id).collect()
 }
 
 #[test]
-fn every_rule_is_held_where_the_table_says() {
+fn the_transcripts_of_each_rule_name_it() {
     let comments = comments();
     let mut wrong = Vec::new();
     for (rule, held) in &RULES {
         match held {
             In(names) => {
                 let holds = |name: &&&str| {
-                    let found = comments.iter().find(|it| it.0 == **name);
+                    let found = comments.iter().find(|transcript| transcript.0 == **name);
                     found.is_some_and(|(_, comments)| ids(comments).contains(rule))
                 };
-                let empty: Vec<_> = names.iter().filter(|it| !holds(it)).collect();
+                let empty: Vec<_> = names.iter().filter(|name| !holds(name)).collect();
                 if names.is_empty() || !empty.is_empty() {
                     wrong.push(format!("{rule} is not named in {empty:?}"));
                 }

@@ -47,14 +47,14 @@ pub(super) fn applied(mut server: Builder, settings: &Value) -> Builder {
     }
     let mut limits = Limits::new();
     let limited = settings.limits;
-    limits = limited.message.map_or(limits, |it| limits.message(it));
-    limits = limited.streams.map_or(limits, |it| limits.streams(it));
-    limits = limited.all_streams.map_or(limits, |it| limits.all_streams(it));
-    limits = limited.sessions.map_or(limits, |it| limits.sessions(it));
-    limits = limited.events.map_or(limits, |it| limits.events(it));
+    limits = limited.message.map_or(limits, |bytes| limits.message(bytes));
+    limits = limited.streams.map_or(limits, |count| limits.streams(count));
+    limits = limited.all_streams.map_or(limits, |count| limits.all_streams(count));
+    limits = limited.sessions.map_or(limits, |count| limits.sessions(count));
+    limits = limited.events.map_or(limits, |count| limits.events(count));
     let thinking = limited.question_time.map(Duration::from_secs);
-    limits = thinking.map_or(limits, |it| limits.question_time(it));
+    limits = thinking.map_or(limits, |time| limits.question_time(time));
     let idle = limited.session_idle.map(Duration::from_secs);
-    limits = idle.map_or(limits, |it| limits.session_idle(it));
+    limits = idle.map_or(limits, |time| limits.session_idle(time));
     server.legacy_sse(settings.legacy_sse).limits(limits)
 }

@@ -26,7 +26,7 @@ pub fn impatient() -> Builder {
 #[derive(Default)]
 struct Planned(AtomicUsize);
 
-/// The orders that are paid for.
+/// Orders that have been paid for.
 #[derive(Default)]
 struct Till(Mutex<BTreeSet<u32>>);
 
@@ -64,20 +64,20 @@ struct Menu {
 
 // ---- a single question
 
-/// Asks for a name, as whoever can be asked.
+/// Asks for a name, from any client that can be asked.
 #[tool(group = "asking")]
 async fn introduce(ctx: &Context, greeting: &str) -> Result<String> {
     let name: Name = ctx.elicit("name", "What is your name?").await?;
     Ok(format!("{greeting} {}", name.name))
 }
 
-/// Says what it asks before it runs.
+/// Declares what it asks.
 #[tool(asks(elicitation), group = "asking")]
 async fn declared(ctx: &Context) -> Result<String> {
     Ok(ctx.elicit::<Name>("name", "What is your name?").await?.name)
 }
 
-/// Goes on without an answer.
+/// Continues without an answer.
 #[tool(group = "asking")]
 async fn perhaps(ctx: &Context) -> Result<String> {
     Ok(match ctx.elicit::<Name>("name", "What is your name?").await {
@@ -95,7 +95,7 @@ async fn choose(ctx: &Context) -> Result<String> {
     Ok(format!("{:?}", menu.dishes))
 }
 
-/// Has little time of its own.
+/// Has a short timeout.
 #[tool(timeout = "50ms", group = "asking")]
 async fn hurried(ctx: &Context) -> Result<String> {
     Ok(ctx.elicit::<Name>("name", "What is your name?").await?.name)
@@ -117,7 +117,7 @@ async fn pay(ctx: &Context) -> Result<&'static str> {
     Ok("on the way")
 }
 
-/// Hands over what is paid for, and sends the user to pay otherwise.
+/// Hands over a paid order, and otherwise sends the user to the payment page.
 #[tool(group = "asking")]
 async fn collect(ctx: &Context, order: u32, till: &Till) -> Result<String> {
     if !till.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&order) {
@@ -126,7 +126,7 @@ async fn collect(ctx: &Context, order: u32, till: &Till) -> Result<String> {
     Ok(format!("here is order {order}"))
 }
 
-/// What the page does when somebody has paid there.
+/// Records a payment, as the page would.
 #[tool(group = "asking")]
 fn paid(order: u32, till: &Till, server: Handle) {
     till.0.lock().unwrap_or_else(PoisonError::into_inner).insert(order);
@@ -144,7 +144,7 @@ async fn model(ctx: &Context) -> Result<String> {
 #[tool(group = "asking")]
 async fn directories(ctx: &Context) -> Result<String> {
     let roots = ctx.roots().await?;
-    Ok(roots.iter().map(|it| it.uri.as_str()).collect::<Vec<_>>().join(" "))
+    Ok(roots.iter().map(|root| root.uri.as_str()).collect::<Vec<_>>().join(" "))
 }
 
 #[prompt(group = "asking")]
@@ -159,7 +159,7 @@ async fn table(ctx: &Context, number: u8) -> Result<String> {
 
 // ---- several questions
 
-/// Makes a plan once, and asks twice, the second time knowing the first answer.
+/// Makes a plan once and asks twice. The second question depends on the first answer.
 #[tool(group = "asking")]
 async fn book(ctx: &Context, day: &str, planned: &Planned) -> Result<String> {
     let plan = async || -> Result<usize> { Ok(planned.0.fetch_add(1, Ordering::SeqCst) + 1) };
@@ -170,7 +170,7 @@ async fn book(ctx: &Context, day: &str, planned: &Planned) -> Result<String> {
     Ok(format!("plan {plan}: {} for {} {place}, {day}", party.guests, name.name))
 }
 
-/// Takes each answer once.
+/// Accepts each answer only once.
 #[tool(single_use, group = "asking")]
 async fn order(ctx: &Context) -> Result<String> {
     Ok(ctx.elicit::<Name>("name", "What is your name?").await?.name)
@@ -185,7 +185,7 @@ async fn together(ctx: &Context) -> Result<String> {
     Ok(format!("{} for {}", party?.guests, name?.name))
 }
 
-/// Asks everybody at once.
+/// Asks the user, the model and the client at once.
 #[tool(asks(elicitation, sampling, roots), group = "asking")]
 async fn everybody(ctx: &Context) -> Result<String> {
     let name = ctx.elicit::<Name>("name", "What is your name?");

@@ -36,7 +36,7 @@ struct Place {
     name: Option<String>,
 }
 
-/// Need not be given anything.
+/// Has only optional arguments.
 #[tool(group = "complaints")]
 fn optional(
     text: Option<String>,
@@ -47,7 +47,7 @@ fn optional(
     text.is_some()
         || number.is_some()
         || list.is_some()
-        || place.is_some_and(|it| it.name.is_some())
+        || place.is_some_and(|place| place.name.is_some())
 }
 
 /// Takes two values in one.
@@ -56,7 +56,7 @@ fn pair(pair: (u8, String)) -> String {
     format!("{} {}", pair.0, pair.1)
 }
 
-/// Takes what other dialects have keywords for.
+/// Takes arguments for which other dialects have keywords.
 #[tool(group = "complaints")]
 fn keywords(
     #[arg(example = "eu")] region: &str,
@@ -73,7 +73,7 @@ fn keywords(
 #[tool(group = "complaints")]
 fn nested(from: Place, to: Place, via: &[Place]) -> Json<Vec<Place>> {
     let mut all = vec![from, to];
-    all.extend(via.iter().map(|it| Place { name: None, ..*it }));
+    all.extend(via.iter().map(|place| Place { name: None, ..*place }));
     Json(all)
 }
 

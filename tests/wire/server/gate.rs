@@ -43,7 +43,7 @@ impl Drop for Fate<'_> {
     }
 }
 
-/// Reports a step, waits to be let go, and reports as many more as are wanted.
+/// Reports a step, waits for `let_go`, and then reports `more` further steps.
 #[tool]
 pub async fn hold(key: String, more: Option<u32>, progress: Progress, gate: &Gate) -> &'static str {
     let mut fate = Fate { gate, key: key.clone(), is: "dropped" };
@@ -59,7 +59,7 @@ pub async fn hold(key: String, more: Option<u32>, progress: Progress, gate: &Gat
     "let go"
 }
 
-/// Lets its stream go, and waits like [`hold`].
+/// Releases its stream, and waits like [`hold`].
 #[tool]
 async fn release(key: String, progress: Progress, gate: &Gate, context: &Context) -> &'static str {
     progress.step();
@@ -68,7 +68,7 @@ async fn release(key: String, progress: Progress, gate: &Gate, context: &Context
     "released"
 }
 
-/// Lets a call go that is held, or will be.
+/// Ends the wait of a call, even of a call that begins later.
 #[tool]
 fn let_go(key: String, gate: &Gate) {
     gate.0.send_modify(|held| {
@@ -82,7 +82,7 @@ async fn begun(key: String, gate: &Gate) {
     gate.until(|held| held.begun.contains(&key).then_some(())).await;
 }
 
-/// Waits for a call to be over, and says whether it was finished or dropped.
+/// Waits until a call is over, and returns whether it was finished or dropped.
 #[tool]
 async fn fate(key: String, gate: &Gate) -> &'static str {
     gate.until(|held| held.fates.get(&key).copied()).await

@@ -12,7 +12,7 @@ pub fn server() -> Builder {
 struct Added;
 
 async fn add(server: Handle) -> Result<Added> {
-    let pages = async |it: Pages, _: Context| it.pages.map_or(0, u32::from);
+    let pages = async |arguments: Pages, _: Context| arguments.pages.map_or(0, u32::from);
     server.add(
         Tool::new("added").description("Added with the server's profile").handler_with(pages),
     )?;

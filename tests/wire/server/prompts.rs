@@ -50,7 +50,7 @@ fn trip(
     format!("{country} {city:?} {days:?} {hotel:?} {tone} {train} {name:?}")
 }
 
-/// Filters for itself, by what has been given.
+/// Filters the values itself, by the country that is given.
 #[completion]
 async fn cities(typed: &str, country: Option<String>) -> Vec<String> {
     let cities: &[&str] = match country.as_deref() {
@@ -58,17 +58,17 @@ async fn cities(typed: &str, country: Option<String>) -> Vec<String> {
         Some(_) => &["Oulu"],
         None => &["Paris", "Pau", "Lyon", "Oulu", "Porto"],
     };
-    let fits = |it: &&&str| it.starts_with(typed);
-    cities.iter().filter(fits).map(|it| (*it).to_owned()).collect()
+    let fits = |city: &&&str| city.starts_with(typed);
+    cities.iter().filter(fits).map(|city| (*city).to_owned()).collect()
 }
 
-/// More than may be sent; the framework filters.
+/// Returns more values than the server may send, and leaves the filtering to the framework.
 #[completion]
 fn numbers() -> Vec<String> {
-    (0..250).map(|it| it.to_string()).collect()
+    (0..250).map(|number| number.to_string()).collect()
 }
 
-/// Knows how many there are without naming them.
+/// Returns the number of values without listing all of them.
 #[completion]
 fn many() -> Completion {
     Completion::new(["Astoria", "Ritz"]).total(1000)

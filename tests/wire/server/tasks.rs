@@ -78,13 +78,13 @@ async fn early(ctx: &Context) -> &'static str {
     "done"
 }
 
-/// Is over at once.
+/// Ends at once.
 #[tool(group = "tasks", task)]
 async fn at_once() -> &'static str {
     "done"
 }
 
-/// Has no tasks.
+/// Cannot run as a task.
 #[tool(group = "tasks")]
 fn plain() -> &'static str {
     "plain"

@@ -176,7 +176,7 @@ async fn chatter() -> &'static str {
 /// Says who calls.
 #[tool]
 fn caller(client: Client, meta: Meta) -> String {
-    let trace = meta.get("traceparent").and_then(|it| it.as_str()).unwrap_or("-");
+    let trace = meta.get("traceparent").and_then(|value| value.as_str()).unwrap_or("-");
     format!("{} {} {trace}", client.name, client.version)
 }
 

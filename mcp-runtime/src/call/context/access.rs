@@ -69,7 +69,7 @@ impl<'a> Access<'a> {
             AccessArguments::Json(arguments, strict) => {
                 let [raw] = arguments.pick([name]);
                 let raw = raw.filter(|value| !value.is_null())?;
-                json::read(raw, strict).map(|it| it.0)
+                json::read(raw, strict).map(|(value, _)| value)
             }
             AccessArguments::Texts(arguments) => {
                 // As for the prompt's handler, `null` counts as missing, even after another value of the same name.

@@ -307,7 +307,9 @@ impl Sampling {
                 return Err(format!("`{name}` must be a finite number, not {number}"));
             }
         }
-        self.metadata.as_ref().map_or(Ok(()), |it| it.as_ref().map(drop).map_err(Clone::clone))
+        self.metadata
+            .as_ref()
+            .map_or(Ok(()), |metadata| metadata.as_ref().map(drop).map_err(Clone::clone))
     }
 
     fn check_tools(&self) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Tasks that run again after a restart: their callers, and whether the callers may still use the tool.
+//! Tasks that run again after a restart, with their callers, who may have lost access to the tool.
 
 use std::{
     sync::{Arc, Mutex},
@@ -37,15 +37,15 @@ struct Account {
     plan: String,
 }
 
-/// Says who has begun it.
+/// Records the caller that began the task.
 #[tool(task, idempotent)]
 async fn who(ctx: &Context, caller: Option<Auth>, found: &Arc<Found>) -> &'static str {
     let caller = caller.as_ref();
     found.add(format!(
         "{} {} {}",
         ctx.principal().unwrap_or("nobody"),
-        caller.is_some_and(|it| it.has_scope("a")),
-        caller.is_some_and(|it| it.authorization().expiry() == Some(END)),
+        caller.is_some_and(|caller| caller.has_scope("a")),
+        caller.is_some_and(|caller| caller.authorization().expiry() == Some(END)),
     ));
     tokio::time::sleep(Duration::from_secs(60)).await;
     "said"
@@ -54,7 +54,7 @@ async fn who(ctx: &Context, caller: Option<Auth>, found: &Arc<Found>) -> &'stati
 /// A time in the past, in whole milliseconds.
 const END: SystemTime = SystemTime::UNIX_EPOCH;
 
-/// Says what its caller's claims are.
+/// Records the plan from the claims of its caller.
 #[tool(task, idempotent)]
 async fn plan(caller: Auth<Account>, found: &Arc<Found>) -> &'static str {
     found.add(caller.plan.clone());
@@ -62,7 +62,7 @@ async fn plan(caller: Auth<Account>, found: &Arc<Found>) -> &'static str {
     "said"
 }
 
-/// Takes one word.
+/// Records a word, for every caller.
 #[tool(task, idempotent, name = "guarded")]
 async fn open(word: &str, found: &Arc<Found>) -> &'static str {
     found.add(word.to_owned());
@@ -70,9 +70,9 @@ async fn open(word: &str, found: &Arc<Found>) -> &'static str {
     "said"
 }
 
-/// The same in the version that is started next, for fewer.
+/// Version of `open` in the second server, which fewer callers may use.
 #[tool(task, idempotent, scopes("b"), auth(|_, access| {
-    access.is_listing() || access.argument::<String>("word").is_some_and(|it| it == "good")
+    access.is_listing() || access.argument::<String>("word").is_some_and(|word| word == "good")
 }))]
 async fn guarded(word: &str, found: &Arc<Found>) -> &'static str {
     found.add(word.to_owned());
@@ -132,7 +132,7 @@ async fn a_task_that_runs_again_knows_its_caller() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn claims_that_can_be_written_down_outlast_a_restart() {
+async fn serializable_claims_survive_a_restart() {
     let caller = ada().claims_json(r#"{ "plan": "free", "more": [1] }"#);
     let (first, second, _) = restarted(Some(caller), "plan", json!({})).await;
     assert_eq!((first, second), (vec!["free".to_owned()], vec!["free".to_owned()]));
@@ -156,7 +156,7 @@ async fn a_task_does_not_run_again_if_its_owner_lost_access_to_the_tool() {
         let (first, second, task) = restarted(Some(caller), "guarded", word).await;
         let text = task["error"]["message"].as_str().unwrap_or_default();
         assert_eq!((first.len(), second.len()), (1, usize::from(refused.is_none())), "{task}");
-        assert!(refused.is_none_or(|it| text.contains(it)), "{refused:?}: {task}");
+        assert!(refused.is_none_or(|reason| text.contains(reason)), "{refused:?}: {task}");
     };
     check(ada(), "good", None).await;
     check(ada(), "bad", Some("may not use the tool `guarded` like this")).await;

@@ -1,4 +1,4 @@
-//! Tasks in unusual situations: the server ends, the tool is removed, the store is slow or full.
+//! Tasks in unusual situations, such as a server that ends, a tool that is removed, or a store that is slow or full.
 
 use std::{
     sync::{
@@ -53,14 +53,14 @@ async fn much(bytes: usize) -> String {
 #[tool(task)]
 async fn asks_a_word(ctx: &Context) -> Result<String> {
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let it: Word = ctx.elicit("word", "Word?").await?;
-    Ok(it.word)
+    let answer: Word = ctx.elicit("word", "Word?").await?;
+    Ok(answer.word)
 }
 
 #[tool(task, asks(elicitation))]
 async fn must_ask(ctx: &Context) -> Result<String> {
-    let it: Word = ctx.elicit("word", "Word?").await?;
-    Ok(it.word)
+    let answer: Word = ctx.elicit("word", "Word?").await?;
+    Ok(answer.word)
 }
 
 #[tool(task(later))]
@@ -72,7 +72,7 @@ async fn begins_after(seconds: u64, ctx: &Context, progress: Progress) -> &'stat
     "after"
 }
 
-/// Leaves something behind that would begin a task when there is none to begin any more.
+/// Spawns code that calls `begin_task` after the call has ended.
 #[tool(task(later))]
 async fn leaves_behind(ctx: &Context, seen: &Arc<Seen>) -> &'static str {
     let (ctx, seen) = (ctx.clone(), seen.clone());
@@ -85,7 +85,7 @@ async fn leaves_behind(ctx: &Context, seen: &Arc<Seen>) -> &'static str {
     "left"
 }
 
-/// The task would begin while a question of the call is open.
+/// Calls `begin_task` while a question of the call is open.
 #[tool(task(later))]
 async fn begins_beside_a_question(ctx: &Context) -> Result<String> {
     let (word, done) = tokio::join!(
@@ -121,7 +121,7 @@ fn accept(word: &str) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_has_ended_is_let_go_of() {
+async fn an_ended_task_does_not_keep_the_state_alive() {
     for revision in [V4, V5] {
         let seen = Arc::new(Seen::default());
         let mut client = connect_to(edges(&seen), revision).await;
@@ -151,7 +151,7 @@ async fn tasks_end_with_their_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_hears_of_tasks_after_many_that_ended_at_once() {
+async fn tasks_that_end_at_once_do_not_use_up_the_notifications_of_a_session() {
     let seen = Arc::new(Seen::default());
     let mut client = connect_to(edges(&seen).limits(Limits::new().tasks(4)), V4).await;
     for _ in 0..8 {
@@ -177,14 +177,15 @@ async fn the_newest_request_for_a_result_gets_the_question_of_the_task() {
     // Over HTTP the server cannot tell a client that has lost its stream from one that has not answered yet.
     let second = client.start("tasks/result", which.clone());
     let mut told = Vec::new();
-    while let Some(it) = client.notification(Duration::from_secs(20)).await {
-        told.push(it);
+    while let Some(notification) = client.notification(Duration::from_secs(20)).await {
+        told.push(notification);
     }
-    let withdrawn = told.iter().find(|it| it["method"] == "notifications/cancelled");
+    let withdrawn = told.iter().find(|message| message["method"] == "notifications/cancelled");
     let withdrawn = &withdrawn.expect("the first is taken back")["params"];
     assert_eq!(withdrawn["requestId"], asked["id"]);
     assert_eq!(withdrawn["_meta"]["io.modelcontextprotocol/related-task"]["taskId"], id);
-    let again: Vec<_> = told.iter().filter(|it| it["method"] == "elicitation/create").collect();
+    let again: Vec<_> =
+        told.iter().filter(|message| message["method"] == "elicitation/create").collect();
     assert_eq!(again.len(), 1, "{told:?}");
     // When the second request is cancelled, the first one gets the question again.
     client.cancel(second);
@@ -194,16 +195,17 @@ async fn the_newest_request_for_a_result_gets_the_question_of_the_task() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_is_reached_after_its_tool_is_gone() {
+async fn a_task_can_be_read_after_its_tool_was_removed() {
     for revision in [V4, V5] {
         let slot = Arc::new(std::sync::Mutex::new(None::<Handle>));
         let seen = Arc::new(Seen::default());
         let kept = slot.clone();
-        let server =
-            server!().state(seen.clone()).items(items![sleeps]).setup(async move |it: Handle| {
-                *kept.lock().unwrap() = Some(it);
+        let server = server!().state(seen.clone()).items(items![sleeps]).setup(
+            async move |handle: Handle| {
+                *kept.lock().unwrap() = Some(handle);
                 Ok::<_, Error>(())
-            });
+            },
+        );
         let mut client = connect_to(server, revision).await;
         let id = begin(&mut client, "sleeps", json!({ "seconds": 10 })).await;
         let handle = slot.lock().unwrap().take().unwrap();
@@ -227,14 +229,15 @@ async fn a_task_fails_if_its_client_lacks_a_required_capability() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_that_may_become_tasks_have_a_place_as_such() {
+async fn calls_that_may_become_tasks_count_as_tasks() {
     let seen = Arc::new(Seen::default());
     let mut client = connect_to(edges(&seen).limits(Limits::new().tasks(2)), V5).await;
     let params = json!({ "name": "begins_after", "arguments": { "seconds": 1 } });
     let calls: Vec<_> = (0..4).map(|_| client.start("tools/call", params.clone())).collect();
     let mut begun = 0;
     for call in calls {
-        begun += usize::from(client.wait(call).await.is_ok_and(|it| it["resultType"] == "task"));
+        begun +=
+            usize::from(client.wait(call).await.is_ok_and(|result| result["resultType"] == "task"));
     }
     assert_eq!(begun, 2);
     pause(70).await;
@@ -242,7 +245,7 @@ async fn calls_that_may_become_tasks_have_a_place_as_such() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_that_find_no_room_are_counted() {
+async fn results_that_the_store_cannot_hold_count_as_tasks() {
     let seen = Arc::new(Seen::default());
     let server = edges(&seen).limits(Limits::new().tasks(3));
     let mut client = connect_to(server.task_store(MemoryTasks::new().bytes(4000)), V5).await;
@@ -256,7 +259,7 @@ async fn results_that_find_no_room_are_counted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_can_begin_no_more_is_not_waited_for() {
+async fn begin_task_returns_after_the_call_has_ended() {
     let seen = Arc::new(Seen::default());
     let mut client = connect_to(edges(&seen), V5).await;
     assert_eq!(client.call("leaves_behind", json!({})).await.unwrap().text(), "left");
@@ -291,7 +294,10 @@ async fn the_usual_time_holds_until_the_task_begins() {
     let seen = Arc::new(Seen::default());
     let mut client = connect_to(edges(&seen).timeout(Duration::from_secs(5)), V5).await;
     let answer = create(&mut client, "begins_after", json!({ "seconds": 20 })).await;
-    assert!(answer["content"][0]["text"].as_str().is_some_and(|it| it.contains("5s")), "{answer}");
+    assert!(
+        answer["content"][0]["text"].as_str().is_some_and(|text| text.contains("5s")),
+        "{answer}"
+    );
     let id = begin(&mut client, "begins_after", json!({ "seconds": 2 })).await;
     pause(70).await;
     let task = get(&mut client, &id).await;
@@ -329,7 +335,7 @@ impl TaskStore for Slow {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_cancelled_while_its_task_is_kept_leaves_none_running() {
+async fn a_call_that_is_cancelled_while_its_task_is_stored_leaves_no_running_task() {
     let (seen, store) = (Arc::new(Seen::default()), Arc::new(Slow(MemoryTasks::new())));
     let mut client = connect_to(edges(&seen).task_store(store.clone()), V5).await;
     let params = json!({ "name": "sleeps", "arguments": { "seconds": 30 } });
@@ -349,7 +355,7 @@ async fn fails_at_length() -> Result<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_status_is_a_line() {
+async fn a_status_message_is_one_line() {
     let mut client = connect_to(server!().items(items![fails_at_length]), V4).await;
     let id = begin(&mut client, "fails_at_length", json!({})).await;
     pause(2).await;
@@ -371,7 +377,7 @@ async fn cancelling_a_task_of_another_process_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_is_kept_before_its_client_knows_it() {
+async fn a_task_is_stored_before_its_client_learns_its_id() {
     let server = everything().task_store(Slow(MemoryTasks::new()));
     let mut client = connect_to(server, V5).await;
     let before = tokio::time::Instant::now();

@@ -49,14 +49,14 @@ async fn a_task_ends_with_its_time() {
         let id = begin(&mut client, "slow", json!({ "seconds": 5 })).await;
         eventually("the task expires", async || {
             let seen = client.request("tasks/get", json!({ "taskId": id })).await;
-            seen.is_err_and(|it| it.code == -32602)
+            seen.is_err_and(|error| error.code == -32602)
         })
         .await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_can_have_its_task_kept_for_less() {
+async fn a_client_can_shorten_the_lifetime_of_its_task() {
     let mut client = connect(V4).await;
     for (wanted, given) in [(5_000, 5_000), (0, 1_000), (99_000_000, 3_600_000)] {
         let task = json!({ "ttl": wanted });
@@ -67,7 +67,7 @@ async fn a_client_can_have_its_task_kept_for_less() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_more_tasks_run_than_may() {
+async fn the_number_of_running_tasks_is_limited() {
     for revision in [V4, V5] {
         let limits = mcp_runtime::limits::Limits::new().tasks(2);
         let mut client = connect_to(everything().limits(limits), revision).await;
@@ -83,7 +83,7 @@ async fn no_more_tasks_run_than_may() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_store_forgets_what_has_finished_first() {
+async fn a_full_store_evicts_finished_tasks_first() {
     let store = MemoryTasks::new().most(2);
     let mut client = connect_to(everything().task_store(store), V5).await;
     let first = begin(&mut client, "slow", json!({ "seconds": 1 })).await;
@@ -130,7 +130,7 @@ async fn alone() -> &'static str {
 
 /// A task that runs again counts towards the number of calls that may run at once.
 #[tokio::test(start_paused = true)]
-async fn a_task_has_its_place_again_after_a_restart() {
+async fn a_task_takes_its_slot_again_after_a_restart() {
     let store = Arc::new(MemoryTasks::new());
     let server = || server!().items(items![alone]).task_store(store.clone());
     let mut client = connect_to(server(), V5).await;
@@ -145,7 +145,7 @@ async fn a_task_has_its_place_again_after_a_restart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_outlasts_its_server() {
+async fn tasks_in_a_store_survive_their_server() {
     let (store, begun) = (Arc::new(MemoryTasks::new()), Arc::new(Begun::default()));
     let server = || {
         let items = items![once, again, slow];

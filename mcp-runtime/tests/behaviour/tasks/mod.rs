@@ -1,4 +1,4 @@
-//! Tasks, which are calls that go on after their response, in both dialects: with the same handlers and the same store.
+//! Tasks, which are calls that continue after their response. Both dialects of tasks use the same handlers and the same store.
 
 use std::{
     sync::{
@@ -39,7 +39,7 @@ struct Name {
 #[derive(Default)]
 struct Ends(AtomicUsize);
 
-/// Takes a while.
+/// Takes this many seconds.
 #[tool(task)]
 async fn slow(seconds: u64, ends: &Ends) -> String {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
@@ -47,7 +47,7 @@ async fn slow(seconds: u64, ends: &Ends) -> String {
     format!("{seconds} s")
 }
 
-/// Must be looked after.
+/// Runs only as a task.
 #[tool(task = "required")]
 async fn failing() -> Result<String> {
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -157,7 +157,7 @@ fn check_shape(task: &Value, revision: Revision) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_is_made_looked_at_and_read_in_the_older_dialect() {
+async fn a_task_is_created_polled_and_read_in_the_older_dialect() {
     let mut client = connect(V4).await;
     let created = create(&mut client, "slow", json!({ "seconds": 8 })).await;
     let task = &created["task"];
@@ -175,7 +175,7 @@ async fn a_task_is_made_looked_at_and_read_in_the_older_dialect() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_is_made_and_looked_at_in_the_newer_dialect() {
+async fn a_task_is_created_and_polled_in_the_newer_dialect() {
     let mut client = connect(V5).await;
     let created = create(&mut client, "slow", json!({ "seconds": 60 })).await;
     assert_eq!(created["resultType"], "task");
@@ -195,7 +195,7 @@ async fn a_task_is_made_and_looked_at_in_the_newer_dialect() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_test_client_looks_after_tasks_by_itself() {
+async fn a_test_client_polls_tasks_by_itself() {
     let mut client = connect(V5).await;
     let called = client.call("slow", json!({ "seconds": 90 })).await.unwrap();
     assert_eq!(called.text(), "90 s");
@@ -221,10 +221,10 @@ async fn a_client_that_requests_no_task_gets_the_result_directly() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_is_ready_at_once_is_no_task_in_the_newer_dialect() {
+async fn a_handler_that_ends_at_once_becomes_no_task_in_the_newer_dialect() {
     let mut client = connect(V5).await;
     let answer = create(&mut client, "slow", json!({ "seconds": 0 })).await;
-    // A sleep of zero seconds still waits once, so a task and a result are both right. A task must be found again, though.
+    // A sleep of zero seconds still yields once, so both a task and a direct result are correct. If there is a task, it must be found.
     if answer["resultType"] == "task" {
         assert_eq!(client.finish_task(&answer).await.unwrap().text(), "0 s");
     } else {
@@ -238,7 +238,7 @@ async fn a_handler_that_is_ready_at_once_is_no_task_in_the_newer_dialect() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_requires_a_task_refuses_clients_without_tasks() {
+async fn a_tool_that_requires_a_task_rejects_clients_without_tasks() {
     let mut client = connect(V4).await;
     let error = client.call("failing", json!({})).await.unwrap_err();
     assert_eq!(error.code, -32601);
@@ -287,7 +287,7 @@ async fn each_dialect_has_its_own_methods_and_words() {
     assert!(said["capabilities"].get("extensions").is_none());
     let tools = client.tools().await.unwrap();
     let support = |name: &str| {
-        let tool = tools.iter().find(|it| it["name"] == name).unwrap();
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
         tool["execution"]["taskSupport"].as_str().map(str::to_owned)
     };
     assert_eq!(support("slow").as_deref(), Some("optional"));
@@ -301,7 +301,7 @@ async fn each_dialect_has_its_own_methods_and_words() {
     let extensions = &said["capabilities"]["extensions"];
     assert_eq!(extensions, &json!({ "io.modelcontextprotocol/tasks": {} }));
     assert!(said["capabilities"].get("tasks").is_none());
-    assert!(client.tools().await.unwrap().iter().all(|it| it.get("execution").is_none()));
+    assert!(client.tools().await.unwrap().iter().all(|tool| tool.get("execution").is_none()));
     for method in ["tasks/result", "tasks/list"] {
         let error = client.request(method, json!({})).await.unwrap_err();
         assert_eq!(error.code, -32601, "{method}");
@@ -309,7 +309,7 @@ async fn each_dialect_has_its_own_methods_and_words() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_fails_has_failed_or_is_completed() {
+async fn the_status_of_a_failed_tool_depends_on_the_dialect() {
     let mut client = connect(V4).await;
     let id = begin(&mut client, "failing", json!({})).await;
     let result = client.request("tasks/result", json!({ "taskId": id })).await.unwrap();
@@ -399,7 +399,7 @@ fn accept(name: &str) -> Value {
     json!({ "action": "accept", "content": { "name": name } })
 }
 
-/// The same key for two things.
+/// Uses one key of `once` for two steps.
 #[tool(task)]
 async fn once_twice(ctx: &Context) -> Result<String> {
     for at in 0..2 {

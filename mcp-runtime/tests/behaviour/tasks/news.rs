@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn reports_are_the_status() {
+async fn progress_becomes_the_status_message() {
     for revision in [V4, V5] {
         let mut client = connect(revision).await;
         let id = begin(&mut client, "reports", json!({})).await;
@@ -42,7 +42,7 @@ async fn a_progress_token_lives_as_long_as_the_task_in_the_older_dialect() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_hears_of_its_own_tasks() {
+async fn a_session_is_notified_of_its_own_tasks() {
     let mut client = connect(V4).await;
     let id = begin(&mut client, "slow", json!({ "seconds": 5 })).await;
     let told = client.notification(Duration::from_secs(30)).await.expect("it has ended");
@@ -54,7 +54,7 @@ async fn a_session_hears_of_its_own_tasks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_hears_of_the_tasks_it_names() {
+async fn a_stream_is_notified_of_the_tasks_that_it_names() {
     let mut client = connect(V5).await;
     let id = begin(&mut client, "asks", json!({})).await;
     let other = begin(&mut client, "slow", json!({ "seconds": 1 })).await;

@@ -1,4 +1,4 @@
-//! The store holds the begin and the end of a task before a client can see them.
+//! The server stores the begin and the end of a task before a client can see them.
 
 use mcp_runtime::tasks::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
 use tokio::sync::Semaphore;
@@ -57,7 +57,7 @@ fn start(client: &mut TestClient, tool: &str, arguments: Value) -> mcp_runtime::
     client.start("tools/call", json!({ "name": tool, "arguments": arguments, "task": {} }))
 }
 
-/// Waits until everything has happened that the gate does not hold up.
+/// Waits until everything has happened except what waits for the gate.
 async fn settle() {
     pause(100).await;
 }
@@ -140,7 +140,7 @@ async fn a_cancellation_is_stored_before_it_is_answered() {
         let id = begin(&mut client, "slow", json!({ "seconds": 1000 })).await;
         let which = json!({ "taskId": id });
         let [first, second] =
-            [which.clone(), which.clone()].map(|it| client.start("tasks/cancel", it));
+            [which.clone(), which.clone()].map(|params| client.start("tasks/cancel", params));
         settle().await;
         assert_eq!(client.in_flight(), 2, "{revision}: a cancellation has been answered");
         assert_eq!(get(&mut client, &id).await["status"], "working", "{revision}");
@@ -173,7 +173,7 @@ async fn a_task_that_takes_longer_than_its_time_to_live_is_stored_as_cancelled_f
     assert_eq!(store.unfinished_count().await, 0);
 }
 
-/// A store that takes the begin of a task, and panics at its end.
+/// A store that accepts the begin of a task, and panics at its end.
 struct Broken(MemoryTasks);
 
 impl TaskStore for Broken {

@@ -76,7 +76,7 @@ async fn unanswered_questions_go_to_the_next_request_for_the_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_has_come_is_not_lost() {
+async fn a_received_answer_is_not_lost() {
     for gives_up in [false, true] {
         let mut client = connect(V4).await;
         let id = begin(&mut client, "asks", json!({})).await;
@@ -84,7 +84,8 @@ async fn an_answer_that_has_come_is_not_lost() {
         let mut questions = Vec::new();
         while questions.len() < 2 {
             let told = client.notification(Duration::from_secs(1)).await.expect("a question");
-            questions.extend(Some(told).filter(|it| it["method"] == "elicitation/create"));
+            questions
+                .extend(Some(told).filter(|message| message["method"] == "elicitation/create"));
         }
         // All messages are sent together, so the waiting request has not run since the answers arrived.
         for question in questions {
@@ -105,7 +106,7 @@ async fn an_answer_that_has_come_is_not_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_of_one_dialect_reaches_what_was_begun_in_the_other() {
+async fn a_task_of_one_dialect_can_be_used_in_the_other() {
     // A connection can use both dialects, because each request states its own era.
     let mut client = connect(V4).await;
     let id = begin(&mut client, "asks", json!({})).await;

@@ -5,7 +5,7 @@ use crate::support::LIMIT;
 use super::{edges::capable, *};
 
 #[tokio::test]
-async fn threads_can_be_tasks() {
+async fn blocking_tools_can_be_tasks() {
     for revision in [V4, V5] {
         let mut client = connect(revision).await;
         let created = create(&mut client, "threaded", json!({})).await;
@@ -13,7 +13,7 @@ async fn threads_can_be_tasks() {
     }
 }
 
-/// Reports from a thread without end.
+/// Reports from a thread until its call is cancelled.
 #[tool(task(later))]
 async fn hurries(ctx: &Context, progress: Progress) -> &'static str {
     let cancel = ctx.cancel();

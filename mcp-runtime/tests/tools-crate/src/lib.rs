@@ -8,7 +8,7 @@ pub fn foreign() -> &'static str {
     module_path!()
 }
 
-/// Needs state that only servers of this crate's items have.
+/// Needs state that only servers with the items of this crate have.
 #[tool(group = "stateful")]
 pub fn foreign_state(state: &Ledger) -> u32 {
     state.0
@@ -39,7 +39,7 @@ pub fn foreign_prompt(#[complete(ledgers)] ledger: &str) -> String {
     ledger.to_owned()
 }
 
-/// Has its twin in the tests that serve this crate.
+/// Has the same name as a prompt in the tests that serve this crate.
 #[prompt(group = "foreign twins")]
 pub fn twin() -> &'static str {
     ""

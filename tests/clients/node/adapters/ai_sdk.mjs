@@ -1,4 +1,4 @@
-// The AI SDK: `@ai-sdk/mcp`, whose tools are executed as `generateText` does. With the option `legacy` it opens a session.
+// The AI SDK, `@ai-sdk/mcp`. The adapter executes tools like `generateText`. With the option `legacy` the client opens a session.
 
 import { createMCPClient, ElicitationRequestSchema } from "@ai-sdk/mcp";
 import { Experimental_StdioMCPTransport } from "@ai-sdk/mcp/mcp-stdio";
@@ -31,7 +31,7 @@ export async function connect(place) {
       const returned = { authorizationCode: query.get("code"), callbackState: query.get("state"), callbackIss: query.get("iss") };
       await auth(provider, { serverUrl: place.url, ...returned });
       client = await open(provider);
-      // The complaints are about the missing login.
+      // The errors up to here are about the missing login.
       errors.length = 0;
     }
   } else {
@@ -57,7 +57,7 @@ export async function connect(place) {
         result = await execute();
       } catch (error) {
         if (!expired) throw error;
-        // The client reports the end of the session, and the application opens another.
+        // The client reports the end of the session, and the application opens another session.
         expired = false;
         client = await open();
         result = await execute();
@@ -71,10 +71,10 @@ export async function connect(place) {
   };
 }
 
-/** Whether the specification asks for the behaviour that the client complains about. */
+/** Whether the specification requires the behaviour that the client complains about. */
 function isExpected(complaint, place) {
-  // Without discovery the client asks for the stream of a session before it has the session, and goes on after the refusal.
+  // Without discovery the client requests the stream of a session before it has the session. After the refusal it continues.
   if (complaint.includes("GET SSE failed: 400")) return true;
-  // The stream of a call that can be resumed begins with an event without data (SEP-1699); that of a session must not.
+  // The resumable stream of a call begins with an event without data (SEP-1699). The stream of a session must not begin with such an event.
   return place.asked.length > 0 && complaint.includes("Failed to parse message");
 }

@@ -1,4 +1,4 @@
-// Mastra: its client, whose tools are executed as its agents do.
+// The client of Mastra. The adapter executes tools like the agents of Mastra.
 
 import { MCPClient, MCPOAuthClientProvider } from "@mastra/mcp";
 
@@ -42,7 +42,7 @@ export async function connect(place) {
   };
 }
 
-/** A provider for a client that is registered before: Mastra does not register clients by itself. */
+/** Registers a client and returns a provider for it, because Mastra does not register clients itself. */
 async function registered(place) {
   const redirectUrl = `http://127.0.0.1:${20_000 + (process.pid % 20_000)}/callback`;
   const clientMetadata = { client_name: "client", redirect_uris: [redirectUrl] };

@@ -1,4 +1,4 @@
-// mcporter: its runtime, and the TypeScript that it writes for a server.
+// The runtime of mcporter, and the TypeScript that mcporter generates for a server.
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ export async function connect(place) {
       : { url: place.url, ...(place.login && { auth: "oauth", tokenCacheDir: directory }) };
   const configPath = join(directory, "mcporter.json");
   writeFileSync(configPath, JSON.stringify({ mcpServers: { server }, imports: [] }));
-  // Without a browser on the PATH, mcporter logs the address for the user.
+  // Without a browser on the PATH, mcporter logs the URL for the user.
   const logger = { debug() {}, info: look, warn: look, error: look };
   function look(line) {
     console.error(line);
@@ -29,7 +29,7 @@ export async function connect(place) {
   return {
     async tools() {
       const listed = await runtime.listTools("server", { includeSchema: true });
-      // The types and the client that it writes must be TypeScript.
+      // The generated types and the generated client must be valid TypeScript.
       for (const mode of ["types", "client"]) {
         const out = join(directory, mode === "types" ? "server.d.ts" : "server.ts");
         const cli = join(place.folder, "node_modules/mcporter/dist/cli.js");

@@ -1,4 +1,4 @@
-// The client of the TypeScript SDK, for programs that stand between a client and a server.
+// The client of the TypeScript SDK, for gateways and proxies between a client and a server.
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";

@@ -1,4 +1,4 @@
-// supergateway: serves a stdio program to many clients over SSE, and an HTTP or SSE server to a client over stdio.
+// supergateway, which serves a stdio program to many clients over SSE, and an HTTP or SSE server to one client over stdio.
 
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
@@ -7,7 +7,7 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { through } from "./sdk.mjs";
 
-/** Gateways that run, by what they serve: a client that comes back finds the one that it had. */
+/** Ports of the running gateways, by the program that each gateway serves. A client that reconnects gets the same gateway. */
 const gateways = new Map();
 
 export async function connect(place) {
@@ -20,7 +20,7 @@ export async function connect(place) {
   const key = JSON.stringify([place.command, place.environment]);
   if (!gateways.has(key)) gateways.set(key, await serve(program, place));
   const url = new URL(`http://127.0.0.1:${gateways.get(key)}/sse`);
-  // Another client has come and gone before, and another is there at the same time, whose user has nothing to say.
+  // One other client connects and leaves before. Another client stays connected, and its user never answers.
   const other = { progress: [], answer: () => new Promise(() => {}) };
   const before = await through(new SSEClientTransport(url), other);
   await before.close();
@@ -41,7 +41,7 @@ async function serve(program, place) {
   const args = [program, "--stdio", place.command, "--port", String(port)];
   const env = { ...process.env, ...place.environment };
   const gateway = spawn(place.node, args, { env, stdio: ["pipe", "pipe", "inherit"] });
-  // It ends with its stdin, so with this process.
+  // The gateway ends with its stdin, so it ends with this process.
   await new Promise((resolve, reject) => {
     gateway.once("exit", () => reject(new Error("supergateway has ended")));
     gateway.stdout.on("data", (data) => {

@@ -9,7 +9,7 @@ from mcp import StdioServerParameters
 @asynccontextmanager
 async def connect(place):
     if place.transport == "stdio":
-        # As a command line it lets only some interpreters start.
+        # If the server is given as a command line, Agno starts only some interpreters.
         process = StdioServerParameters(command=place.command, args=[], env=place.environment)
         tools = MCPTools(transport="stdio", server_params=process)
     else:

@@ -11,8 +11,8 @@ from crewai.tools.tool_failure import ToolFailure
 from crewai.utilities.logger import Logger
 
 if sys.version_info < (3, 12):
-    # CrewAI enters its HTTP transport within `wait_for`, which is another task before Python 3.12, and leaves it outside, which anyio
-    # refuses. From Python 3.12 on it is the same task.
+    # CrewAI enters its HTTP transport inside of `wait_for`, and leaves the transport outside of it. Before Python 3.12, `wait_for` runs in
+    # another task, and anyio rejects a scope that is entered and left in different tasks.
     async def wait_for(awaitable, timeout):
         async with asyncio.timeout(timeout):
             return await awaitable
@@ -38,7 +38,7 @@ async def connect(place):
 
 class Connection:
     def __init__(self, tools):
-        # The names begin with the server's.
+        # The tool names of CrewAI begin with the name of the server.
         self.converted = {it.original_tool_name: it for it in tools}
 
     async def tools(self):

@@ -30,7 +30,7 @@ class Connection:
 
     async def call(self, name, arguments, structured):
         if name == "test_tool_with_progress":
-            # Tools have no way to hear of progress; the client has.
+            # Only the client can receive progress reports. The tools cannot.
             result = await self.client.call_tool(name, arguments, self.place.on_progress)
         else:
             output = await (await self.converted())[name].acall(**arguments)

@@ -32,12 +32,12 @@ class Connection:
     async def tools(self):
         tools = {it.name: it for it in self.client.get_tools()}
         for name, tool in tools.items():
-            # A code agent is told of a tool as the head of a function.
+            # The prompt of a code agent shows a tool as the head of a function.
             try:
                 ast.parse(tool.to_code_prompt())
             except SyntaxError as error:
                 raise ValueError(f"the code of `{name}` is no Python: {error.text}") from error
-        # The adapter resolves references lazily; a model gets them resolved.
+        # The adapter resolves references lazily, and a model gets the resolved schema.
         schemas = {name: {"type": "object", "properties": resolved(it.inputs)} for name, it in tools.items()}
         return {"inputs": schemas}
 
