@@ -1,5 +1,5 @@
-//! `schema` prints the manifest, and for each tool whether its schemas are static or lazy. `check --against` compares the server with the
-//! manifest that was committed.
+//! The command `schema` prints the manifest, and reports for each tool whether its schemas are static or lazy. The command
+//! `check --against` compares the server with a committed manifest.
 
 use std::{env, fs, path::Path};
 
@@ -22,7 +22,8 @@ pub(super) fn print(builder: Builder) -> Result<CommandOutput, CommandError> {
     Ok(CommandOutput { aside: makers(&snapshot), ..text.into() })
 }
 
-/// Returns one line for each tool that says which of its schemas are static. Below it are the reasons why the others are lazy.
+/// Returns one line for each tool, which says whether its schemas are static or lazy. The lines below it give the reasons for the lazy
+/// schemas.
 fn makers(snapshot: &Snapshot) -> String {
     let tools = snapshot.list(ListKind::Tools);
     let mut text = String::new();
@@ -91,7 +92,7 @@ fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
     reasons
 }
 
-/// Compares the server with the lock file. Fails if a change breaks clients; with `strict` it fails for every difference.
+/// Compares the server with the lock file. Fails if a change breaks clients. With `strict`, fails for every difference.
 pub(super) fn compare(
     builder: Builder,
     file: &Path,
@@ -130,7 +131,7 @@ fn published(builder: Builder) -> Result<Published, CommandError> {
     Ok(contract::published(&server.identity, &server.catalog.snapshot()))
 }
 
-/// The command that writes the lock file, with the program name of this invocation.
+/// Returns the command that writes the lock file, with the program name of this invocation.
 fn regenerate(file: &Path) -> String {
     let program = env::args_os().next().unwrap_or_default();
     format!("{} schema > {}", program.to_string_lossy(), file.display())

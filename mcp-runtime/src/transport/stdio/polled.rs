@@ -13,17 +13,17 @@ use rustix::io::fcntl_dupfd_cloexec;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe;
 
-/// Protocol stream, and how it is read or written.
+/// Protocol stream, which is either polled or served by a thread.
 #[derive(Debug)]
 pub(super) enum Stream {
-    /// Non-blocking, for tokio's reactor.
+    /// Non-blocking stream for tokio's reactor.
     Polled(Arc<Descriptor>),
-    /// For a thread that blocks. `pipe` is true for a pipe or a socket, where other processes may write in between.
+    /// Blocking stream for a thread. `pipe` is true for a pipe or a socket, where another process may write between two writes.
     Blocking { file: File, pipe: bool },
 }
 
 impl Stream {
-    /// Duplicates `fd` so that child processes do not inherit it, and decides how to use it.
+    /// Duplicates `fd` so that child processes do not inherit it, and decides whether the stream is polled.
     ///
     /// There is no portable way to ask whether two descriptors share one open file description. Two descriptors with the same device and
     /// inode are assumed to share one. At worst, a thread is used for a stream that could have been polled.
@@ -89,7 +89,7 @@ impl AsFd for Descriptor {
     }
 }
 
-/// Pipe or socket, registered with the reactor at the first read, since the guard is installed before there is a runtime.
+/// Pipe or socket for input. The first read registers it with the reactor, because the guard is installed before the runtime exists.
 #[derive(Debug)]
 pub(super) struct PolledSource {
     // Declared before the descriptor, so that it is dropped first. The flags are then restored after the last poll.
@@ -114,7 +114,7 @@ impl PolledSource {
     ) -> Poll<io::Result<()>> {
         let receiver = match &mut self.receiver {
             Some(receiver) => receiver,
-            // Unchecked, because a socket works as well: only read(2) is called.
+            // The type of the descriptor is not checked, because a socket works as well: only read(2) is called.
             none => {
                 none.insert(pipe::Receiver::from_owned_fd_unchecked(self.descriptor.try_clone()?)?)
             }
@@ -123,8 +123,8 @@ impl PolledSource {
     }
 }
 
-/// Pipe or socket, registered with the reactor at the first write that must wait. Most sinks never have to wait. A socket that is
-/// registered wakes the reactor whenever the client has read something.
+/// Pipe or socket for output. The first write that has to wait registers it with the reactor. Most outputs never have to wait, and a
+/// registered socket would wake the reactor whenever the client reads.
 #[derive(Debug)]
 pub(super) struct PolledSink {
     // Declared before the descriptor, so that it is dropped first. The flags are then restored after the last poll.
@@ -146,7 +146,7 @@ impl PolledSink {
             Some(sender) => sender,
             none => {
                 match rustix::io::retry_on_intr(|| rustix::io::write(&self.descriptor, bytes)) {
-                    // Unchecked, because a socket works as well: only write(2) is called.
+                    // The type of the descriptor is not checked, because a socket works as well: only write(2) is called.
                     Err(rustix::io::Errno::AGAIN) => none.insert(
                         pipe::Sender::from_owned_fd_unchecked(self.descriptor.try_clone()?)?,
                     ),
