@@ -15,7 +15,7 @@ pub(crate) enum DocPart<'a> {
     Expr(&'a Expr),
 }
 
-/// Reads the documentation from `attrs`. Returns `None` without documentation, or if all lines are blank.
+/// Reads the documentation from `attrs`. Returns `None` if there is none, or if all lines are blank.
 pub(crate) fn read(attrs: &[Attribute]) -> Option<Doc<'_>> {
     let mut parts = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("doc")) {
@@ -41,7 +41,7 @@ pub(crate) fn read(attrs: &[Attribute]) -> Option<Doc<'_>> {
     (!text.is_empty()).then_some(Doc::Text(text))
 }
 
-/// The lines of one doc attribute, without the space or the `*` that every line of a comment starts with.
+/// Returns the lines of one doc attribute, without the space or the `*` with which each line of a comment starts.
 fn lines(text: &str) -> impl Iterator<Item = String> + '_ {
     let block = text.contains('\n');
     let starred = block

@@ -1,4 +1,4 @@
-//! Bodies of the macro entry points, on `proc_macro2` tokens so that tests can call them.
+//! Bodies of the macro entry points. They take tokens of `proc_macro2`, so that tests can call them.
 
 use crate::errors::Errors;
 use crate::item::data::{borrows, derives, without_bounds, without_doubled};
@@ -45,7 +45,7 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
     all
 }
 
-/// Advice for an attribute of functions that is on a type.
+/// Advice in the error for an attribute of functions that is on a type.
 const TYPE: &str = "remove it here, and write `#[data]` if clients send or receive this type";
 
 /// Returns an error that says where the attribute belongs, if the item is recognisably not a function.
@@ -216,7 +216,7 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     with_errors(all, errors)
 }
 
-/// `#[derive(Schema)]`. A type that the derive does not understand is left to schemars.
+/// `#[derive(Schema)]`. For a type that the derive does not understand, it generates no schema, and schemars makes one at run time.
 pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let mut item = errors.keep(syn::parse2::<syn::Item>(tokens));

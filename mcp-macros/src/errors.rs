@@ -1,4 +1,4 @@
-//! Collector for the mistakes of one item, which are reported together and in the order of the source.
+//! Collector for the mistakes in one item, so that the macro reports them together and in the order of the source.
 
 use proc_macro2::{Span, TokenStream};
 use std::cell::RefCell;
@@ -6,7 +6,8 @@ use std::fmt::Display;
 
 /// Collects errors behind a shared reference, so that every phase can report and go on.
 ///
-/// Dropping the collector without [`finish`](Self::finish) panics: an unreported mistake is worse than a crash.
+/// # Panics
+/// Panics if it is dropped without [`finish`](Self::finish), because an unreported mistake is worse than a crash.
 pub(crate) struct Errors {
     found: RefCell<Option<Vec<syn::Error>>>,
 }
@@ -31,14 +32,17 @@ impl Errors {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// `Err` holds one `compile_error!` per mistake.
+    /// Ends the collection.
+    ///
+    /// # Errors
+    /// If there were mistakes, returns one `compile_error!` for each.
     pub(crate) fn finish(self) -> Result<(), TokenStream> {
         let mut found = self.found.borrow_mut().take().unwrap_or_default();
         if found.is_empty() {
             return Ok(());
         }
         found.sort_by_key(|error| position(error.span()));
-        // A key of `#[handlers]` is checked with each item that inherits it, so its error may be here several times.
+        // A key of `#[handlers]` is checked with each item that inherits it, so the same error may occur several times.
         found.dedup_by_key(|error| (position(error.span()), error.to_string()));
         Err(found.iter().map(syn::Error::to_compile_error).collect())
     }
@@ -53,7 +57,7 @@ impl Drop for Errors {
     }
 }
 
-/// Returns the line and column of the span in the user's file. In tests it is the byte offset instead.
+/// Returns the line and column of the span in the user's file. In tests, the position is the byte offset instead.
 pub(crate) fn position(span: Span) -> (usize, usize) {
     if proc_macro::is_available() {
         let span = span.unwrap();

@@ -1,12 +1,24 @@
 //! The attributes of `mcp-runtime`: `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]`, `#[handlers]`,
 //! `#[data]`, `#[form]`, and the macros `server!` and `items!`.
 //!
-//! Use them through `mcp-runtime`, which re-exports all of them: the generated code calls that crate.
+//! Depend on `mcp-runtime` instead of this crate. It re-exports all macros, and the generated code calls it.
 //!
-//! The crate has four phases, one folder each: `keys` reads attributes, `item` is the model and borrows the syntax, `check` finds
-//! mistakes, `expand` generates code. The model generates no code, and `expand` reports no errors.
-//! This crate knows syntax only. Whether a parameter is an argument of the client or a value of the server is decided by the trait
-//! system in the generated code, never by the name of a type.
+//! ```
+//! use mcp_runtime::prelude::*;
+//!
+//! /// Adds two numbers.
+//! #[tool(read_only)]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//! # fn main() {}
+//! ```
+
+// The crate has four phases, each with its own folder: `keys` reads attributes, `item` is the model, which borrows the user's syntax,
+// `check` finds mistakes, and `expand` generates code. The model generates no code, and `expand` reports no errors.
+//
+// The macros see only syntax. The trait system decides in the generated code whether a parameter is an argument of the client or a value of
+// the server. The name of a type never decides this.
 #![forbid(unsafe_code)]
 
 mod check;
@@ -26,79 +38,138 @@ use proc_macro::TokenStream;
 
 /// Turns a function into a tool that the model can call.
 ///
-/// The name, the description and the schemas of arguments and result come from the function. The model reads its doc comment and the
-/// doc comments on its parameters.
+/// The name, the description and the schemas come from the function. The model reads the doc comment of the function and of each
+/// parameter. For content that an application selects, use [`macro@resource`]. For messages that a user selects, use [`macro@prompt`].
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
-/// # struct Table;
-/// # impl Table { fn roll(&self, count: u32, sides: u32) -> u32 { count * sides } }
-/// /// Rolls dice and adds them up.
-/// #[tool(read_only, title = "Dice")]
-/// fn roll(
-///     /// How many dice
+/// struct House {
+///     most_sides: u32,
+/// }
+///
+/// /// Returns the highest sum that some dice can show.
+/// #[tool(read_only, title = "Highest sum")]
+/// fn highest_sum(
+///     /// Number of dice
 ///     #[arg(default = 1, range(1..=100))] count: u32,
 ///     /// Sides of each die
 ///     sides: u32,
-///     table: &Table,
+///     house: &House,
 /// ) -> u32 {
-///     table.roll(count, sides)
+///     count * sides.min(house.most_sides)
 /// }
 /// # fn main() {}
 /// ```
 ///
 /// # Functions
 ///
-/// An `async fn` runs on the server's runtime. A plain `fn` runs in place and must return at once. A plain `fn` that computes for long
-/// or waits needs the key `blocking`, which runs it on a pool of threads. Lifetimes are allowed; type parameters, `impl Trait`, `const`,
-/// `unsafe` and `extern` are not. For a method, the impl block needs [`macro@handlers`].
+/// An `async fn` runs on the server's runtime. A plain `fn` runs in place, on a thread of the runtime, so it must return at once. If a
+/// plain `fn` computes for long or waits, give it the key `blocking`, which runs it on a pool of threads.
+///
+/// Lifetimes are allowed; type parameters, `impl Trait`, `const`, `unsafe` and `extern` are not. For a method, the impl block needs
+/// [`macro@handlers`].
 ///
 /// # Parameters
 ///
 /// A parameter whose type implements `FromCall` is a value of the server. Every other parameter is an argument from the model. `&T` is
 /// shared state; `&str` and `&[T]` are arguments. An argument of type `Option<T>` is optional. Attributes of serde and schemars on a
-/// parameter have the same meaning as on the field of a struct. `#[arg(…)]` configures the rest:
+/// parameter have the same meaning as on the field of a struct.
 ///
-/// | key | meaning |
-/// |---|---|
-/// | `name = "…"` | name that clients use; by default the name of the parameter |
-/// | `title = "…"`, `description = "…"` | texts for users and models; by default the doc comment is the description. Both also take a constant: `description = CITY` with a `const CITY: &str` |
-/// | `default`, `default = expr` | value of an absent argument: `Default::default()`, or the expression. The schema shows numbers, texts, `bool`, lists of these, and enums without fields |
-/// | `range(1..=10)` | smallest and greatest number; `a..b` excludes `b` |
-/// | `len(..=200)` | smallest and greatest number of characters or items |
-/// | `pattern = "^[a-z]+$"` | regular expression that the text must match |
-/// | `example = 3` | example value: a number, `true`, `false` or text. It becomes a sentence of the description, or `examples` in a full schema |
-/// | `header = "Region"` | clients repeat this argument (text, integer or `bool`) in the HTTP header `Mcp-Param-Region`; never put a secret there. Under protocol revision 2026-07-28 the server rejects a call without the header. A client learns of the header from the list of tools, so it must list the tools before it calls this one |
+/// `#[arg(…)]` configures an argument. The protocol fields are keywords of the argument's property in `inputSchema`:
+///
+/// | key, by example | type | default | protocol field | effect |
+/// |---|---|---|---|---|
+/// | `name = "in"` | string literal | name of the parameter | name in `properties` | name that clients use |
+/// | `title = "City"` | text | none | `title` | name that users see |
+/// | `description = CITY` | text | doc comment | `description` | description for models and users |
+/// | `default`, `default = 1` | nothing, or an expression | none: the argument is required | `default`; removes the name from `required` | value of an absent argument: `Default::default()`, or the expression. The schema shows numbers, texts, `bool`, lists of these, and enums without fields |
+/// | `range(1..=10)` | range of number literals | no bounds | `minimum`, `maximum`, `exclusiveMaximum` | smallest and greatest number; `a..b` excludes `b` |
+/// | `len(..=200)` | range of integer literals | no bounds | `minLength`, `maxLength`; `minItems`, `maxItems`; `minProperties`, `maxProperties` | smallest and greatest number of characters, of items in a list, or of entries in a map |
+/// | `pattern = "^[a-z]+$"` | string literal: a regular expression of the crate `regex-lite` | none | `pattern`, if JSON Schema reads the expression in the same way | expression that must match the text |
+/// | `example = 3` | number, `true`, `false` or string literal | none | a sentence of `description`; `examples` in a full schema | example value for the model |
+/// | `header = "Region"` | string literal: the name of an HTTP header | none | `x-mcp-header` | HTTP header in which clients repeat the argument |
+///
+/// The argument of a `header` is a text, an integer or a `bool`. Clients repeat it in the header `Mcp-Param-Region`, so never put a secret
+/// there. Under protocol revision 2026-07-28 the server rejects a call without the header. A client finds the header in the list of tools,
+/// so it must list the tools before it calls this one.
+///
+/// The key `complete` is for prompts and resources, because no protocol revision has completion for tools.
 ///
 /// # Keys
 ///
-/// | key | meaning |
-/// |---|---|
-/// | `name = "…"` | 1 to 128 letters, digits, `_`, `-` and `.`; by default the name of the function |
-/// | `title`, `description` | text, or an expression that is a `&'static str` at compile time, such as a constant: `description = ABOUT`, or `include_str!("about.md")` |
-/// | `icon = "https://…"` | address of an icon, repeatable; also `icon("https://…", mime_type = "image/png", sizes("48x48"))` |
-/// | `read_only`, `destructive`, `idempotent`, `open_world` | hints to the client; `key = false` sets the opposite |
-/// | `blocking` | a plain `fn` runs on the pool of blocking threads |
-/// | `timeout = "30s"` | answers with an error after this time: `500ms`, `30s`, `5m`, `1h` |
-/// | `rate = "10/s"` | how often one caller may call the tool: `10/s`, `10/m`, `10/h`. `rate("10/s", burst = 20)` allows 20 calls at once after a pause; by default as many as the rate counts, here 10. Under protocol revision 2026-07-28 each round of a call that asks the client counts |
-/// | `concurrency = 4` | how many calls of all callers together run at once. A call counts until it has been answered, a task until it has ended. A `blocking` call counts until its function returns, even if its client no longer waits |
-/// | `scopes("files:write")` | scopes that a caller's access token must grant, all of them. Over HTTP, the response to any other caller is 403 and names the scopes to ask for, and lists do not show the item to that caller; needs the feature `auth` |
-/// | `auth(may_write)`, `auth(\|caller, access\| …)` | a `Policy`: a function, or a closure without captures, that decides which callers may use the item, and with which arguments; needs the feature `auth` |
-/// | `single_use` | answers to a round of questions are accepted once (protocol revision 2026-07-28): a client that sends the same round again is rejected. Each process checks this for itself |
-/// | `task`, `task = "required"` | a call may, or must, become a task that its client follows (protocol revision 2025-11-25 and later). `task(required, later, ttl = "1h", poll = "2s")`: with `later` the call becomes a task at `ctx.begin_task()`. A client without tasks sees a tool with `required` in lists, but cannot call it |
-/// | `asks(elicitation, sampling, roots)` | capabilities that the function needs of the client. A call of a client without them is rejected before the function runs. A parameter `Elicit`, `Sample` or `Roots` has the same effect |
-/// | `order = -1` | position in lists: lower comes first, 0 by default; items of equal order are sorted by name |
-/// | `group = "admin"` | the item is only in servers that serve this group |
-/// | `meta("vendor.com/key" = 1)` | entries of `_meta`: numbers, `true`, `false`, text |
-/// | `strict` | an argument of the wrong JSON type is an error, even if its text could be read as the right type |
-/// | `lenient` | unknown arguments are accepted and dropped |
-/// | `schema = "full"`, `"compatible"`, `"static"` | form of the schema, instead of the server's setting. `"full"`: unabridged. `"compatible"`: the form that all clients understand. `"static"`: the compatible form, and a compile error if the compiler cannot write it |
-/// | `input_schema = expr` | clients get this schema instead of the one made from the parameters |
-/// | `crate = path` | path of `mcp_runtime`, if another crate re-exports it |
+/// | key, by example | type | default | protocol field | effect |
+/// |---|---|---|---|---|
+/// | `name = "add"` | string literal: 1 to 128 letters (A-Z, a-z), digits, `_`, `-` and `.` | name of the function | `name` | name that clients call |
+/// | `title = "Addition"` | text | none | `title`; `annotations.title` in 2025-03-26 | name that users see |
+/// | `description = ABOUT` | text | doc comment | `description` | description for the model |
+/// | `icon = "https://…"` | icon, repeatable | none | `icons`, since 2025-11-25 | icon that users see |
+/// | `read_only` | flag | not sent; clients assume `false` | `annotations.readOnlyHint` | the tool changes nothing |
+/// | `destructive` | flag | not sent; clients assume `true` | `annotations.destructiveHint` | the tool may delete or overwrite |
+/// | `idempotent` | flag | not sent; clients assume `false` | `annotations.idempotentHint` | a repeated call has no further effect. A task that a restart has interrupted then runs again, if the task store survives the restart |
+/// | `open_world` | flag | not sent; clients assume `true` | `annotations.openWorldHint` | the tool reaches things outside of the server |
+/// | `blocking` | flag | off | none | runs a plain `fn` on the pool of blocking threads |
+/// | `timeout = "30s"` | duration | `Builder::timeout`, otherwise no limit | none | fails a call that takes longer |
+/// | `rate = "10/s"` | rate | `Builder::rate`, otherwise no limit | none | limits how often one caller may call the tool |
+/// | `concurrency = 4` | integer, 1 or more | `Builder::concurrency`, otherwise no limit | none | limits how many calls of all callers together run at once |
+/// | `scopes("files:write")` | string literals | none | `scope` of the `WWW-Authenticate` header in a 403 response | scopes that a caller's access token must grant, all of them (feature `auth`) |
+/// | `auth(may_write)` | function, or closure without captures | none | none | `Policy` that decides which callers may use the tool, and with which arguments (feature `auth`) |
+/// | `asks(elicitation)` | any of `elicitation`, `sampling`, `roots` | what the parameters need | `requiredCapabilities` of the error | capabilities that the function needs of the client |
+/// | `single_use` | flag | off | none | accepts the answers to a round of questions only once (2026-07-28) |
+/// | `task` | task | off | `execution.taskSupport`, in 2025-11-25 only | lets a call run as a task that its client follows (since 2025-11-25) |
+/// | `order = -1` | integer (`i32`) | 0 | position in the list | lower comes first; items of equal order are sorted by name |
+/// | `group = "admin"` | string literal | none | none | only servers that serve this group have the item |
+/// | `meta("vendor.com/key" = 1)` | names with numbers, `true`, `false` or string literals | none | `_meta`, since 2025-06-18 | metadata for clients |
+/// | `strict` | flag | off | none | rejects an argument of the wrong JSON type, even if its text could be read as the right type |
+/// | `lenient` | flag | off | removes `"additionalProperties": false` from a full schema | accepts and drops unknown arguments |
+/// | `schema = "full"` | `"full"`, `"compatible"` or `"static"` | `Builder::schema_profile`, otherwise `"compatible"` | form of `inputSchema` and `outputSchema` | see below |
+/// | `input_schema = schema()` | expression: JSON text, or a value that serializes to the schema | made from the parameters | `inputSchema` | schema that clients get; its root must be an object schema |
+/// | `crate = path` | path | `::mcp_runtime` | none | path of `mcp_runtime`, if another crate re-exports it |
 ///
-/// For `rate`, a caller is the `Principal` if one is known, otherwise the session or the connection. Over HTTP without a session, it is
-/// the address that the request came from.
+/// The types in the tables:
+///
+/// | type | values |
+/// |---|---|
+/// | text | a string literal, or an expression that is a `&'static str` at compile time: a constant, or `include_str!("about.md")` |
+/// | flag | `key` alone, or `key = false`. A hint with `= false` sends `false` |
+/// | duration | a whole number with a unit: `500ms`, `30s`, `5m`, `1h` |
+/// | icon | `icon = "https://…"`, or `icon("https://…", mime_type = "image/png", sizes("48x48"))`. The keys become `mimeType` and `sizes`; a size is `"WIDTHxHEIGHT"` or `"any"` |
+/// | rate | `"10/s"`, `"10/m"` or `"10/h"`, or `rate("10/s", burst = 20)` |
+/// | task | `task`, `task = "required"`, or `task(required, later, ttl = "1h", poll = "2s")` |
+///
+/// `read_only` excludes `destructive`, and `strict` excludes `lenient`. `timeout`, `task` and `single_use` need a function that is `async`
+/// or `blocking`.
+///
+/// **`timeout`.** A tool that takes too long returns a result with `isError`. The time does not run while a user answers a question.
+///
+/// **`rate`.** After a pause, a caller may make 10 calls at once with `"10/s"`, or as many as `burst` sets. Further calls must be evenly
+/// spaced. A caller is the `Principal` if one is known, otherwise the session or the connection. Over HTTP without a session, a caller is
+/// the address that the request came from. Under protocol revision 2026-07-28, each round of a call that asks the client counts.
+///
+/// **`concurrency`.** A call counts until it has been answered, and a task until it has ended. A `blocking` call counts until its function
+/// returns, even if its client no longer waits.
+///
+/// **`scopes`.** Over HTTP, a caller without the scopes gets a 403 response that names the scopes to request. Lists do not show the item to
+/// this caller.
+///
+/// **`asks`.** A call of a client without these capabilities is rejected before the function runs. A parameter `Elicit`, `Sample` or
+/// `Roots` has the same effect.
+///
+/// **`single_use`.** A client that sends the same round again is rejected. Each process checks this for itself.
+///
+/// **`task`.** The keys have these meanings:
+///
+/// | key, by example | type | default | protocol field | effect |
+/// |---|---|---|---|---|
+/// | `required` | flag | off | `"required"` instead of `"optional"` | a call must become a task. Clients without tasks see the tool in lists, but cannot call it |
+/// | `later` | flag | off | none | the call becomes a task at `ctx.begin_task()` instead of at once |
+/// | `ttl = "1h"` | duration | `Limits::task_ttl`: 1 hour | `ttl` of the task; `ttlMs` in 2026-07-28 | time for which the task is kept after its creation, even while it runs. A `timeout` must not be longer |
+/// | `poll = "2s"` | duration | `Limits::task_poll`: 1 second | `pollInterval`; `pollIntervalMs` in 2026-07-28 | interval at which clients poll. It must be shorter than `ttl` |
+///
+/// **`schema`.** `"full"` is unabridged JSON Schema. `"compatible"` is the form that all clients understand. `"static"` is the compatible
+/// form, and a compile error if the compiler cannot write it.
+///
+/// Specification: Server features, Tools.
 #[proc_macro_attribute]
 pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Tool, attr.into(), item.into()).into()
@@ -106,28 +177,35 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Turns a function into a resource, or a template of many resources, that clients read by URI.
 ///
-/// The URI comes first. Its variables (RFC 6570) are parameters of the same name, parsed with `FromStr`. A URI whose text does not parse
-/// does not match. All other parameters are values of the server.
+/// The URI comes first. It is a string literal. Its variables (RFC 6570) are parameters of the same name, parsed with `FromStr`. A URI
+/// whose text does not parse does not match. All other parameters are values of the server. For a function that the model calls, use
+/// [`macro@tool`].
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
-/// # #[data]
-/// # struct Profile { name: String }
-/// # struct Db;
-/// # impl Db { async fn profile(&self, _: u64) -> Result<Json<Profile>> { Err(Error::not_found("nobody")) } }
-/// # struct Config;
-/// # impl std::fmt::Display for Config { fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { Ok(()) } }
-/// /// A user's profile.
-/// #[resource("users://{id}/profile", mime_type = "application/json")]
-/// async fn profile(id: u64, db: &Db) -> Result<Json<Profile>> {
-///     db.profile(id).await
+/// #[data]
+/// struct Profile {
+///     name: String,
 /// }
 ///
-/// /// The settings in use.
-/// #[resource("config://app", cache(public, ttl = "5m"))]
-/// fn settings(config: &Config) -> String {
-///     config.to_string()
+/// struct Db {
+///     names: Vec<String>,
+/// }
+///
+/// /// A user's profile.
+/// #[resource("users://{id}/profile", mime_type = "application/json")]
+/// async fn profile(id: usize, db: &Db) -> Result<Json<Profile>> {
+///     match db.names.get(id) {
+///         Some(name) => Ok(Json(Profile { name: name.clone() })),
+///         None => Err(Error::not_found(format!("there is no user {id}"))),
+///     }
+/// }
+///
+/// /// The number of users.
+/// #[resource("users://count", cache(public, ttl = "5m"))]
+/// fn count(db: &Db) -> String {
+///     db.names.len().to_string()
 /// }
 /// # fn main() {}
 /// ```
@@ -147,32 +225,44 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Keys
 ///
-/// | key | meaning |
-/// |---|---|
-/// | `mime_type = "text/plain"` | media type of the content |
-/// | `size = 1024`, `size = "1MB"` | size in bytes, if known; units are `B`, `KB`, `MB`, `GB`, `KiB`, `MiB`, `GiB` |
-/// | `cache(public, ttl = "5m")` | how long clients may cache the content, and whether they may share it |
-/// | `subscribe` | clients can subscribe to changes |
-/// | `audience(user, assistant)` | intended readers |
-/// | `priority = 0.8` | importance, from 0 (least) to 1 (most) |
+/// The URI becomes `uri`, or `uriTemplate` if it has variables. The types are those of [`macro@tool`].
 ///
-/// `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`, `group`,
-/// `meta` and `crate` work as for [`macro@tool`].
+/// | key, by example | type | default | protocol field | effect |
+/// |---|---|---|---|---|
+/// | `name = "config"` | string literal | name of the function | `name` | name in lists |
+/// | `title = "Settings"` | text | none | `title`, since 2025-06-18 | name that users see |
+/// | `description = ABOUT` | text | doc comment | `description` | description for models and users |
+/// | `icon = "https://…"` | icon, repeatable | none | `icons`, since 2025-11-25 | icon that users see |
+/// | `mime_type = "text/plain"` | string literal | the list shows none; contents have the type of the result | `mimeType` of the list entry and of the contents | media type of the content |
+/// | `size = 1024`, `size = "1MB"` | integer, or string literal with `B`, `KB`, `MB`, `GB`, `KiB`, `MiB` or `GiB` | none | `size` | size in bytes; not for a template |
+/// | `cache(public, ttl = "5m")` | `public`: flag; `ttl`: duration | private, 0 seconds | `cacheScope` and `ttlMs` of the contents, in 2026-07-28 | how long clients may cache the contents, and whether they may share them. A resource with `scopes` or `auth` cannot be `public` |
+/// | `subscribe` | flag | off | capability `resources.subscribe` | clients can subscribe to changes |
+/// | `audience(user, assistant)` | `user`, `assistant` or both | none | `annotations.audience` | intended readers |
+/// | `priority = 0.8` | number from 0 to 1 | none | `annotations.priority` | importance: 0 is the least, 1 the most |
+/// | `meta("vendor.com/key" = 1)` | names with literals | none | `_meta`, since 2025-06-18 | metadata for clients |
+///
+/// The keys `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`, `group` and `crate` work as for
+/// [`macro@tool`].
+///
+/// Specification: Server features, Resources.
 #[proc_macro_attribute]
 pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Resource, attr.into(), item.into()).into()
 }
 
-/// Turns a function into a prompt: messages that the user chooses and fills in.
+/// Turns a function into a prompt: messages that the user selects and fills in.
 ///
-/// Arguments are text. They are parsed with `FromStr`, or with `Deserialize` for a [`macro@data`] type that is one text or number, such
-/// as an enum without fields. JSON in an argument is not parsed. An argument of type `Option<T>` is optional.
+/// Arguments are text. The server parses them with `FromStr`, or with `Deserialize` for a [`macro@data`] type that is one text or number,
+/// such as an enum without fields. JSON in an argument is not parsed. An argument of type `Option<T>` is optional. For a function that the
+/// model calls, use [`macro@tool`].
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
-/// # struct Db;
-/// # impl Db { async fn people_starting_with(&self, _: &str) -> Vec<String> { Vec::new() } }
+/// struct Db {
+///     people: Vec<String>,
+/// }
+///
 /// /// Reviews code.
 /// #[prompt(title = "Code review")]
 /// fn review(
@@ -184,36 +274,75 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 ///
 /// #[completion]
-/// async fn people(typed: &str, db: &Db) -> Vec<String> {
-///     db.people_starting_with(typed).await
+/// fn people(typed: &str, db: &Db) -> Vec<String> {
+///     db.people.iter().filter(|name| name.starts_with(typed)).cloned().collect()
 /// }
 /// # fn main() {}
 /// ```
 ///
-/// `#[complete("a", "b")]` proposes these values. `#[complete(function)]` calls a function with [`macro@completion`]; any other function
-/// is a compile error. A method is named by its type: `#[complete(Self::people)]`. Enums and `bool` are completed without an attribute.
-/// `#[arg(…)]` works as for [`macro@tool`].
+/// # Arguments
 ///
-/// The keys are `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`,
-/// `group`, `meta` and `crate`, as for [`macro@tool`].
+/// `#[complete("a", "b")]` proposes these values. `#[complete(function)]` calls a function with [`macro@completion`]; any other function
+/// is a compile error. A method is named by its type: `#[complete(Self::people)]`. `#[arg(complete(…))]` means the same. Enums and `bool`
+/// are completed without an attribute.
+///
+/// `#[arg(…)]` takes the keys of [`macro@tool`], except `header`. Clients see these keys of an argument:
+///
+/// | key, by example | type | default | protocol field |
+/// |---|---|---|---|
+/// | `name = "in"` | string literal | name of the parameter | `arguments[].name` |
+/// | `title = "City"` | text | none | `arguments[].title`, since 2025-06-18 |
+/// | `description = CITY` | text | doc comment | `arguments[].description` |
+/// | `default`, `default = "en"` | nothing, or an expression | none: the argument is required | `arguments[].required` is `false` |
+/// | `complete("a", "b")`, `complete(function)` | string literals, or the path of a function | none | `completion.values` of the response to `completion/complete` |
+///
+/// # Keys
+///
+/// The types are those of [`macro@tool`].
+///
+/// | key, by example | type | default | protocol field | effect |
+/// |---|---|---|---|---|
+/// | `name = "review"` | string literal | name of the function | `name` | name that clients use |
+/// | `title = "Code review"` | text | none | `title`, since 2025-06-18 | name that users see |
+/// | `description = ABOUT` | text | doc comment | `description` | description for users |
+/// | `icon = "https://…"` | icon, repeatable | none | `icons`, since 2025-11-25 | icon that users see |
+/// | `meta("vendor.com/key" = 1)` | names with literals | none | `_meta`, since 2025-06-18 | metadata for clients |
+///
+/// The keys `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`, `group` and `crate` work as for
+/// [`macro@tool`].
+///
+/// Specification: Server features, Prompts.
 #[proc_macro_attribute]
 pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Prompt, attr.into(), item.into()).into()
 }
 
-/// Makes a function complete arguments, for `#[complete(function)]`.
+/// Turns a function into a source of completions, for `#[complete(function)]` on arguments of prompts and variables of resources.
 ///
-/// The function takes the text typed so far as `&str` or `String`. An `Option<T>` parameter is the argument of the same name, if the user
-/// has filled it in already. Other parameters are values of the server. The order of the parameters does not matter.
+/// The function takes the text typed so far as `&str` or `String`. A parameter of type `Option<T>` is the argument of the same name, if the
+/// user has already filled it in. Other parameters are values of the server. The order of the parameters does not matter. For a fixed list,
+/// write `#[complete("a", "b")]` without a function.
+///
+/// The function returns a `Vec` or an array of texts, a `Completion` with the total number of values, or a `Result` of these. Clients get
+/// the first 100 values.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
-/// # struct Db;
-/// # impl Db { async fn cities(&self, _: Option<&str>, _: &str) -> Vec<String> { Vec::new() } }
+/// struct City {
+///     name: String,
+///     country: String,
+/// }
+///
+/// struct Atlas {
+///     cities: Vec<City>,
+/// }
+///
 /// #[completion(timeout = "2s")]
-/// async fn cities(typed: &str, country: Option<String>, db: &Db) -> Vec<String> {
-///     db.cities(country.as_deref(), typed).await
+/// async fn cities(typed: &str, country: Option<String>, atlas: &Atlas) -> Vec<String> {
+///     let cities = atlas.cities.iter().filter(|city| city.name.starts_with(typed));
+///     let cities = cities.filter(|city| country.as_ref().is_none_or(|country| *country == city.country));
+///     cities.map(|city| city.name.clone()).collect()
 /// }
 ///
 /// /// Plans a trip.
@@ -227,18 +356,26 @@ pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// For a free function, the attribute declares a hidden type of the same name, by which `#[complete(function)]` recognises the function.
 /// Therefore no module or other type of that name can be in the same scope.
 ///
-/// The keys are `blocking`, `timeout` and `crate`, as for [`macro@tool`]. `#[arg(name = "…")]` names an argument whose name is not a Rust
-/// identifier.
+/// # Keys
+///
+/// | key, by example | type | default | protocol field | effect |
+/// |---|---|---|---|---|
+/// | `blocking` | flag | off | none | runs a plain `fn` on the pool of blocking threads |
+/// | `timeout = "2s"` | duration | `Builder::timeout`, otherwise no limit | none | fails a request that takes longer |
+/// | `crate = path` | path | `::mcp_runtime` | none | path of `mcp_runtime`, if another crate re-exports it |
+///
+/// `#[arg(name = "…")]` names an argument whose name is not a Rust identifier. It is the only key of `#[arg]` here.
+///
+/// Specification: Server features, Utilities, Completion.
 #[proc_macro_attribute]
 pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Completion, attr.into(), item.into()).into()
 }
 
-/// Registers the methods of an impl block that have [`macro@tool`], [`macro@resource`], [`macro@prompt`] or
-/// [`macro@completion`].
+/// Registers the methods of an impl block that have [`macro@tool`], [`macro@resource`], [`macro@prompt`] or [`macro@completion`].
 ///
-/// `&self` is the state of this type that was given to the server. Functions without a receiver are registered too. The macro leaves the
-/// other members of the block unchanged.
+/// `&self` is the state of this type that was passed to `Builder::state` or returned by the closure of `Builder::setup`. Functions without
+/// a receiver are registered too. The macro leaves the other members of the block unchanged. A free function needs no `#[handlers]`.
 ///
 /// ```no_run
 /// use mcp_runtime::prelude::*;
@@ -269,10 +406,10 @@ pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// A completion function of the block is named by its type: `#[complete(Self::titles)]` or `#[complete(Notes::titles)]`.
+/// `#[complete(…)]` and `items![…]` name a method by its type: `#[complete(Self::titles)]`, `items![Notes::add]`.
 ///
-/// The state is shared by concurrent calls, so a method cannot take `&mut self` or `self`. The block must be an inherent impl without
-/// type parameters.
+/// Concurrent calls share the state, so a method cannot take `&mut self` or `self`. The block must be an inherent impl without type
+/// parameters or lifetimes.
 ///
 #[doc = include_str!("../docs/shared_keys.md")]
 #[proc_macro_attribute]
@@ -282,8 +419,9 @@ pub fn handlers(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a struct or an enum usable as an argument and as a result.
 ///
-/// Derives serde's `Serialize` and `Deserialize` and schemars' `JsonSchema` through `mcp-runtime`, so that you need neither crate as a
-/// dependency. Attributes of both crates work below `#[data]`. Doc comments describe the fields.
+/// It derives [`macro@Schema`], serde's `Serialize` and `Deserialize`, and schemars' `JsonSchema`. The derives go through
+/// `mcp-runtime`, so you need neither serde nor schemars as a dependency. Attributes of both crates work below `#[data]`. Doc comments
+/// describe the fields. For a type that users fill in, use [`macro@form`].
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -300,10 +438,16 @@ pub fn handlers(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// A field has a type of std, a type with `#[data]`, or a type of another crate for which schemars has a feature:
-/// `cargo add schemars --features uuid1` for `Uuid`. Bounds such as `#[schemars(range(max = 9))]` are published in the schema, but not
-/// checked when a call arrives. `#[arg(…)]` is for parameters.
+/// `cargo add schemars --features uuid1` for `Uuid`.
 ///
-/// The only key is `crate = path`.
+/// Bounds such as `#[schemars(range(max = 9))]` are part of the schema, but the server does not check them when a call arrives. For bounds
+/// that the server checks, put `#[arg(…)]` on a parameter.
+///
+/// # Keys
+///
+/// | key, by example | type | default | protocol field | effect |
+/// |---|---|---|---|---|
+/// | `crate = path` | path | `::mcp_runtime` | none | path of `mcp_runtime`, if another crate re-exports it |
 #[proc_macro_attribute]
 pub fn data(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::data(attr.into(), item.into()).into()
@@ -315,7 +459,7 @@ pub fn schema(item: TokenStream) -> TokenStream {
     entry::schema(item.into()).into()
 }
 
-/// Always fails, with an error that names `#[data]`. Serde's own derive would need serde among the user's dependencies.
+/// Always fails, with an error that recommends `#[data]`. The derive of serde would need serde among the user's dependencies.
 #[doc(hidden)]
 #[proc_macro_derive(Serialize, attributes(serde))]
 pub fn serialize(item: TokenStream) -> TokenStream {
@@ -344,36 +488,53 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Returns the builder of a server with the items of this package; exported as `mcp_runtime::server!`.
 ///
-/// By default the server has the name, version and description of the Cargo package.
+/// The server has all functions of the package with [`macro@tool`], [`macro@resource`] and [`macro@prompt`]. To name them one by one, pass
+/// [`items!`](macro@items) to `Builder::items`.
 ///
 /// ```no_run
-/// # use mcp_runtime::{self as my_tools, prelude::*};
-/// # struct Db;
-/// # impl Db { async fn open() -> Result<Db> { Ok(Db) } }
+/// use mcp_runtime::prelude::*;
+///
+/// struct Db;
+///
+/// impl Db {
+///     async fn open() -> Result<Self> {
+///         Ok(Self)
+///     }
+/// }
+///
 /// fn main() -> Exit {
-///     server!(instructions = "Ask before you delete.", with = [my_tools])
+///     server!(title = "Notes", instructions = "Ask before you delete a note.")
 ///         .setup(async || Db::open().await)
 ///         .run()
 /// }
 /// ```
 ///
-/// | key | meaning |
-/// |---|---|
-/// | `with = [my_tools]` | adds the items of these crates |
-/// | `group = "admin"` | serves the items of this group instead of those without one |
-/// | `instructions = …` | instructions for the model |
-/// | `title = …`, `icon = "https://…"`, `website = …` | shown to users |
-/// | `name = …`, `version = …` | replace those of the package |
-/// | `max_result = "1MB"` | largest result of a tool; a number is in bytes |
-/// | `crate = path` | path of `mcp_runtime` |
+/// # Keys
 ///
 /// Values can be expressions, except those of `with`, `icon` and `crate`.
+///
+/// | key, by example | type | default | protocol field | effect |
+/// |---|---|---|---|---|
+/// | `with = [my_tools]` | names of crates | none | none | adds the items of these crates |
+/// | `group = "admin"` | text | the items without a group | none | serves the items of this group instead |
+/// | `instructions = "…"` | text | none | `instructions` | instructions for the model |
+/// | `title = "Notes"` | text | none | `serverInfo.title`, since 2025-06-18 | name that users see |
+/// | `name = "notes"` | text | name of the program, otherwise of the package | `serverInfo.name` | name of the server |
+/// | `version = "1.0.0"` | text | version of the package | `serverInfo.version` | version of the server |
+/// | `icon = "https://…"` | icon, repeatable; see [`macro@tool`] | none | `serverInfo.icons`, since 2025-11-25 | icon that users see |
+/// | `website = "https://…"` | text | none | `serverInfo.websiteUrl`, since 2025-11-25 | website of the server |
+/// | `max_result = "1MB"` | number of bytes, or text with `B`, `KB`, `MB`, `GB`, `KiB`, `MiB` or `GiB` | no limit | none | maximum size of a tool's result; a larger result becomes an error |
+/// | `crate = path` | path | `::mcp_runtime` | none | path of `mcp_runtime`, if another crate re-exports it |
+///
+/// `serverInfo.description` is the description of the package (since 2025-11-25).
 #[proc_macro]
 pub fn server(tokens: TokenStream) -> TokenStream {
     entry::server(tokens.into()).into()
 }
 
-/// Names items one by one, in the order in which they will be listed.
+/// Returns a list of items for `Builder::items`: the server has exactly these items, and lists them in this order.
+///
+/// Without it, [`server!`](macro@server) serves all items of the package, sorted by `order` and name.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -385,11 +546,12 @@ pub fn server(tokens: TokenStream) -> TokenStream {
 /// }
 ///
 /// mod tools {
-///     # use mcp_runtime::prelude::*;
-///     /// Who you are.
+///     use mcp_runtime::prelude::*;
+///
+///     /// The current user.
 ///     #[resource("users://me")]
 ///     pub fn profile() -> &'static str {
-///         "nobody"
+///         "Ada Lovelace"
 ///     }
 /// }
 ///
@@ -397,9 +559,15 @@ pub fn server(tokens: TokenStream) -> TokenStream {
 /// assert!(server.is_ok());
 /// ```
 ///
-/// A method is named by its type: `items![Notes::search]`.
+/// Each entry is the path of a function with one of the attributes. A method is named by its type: `items![Notes::search]`.
 ///
-/// Each entry is the path of a function with one of the attributes. `items![crate = path, …]` sets the path of `mcp_runtime`.
+/// # Keys
+///
+/// The key comes before the paths: `items![crate = my_framework::mcp_runtime, add]`.
+///
+/// | key, by example | type | default | protocol field | effect |
+/// |---|---|---|---|---|
+/// | `crate = path` | path | `::mcp_runtime` | none | path of `mcp_runtime`, if another crate re-exports it |
 #[proc_macro]
 pub fn items(tokens: TokenStream) -> TokenStream {
     entry::items(tokens.into()).into()

@@ -2,7 +2,7 @@
 
 use syn::LitStr;
 
-/// A URI, or a template of many URIs.
+/// URI without variables, or template of many URIs.
 pub(crate) struct Template {
     pub(crate) uri: LitStr,
     pub(crate) segments: Vec<Segment>,
@@ -39,7 +39,10 @@ pub(crate) enum VariableKind {
 }
 
 impl Template {
-    /// Reads the literal. Every error points at the literal, and its text shows the template with a caret at the mistake.
+    /// Parses the literal.
+    ///
+    /// # Errors
+    /// Returns all mistakes. Each error points at the literal, and its message shows the template with a caret below the mistake.
     pub(crate) fn read(uri: &LitStr) -> Result<Self, Vec<syn::Error>> {
         let text = uri.value();
         let mut parser = Parser { text: &text, segments: Vec::new(), problems: Vec::new() };
@@ -162,7 +165,7 @@ impl Parser<'_> {
         self.segments.push(Segment::Literal(text.to_owned()));
     }
 
-    /// Reads the expression whose text between the braces is `start..end`.
+    /// Reads the expression between two braces, which is the text at `start..end`.
     fn expression(&mut self, start: usize, end: usize) {
         let text = &self.text[start..end];
         let (kind, skipped) = match text.chars().next() {
@@ -237,7 +240,7 @@ impl Parser<'_> {
         self.segments.push(Segment::Variable(Variable { name: name.to_owned(), kind, explode }));
     }
 
-    /// Checks that a match can tell where the previous variable ends and this one begins.
+    /// Checks that the end of the previous variable is unambiguous.
     fn check_neighbour(&mut self, at: usize, kind: VariableKind) {
         use VariableKind::{Label, Path, Query, QueryMore, Reserved, Simple};
         let before = match self.segments.last() {
@@ -265,7 +268,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Rejects literal `..` segments, with which one address would have two spellings.
+    /// Rejects `..` segments in literal text, because clients resolve them before they send a request.
     fn check_parents(&mut self) {
         let path = self.text.split(['?', '#']).next().unwrap_or_default();
         let mut at = 0;

@@ -1,5 +1,5 @@
-//! Entry points for benchmarks: each function runs one stage of a call as the server runs it. No part of this module is for users, and all
-//! of it may change in any release.
+//! Entry points for benchmarks. Each function runs one stage of a call exactly as the server does. This module is not for users, and may
+//! change in any release.
 
 #![allow(missing_docs, reason = "public only for the crate's own benchmarks")]
 
@@ -38,7 +38,7 @@ impl Default for Frames {
 }
 
 impl Frames {
-    /// Adds the bytes of one or more reads, and splits them. Returns the number of complete lines.
+    /// Adds the bytes of one or more reads, and splits them into lines. Returns the number of complete lines.
     pub fn cut(&mut self, mut bytes: &[u8]) -> usize {
         let mut count = 0;
         while !bytes.is_empty() {
@@ -162,7 +162,7 @@ impl ParsedTemplate {
     }
 }
 
-/// Writes the cursor after a tool, as lists do.
+/// Encodes the cursor that follows a tool in a list.
 pub fn write_cursor(order: i64, name: &str) -> String {
     ListCursor { order, name: name.to_owned() }.encode(ListKind::Tools)
 }
@@ -172,7 +172,7 @@ pub fn read_cursor(text: &str) -> bool {
     black_box(ListCursor::decode(ListKind::Tools, text)).is_some()
 }
 
-/// Key of a server that seals the state of its calls and leaves it with their clients.
+/// Key that seals the state which a client keeps between two rounds.
 #[cfg(feature = "state-key")]
 #[derive(Debug)]
 pub struct Sealed(crate::ask::StateSealer);

@@ -1,4 +1,4 @@
-//! Manifest of a running server, for the comparison with its lock file. The crate `mcp-runtime-contract` compares.
+//! Manifest of a server, which the crate `mcp-runtime-contract` compares with a lock file.
 
 use mcp_runtime_contract::{ItemKind, JsonObject, Manifest};
 #[cfg(feature = "contract")]
@@ -16,7 +16,7 @@ use crate::{
     server::Identity,
 };
 
-/// Returns everything that a server publishes.
+/// Returns the manifest of a server.
 #[cfg_attr(
     not(any(feature = "stdio", feature = "contract")),
     allow(dead_code, reason = "the command `schema` and the comparison need it")
@@ -31,7 +31,7 @@ pub(crate) fn manifest(identity: &Identity, snapshot: &Snapshot) -> Manifest {
     manifest
 }
 
-/// Returns everything that a server publishes, and the places of its items in the sources.
+/// Returns the manifest of a server, and the source locations of its items.
 #[cfg(feature = "contract")]
 pub(crate) fn published(identity: &Identity, snapshot: &Snapshot) -> Published {
     let mut places = SourcePlaces::default();
@@ -60,7 +60,7 @@ fn server(identity: &Identity) -> JsonObject {
     server
 }
 
-/// Returns an entry as the newest revision lists it, with additional facts that the lists of the protocol do not contain.
+/// Returns an entry in the form in which the newest revision lists it, with facts that the lists of the protocol do not contain.
 fn item(entry: &Entry) -> JsonObject {
     let mut item = object(&protocol::listed(entry));
     if let Some(task) = entry.task() {
@@ -84,11 +84,11 @@ fn item(entry: &Entry) -> JsonObject {
 }
 
 fn object(text: &[u8]) -> JsonObject {
-    // This crate has written the text, so it is valid JSON.
+    // This crate generated the text, so the text is valid JSON.
     serde_json::from_slice(text).unwrap_or_default()
 }
 
-/// Returns the places of an item and of its arguments in the sources.
+/// Returns the source locations of an item and of its arguments.
 #[cfg(feature = "contract")]
 fn place(entry: &Entry) -> ItemPlace {
     let place = match entry.origin {

@@ -1,16 +1,19 @@
-//! The opaque error type and its kinds. A table in `protocol::revision` maps the kinds to JSON-RPC codes.
+//! Errors of handlers and of servers that cannot start. A table in `protocol::revision` maps the kinds of an [`Error`] to JSON-RPC codes.
 
 use std::{fmt, io};
 
 type ErrorSource = Box<dyn std::error::Error + Send + Sync>;
 
-/// The error of a handler.
+/// Error that a handler returns.
 ///
-/// Every type that implements [`std::error::Error`] converts into it with `?`; [`Error::msg`] makes one from plain text. The model sees
-/// such a failure as a tool result with `isError`. Prompts and resources answer with a JSON-RPC error. The other constructors choose a
-/// JSON-RPC error instead: the client program sees it, the model usually does not.
+/// `?` converts every type that implements [`std::error::Error`] into an `Error`. [`Error::msg`] creates one from text. A tool that fails
+/// with such an error returns a result with `isError`, which the model sees. Prompts and resources return a JSON-RPC error instead.
+///
+/// The other constructors choose a JSON-RPC error for tools too. The client program sees a JSON-RPC error, but the model usually does not.
 ///
 /// Like `anyhow::Error`, this type does not implement [`std::error::Error`]. Otherwise `?` could not convert every error into it.
+///
+/// Specification: Server features, Tools (error handling).
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -30,7 +33,7 @@ pub struct Error(Box<ErrorParts>);
 struct ErrorParts {
     kind: ErrorKind,
     message: String,
-    /// JSON text for the `data` member of a JSON-RPC error.
+    /// JSON text of the `data` member of a JSON-RPC error.
     data: Option<String>,
     source: Option<ErrorSource>,
 }
@@ -44,20 +47,20 @@ pub(crate) enum ErrorKind {
     InvalidRequest,
     MethodNotFound,
     InvalidParams,
-    /// A resource that does not exist; the code differs between revisions.
+    /// A resource that does not exist. The JSON-RPC code differs between revisions.
     ResourceNotFound,
-    /// An internal fault, whose reason the caller must not see.
+    /// An internal error, whose cause the client must not see.
     Internal,
     /// The request names a protocol revision that the server does not serve.
     UnsupportedVersion,
-    /// A header differs from the value in the body that the header repeats.
+    /// A header of the request differs from the value in the body that it repeats.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
     HeaderMismatch,
     /// The client lacks a capability that the item needs.
     MissingCapability,
-    /// The user must go to a page before the call can go on.
+    /// The user must visit a page before the call can continue.
     UrlRequired,
-    /// A code that the author has chosen.
+    /// A JSON-RPC error with a code that the author of the server has chosen.
     Custom(i32),
 }
 
@@ -78,7 +81,7 @@ impl Error {
         Self::of(ErrorKind::ResourceNotFound, message)
     }
 
-    /// Creates an error that the caller must not see. The server logs its text and answers with a bare -32603.
+    /// Creates an internal error: JSON-RPC error -32603 without a cause. The server logs the text, and the client never sees it.
     pub fn internal(error: impl fmt::Display) -> Self {
         Self::of(ErrorKind::Internal, error)
     }
@@ -87,6 +90,13 @@ impl Error {
     ///
     /// # Panics
     /// Panics if `code` is in the range that JSON-RPC reserves.
+    ///
+    /// ```
+    /// use mcp_runtime::Error;
+    ///
+    /// let error = Error::code(1001, "the printer is busy").with_data(["tray 1", "tray 2"]);
+    /// assert_eq!(error.to_string(), "the printer is busy");
+    /// ```
     pub fn code(code: i32, message: impl fmt::Display) -> Self {
         assert!(
             !(-32768..=-32000).contains(&code),
@@ -95,7 +105,7 @@ impl Error {
         Self::of(ErrorKind::Custom(code), message)
     }
 
-    /// Adds the `data` member of a JSON-RPC error. A value that cannot be written as JSON is left out.
+    /// Adds the `data` member of a JSON-RPC error. A value that cannot be serialized as JSON is left out.
     #[must_use]
     pub fn with_data(mut self, data: impl serde::Serialize) -> Self {
         self.0.data = serde_json::to_string(&data).ok();
@@ -119,8 +129,8 @@ impl Error {
         Self::of(ErrorKind::ResourceNotFound, text).with_uri(uri)
     }
 
-    /// Adds `data.uri`, unless the author has set data already. A URI of more than 2 KiB is left out instead of truncated, because a
-    /// truncated URI would name another resource.
+    /// Adds `data.uri`, unless the author has set data. A URI of more than 2 KiB is left out instead of truncated, because a truncated URI
+    /// would name another resource.
     pub(crate) fn with_uri(mut self, uri: &str) -> Self {
         if self.0.data.is_none() && uri.len() <= 2048 {
             self = self.with_data(std::collections::BTreeMap::from([("uri", uri)]));
@@ -141,6 +151,15 @@ impl Error {
     }
 
     /// Returns the original error that `?` converted into this error, if its type is `E`.
+    ///
+    /// ```
+    /// use std::num::ParseIntError;
+    ///
+    /// use mcp_runtime::Error;
+    ///
+    /// let error = Error::from("ten".parse::<i64>().unwrap_err());
+    /// assert!(error.downcast_ref::<ParseIntError>().is_some());
+    /// ```
     pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
         self.0.source.as_ref()?.downcast_ref()
     }
@@ -149,7 +168,7 @@ impl Error {
 impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {
         let source: ErrorSource = Box::new(error);
-        // `?` on `Unanswered::Failed` returns the `Error` inside of it, so that its kind and data are kept.
+        // `?` on `Unanswered::Failed` returns the inner `Error`, so that the kind and the data of the inner error are kept.
         let source = match source.downcast() {
             Ok(unanswered) => match *unanswered {
                 Unanswered::Failed(error) => return error,
@@ -170,12 +189,34 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
 /// Reason why a question to the client has no answer.
 ///
 /// `?` converts the reason into a failure that the model sees. To continue without an answer, match on the reason.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Whether to go on.
+/// #[form]
+/// struct Consent {
+///     go: bool,
+/// }
+///
+/// /// Cleans up, if the user agrees.
+/// #[tool]
+/// async fn clean(ctx: &Context) -> Result<String> {
+///     let answer: Result<Consent, Unanswered> = ctx.elicit("consent", "Go on?").await;
+///     match answer {
+///         Ok(consent) if consent.go => Ok("cleaned".to_owned()),
+///         Ok(_) | Err(Unanswered::Declined) => Ok("left as it was".to_owned()),
+///         Err(other) => Err(other.into()),
+///     }
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Unanswered {
     /// The user declined to answer.
     Declined,
-    /// The user closed the question without an answer.
+    /// The user dismissed the question without an answer.
     Cancelled,
     /// The client could not be asked, or did not answer.
     Failed(Error),
@@ -199,8 +240,8 @@ impl From<Error> for Unanswered {
     }
 }
 
-/// Returns the error and its causes in one line. Many errors repeat the text of their cause, so a cause that is already in the text is left
-/// out.
+/// Joins the messages of an error and its causes in one line. A cause whose message is already in the text is left out, because many errors
+/// repeat the message of their cause.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -243,17 +284,29 @@ pub(crate) fn truncated(text: &str, most: usize) -> &str {
     }
 }
 
-/// Result type of handlers. `Result<T>` fails with [`Error`], `Result<T, E>` with any type that implements [`Display`](fmt::Display).
+/// Result type of handlers.
+///
+/// `Result<T>` fails with [`Error`]. `Result<T, E>` fails with any type that implements [`Display`](fmt::Display).
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Error of a server that cannot start. It lists all problems at once, each with its place in your code.
+/// Problems that keep a server from starting, each with its location in your code.
+///
+/// [`Builder::build`](crate::Builder::build) returns all problems at once. To find them in a test, use
+/// [`assert_builds!`](crate::testing::assert_builds).
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let error = mcp_runtime::server!().timeout(Duration::ZERO).build().unwrap_err();
+/// assert!(error.problems().iter().any(|problem| problem.contains("timeout")));
+/// ```
 #[derive(Debug)]
 pub struct BuildError {
     pub(crate) problems: Vec<String>,
 }
 
 impl BuildError {
-    /// Returns the problems, one text each.
+    /// Returns one text for each problem.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
@@ -275,21 +328,35 @@ impl fmt::Display for BuildError {
 impl std::error::Error for BuildError {}
 
 /// Error with which a server stops or fails to start.
+///
+/// The methods of [`Builder`](crate::Builder) that serve return it.
+///
+/// ```
+/// use mcp_runtime::ServeError;
+///
+/// /// Returns the exit code for a supervisor that must not restart a misconfigured server.
+/// fn exit_code(error: &ServeError) -> u8 {
+///     match error {
+///         ServeError::Build(_) | ServeError::Bind(_) => 78,
+///         _ => 1,
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The server cannot be built.
+    /// The settings or the items have problems.
     Build(BuildError),
     /// `setup` failed. The text is the message of its error.
     Setup(String),
-    /// The task store cannot be opened, or its tasks cannot be read.
+    /// The task store cannot be opened, or its tasks cannot be read. The text is the reason.
     TaskStore(String),
-    /// Authorization is not possible as configured. The text is the reason.
+    /// The configured authorization is not possible. The text is the reason.
     #[cfg(feature = "auth")]
     Auth(String),
     /// The server cannot listen on the address.
     Bind(io::Error),
-    /// A handler blocked its thread and was cut off when the server had to stop. The text names the handler and the fix.
+    /// A handler still blocked its thread when the server had to stop, so it was cut off. The text names the handler and the fix.
     Unresponsive(String),
     /// The transport failed.
     Io(io::Error),

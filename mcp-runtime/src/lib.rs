@@ -1,12 +1,28 @@
 //! Model Context Protocol servers from plain functions.
 //!
-//! Put `#[tool]`, `#[resource]` or `#[prompt]` on a function, and `cargo run` gives a server that every MCP
-//! client can use:
+//! Put `#[tool]`, `#[resource]` or `#[prompt]` on a function, and `cargo run` starts a server that every MCP client can use:
 //!
 #![cfg_attr(feature = "stdio", doc = "```no_run")]
 // Without the feature there is no `run`, so there is nothing to compile.
 #![cfg_attr(not(feature = "stdio"), doc = "```ignore")]
 //! use mcp_runtime::prelude::*;
+//!
+//! #[data]
+//! struct Profile {
+//!     name: String,
+//! }
+//!
+//! struct Db;
+//!
+//! impl Db {
+//!     async fn open() -> Result<Self> {
+//!         Ok(Self)
+//!     }
+//!
+//!     async fn profile(&self, id: u64) -> Result<Profile> {
+//!         Ok(Profile { name: format!("User {id}") })
+//!     }
+//! }
 //!
 //! /// Adds two numbers.
 //! #[tool(read_only, idempotent)]
@@ -19,17 +35,10 @@
 //!     a + b
 //! }
 //!
-//! # #[data]
-//! # struct Profile { name: String }
-//! # struct Db;
-//! # impl Db {
-//! #     async fn open() -> Result<Db> { Ok(Db) }
-//! #     async fn profile(&self, id: u64) -> Result<Json<Profile>> { Ok(Json(Profile { name: id.to_string() })) }
-//! # }
 //! /// A user's profile.
 //! #[resource("users://{id}/profile", mime_type = "application/json")]
 //! async fn profile(id: u64, db: State<Db>) -> Result<Json<Profile>> {
-//!     db.profile(id).await
+//!     Ok(Json(db.profile(id).await?))
 //! }
 //!
 //! /// Reviews code.
@@ -40,7 +49,7 @@
 //!
 //! #[completion]
 //! fn languages(typed: &str) -> Vec<String> {
-//!     ["rust", "python", "go"].iter().filter(|it| it.starts_with(typed)).map(ToString::to_string).collect()
+//!     ["rust", "python", "go"].iter().filter(|name| name.starts_with(typed)).map(ToString::to_string).collect()
 //! }
 //!
 //! fn main() -> Exit {
@@ -48,8 +57,9 @@
 //! }
 //! ```
 //!
-//! Schemas come from the signatures. The framework does the rest: registration, advertisement, pagination, completion, progress,
-//! cancellation, subscriptions, transports and all five protocol revisions (2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28).
+//! The schemas come from the signatures of the functions. The framework does the rest: registration, advertisement, pagination, completion,
+//! progress, cancellation, subscriptions and transports. It speaks all five protocol revisions: 2024-11-05, 2025-03-26, 2025-06-18,
+//! 2025-11-25 and 2026-07-28.
 //!
 //! **Parameters.** A parameter whose type implements [`FromCall`](extract::FromCall) gets its value from the server. Every other parameter
 //! gets its value from the client. `&T` is shared state; `&str` and `&[T]` are arguments.
@@ -57,7 +67,8 @@
 //! **Results.** See [`ToolReply`](reply::ToolReply), [`ResourceReply`](reply::ResourceReply) and [`PromptReply`](reply::PromptReply).
 //!
 //! **Serving.** `Builder::run` serves stdio, or HTTP if the program is started with `--http` (feature `http`). A tokio application calls
-//! `Builder::serve_stdio`, [`Builder::serve`], `serve_http` or `bind_http`, or mounts `into_service` (tower) or `into_router` (axum).
+//! `Builder::serve_stdio`, [`Builder::serve`], `serve_http` or `bind_http`. A web application mounts `into_service` (tower) or
+//! `into_router` (axum).
 //!
 //! **Attributes.** See [`tool`](prelude::tool), [`resource`](prelude::resource), [`prompt`](prelude::prompt),
 //! [`completion`](prelude::completion), [`handlers`](prelude::handlers) and [`server!`](server!).
@@ -73,11 +84,11 @@
 //! | `http` | one HTTP endpoint for every protocol revision: `--http`, `serve_http`, `bind_http`, `into_service` |
 //! | `axum` | `into_router`, for axum applications |
 //! | `auth` | access tokens for HTTP requests: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth`; the crate `mcp-runtime-authorization-server` issues them |
-//! | `state-key` | `.state_key(…)`: under protocol revision 2026-07-28 the rounds of a call may go to several instances, and survive a restart |
-//! | `sqlite` | `SqliteStore`: a file of tasks and logins that survive a restart; builds SQLite from its C source |
-//! | `inventory` | registration through constructors instead of the linker (always the case on wasm) |
+//! | `state-key` | `.state_key(…)`: under protocol revision 2026-07-28, another instance or a restarted server can continue a call |
+//! | `sqlite` | `SqliteStore`, which keeps tasks and logins in a file across restarts; compiles SQLite from its C source |
+//! | `inventory` | registration of items through the crate `inventory` instead of `linkme` (always the case on wasm) |
 
-// On the documentation site, which builds with a nightly compiler, each item shows the feature that it needs.
+// docs.rs builds with a nightly compiler, where `doc_cfg` shows the feature that each item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 /// Compiles the example of README.md as a test.
@@ -119,7 +130,8 @@ mod transport;
 mod unavailable;
 mod unwind;
 
-// A name below may need a disabled feature or another crate. The compiler's error then shows the `cfg` line of the name, with its comment.
+// Some of these names need a feature or another crate. If it is missing, the compiler's error shows the `cfg` line of the name, whose
+// comment is the command that adds it.
 pub use builder::{Builder, Items};
 #[doc(hidden)]
 pub use builder::{Made, Opening, Setup, Size};
@@ -171,7 +183,7 @@ pub mod content {
     };
 }
 
-/// Questions to the user in front of the client: forms, and pages to visit.
+/// Questions to the user in front of the client: forms to fill in, and pages to visit.
 pub mod elicitation {
     pub use crate::call::{
         context::{AskAll, Asked},
@@ -181,7 +193,7 @@ pub mod elicitation {
     pub use crate::error::Unanswered;
 }
 
-/// Parameters that the server fills in, and the trait that makes a type such a parameter.
+/// Parameters of handlers that get their value from the server, and [`FromCall`](crate::extract::FromCall), which adds types of your own.
 pub mod extract {
     pub use crate::call::{
         context::{ProgressIter, ProgressStream},
@@ -212,7 +224,7 @@ pub mod middleware {
     pub use crate::model::{Operation, Outcome};
 }
 
-/// Types that a handler may return, by the kind of item.
+/// Return types of handlers: one trait for each kind of item, which lists the possible types.
 pub mod reply {
     pub use crate::call::reply::{
         CompletionReply, IntoFailure, PromptReply, ResourceReply, ToolReply, WithMeta,
@@ -228,7 +240,7 @@ pub mod sampling {
     };
 }
 
-/// Calls that continue as tasks, and the stores that keep the tasks.
+/// Calls that continue as tasks after their response, and stores for these tasks.
 pub mod tasks {
     pub use crate::model::TaskSupport;
     #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
@@ -236,7 +248,7 @@ pub mod tasks {
     pub use crate::task::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
 }
 
-/// The names that the source of a server uses: `use mcp_runtime::prelude::*;`.
+/// Names that most servers use: `use mcp_runtime::prelude::*;`.
 ///
 #[cfg_attr(feature = "stdio", doc = "```no_run")]
 // Without the feature there is no `run`, so there is nothing to compile.
@@ -248,8 +260,8 @@ pub mod tasks {
 /// }
 /// ```
 ///
-/// The prelude contains `Serialize`, `Deserialize` and `JsonSchema` as traits only; [`data`](macro@prelude::data) derives them. To use the
-/// derive macros of the same names, add `serde` and `schemars` to your dependencies, and import the macros from there:
+/// The prelude contains `Serialize`, `Deserialize` and `JsonSchema` only as traits, which [`data`](macro@prelude::data) derives. To use the
+/// derive macros with these names, add `serde` and `schemars` to your dependencies, and import the macros from these crates:
 /// `use serde::Deserialize;`.
 pub mod prelude {
     pub use mcp_macros::{
@@ -257,7 +269,7 @@ pub mod prelude {
         prompt, resource, server, tool,
     };
 
-    // A glob import, so that the derives above shadow the derives of serde and schemars.
+    // This is a glob import, so that the derives above shadow the derives of serde and schemars.
     pub use super::traits::*;
     #[cfg(feature = "stdio")] // cargo add mcp-runtime --features stdio
     pub use crate::Exit;
@@ -275,13 +287,13 @@ pub mod prelude {
     };
 }
 
-/// Traits of the prelude, with their derives.
+/// Traits of the prelude, with the derive macros of the same names.
 mod traits {
     pub use schemars::JsonSchema;
     pub use serde::{Deserialize, Serialize};
 }
 
-/// Exports for the test of the stdio guard, which needs a process of its own.
+/// Exports for the test of the stdio guard. The test is a separate process, because the guard replaces stdout.
 #[doc(hidden)]
 #[cfg(all(feature = "stdio", any(unix, windows)))]
 pub mod __stdio {
@@ -379,7 +391,7 @@ pub mod __private {
         };
     }
 
-    /// Doc comments that the macro could not read, because they come from `include_str!`.
+    /// Function for doc comments that the macro cannot read, because they come from `include_str!`.
     pub mod doc {
         pub use crate::item::trim_doc as trim;
     }

@@ -1,4 +1,4 @@
-//! Limits of a server. Each limit has its own error.
+//! Limits of a server, for each client and for all clients together. Each limit has its own error.
 
 mod caller;
 mod gate;
@@ -25,27 +25,28 @@ pub use crate::model::Rate;
 
 use mcp_runtime_wire as wire;
 
-/// Size in bytes above which a message counts for the limits of all clients. For smaller messages, updating the shared counter would cost
-/// too much.
+/// Size in bytes above which a message counts toward the byte limits that all clients share. For smaller messages, updating the shared
+/// counter would cost too much.
 pub(crate) const LARGE: usize = 64 << 10;
 
-/// Limits of a server, for one client and for all clients together: [`Builder::limits`](crate::Builder::limits).
+/// Limits of a server, for each client and for all clients together.
 ///
-/// Requests beyond a limit get an error that names the limit. Nothing is queued without bound. [`Handle::stats`](crate::Handle::stats)
-/// counts the refusals.
+/// Pass them to [`Builder::limits`](crate::Builder::limits). A request beyond a limit fails with an error that names the limit, and no
+/// queue grows without bound. [`Handle::stats`](crate::Handle::stats) counts these failures. For limits of a single tool, resource or
+/// prompt, see [`Rate`] and [`Builder::concurrency`](crate::Builder::concurrency).
 ///
-/// The limits of all clients together (`max_total_calls`, `all_streams`, `connections`, `sessions`, `tasks`, `all_subscription_bytes`,
-/// `all_state`) are shared fairly. The last eighth of each limit is a reserve: a client can take from it only while the client holds less
-/// than what is left. So one client alone gets at most seven eighths. A limit below 8 has no reserve.
+/// All clients share the limits `max_total_calls`, `all_streams`, `connections`, `sessions`, `tasks`, `all_subscription_bytes` and
+/// `all_state` fairly. The last eighth of each of these limits is a reserve. A client can take from the reserve only while the client holds
+/// less than what is left. A single client therefore gets at most seven eighths. A limit below 8 has no reserve.
 ///
-/// A client is a [`Principal`](crate::auth::Principal). Without a principal it is an address: behind a proxy that `trust_proxy` names, the
-/// address of the caller. Without an address it is the connection.
+/// The server tells clients apart by their [`Principal`](crate::auth::Principal). Clients without a principal are told apart by their
+/// address. Behind a proxy that `trust_proxy` names, this is the address of the caller, not the address of the proxy. Without an address,
+/// each connection counts as a client.
 ///
 /// ```
 /// use mcp_runtime::limits::Limits;
 ///
 /// let server = mcp_runtime::server!().limits(Limits::new().message(1 << 20).calls(64));
-/// # let _ = server;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -134,101 +135,114 @@ impl Limits {
     }
 
     limits! {
-        /// Maximum size of a message in bytes: a line on stdio, a body over HTTP. Default: 16 MiB.
+        /// Sets the maximum size of a message in bytes: a line on stdio, a body over HTTP. Default: 16 MiB.
         message: usize;
-        /// Maximum nesting of arrays and objects in a message. Default: 128.
+        /// Sets the maximum nesting of arrays and objects in a message. Default: 128.
         depth: usize;
-        /// Maximum number of messages in a batch, in the protocol revision that has batches. Default: 100.
+        /// Sets the maximum number of messages in a batch, in the protocol revision that has batches. Default: 100.
         batch: usize;
-        /// Maximum number of calls of one connection or session that wait at once. Default: 1,024.
+        /// Sets the maximum number of calls of one connection or session that wait at once. Default: 1,024.
         calls: usize;
-        /// Maximum number of calls of all clients together that wait at once. Default: 16,384.
+        /// Sets the maximum number of calls of all clients together that wait at once. Default: 16,384.
         max_total_calls: usize;
-        /// Maximum size of a client's description of itself and its capabilities, in bytes. Default: 64 KiB.
+        /// Sets the maximum size of the data in which a client describes itself and its capabilities, in bytes. Default: 64 KiB.
         client: usize;
-        /// Maximum number of open connections over HTTP. Default: 16,384. On Unix it is at most three quarters of the descriptors that the
-        /// process may open (`ulimit -n`).
+        /// Sets the maximum number of open connections over HTTP. Default: 16,384. On Unix the limit is at most three quarters of the
+        /// descriptors that the process may open (`ulimit -n`).
         ///
-        /// Beyond the limit a new connection replaces the one that has waited longest for its client: for a request, for a body, or for the
-        /// client to read. If the server is working for all connections, none can be replaced: it then answers health checks and refuses
-        /// all other requests with 503. A client can hold seven eighths of the connections with waiting calls and with streams. Beyond that
-        /// it is refused with 503, so that other clients find room.
+        /// Beyond the limit, a new connection replaces the connection that has waited longest for its client. A connection waits for its
+        /// client if the server expects a request or a body, or if the client does not read. If the server is working for all connections,
+        /// none can be replaced. The server then answers health checks, and rejects all other requests with 503.
+        ///
+        /// The waiting calls and the streams of one client can occupy seven eighths of the connections. The server rejects further requests
+        /// of this client with 503, so that other clients can still connect.
         connections: usize;
-        /// Maximum size in bytes of all large messages together: HTTP bodies that are being read, and requests of all transports whose
-        /// calls run. Default: 1 GiB.
+        /// Sets the maximum size in bytes of all large messages together: HTTP bodies that are being read, and requests of all transports
+        /// whose calls run. Default: 1 GiB.
         ///
-        /// A message of more than 64 KiB counts with its bytes on the wire, until its call ends. Beyond the limit an HTTP request
-        /// is refused with 503, and a call on another transport with an error.
+        /// A message of more than 64 KiB counts with its size on the wire, until its call ends. Beyond the limit, the server rejects an
+        /// HTTP request with 503, and a call on another transport with an error.
         all_bodies: usize;
-        /// Maximum size in bytes of all large HTTP responses together that clients have not read yet. Default: 1 GiB.
+        /// Sets the maximum size in bytes of all large HTTP responses together that clients have not read yet. Default: 1 GiB.
         ///
-        /// A response of more than 64 KiB counts with all of its bytes, until the last one is written. Beyond the limit the server closes
-        /// connections whose clients do not read, beginning with the client that has read nothing for longest. If these connections hold
-        /// too little, a 503 replaces the new response, and a stream of events ends.
+        /// A response of more than 64 KiB counts with all of its bytes, until the last byte is written. Beyond the limit, the server closes
+        /// connections whose clients do not read, beginning with the client that has read nothing for longest. If this could not free
+        /// enough bytes, the server closes none of them. A 503 then replaces the new response, and a stream of events ends.
         all_answers: usize;
-        /// Maximum size in bytes of all URIs together that a session, or the listen streams of a connection, subscribe to. Default: 1 MiB.
+        /// Sets the maximum size in bytes of all URIs together that a session, or the listen streams of a connection, subscribe to.
+        /// Default: 1 MiB.
         subscription_bytes: usize;
-        /// Maximum size in bytes of the subscriptions of all clients together. Each counts as twice the length of its URI plus 128 bytes.
-        /// Default: 256 MiB.
+        /// Sets the maximum size in bytes of the subscriptions of all clients together. Each subscription counts as twice the length of its
+        /// URI plus 128 bytes. Default: 256 MiB.
         all_subscription_bytes: usize;
-        /// Maximum length of a URI that is subscribed to, in bytes. Default: 8 KiB.
+        /// Sets the maximum length of a URI in a subscription, in bytes. Default: 8 KiB.
         uri: usize;
-        /// Maximum number of resources that a session, or the listen streams of a connection together, may subscribe to. Default: 4,096.
+        /// Sets the maximum number of resources that a session, or the listen streams of a connection together, may subscribe to. Default:
+        /// 4,096.
         subscriptions: usize;
-        /// Maximum number of streams of one connection or session that are open or can still be resumed. Default: 64.
+        /// Sets the maximum number of streams of one connection or session that are open or can still be resumed. Default: 64.
         streams: usize;
-        /// Maximum number of open streams of all clients together: streams of sessions and listen streams. Default: 4,096.
+        /// Sets the maximum number of open streams of all clients together: streams of sessions and listen streams. Default: 4,096.
         all_streams: usize;
-        /// Maximum number of sessions over HTTP of all clients together. Default: 16,384.
+        /// Sets the maximum number of sessions over HTTP of all clients together. Default: 16,384.
         ///
-        /// At the limit, a client with less than an equal part can still open a session: the server ends a session of the client with the
-        /// most sessions. It ends only sessions that are not in use, the least recently used one first.
+        /// At the limit, a client that has less than an equal part can still open a session. The server then ends a session of the client
+        /// with the most sessions: the least recently used of its sessions that are not in use.
         sessions: usize;
-        /// Idle time after which a session ends. Default: 30 minutes.
+        /// Sets the idle time after which a session ends. Default: 30 minutes.
         session_idle: Duration;
-        /// Maximum number of events that a stream keeps for a client that reconnects. Default: 256.
+        /// Sets the maximum number of events that a stream keeps for a client that reconnects. Default: 256.
         events: usize;
-        /// Maximum size of the events that a stream keeps for a client that reconnects, in bytes. Default: 1 MiB.
+        /// Sets the maximum size of the events that a stream keeps for a client that reconnects, in bytes. Default: 1 MiB.
         event_bytes: usize;
-        /// Maximum size of the kept events of all streams together, in bytes. Beyond it streams cannot be resumed. Default: 256 MiB.
+        /// Sets the maximum size of the kept events of all streams together, in bytes. Beyond the limit, streams cannot be resumed.
+        /// Default: 256 MiB.
         all_event_bytes: usize;
-        /// Maximum size of the head of an HTTP request, in bytes. Default: 64 KiB. A head has at most 100 headers.
+        /// Sets the maximum size of the head of an HTTP request, in bytes. Default: 64 KiB. A head has at most 100 headers.
         head: usize;
-        /// Maximum time for the head of an HTTP request to arrive, and again for its body. A connection that receives no request for this
-        /// time is closed too, at most a quarter of the time later. Default: 30 seconds.
-        body_time: Duration;
-        /// Time after which an HTTP connection is closed if its client reads nothing while a response waits. The server may close it up to
-        /// a quarter of this time later. A client that reads slowly keeps its connection. Default: 60 seconds.
-        write_time: Duration;
-        /// Silence on an HTTP stream after which the server sends a comment, to show that the stream is alive. Default: 15 seconds.
-        keep_alive: Duration;
-        /// Time that a user has to answer a question, in the protocol revisions in which the call waits for the answer. After that time the
-        /// server cancels the question. Default: 10 minutes.
-        question_time: Duration;
-        /// Maximum size of the state that a call keeps between its rounds, in bytes (protocol revision 2026-07-28). Default: 64 KiB.
-        state: usize;
-        /// Maximum size in bytes of the rounds of calls that the process keeps for all clients together (protocol revision 2026-07-28).
-        /// Each round counts as the size of its state plus 256 bytes. Default: 64 MiB.
+        /// Sets the maximum time for the head of an HTTP request to arrive, and for its body after that. Default: 30 seconds.
         ///
-        /// One client gets at most seven eighths of this size. If a client needs more than it can get, its own oldest rounds are dropped,
-        /// and the client has to begin those calls again. With `.state_key(…)` the process keeps no state, and this limit has no effect.
+        /// The server also closes a connection that receives no request for this time. It may close the connection up to a quarter of the
+        /// time later.
+        body_time: Duration;
+        /// Sets the time after which the server closes an HTTP connection whose client reads nothing while a response waits. Default: 60
+        /// seconds.
+        ///
+        /// The server may close the connection up to a quarter of this time later. A client that reads slowly keeps its connection.
+        write_time: Duration;
+        /// Sets how long an HTTP stream may be silent. The server then sends a comment, to show that the stream is alive. Default: 15
+        /// seconds.
+        keep_alive: Duration;
+        /// Sets how long a user has to answer a question, in the protocol revisions in which the call waits for the answer. After that time
+        /// the server cancels the question. Default: 10 minutes. For 2026-07-28, see
+        /// [`Builder::state_lifetime`](crate::Builder::state_lifetime).
+        question_time: Duration;
+        /// Sets the maximum size of the state that a call keeps between its rounds, in bytes (protocol revision 2026-07-28). Default: 64
+        /// KiB.
+        state: usize;
+        /// Sets the maximum size in bytes of the rounds of calls that the process keeps for all clients together (protocol revision
+        /// 2026-07-28). Each round counts as the size of its state plus 256 bytes. Default: 64 MiB.
+        ///
+        /// One client gets at most seven eighths of this size. If a client needs more than it can get, the server drops the oldest rounds
+        /// of this client, and the client has to begin those calls again. With `.state_key(…)` the process keeps no state, and this limit
+        /// has no effect.
         all_state: usize;
-        /// Maximum number of running tasks of all clients together, and of calls that may become a task. Default: 1,024.
+        /// Sets the maximum number of running tasks and of calls that may become a task, for all clients together. Default: 1,024.
         tasks: usize;
-        /// Maximum number of running tasks of one [`Principal`](crate::auth::Principal), if the caller is known. Default: 256.
+        /// Sets the maximum number of running tasks of one [`Principal`](crate::auth::Principal), if the caller is known. Default: 256.
         owner_tasks: usize;
-        /// Time for which a task is kept after its creation, if its tool sets none. Clients may ask for less. Default: 1 hour.
+        /// Sets how long a task is kept after its creation, if its tool sets no time. Clients may request a shorter time. Default: 1 hour.
         task_ttl: Duration;
-        /// Interval at which clients are told to poll a task, if its tool sets none. Default: 1 second.
+        /// Sets the interval at which the server asks clients to poll a task, if the tool sets no interval. Default: 1 second.
         task_poll: Duration;
-        /// Time that running calls have to finish when the server stops. Default: 5 seconds.
+        /// Sets how long running calls have to finish when the server stops. Default: 5 seconds.
         grace: Duration;
     }
 }
 
 impl Limits {
-    /// Returns the names of limits that are zero and so let no request through. Every other limit may be zero, for example to allow no
-    /// streams.
+    /// Returns the names of limits that are zero although the server could then answer no request. Other limits may be zero, for example to
+    /// allow no streams.
     pub(crate) fn that_let_nothing_through(&self) -> impl Iterator<Item = &'static str> {
         let zeros = [
             ("message", self.message == 0),

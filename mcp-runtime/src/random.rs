@@ -18,7 +18,7 @@ fn fill(bytes: &mut [u8]) -> Result<()> {
         .map_err(|why| Error::internal(format!("the system provides no random numbers: {why}")))
 }
 
-/// Fails, because in a browser the application that embeds the module has to choose a generator.
+/// Always fails, because in a browser the application that embeds the module has to choose a generator.
 #[cfg(not(any(not(target_family = "wasm"), feature = "http", feature = "state-key")))]
 fn fill(_: &mut [u8]) -> Result<()> {
     let text = "no random numbers: on wasm, tasks and questions over several rounds need the feature `state-key` or `http`";

@@ -1,9 +1,9 @@
 //! Methods that cannot be called. They exist so that the compiler can explain what to do instead.
 //!
-//! Without them the compiler only says that there is no such method. Each method has a bound that no type fulfils. The trait in the bound
-//! says what is missing: a disabled feature, or the type that has the method. Arguments and results may have any type, so that the call
-//! causes no further error. Types of disabled features need no stand-in: the compiler finds the `pub use` that is configured out, and shows
-//! its line.
+//! Without these methods the compiler only says that there is no such method. Each method has a bound that no type fulfils. The trait in
+//! the bound says what is missing: a disabled feature, or the type that has the method. Arguments and results may have any type, so that
+//! the call causes no further error. Types of disabled features need no stand-in: the compiler finds the `pub use` that is configured out,
+//! and shows its line.
 
 #![allow(dead_code, reason = "which of them are used depends on the features")]
 
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct Unavailable<'a>(PhantomData<&'a ()>);
 
-/// Declares methods of a type. No call of them compiles, and the trait behind `where` names the reason.
+/// Declares methods of a type that cannot be called. The trait after the first `where` gives the reason in the error of the compiler.
 macro_rules! unavailable {
     (impl $owner:ty where $reason:path {$(
         fn $name:ident $(<$($param:ident),+>)? ($($argument:tt)*) -> $result:ty $(where { $($bound:tt)* })?;
@@ -24,8 +24,7 @@ macro_rules! unavailable {
             pub fn $name $(<$($param),+>)? ($($argument)*) -> $result
             where
                 for<'a> $crate::unavailable::Unavailable<'a>: $reason,
-                // The bound above implies this one. Because of this one, the error of rustc does not show the source line of the bound
-                // above.
+                // This bound follows from the bound above. With it, the error of rustc does not show the source line of the bound above.
                 for<'a> <$crate::unavailable::Unavailable<'a> as $reason>::Any: Sized,
                 $($($bound)*)?
             {

@@ -40,7 +40,7 @@ pub(crate) async fn catch_async<'a, T>(
     done
 }
 
-/// Drops a value of the author, such as a future or the payload of a panic. Catches a panic in its `Drop`.
+/// Drops a value of the author, such as a future or the payload of a panic. Catches a panic of the value's `Drop`.
 pub fn discard<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(value))) {
         // Dropping this payload could panic as well, and so could the payload of that panic.

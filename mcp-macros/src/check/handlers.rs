@@ -1,4 +1,4 @@
-//! Rules for `#[handlers]`: the impl blocks that it can be on, the keys that its items share, and the names that they must not share.
+//! Rules for `#[handlers]`: valid impl blocks, the keys of the block that its items share, and unique names of the items.
 
 use crate::errors::Errors;
 use crate::item::impl_block::ImplBlock;
@@ -40,7 +40,7 @@ pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
     }
 }
 
-/// Reports shared keys that no item can have, and shared keys that contradict each other.
+/// Reports keys of the block that no item can have, and keys of the block that contradict each other.
 pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], errors: &Errors) {
     if super::keys::contradictions(keys, errors) || items.is_empty() || block.has_macros() {
         return;
@@ -67,8 +67,8 @@ pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], err
     useless(keys.icon.first().map(|icon| &icon.key), &|own| !own.icon.is_empty());
 }
 
-/// Reports two items that have the same name. Items in different groups never conflict. Items with `cfg` are not checked, because they may
-/// exclude each other.
+/// Reports two items of the same kind and group that have the same name or URI. Items with `cfg` are not checked, because they may exclude
+/// each other.
 pub(crate) fn duplicates(items: &[Item<'_>], errors: &Errors) {
     let mut seen = HashMap::new();
     for item in items.iter().filter(|item| item.kind != Kind::Completion) {

@@ -1,4 +1,4 @@
-//! Keys that contradict each other or the function that they are on.
+//! Rules for keys: keys that contradict each other, or that do not fit the function.
 
 use crate::errors::{Errors, position};
 use crate::item::{Item, Kind, Mode};
@@ -52,7 +52,7 @@ fn name(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Reports two keys that exclude each other, at the second one in the source.
+/// Reports two flags that exclude each other. The error points at the flag that comes second in the source.
 fn contradiction(
     one: Option<&Given<Flag>>,
     other: Option<&Given<Flag>>,
@@ -98,7 +98,7 @@ fn mode(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Reports times that do not fit the `ttl` of a task, because a task expires after its `ttl` even while it runs.
+/// Reports a `poll` or `timeout` that is too long for the `ttl` of the task. A task expires after its `ttl`, even while it runs.
 fn task(item: &Item<'_>, errors: &Errors) {
     let Some(Given { value: Task { ttl: Some(ttl), poll, .. }, .. }) = &item.keys.task else {
         return;
@@ -117,7 +117,7 @@ fn task(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Reports keys that have no effect, or no valid meaning, beside another key or on this function.
+/// Reports keys that have no effect or no valid meaning, because of another key or because of the function.
 fn useless(item: &Item<'_>, errors: &Errors) {
     let keys = &item.keys;
     if let Some(size) = &keys.size

@@ -1,4 +1,4 @@
-//! Rules that need more than one token, which the parser of a single key cannot check.
+//! Rules that concern several keys, or a key and the function. The parser of a single key cannot check them.
 
 mod handlers;
 mod keys;

@@ -17,7 +17,7 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, Type};
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     let mut names = HashSet::new();
     let mut headers = HashSet::new();
-    // With `cfg` on a parameter, two parameters of the same name may exclude each other.
+    // If a parameter has `cfg`, two parameters of the same name may exclude each other.
     let are_certain = !configured(item, errors);
     for param in &item.params {
         if !names.insert(param.name()) && are_certain {
@@ -54,8 +54,8 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Rejects `cfg` and `cfg_attr`, because generated code names every parameter. Returns whether a parameter has one. Several parameters with
-/// `cfg` give one error, because one fix serves all of them: a second function.
+/// Rejects `cfg` and `cfg_attr`, because generated code names every parameter. Returns whether a parameter has one of them. Several such
+/// parameters cause only one error, because a second function fixes all of them.
 fn configured(item: &Item<'_>, errors: &Errors) -> bool {
     let attrs = item.params.iter().flat_map(|param| param.attrs);
     let conditional =
@@ -73,7 +73,7 @@ fn configured(item: &Item<'_>, errors: &Errors) -> bool {
     true
 }
 
-/// Returns the place of the first attribute that configures an argument.
+/// Returns the span of the first attribute that configures an argument.
 fn helper(param: &Param<'_>) -> Option<Span> {
     let ours =
         |ident: &Ident| ["arg", "complete", "serde", "schemars"].iter().any(|word| ident == word);
@@ -129,8 +129,8 @@ fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     }
 }
 
-/// Checks a parameter with attributes of serde or schemars. Generated code turns the parameter into a field of a struct, so its type must
-/// be owned.
+/// Checks a parameter with attributes of serde or schemars. The generated code has a struct with a field for this parameter, so the type of
+/// the parameter must be owned.
 fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     let (Some(attr), Place::Typed(_, ty)) = (param.spread.first(), param.place) else { return };
     let word = attr.path().to_token_stream();
@@ -161,7 +161,7 @@ fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     }
 }
 
-/// Suggests a correction for a misspelt attribute of serde. The error of serde itself suggests none.
+/// Suggests a correction for a misspelt attribute of serde, because the error of serde suggests none.
 fn misspelt(attr: &Attribute, errors: &Errors) {
     const KEYS: [&str; 9] = [
         "rename",
@@ -180,7 +180,7 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
     let keys = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
     for key in keys.iter().flatten().filter_map(|key| key.path().get_ident()) {
         let word = key.to_string();
-        // `borrow`, `getter` and keys that contain `serializ` are valid in serde too.
+        // `borrow`, `getter` and keys that contain `serializ` are valid in serde, but are not useful as suggestions.
         let known = KEYS.contains(&word.as_str()) || ["borrow", "getter"].contains(&word.as_str());
         if !known
             && !word.contains("serializ")
@@ -192,15 +192,15 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
     }
 }
 
-/// Whether a parameter has the unsized type `str` or `[T]`. rustc reports such a parameter with a fix, and generated code would only repeat
-/// the error.
+/// Whether a parameter has the unsized type `str` or `[T]`. rustc reports such a parameter and suggests a fix. Generated code would only
+/// repeat the error.
 pub(crate) fn refused_by_rustc(item: &Item<'_>) -> bool {
     item.params
         .iter()
         .any(|param| matches!(param.place, Place::Typed(_, ty) if is_borrowed_argument(ty)))
 }
 
-/// Checks literal values of an argument (defaults, examples, proposals) against the bounds of the same argument.
+/// Checks the literal values of an argument against its bounds: the default, the example and the proposed completions.
 fn values(keys: &ArgKeys, errors: &Errors) {
     if let Some(default) = &keys.default
         && let DefaultValue(Some(value)) = &default.value
@@ -227,7 +227,7 @@ fn values(keys: &ArgKeys, errors: &Errors) {
         for value in values {
             let text = value.value();
             let mut problems = of_text(keys, &text);
-            // Arguments of prompts are text, even if their type is a number.
+            // Clients send the arguments of prompts as text, even if their type is a number.
             problems.extend(number(&text).into_iter().flat_map(|number| of_number(keys, number)));
             report(&problems, "proposal", value, errors);
         }
@@ -304,7 +304,7 @@ pub(super) fn variables(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Returns the parameter whose name contains the variable's name as a word, or is a word of it: `user_id` for `id`. Returns `None` if
+/// Returns the parameter whose name contains the variable's name as a word, or the other way round: `user_id` for `id`. Returns `None` if
 /// several parameters match.
 fn of_same_word<'a>(name: &str, free: &[&'a str]) -> Option<&'a str> {
     let has = |name: &str, word: &str| name.split('_').any(|part| part == word);

@@ -1,4 +1,4 @@
-//! Rules for types: those with `#[form]`, and those with `#[derive(Schema)]` and its `#[mcp]`.
+//! Rules for types with `#[form]`, and for types with `#[derive(Schema)]` and its attribute `#[mcp]`.
 
 use crate::errors::Errors;
 use crate::item::form::{Chosen, Form, FormShape, Named};
@@ -12,7 +12,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, ExprLit, Fields, GenericParam, Item, Lit, LitStr, Meta, Path, Token};
 
-/// Reports mistakes in a form that its tokens show. The compiler checks which types can be fields.
+/// Reports mistakes that the tokens of a form show. Later, the compiler checks the types of the fields.
 pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
     if let Some(parameter) = form.generics.params.first() {
         let message = match parameter {
@@ -97,7 +97,7 @@ fn field(field: &Named<'_>, errors: &Errors) {
     }
 }
 
-/// Returns the length of a text literal if the text is too short or too long.
+/// Returns the number of characters of a string literal that is too short or too long. Returns `None` for any other value.
 fn unmeasured(len: &Len, value: &Expr) -> Option<usize> {
     let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else { return None };
     let count = text.value().chars().count();
@@ -143,7 +143,7 @@ fn container(attrs: &[Attribute], known: &[&str], errors: &Errors) {
 fn serde(attrs: &[Attribute], known: &[&str], what: &str, errors: &Errors) {
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
         let metas = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-        // serde itself reports an attribute that does not parse.
+        // If an attribute does not parse, serde reports the mistake.
         for meta in metas.into_iter().flatten() {
             let word = meta.path().to_token_stream().to_string();
             if !known.contains(&word.as_str()) {
@@ -183,7 +183,7 @@ fn reason(word: &str, what: &str, known: &[&str]) -> String {
     }
 }
 
-/// Reports unions and mistakes in `#[mcp]`. Anything else that the derive does not understand is left to schemars, which ignores `#[mcp]`.
+/// Reports unions and mistakes in `#[mcp]`. Everything else that the derive does not understand is valid, because schemars describes it.
 pub(crate) fn schema(item: &Item, errors: &Errors) {
     match item {
         Item::Struct(item) => {

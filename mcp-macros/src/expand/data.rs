@@ -6,8 +6,8 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::{DeriveInput, GenericParam, Item, LitStr, Type, parse_quote};
 
-/// Adds bounds to the item's derives, by which the types in the item have a JSON form, and returns the impls of `FieldBound` that satisfy
-/// these bounds. A type without a JSON form then causes an error in its own impl only.
+/// Adds bounds on the types of the fields to the item's derives, and returns the impls of `FieldBound` that satisfy these bounds. If the
+/// type of a field lacks the derived traits, rustc then reports only the impl of `FieldBound` for this type.
 pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStream> {
     let (owner, held) = data_fields(item)?;
     let path = reexport(root, "FieldBound");
@@ -23,15 +23,15 @@ pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStrea
             });
             count += 1;
         }
-        // For a type that does not exist, both the bound and the impl give an error. They have the same span, so rustc shows only one of
-        // them.
+        // If the type does not exist, both the bound and the impl cause an error. The two have the same span, so rustc shows only one
+        // error.
         let bounds = LitStr::new(&bounds.join(", "), types.first().map_or_else(here, place));
         field.attrs.push(parse_quote!(#[serde(bound(serialize = #bounds, deserialize = #bounds))]));
     }
     Some(promises)
 }
 
-/// Returns the place of the first segment of a path. If rustc cannot find the type, its error usually points at this segment.
+/// Returns the span of the first segment of a path. If rustc cannot find the type, its error usually points at this segment.
 fn place(ty: &Type) -> Span {
     match ty {
         Type::Path(path) => {

@@ -1,5 +1,5 @@
-//! Generates the `ItemDef` and the constants that it refers to: the constructor, a chain of setters for the keys of the attribute, the
-//! schemas of a tool that are built in constants, and the table with which the runtime matches URIs.
+//! Generates the `ItemDef` of an item: the constructor, and a chain of setters for the keys of the attribute. Also generates the constants
+//! that the `ItemDef` refers to: the schemas of a tool, and the table with which the runtime matches URIs.
 
 use super::param::Field;
 use super::snippets::{at, description, here, icon, text};
@@ -84,7 +84,7 @@ fn line(item: &Item<'_>) -> TokenStream {
     quote_spanned!(here()=> ::core::line!())
 }
 
-/// Generates the setters for metadata that lists and users show: title, icons, group, order, `meta`.
+/// Generates the setters for the entry in lists: title, icons, group, order and `meta`.
 fn shown(keys: &ItemKeys) -> TokenStream {
     let title = keys.title.as_ref().map(|given| {
         let title = text(&given.value);
@@ -165,7 +165,7 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     quote_spanned!(here()=> #(#hints)* #timeout #rate #concurrency #rights #asks #task #lenient #strict #profile #input)
 }
 
-/// Generates the setters for rights, with macros of the runtime. Without the feature `auth`, these macros give an error, which is located
+/// Generates the setters for rights, with macros of the runtime. If the feature `auth` is disabled, these macros cause an error that points
 /// at the key.
 fn rights(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     let scopes = keys.scopes.as_ref().map(|scope| {

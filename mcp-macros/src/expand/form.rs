@@ -1,7 +1,7 @@
-//! `#[form]`: generates the schema of a form, as an impl beside the user's type, and the attributes that take the place of `#[arg]`.
+//! `#[form]`: generates an impl with the schema of a form, and the attributes of serde and schemars that replace `#[arg]`.
 //!
-//! As an argument or a result, a form is read by serde and described by schemars. The generated attributes for both leave out bounds,
-//! because the bounds of a form are not checked in an argument or a result.
+//! If a form is an argument or a result, serde reads it and schemars describes it. The generated attributes contain no bounds, because the
+//! server checks the bounds only in the answers of users.
 
 use super::snippets::{at, description, doc, here, text};
 use crate::docs::Doc;
@@ -47,10 +47,10 @@ pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
     constant(root, form, &body)
 }
 
-/// Generates a stand-in impl beside the errors of a form, so that code that uses the form gives no further errors.
+/// Generates a stand-in impl beside the errors of a form, so that code which uses the form causes no further errors.
 pub(crate) fn unfinished(root: &TokenStream, form: &Form<'_>) -> Option<TokenStream> {
     let ident = form.ident;
-    // A form that borrows already has an error. The impl would add a second one.
+    // A form that borrows already has an error. The impl would cause a second error.
     let borrows = match &form.shape {
         FormShape::Struct { named, .. } => {
             named.iter().any(|named| first_reference(named.ty).is_some())
@@ -129,7 +129,7 @@ fn field(field: &Named<'_>) -> TokenStream {
     quote_spanned!(span=> __mcp::field::<#ty>() #title #described #range #len #format #default.done())
 }
 
-/// Generates the range as one call, so that a field whose type has no range gives one error.
+/// Generates a single call for both ends of the range, so that a field whose type has no range causes a single error.
 fn range(span: Span, range: &Range) -> TokenStream {
     let float = |bound: &Bound| matches!(bound, Bound::Float(_));
     if range.start.as_ref().is_some_and(float) || range.end.as_ref().is_some_and(float) {
@@ -161,7 +161,7 @@ fn title(chosen: &Chosen<'_>) -> TokenStream {
     }
 }
 
-/// Returns the first paragraph on one line, or the whole expression if the macro cannot read the text.
+/// Generates the first paragraph on one line, or the whole documentation if it contains an expression.
 fn heading(text: &Doc<'_>) -> TokenStream {
     let Doc::Text(text) = text else { return doc(text) };
     let lines: Vec<&str> =
@@ -240,8 +240,8 @@ fn function(field: &Ident) -> Ident {
     quote::format_ident!("__default_{}", field.unraw(), span = here())
 }
 
-/// Returns the default if it is a literal that certainly has the field's type. Any other default is evaluated when the schema of the form
-/// is built.
+/// Returns the default if it is a literal that certainly has the field's type. Any other default is an expression, which the runtime
+/// evaluates when it builds the schema of the form.
 fn literal(named: &Named<'_>) -> Option<TokenStream> {
     let DefaultValue(Some(expr)) = &named.keys.default.as_ref()?.value else { return None };
     let Type::Path(path) = named.ty else { return None };

@@ -9,12 +9,12 @@ use crate::item::{Item, Kind, Mode};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
 
-/// Generates the registration of an item. Everything except the mark is in one constant, so that generated names cannot conflict with other
-/// names.
+/// Generates the registration of an item. All code except the mark is in one constant, so that generated names cannot conflict with names
+/// of the user.
 pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     let root = root(item.keys.crate_path.as_ref());
     let fields = fields(item);
-    // The traits for probing types are needed for each parameter, and for the result of a tool.
+    // The traits that probe types are imported only if they are used: for a parameter, or for the result of a tool.
     let probes = item.kind == Kind::Tool || !fields.is_empty();
     let probing = probes.then(|| quote_spanned!(here()=> use __mcp::param::*;));
     let args = args(&fields);
@@ -78,7 +78,7 @@ fn call(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
-/// Generates the check of the arguments. The check comes after all arguments have been read, so that the error can name every wrong one.
+/// Generates the check of the arguments. All arguments are read before the check, so that the error can name every wrong argument.
 fn accept(fields: &[Field<'_>]) -> TokenStream {
     if fields.is_empty() {
         return quote_spanned!(here()=> if !__call.accept() { return __call.refuse(); });
@@ -122,8 +122,8 @@ fn run(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
-/// Generates the conversion of the result to a reply. A `match` keeps borrowed arguments alive until the reply is made; a `let` would not.
-/// The generated code names the type of the result again, so that an error about a type that cannot be a reply points at that type.
+/// Generates the conversion of the result to a reply. Unlike a `let`, a `match` keeps borrowed arguments alive until the reply is made. The
+/// generated code repeats the type of the result, so that an error about an unsuitable type points at the user's type.
 fn reply(item: &Item<'_>, called: &TokenStream, context: &TokenStream) -> TokenStream {
     let (span, ty) = (at(result_span(item)), output(item));
     let made = match item.kind {

@@ -1,9 +1,8 @@
-//! Marks of functions with `#[completion]`, by which the compiler recognises them in `#[complete(function)]`.
+//! Marks of functions with `#[completion]`, by which the compiler recognises these functions in `#[complete(function)]`.
 //!
-//! The type of a function does not tell whether the function has an attribute, and the attribute on another function sees only the name in
-//! `#[complete(…)]`. Therefore the mark of a free function is a type of the same name, which paths, imports and renames resolve together
-//! with the function. The mark of a method is a constant. For a name without a mark, the generated code finds a stand-in, whose type the
-//! runtime rejects.
+//! `#[complete(…)]` sees only the name of the function, and the type of a function does not show its attributes. Therefore the mark of a
+//! free function is a type of the same name. Paths, imports and renames resolve this type together with the function. The mark of a method
+//! is a constant. If a function has no mark, the generated code resolves the name to a stand-in, whose type the runtime rejects.
 
 use super::snippets::{at, here, root};
 use super::target::inherited;
@@ -14,7 +13,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Path, PathSegment};
 
-/// Generates the mark of a completion function. A function with a mistake gets a mark too, so that the mistake is the only error.
+/// Generates the mark of a completion function. A function with a mistake has a mark too, so that the mistake is the only error.
 pub(crate) fn mark(item: &Item<'_>) -> Option<TokenStream> {
     if item.kind != Kind::Completion {
         return None;
@@ -45,7 +44,8 @@ fn constant(name: &Ident) -> Ident {
     format_ident!("__MCP_COMPLETES_{}", name.unraw().to_string().to_uppercase(), span = here())
 }
 
-/// Generates the identity of the function that `path` names. It compiles only if the function has a mark, and needs `__mcp` in scope.
+/// Generates an expression for the identity of the function at `path`. The expression compiles only if the function has a mark, and needs
+/// `__mcp` in scope.
 pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
     let Some((last, before)) = path
         .segments
@@ -73,8 +73,8 @@ pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
             __mcp::completed_by(&#path, #mark)
         }};
     }
-    // The import covers all namespaces: the function, the mark or both. A generated macro of that name keeps the import valid if neither
-    // exists, so that a missing function gives one error, at its use.
+    // The import brings the function, the mark or both into scope. If neither exists, a generated macro of that name keeps the import
+    // valid, so that a missing function causes only one error, at its use.
     let (stand_in, used) = if before.is_empty() && path.leading_colon.is_none() {
         let name = located(&last.ident, span);
         (Some(quote_spanned!(span=> macro_rules! #name { () => {} })), quote!(#path))

@@ -1,4 +1,4 @@
-//! Code generation. The model has been checked before, so this phase makes no decisions and reports no errors.
+//! Code generation. The phase `check` has already found all mistakes in the model, so this phase reports no errors.
 
 pub(crate) mod data;
 mod definition;

@@ -15,7 +15,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::Parser as _;
 use syn::{Expr, ExprLit, Lit, Type};
 
-/// A parameter, with the index that its names in generated code use.
+/// Parameter with its index, which is part of its names in generated code.
 pub(super) struct Field<'a> {
     item: &'a Item<'a>,
     param: &'a Param<'a>,
@@ -74,8 +74,8 @@ impl Field<'_> {
         quote_spanned!(span=> (&&&&__mcp::Probe::<#ty>::NEW).#probe())
     }
 
-    /// Generates the handle with checks of the parameter's type. All checks are in this one place, because with incremental compilation
-    /// rustc reports the same error again if a second place causes it. `read` repeats only the checks that it needs itself.
+    /// Generates the handle with checks of the parameter's type. All checks occur only here, because with incremental compilation rustc
+    /// repeats an error that two pieces of code cause. `read` repeats only the checks that it needs itself.
     fn checked_handle(&self) -> TokenStream {
         let (span, handle) = (self.span(), self.handle());
         if matches!(self.param.place, Place::Receiver(_)) {
@@ -94,8 +94,8 @@ impl Field<'_> {
         self.speaks().then(|| quote_spanned!(span=> .check_from_client::<#ty>()))
     }
 
-    /// Returns the type for checks. A parameter with attributes of serde has none: its type is that of a field in a generated struct, and
-    /// the derives of the struct check it.
+    /// Returns the type to check. Returns `None` for a parameter with attributes of serde, because it is a field of a generated struct, and
+    /// the derives of the struct check its type.
     fn judged_type(&self) -> Option<TokenStream> {
         match self.param.place {
             Place::Typed(_, ty) if !self.is_spread() => Some(self.outside(ty)),
@@ -167,8 +167,8 @@ impl Field<'_> {
         let owned = self.judged_type().map(|ty| quote_spanned!(span=> .check_owned::<#ty>()));
         match self.default() {
             Some(default) => {
-                // This check is repeated: without it, rustc could not infer the type of a default on a parameter that is a value of the
-                // server.
+                // This check is repeated here, because otherwise rustc could not infer the type of a default on a parameter that is a
+                // value of the server.
                 let judged = self.judged_source();
                 quote_spanned! {span=>
                     let #value = #handle #owned #judged.read_or(&mut __call, #arg, #default);
@@ -308,7 +308,7 @@ fn line(span: Span) -> Option<TokenStream> {
     })
 }
 
-/// Returns the target type of `&str` and `&[T]`. Such a parameter borrows from an owned value.
+/// Returns the target type of `&str` and `&[T]`, which are parameters that borrow from an owned value.
 fn borrowed(ty: &Type) -> Option<&Type> {
     match strip_groups(ty) {
         Type::Reference(reference) if is_borrowed_argument(&reference.elem) => {

@@ -176,8 +176,8 @@ fn member(member: &JsonMember<'_>) -> TokenStream {
     }
 }
 
-/// Whether a type looks like a type of std that constants describe. For such a type, the runtime never asks schemars about the type alone.
-/// If it is another type of the same name, schemars describes the whole struct.
+/// Whether the name of a type is that of a std type that constants describe. If the type is another type of that name, schemars describes
+/// the whole struct that contains it.
 fn is_std(ty: &Type) -> bool {
     const PLAIN: [&str; 16] = [
         "bool", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f32",

@@ -12,7 +12,7 @@ pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
     let root = root(keys.crate_path.as_ref());
     let door = quote_spanned!(here()=> #root::__private);
     let crates = keys.with.as_ref().map(|with| with.value.0.as_slice()).unwrap_or_default();
-    // The import is a glob, because rustc gives advice on a missing crate only if something in the crate is imported.
+    // The import is a glob, because rustc suggests a fix for a missing crate only if code imports something from it.
     let linked = (!crates.is_empty()).then(|| {
         let uses =
             crates.iter().map(|package| quote_spanned!(at(package.span())=> use #package::*;));

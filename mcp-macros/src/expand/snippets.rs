@@ -7,8 +7,8 @@ use crate::keys::text::{CratePath, Text};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 
-/// Returns the span of generated tokens. Local names with this span cannot conflict with those of the user, and lints recognise generated
-/// code by it.
+/// Returns the span of generated tokens. Local names with this span cannot conflict with names of the user, and lints recognise generated
+/// code by this span.
 pub(super) fn here() -> Span {
     Span::mixed_site()
 }
@@ -69,8 +69,7 @@ pub(super) fn description(key: Option<&Text>, docs: Option<&Doc<'_>>) -> Option<
     key.map(text).or_else(|| docs.map(doc))
 }
 
-/// Generates an icon. `private` is the path of the runtime's module `__private`, because `__mcp` may not be in scope where the code is
-/// used.
+/// Generates an icon. `private` is the path of the runtime's module `__private`. Its alias `__mcp` is not always in scope.
 pub(super) fn icon(icon: &Icon, private: &TokenStream) -> TokenStream {
     let src = &icon.src;
     let mime_type = icon.keys.mime_type.as_ref().map(|mime_type| {

@@ -1,10 +1,12 @@
 //! The user's function in generated code: its name, its attributes and the type of its result.
 //!
-//! A function in a block with `#[handlers]` is named by the type of the block. Any other function is named directly. By mistake, such a
-//! function may be in an `impl` block too: an attribute sees only the function. Therefore the generated code must also be legal in an
-//! `impl` block: one constant with a name. In a module, the code in the constant can name the constant and the function. In an `impl` block
-//! both names are out of scope, and resolve to stand-ins of the runtime instead. The type of one stand-in makes the runtime report the
-//! mistake in its own words. The other stand-ins prevent a second error.
+//! In a block with `#[handlers]`, generated code names a function by the type of the block: `<Notes>::add`. Any other function is named
+//! directly.
+//!
+//! A user may forget `#[handlers]`, and the attribute on a method cannot see that it is in an `impl` block. The generated code must
+//! therefore be legal in a module and in an `impl` block, so it is one constant with a name. In a module, the code in the constant can name
+//! the constant and the function. In an `impl` block, both names are out of scope, and resolve to stand-ins of the runtime instead. The
+//! type of one stand-in makes the runtime report the mistake with a helpful message. The other stand-ins prevent a second error.
 
 use super::snippets::{at, here};
 use crate::item::tokens::outside;
@@ -15,8 +17,8 @@ use syn::ReturnType;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
-/// Maximum number of parameters for which there are stand-ins. For a misplaced function with more, rustc also reports that it cannot find
-/// the function.
+/// Maximum number of parameters for which there are stand-ins. If a misplaced function has more parameters, rustc also reports that it
+/// cannot find the function.
 const PARAMS: usize = 16;
 
 /// Generates the constant that registers an item, with `body` in it.
@@ -43,7 +45,7 @@ pub(super) fn constant(item: &Item<'_>, root: &TokenStream, body: &TokenStream) 
     }
 }
 
-/// Generates the expression of the function for its call.
+/// Generates an expression that evaluates to the function, for its call.
 pub(super) fn called(item: &Item<'_>) -> TokenStream {
     let name = &item.function.sig.ident;
     if let Some(owner) = item.owner {
@@ -70,9 +72,9 @@ pub(super) fn identity(item: &Item<'_>) -> TokenStream {
     quote_spanned!(here()=> || { #function __mcp::identity(&__identified) })
 }
 
-/// Generates an import of `name` as `alias`. If the user has no such function, `alias` is the stand-in of that name in `module` of the
-/// runtime. An import covers all namespaces, and fails only if the name is in none of them. The generated type of that name prevents this.
-/// A macro instead of the type would be ambiguous if the user has imported a macro of that name.
+/// Generates an import of `name` as `alias`. If the function `name` is not in scope, `alias` is the stand-in of that name in `module` of
+/// the runtime. An import fails if the name exists in no namespace, so the code also declares a type of that name. A macro would be
+/// ambiguous if the user has imported a macro of that name.
 fn found(name: &Ident, module: &TokenStream, alias: &str, span: Span) -> TokenStream {
     let mut name = name.clone();
     name.set_span(span);
@@ -84,9 +86,9 @@ fn found(name: &Ident, module: &TokenStream, alias: &str, span: Span) -> TokenSt
     }
 }
 
-/// Generates the attributes that the code takes over from the function. The `cfg` attributes are copied, so that a function that `cfg`
-/// removes is not registered. A deprecated function may be registered, so the code allows the lint `deprecated`. A crate that forbids this
-/// `allow` cannot register a deprecated function.
+/// Generates the attributes that the generated code inherits from the function. It copies `cfg`, so that a function that `cfg` removes is
+/// not registered. For a deprecated function it allows the lint `deprecated`. A crate that forbids this `allow` cannot register a
+/// deprecated function.
 pub(super) fn inherited(item: &Item<'_>) -> TokenStream {
     let attrs = &item.function.attrs;
     let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
@@ -95,7 +97,7 @@ pub(super) fn inherited(item: &Item<'_>) -> TokenStream {
     quote_spanned!(here()=> #(#cfgs)* #allow)
 }
 
-/// Returns the place for errors about the result: its type, or the function's name if the function has no return type.
+/// Returns the span for errors about the result: that of its type, or of the function's name if the function has no return type.
 pub(super) fn result_span(item: &Item<'_>) -> Span {
     match &item.function.sig.output {
         ReturnType::Default => item.function.sig.ident.span(),

@@ -1,4 +1,4 @@
-//! A type with `#[data]`: the derives that it gets, and the types in it that need `#[data]` too.
+//! Types with `#[data]`: the derives that the attribute adds, and the types of fields that need `#[data]` too.
 
 use super::function::{keyword, keyword_span};
 use super::tokens::{find, path_of, regroup, strip_groups};
@@ -46,7 +46,7 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
     };
     let attrs = read.parse2(item.clone()).unwrap_or_default();
     if let Some(span) = attrs.iter().find_map(second_attribute) {
-        // The item has both attributes. The other attribute still adds the derives, so this one adds none.
+        // The item has both attributes. The other attribute adds the derives when it is expanded, so this attribute adds none.
         errors.at(span, "`#[form]` does all that `#[data]` does: remove `#[data]`");
         return Vec::new();
     }
@@ -107,7 +107,7 @@ fn is_derived(word: &Ident) -> bool {
     DERIVES.iter().any(|derive| word == derive.name)
 }
 
-/// Returns the place of the attribute if it is a second `#[data]` or `#[form]` on the item.
+/// Returns the span of the attribute if it is a second `#[data]` or `#[form]` on the item.
 fn second_attribute(attr: &Attribute) -> Option<Span> {
     let word = &attr.path().segments.last()?.ident;
     (word == "data" || word == "form").then(|| word.span())
@@ -121,16 +121,17 @@ fn derived(attr: &Attribute) -> Vec<Path> {
     paths.map(|paths| paths.into_iter().collect()).unwrap_or_default()
 }
 
-/// A field, and the types in it that need a JSON form of their own. Common types of std and types of earlier fields are left out.
+/// A field, and the types in it that need implementations of the derived traits. Common types of std and types of earlier fields are left
+/// out.
 pub(crate) struct DataField<'a> {
     pub(crate) field: &'a mut Field,
     pub(crate) types: Vec<Type>,
 }
 
-/// Returns the name of the item, and its fields that contain types which need a JSON form of their own.
+/// Returns the name of the item, and the fields with types that need implementations of the derived traits.
 ///
-/// Returns `None` for a generic type, whose derives infer their bounds, and for a type with an attribute that may change the JSON form
-/// of its fields. Fields with attributes other than doc comments are left out.
+/// Returns `None` for a generic type, because its derives infer their own bounds. Also returns `None` for a type with an attribute that may
+/// change the JSON form of its fields. Fields with attributes other than doc comments are left out.
 pub(crate) fn data_fields(item: &mut Item) -> Option<(Ident, Vec<DataField<'_>>)> {
     let (attrs, ident, generics) = head(item)?;
     if !is_free(generics) || !are_plain(attrs) {
@@ -155,7 +156,7 @@ pub(crate) fn without_bounds(item: &mut Item) {
     }
 }
 
-/// Whether the type has a field that borrows from serde's input. A `Cow` is owned unless its field has `#[serde(borrow)]`.
+/// Whether the type has a field that borrows from serde's input. A `Cow` borrows only if its field has `#[serde(borrow)]`.
 pub(crate) fn borrows(item: &Item) -> bool {
     let is_lent = head(item).is_some_and(|(.., generics)| generics.lifetimes().next().is_some());
     let mut all: Box<dyn Iterator<Item = &Field>> = match item {
@@ -214,7 +215,7 @@ fn fields(item: &mut Item) -> Box<dyn Iterator<Item = &mut Field> + '_> {
     }
 }
 
-/// Whether all attributes are known to keep the JSON form of the fields.
+/// Whether all attributes are known to leave the JSON form of the fields unchanged.
 fn are_plain(attrs: &[Attribute]) -> bool {
     const KEYS: [&str; 13] = [
         "rename",
@@ -254,7 +255,8 @@ fn is_documented_at_most(attrs: &[Attribute]) -> bool {
     attrs.iter().all(|attr| attr.path().is_ident("doc"))
 }
 
-/// Collects the types that need a JSON form of their own. In arrays, tuples, lists and maps, these are the types of elements and values.
+/// Collects the types that need implementations of the derived traits. For arrays, tuples, lists and maps, it collects the types of the
+/// elements and values.
 fn leaves(ty: &Type, types: &mut Vec<Type>) {
     const LISTS: [&str; 5] = ["Option", "Vec", "VecDeque", "BTreeSet", "HashSet"];
     const MAPS: [&str; 2] = ["BTreeMap", "HashMap"];
@@ -287,11 +289,12 @@ const PLAIN: [&str; 19] = [
     "f32", "f64", "char", "str", "String", "PathBuf",
 ];
 
-/// Whether generated code can name the type in a bound: the type borrows nothing, and has no part such as `_`, `Self` or `impl`.
+/// Whether generated code can name the type in a bound. A type with a reference, a lifetime, or a part such as `_`, `Self` or `impl` cannot
+/// be named there.
 fn can_be_promised(ty: &Type) -> bool {
     let unusable = |token: &TokenTree| match token {
         TokenTree::Punct(punct) => matches!(punct.as_char(), '\'' | '&' | '!'),
-        // serde takes bounds as text, and text loses the crate that a `$crate` token stands for.
+        // The attribute of serde contains bounds as text, which cannot express the crate that a `$crate` token refers to.
         TokenTree::Ident(ident) => {
             ["Self", "dyn", "impl", "_", "$crate"].contains(&&*ident.to_string())
         }

@@ -1,4 +1,4 @@
-//! Model of a type with `#[form]`: a struct whose fields users fill in, or an enum of choices. It borrows the syntax that syn has read.
+//! Model of a type with `#[form]`: a struct whose fields users fill in, or an enum of choices. The model borrows the syntax tree of syn.
 
 use crate::docs::{self, Doc};
 use crate::errors::Errors;
@@ -44,7 +44,7 @@ pub(crate) struct Chosen<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// Reads a struct or an enum. Returns `None` for any other item, which is reported elsewhere.
+    /// Reads a struct or an enum. Returns `None` for any other item, which `derives` has already reported.
     pub(crate) fn read(item: &'a Item, keys: ItemKeys, errors: &Errors) -> Option<Self> {
         match item {
             Item::Struct(item) => {
@@ -92,7 +92,7 @@ fn read_keys(attrs: &[Attribute], table: &Table, example: &str, errors: &Errors)
 }
 
 impl Named<'_> {
-    /// Returns the place for errors about the field's type.
+    /// Returns the span for errors about the field's type.
     pub(crate) fn span(&self) -> Span {
         self.ty.span()
     }

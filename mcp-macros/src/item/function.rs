@@ -1,5 +1,5 @@
-//! Functions with one of our attributes. Their bodies stay tokens. So rustc reports its own errors in half-typed code, and the editor
-//! completes such code.
+//! Functions with one of our attributes. Their bodies stay tokens, so that a macro accepts half-typed code: rustc then reports its own
+//! errors in the body, and the editor can complete the code.
 
 use crate::keys::Table;
 use crate::keys::tables;
@@ -76,7 +76,7 @@ impl Parse for Function {
 }
 
 impl Function {
-    /// Returns our attributes on the function, each with its place.
+    /// Returns our attributes on the function, each with its span.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (Kind, Span)> {
         self.attrs.iter().filter_map(|attr| {
             let path: Vec<String> =
@@ -87,7 +87,8 @@ impl Function {
     }
 }
 
-/// Returns the keyword that tells the kind of an item, and its place. Returns `None` for functions and for tokens without such a keyword.
+/// Returns the keyword that determines the kind of an item, with its span. Returns `None` for functions, and for tokens without such a
+/// keyword.
 pub(crate) fn keyword(tokens: &TokenStream) -> Option<(&'static str, Span)> {
     const KEYWORDS: [&str; 12] = [
         "struct",
@@ -125,7 +126,8 @@ pub(crate) fn keyword(tokens: &TokenStream) -> Option<(&'static str, Span)> {
     constant
 }
 
-/// Returns the place for an error about an item of the wrong kind: its keyword, `fn` included, otherwise its first token.
+/// Returns the span for an error about an item of the wrong kind. It is the span of the item's keyword, including `fn`, or else of its
+/// first token.
 pub(crate) fn keyword_span(tokens: &TokenStream) -> Span {
     let is_fn = |token: &TokenTree| matches!(token, TokenTree::Ident(ident) if ident == "fn");
     let function = tokens.clone().into_iter().find(is_fn);

@@ -1,4 +1,4 @@
-//! Model of a function that is registered. It borrows the syntax that syn has read.
+//! Model of a function that is registered as an item. The model borrows the syntax tree of syn.
 
 use super::function::{Function, Kind};
 use super::tokens::written;
@@ -19,7 +19,7 @@ use syn::{Attribute, Expr, FnArg, Ident, LitStr, Pat, Receiver, Token, Type};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mode {
     Async,
-    /// A plain function, called in place and without a task of its own.
+    /// A plain function, which is called directly and without a task of its own.
     InPlace,
     /// A plain function on the blocking pool.
     Blocking,
@@ -52,11 +52,11 @@ pub(crate) struct Param<'a> {
     pub(crate) attrs: &'a [Attribute],
     pub(crate) keys: ArgKeys,
     pub(crate) doc: Option<Doc<'a>>,
-    /// Attributes of serde and schemars. With any of them, the parameter is read as a struct with one field.
+    /// Attributes of serde and schemars. A parameter with such an attribute is deserialized as a struct with one field.
     pub(crate) spread: Vec<&'a Attribute>,
 }
 
-/// Role of a parameter, which selects the method that generated code probes its type with.
+/// Role of a parameter, which selects the method with which generated code probes the parameter's type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Role {
     Tool,
@@ -100,7 +100,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Takes the keys that the method does not have itself from `#[handlers]` on its impl block.
+    /// Inherits keys of `#[handlers]` on the impl block, unless the method has the same keys itself.
     pub(crate) fn inherit(&mut self, shared: &ItemKeys) {
         let keys = &mut self.keys;
         keys.group = keys.group.take().or_else(|| shared.group.clone());
@@ -122,7 +122,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Whether this item can inherit the key from its block. That depends on the item's kind, its function and its own keys.
+    /// Whether this item can inherit the key from its block. This depends on the item's kind, its function and its own keys.
     pub(crate) fn can_take(&self, key: &str) -> bool {
         let is_set = |flag: &Option<Given<Flag>>| flag.as_ref().is_some_and(|flag| flag.value.0);
         self.kind.table().names.contains(&key)
@@ -137,7 +137,7 @@ impl<'a> Item<'a> {
             }
     }
 
-    /// Returns the name that clients see, and the place where it is written.
+    /// Returns the name that clients see, with its span.
     pub(crate) fn name(&self) -> (String, Span) {
         let ident = &self.function.sig.ident;
         self.keys.name.as_ref().map_or_else(
@@ -217,7 +217,7 @@ fn skip_expression(input: ParseStream<'_>) -> bool {
     input.parse::<Option<Token![,]>>().is_ok()
 }
 
-/// Reads `uri = "…"` and the comma after it, a common mistake of new users. Returns the URI as it is written.
+/// Reads `uri = "…"` and the comma after it, which is a common mistake of new users. Returns the literal of the URI.
 fn uri_as_key(input: ParseStream<'_>) -> Option<String> {
     let ahead = input.fork();
     let key: Ident = ahead.parse().ok()?;
@@ -265,7 +265,7 @@ impl<'a> Param<'a> {
         }
     }
 
-    /// Returns the place for errors about the parameter's type.
+    /// Returns the span for errors about the parameter's type.
     pub(crate) fn span(&self) -> Span {
         match self.place {
             Place::Receiver(receiver) => receiver.self_token.span(),

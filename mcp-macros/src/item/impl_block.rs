@@ -1,4 +1,4 @@
-//! An impl block, read member by member. Members without our attributes stay as the user wrote them.
+//! Model of an impl block and its members. Members without our attributes stay as the user wrote them.
 
 use super::function::{Function, Kind};
 use super::tokens::{half_written, path_of, regroup, without_conditional, without_helpers};
@@ -24,11 +24,11 @@ enum BlockMember {
     Marked(Box<Marked>),
     /// A method with one of our attributes inside `cfg_attr`, and its tokens without the `cfg_attr`.
     Hidden(Hidden, TokenStream),
-    /// A macro call, not yet expanded: it may contain methods.
+    /// A macro call, which is not expanded yet and may contain methods.
     Macro(TokenStream),
 }
 
-/// One of our attributes inside `cfg_attr`. rustc evaluates a `cfg_attr` only after `#[handlers]` has read the block.
+/// Attribute of ours inside a `cfg_attr`, which rustc evaluates only after `#[handlers]` has read the block.
 pub(crate) struct Hidden {
     pub(crate) kind: Kind,
     pub(crate) span: Span,

@@ -1,4 +1,4 @@
-//! Model of a type with `#[derive(Schema)]`. If the derive does not understand a part of the type, it leaves the whole type to schemars,
+//! Model of a type with `#[derive(Schema)]`. If the derive does not understand a part of the type, schemars describes the whole type,
 //! because a schema without that part would be wrong.
 
 use super::schema_attrs::{Attrs, Rename, Tagging};
@@ -10,7 +10,7 @@ use syn::{
     Attribute, Field, Fields, Generics, Ident, Item, ItemEnum, ItemStruct, Path, Token, Type,
 };
 
-/// A type whose schema can be a constant if the schemas of its parts can be constants.
+/// Type whose schema is a constant, provided that the schemas of its parts are constants.
 pub(crate) struct SchemaType<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) generics: &'a Generics,
@@ -38,7 +38,7 @@ pub(crate) enum JsonPart<'a> {
     Object(JsonObject<'a>),
     /// Names without documentation.
     Names(Vec<String>),
-    /// A struct in a variant of an internally tagged enum. The member `tag` with the variant's name is added to its members.
+    /// Struct in a variant of an internally tagged enum. Its JSON form also has the member `tag`, whose value is the name of the variant.
     Tagged {
         tag: String,
         name: String,
@@ -59,7 +59,7 @@ pub(crate) struct JsonMember<'a> {
     pub(crate) description: Option<String>,
     pub(crate) is_defaulted: bool,
     pub(crate) is_skipped: bool,
-    /// Always present in JSON, even if its type is an `Option`.
+    /// Whether the member is always present in JSON, even if its type is an `Option`.
     pub(crate) is_always: bool,
 }
 
@@ -70,13 +70,13 @@ pub(crate) struct VariantName {
     pub(crate) description: Option<String>,
 }
 
-/// A variant, or a group of all variants that are only a name.
+/// One variant, or the group of all variants that are only a name.
 pub(crate) struct Branch<'a> {
     pub(crate) part: JsonPart<'a>,
     pub(crate) description: Option<String>,
 }
 
-// Supported keys of serde and schemars, by the place of the attribute: on a struct, an enum, a field, a field with `skip`, and a variant.
+// Supported keys of serde and schemars on a struct, an enum, a field, a field with `skip`, and a variant.
 const STRUCT: &[&str] = &["crate", "rename", "rename_all", "deny_unknown_fields", "transparent"];
 const ENUM: &[&str] = &[
     "crate",
@@ -101,7 +101,7 @@ pub(crate) fn root(attrs: &[Attribute]) -> Option<Path> {
 }
 
 impl<'a> SchemaType<'a> {
-    /// Reads a struct or an enum. Returns `None` for a type that is left to schemars.
+    /// Reads a struct or an enum. Returns `None` for a type that schemars has to describe.
     pub(crate) fn read(item: &'a Item) -> Option<Self> {
         match item {
             Item::Struct(item) => Self::of_struct(item),
@@ -192,7 +192,7 @@ fn members(
     Some(members?.into_iter().flatten().collect())
 }
 
-/// Reads a field. Returns `None` if the derive does not understand the field, and `Some(None)` if it is not part of the JSON form.
+/// Reads a field. Returns `None` if the derive does not understand the field, and `Some(None)` if the JSON form omits the field.
 fn member(field: &Field, rename_all: Option<Rename>) -> Option<Option<JsonMember<'_>>> {
     let attrs = Attrs::read(&field.attrs)?;
     if attrs.is_dropped && attrs.are_only(DROPPED) {
@@ -220,9 +220,9 @@ fn plain(fields: &Punctuated<Field, Token![,]>) -> Option<Vec<&Type>> {
     is_plain.then(|| fields.iter().map(|field| &field.ty).collect())
 }
 
-/// Whether a constant can describe the fields of a type. The constant would be endless for a type that contains itself. A generic type adds
-/// no depth, so two generic types that contain each other would be endless too. Therefore the fields of a generic type may use no generic
-/// types except those of std.
+/// Whether a constant can describe the fields of a type. The constant of a type that contains itself would be endless. Generic types do not
+/// count towards the maximum depth, so the constant of two generic types that contain each other would be endless too. Therefore the fields
+/// of a generic type may use no generic types except those of std.
 fn can_be_constant(fields: &Fields, ident: &Ident, generics: &Generics) -> bool {
     let is_generic = generics.type_params().next().is_some();
     fields.iter().all(|field| {
@@ -285,7 +285,7 @@ fn mentions(tokens: &TokenStream, ident: &Ident) -> bool {
     })
 }
 
-/// A variant of an enum, before its representation is known.
+/// Variant of an enum, independent of the enum's representation.
 struct Variant<'a> {
     ident: String,
     name: String,
@@ -312,7 +312,7 @@ fn enum_body<'a>(
     let mut branches = Vec::new();
     let mut others = variants;
     if let Tagging::External = tagging {
-        // schemars collects the unit variants without documentation in one list, and puts it first.
+        // schemars puts the unit variants without documentation into one list, which comes first.
         let is_name = |variant: &mut Variant<'_>| variant.is_unit() && variant.attrs.doc.is_none();
         let names: Vec<_> = others.extract_if(.., is_name).map(|variant| variant.name).collect();
         if !names.is_empty() {
@@ -327,7 +327,7 @@ fn enum_body<'a>(
 }
 
 fn names(mut variants: Vec<Variant<'_>>) -> Option<SchemaBody<'_>> {
-    // The rules for arguments treat an enum differently if it has one variant only and the variant is documented.
+    // The rules for the schema of an argument make an exception for an enum with a single variant that is documented.
     if let [only] = variants.as_slice()
         && only.attrs.doc.is_some()
     {

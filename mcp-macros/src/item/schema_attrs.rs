@@ -1,13 +1,13 @@
-//! The attributes of a type with `#[derive(Schema)]`, of its fields and its variants. `rename_all` gives the same names as in serde.
+//! Attributes of a type with `#[derive(Schema)]`, of its fields and its variants. `rename_all` results in the same names as in serde.
 
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path};
 
-/// The supported keys of serde, schemars and `#[mcp]`, and the doc comment.
+/// Supported keys of serde, schemars and `#[mcp]`, and the doc comment.
 #[derive(Default)]
 pub(super) struct Attrs {
     pub(super) title: Option<String>,
-    /// The `description` of schemars if there is one, otherwise the doc comment.
+    /// Value of `#[schemars(description = …)]`, otherwise the doc comment.
     pub(super) doc: Option<String>,
     pub(super) root: Option<Path>,
     pub(super) rename: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct Attrs {
     keys: Vec<String>,
 }
 
-/// Representation of an enum, by which serde tells its variants apart.
+/// Representation of an enum, which determines how serde tells the variants apart.
 pub(super) enum Tagging {
     External,
     Internal(String),
@@ -98,12 +98,13 @@ impl Attrs {
         Ok(())
     }
 
-    /// Whether no other keys are set.
+    /// Whether all keys that are set are among `keys`.
     pub(super) fn are_only(&self, keys: &[&str]) -> bool {
         self.keys.iter().all(|key| keys.contains(&key.as_str()))
     }
 
-    /// Whether `skip_serializing_if` of a field with a default is known to skip only the default. True for a field without a default.
+    /// Whether `skip_serializing_if` is known to skip a field only if the field has its default value. Also `true` for a field without a
+    /// default.
     pub(super) fn skips_nothing_but_the_default(&self) -> bool {
         const EMPTY: [&str; 8] = [
             "Option::is_none",

@@ -1,4 +1,4 @@
-//! Tokens of the user. They are rewritten without syn, which would lose some of them. Also inspects types, for example for references.
+//! Functions that rewrite the user's tokens without syn, which would lose some of them, and functions that inspect types.
 
 use super::function::Kind;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
@@ -7,7 +7,7 @@ use syn::Type;
 
 /// Returns the function without our attributes, and without attributes on parameters that rustc would reject, such as doc comments.
 ///
-/// Works even on functions that do not parse. Otherwise the user would see an error for each attribute.
+/// The function need not parse. If its attributes stayed, the user would see an error for each of them.
 pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
     let function =
         without_attributes(function, |path| Kind::of_path(path).is_some() || is_ours(path));
@@ -45,9 +45,9 @@ fn params(tokens: &[TokenTree]) -> Option<(usize, Group)> {
     None
 }
 
-/// Returns the function without our attributes if it is half-typed: a parameter has no complete type yet, as in `a`, `a:`, `a: Vec<`, `a:
-/// &`. rustc has already reported the mistake. It reports the mistake in the returned tokens too, but shows only one of two errors at the
-/// same place.
+/// Returns the function without our attributes if it is half-typed: a parameter has no complete type yet, as in `a`, `a:`, `a: Vec<` or
+/// `a: &`. rustc has already reported this mistake. It reports the mistake in the returned tokens again, but shows only one of two
+/// errors with the same span.
 pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = function.clone().into_iter().collect();
     let (_, written) = params(&tokens)?;
@@ -91,7 +91,7 @@ fn has_no_type(param: &[TokenTree]) -> bool {
     is_open || !is_typed && !is_self
 }
 
-/// Returns the function without `cfg_attr`, which would bring our attributes back.
+/// Returns the function without `cfg_attr`, which could add one of our attributes again.
 pub(crate) fn without_conditional(function: TokenStream) -> TokenStream {
     without_attributes(function, |path| matches!(path, [word] if word == "cfg_attr"))
 }
@@ -124,7 +124,7 @@ pub(crate) fn regroup(group: &Group, stream: TokenStream) -> Group {
     new
 }
 
-/// Returns the group without the attributes that `drop` picks. A group without such attributes is returned unchanged, because a new group
+/// Returns the group without the attributes that `drop` selects. A group without such attributes is returned unchanged, because a new group
 /// would lose the spans of its delimiters.
 fn stripped(group: Group, drop: impl Fn(&[String]) -> bool) -> Group {
     let count = |tokens: TokenStream| tokens.into_iter().count();
@@ -132,7 +132,7 @@ fn stripped(group: Group, drop: impl Fn(&[String]) -> bool) -> Group {
     if count(kept.clone()) == count(group.stream()) { group } else { regroup(&group, kept) }
 }
 
-/// Removes each attribute `#[path …]` for whose path `drop` returns `true`. Leaves the content of other groups unchanged.
+/// Removes each attribute for whose path `drop` returns `true`. Leaves the content of other groups unchanged.
 fn without_attributes(tokens: TokenStream, drop: impl Fn(&[String]) -> bool) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     for token in tokens {
@@ -236,7 +236,7 @@ fn is_punct(token: &TokenTree, char: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == char)
 }
 
-/// Returns the span of the first token that `wanted` picks, at any depth.
+/// Returns the span of the first token, at any depth, for which `wanted` returns `true`.
 pub(crate) fn find(tokens: &TokenStream, wanted: &impl Fn(&TokenTree) -> bool) -> Option<Span> {
     tokens.clone().into_iter().find_map(|token| match &token {
         token if wanted(token) => Some(token.span()),
@@ -269,7 +269,7 @@ pub(crate) fn written(tokens: &impl ToTokens) -> String {
     text
 }
 
-/// Whether the type is `str` or `[T]`. A parameter may be a reference to such a type: the call owns the value, and the function borrows it.
+/// Whether the type is `str` or `[T]`. An argument may be a reference to such a type: the call owns the value, and the function borrows it.
 pub(crate) fn is_borrowed_argument(ty: &Type) -> bool {
     match strip_groups(ty) {
         Type::Slice(_) => true,
@@ -287,7 +287,7 @@ pub(crate) fn strip_groups(ty: &Type) -> &Type {
     }
 }
 
-/// Returns the place of the first reference in a type.
+/// Returns the span of the first reference in a type.
 pub(crate) fn first_reference(ty: &Type) -> Option<Span> {
     let is_reference =
         |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '&');

@@ -43,7 +43,7 @@ impl Value for Example {
             }
             let start = input.fork();
             let json = json_literal(input)?;
-            // The tokens are a literal, after a sign if the number is negative.
+            // The example is one token, or two for a negative number: the sign and the literal.
             let count = if json.starts_with('-') { 2 } else { 1 };
             let tokens = (0..count).map(|_| start.parse::<TokenTree>());
             Ok(Self { json, tokens: tokens.collect::<syn::Result<_>>()? })
@@ -51,7 +51,7 @@ impl Value for Example {
     }
 }
 
-/// `header = "Region"`: the name of an HTTP header (RFC 9110, section 5.1).
+/// `header = "Region"`: name of an HTTP header (RFC 9110, section 5.1).
 #[derive(Clone)]
 pub(crate) struct HeaderName(pub(crate) LitStr);
 
@@ -113,7 +113,7 @@ impl Value for Format {
     }
 }
 
-/// Source of the proposals for a value.
+/// Source of the values that completion proposes.
 #[derive(Clone)]
 pub(crate) enum Completer {
     /// `complete("a", "b")`

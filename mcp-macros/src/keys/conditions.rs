@@ -206,7 +206,7 @@ impl Value for Policy {
     }
 }
 
-/// `asks(elicitation, sampling, roots)`: valid names of client capabilities.
+/// `asks(elicitation, sampling, roots)`: names of client capabilities, which have been checked.
 #[derive(Clone)]
 pub(crate) struct Asks(pub(crate) Vec<Ident>);
 

@@ -1,7 +1,7 @@
-//! The grammar of attributes: `key`, `key = value`, `key(values)`, separated by commas.
+//! Grammar of the attributes: `key`, `key = value` and `key(values)`, separated by commas.
 //!
-//! All attributes share one parser and differ only in their tables. A struct declared with [`keys!`] lists the keys, and the type of each
-//! field gives the syntax of its key. A [`Table`] lists the keys that one attribute accepts.
+//! All attributes share one parser. The macro [`keys!`] declares a struct with a field for each key, and the type of the field defines the
+//! syntax of the key. A [`Table`] lists the keys that one attribute accepts.
 
 use super::suggest::suggest;
 use super::tables::{ALL, Table};
@@ -34,7 +34,7 @@ pub(crate) trait Value: Sized {
     fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self>;
 }
 
-/// Field for the value of a key: an `Option` for a single value, a `Vec` for a key that can be repeated.
+/// Field that stores the value of a key: an `Option` for a single value, a `Vec` for a key that can be repeated.
 pub(crate) trait Slot {
     fn fill(&mut self, key: Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<()>;
 }
@@ -58,7 +58,7 @@ impl<T: Value> Slot for Vec<Given<T>> {
     }
 }
 
-/// A set of keys, declared with [`keys!`].
+/// Struct of keys, declared with [`keys!`].
 pub(crate) trait Keys: Default {
     /// All keys of the struct. A [`Table`] lists some of them.
     #[cfg(test)]
@@ -73,7 +73,7 @@ pub(crate) trait Keys: Default {
     ) -> syn::Result<()>;
 }
 
-/// Declares a struct of keys. A key that is a Rust keyword has a field of another name: `crate_path = "crate": …`.
+/// Declares a struct of keys. For a key that is a Rust keyword, the field has another name: `crate_path = "crate": …`.
 macro_rules! keys {
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident $name:literal) => { $name };
@@ -105,7 +105,7 @@ macro_rules! keys {
 }
 pub(crate) use keys;
 
-/// Reads all keys of one attribute into `keys`. Reports every mistake, and continues after each.
+/// Reads all keys of one attribute into `keys`. Reports each mistake, and continues with the next key.
 pub(crate) fn read<K: Keys>(keys: &mut K, input: ParseStream<'_>, table: &Table, errors: &Errors) {
     while !input.is_empty() {
         if let Err(error) = read_one(keys, input, table, errors) {
@@ -120,7 +120,7 @@ pub(crate) fn read<K: Keys>(keys: &mut K, input: ParseStream<'_>, table: &Table,
     }
 }
 
-/// Reads the text that some attributes start with, and the comma after it.
+/// Reads the string literal with which some attributes start, and the comma after it.
 pub(crate) fn read_first(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
     if !input.peek(LitStr) {
         return Ok(None);
@@ -169,8 +169,8 @@ fn unknown(name: &str, table: &Table) -> String {
         return format!("`{name}` is not a key of {}: {reason}", table.owner);
     }
     let elsewhere = ALL.iter().find(|other| other.names.contains(&name));
-    // A key of another attribute does not count as a misspelling: `task` on a prompt does not mean `asks`. Inside `icon(…)` a misspelling
-    // is more likely.
+    // A key of another attribute is no misspelling: `task` on a prompt does not mean `asks`. Inside parentheses such as `icon(…)`, a
+    // misspelling is more likely.
     let near =
         suggest(name, table.names).filter(|_| elsewhere.is_none() || !owner.starts_with("#["));
     let hint = if let Some(found) = near {
@@ -221,7 +221,7 @@ pub(crate) fn parenthesized<V: Value, T>(
     }
     let value = read(&content);
     let complete = content.is_empty();
-    // syn reports tokens that are left unread as a second error.
+    // Reads the rest, because syn reports unread tokens as a second error.
     content.parse::<TokenStream>()?;
     if value.is_ok() && !complete { Err(usage::<V>(key)) } else { value }
 }

@@ -92,7 +92,7 @@ impl Value for Cache {
     }
 }
 
-/// `meta("vendor.com/key" = 1, other = "text")`: pairs of a name and a value as JSON text.
+/// `meta("vendor.com/key" = 1, other = "text")`: pairs of a name and a value. The values are JSON text.
 #[derive(Clone)]
 pub(crate) struct Metadata(pub(crate) Vec<(String, String)>);
 

@@ -1,5 +1,5 @@
-//! Values that are quantities: durations, sizes, positions in lists, priorities, and ranges of numbers or lengths. This module also has
-//! regular expressions.
+//! Values that are quantities: durations, sizes, positions in lists, priorities, and ranges of numbers or lengths. Regular expressions are
+//! here too.
 
 use super::grammar::{Value, assigned, parenthesized, usage};
 use super::text::literal;
@@ -56,7 +56,7 @@ impl Value for Size {
 
 const SIZE: &str = "expected a number of bytes, or a whole number and a unit: \"512KB\", \"1MB\", \"16MiB\" or \"1GB\"";
 
-/// `max_result = "1MB"`, in bytes. A literal is checked here; any other expression is passed on.
+/// `max_result = "1MB"`, in bytes. The macro checks a literal. Any other expression is part of the generated code.
 #[derive(Clone)]
 pub(crate) enum SizeExpr {
     Bytes(u64),
@@ -90,7 +90,7 @@ fn bytes(text: &str) -> Option<u64> {
     scaled(text, &decimal).or_else(|| scaled(text, &binary))
 }
 
-/// Reads a whole number, at most one space, and one of the units. Returns the number times the factor of its unit.
+/// Parses a whole number, at most one space, and one of the units. Returns the number times the factor of its unit.
 fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -144,7 +144,7 @@ impl Value for Priority {
     }
 }
 
-/// A regular expression that the runtime can compile, because the macro has compiled it with the same library.
+/// Regular expression that the runtime can compile, because the macro has compiled it with the same library.
 #[derive(Clone)]
 pub(crate) struct Pattern(pub(crate) LitStr);
 
@@ -168,7 +168,7 @@ impl Value for Pattern {
     }
 }
 
-/// End of a range.
+/// First or last number of a range.
 #[derive(Clone, Copy)]
 pub(crate) enum Bound {
     Int(i128),
@@ -181,7 +181,7 @@ impl Bound {
         bound(expr)
     }
 
-    /// Whether no number lies in the range from `self` to `end`.
+    /// Whether the range from `self` to `end` is empty.
     fn leaves_nothing(self, end: Self, inclusive: bool) -> bool {
         let order = match (self, end) {
             (Self::Int(start), Self::Int(end)) => Some(start.cmp(&end)),
@@ -219,7 +219,7 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int(int) => int.fmt(f),
-            // `Debug` keeps the point, because Rust tells a float from an integer by it.
+            // `Debug` writes `1.0` where `Display` writes `1`, which Rust would read as an integer.
             Self::Float(float) => write!(f, "{float:?}"),
         }
     }

@@ -1,4 +1,4 @@
-//! Suggestions after "did you mean": the candidate that is closest to a misspelt word.
+//! Suggestions for "did you mean": the candidate that is closest to a misspelt word.
 
 /// Words of JSON Schema and of other libraries, each with the key of this crate that has the same meaning.
 const SYNONYMS: [(&str, &str); 13] = [
@@ -17,9 +17,9 @@ const SYNONYMS: [(&str, &str); 13] = [
     ("concurrent", "concurrency"),
 ];
 
-/// Returns the nearest candidate, if it is near enough to be the intended word.
+/// Returns the candidate that is closest to `word`, or `None` if all candidates differ too much.
 ///
-/// The protocol's own spelling (`readOnlyHint`, `mimeType`) leads to the key of this crate too.
+/// The spelling of the protocol (`readOnlyHint`, `mimeType`) matches the key of this crate too.
 pub(crate) fn suggest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let plain = plain(word);
     let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == plain).map(|(_, key)| *key);

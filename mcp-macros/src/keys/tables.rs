@@ -1,17 +1,17 @@
-//! The names of the keys that each attribute accepts, in the order in which errors show them.
+//! Names of the keys that each attribute accepts.
 
-/// The keys that one attribute accepts.
+/// Keys that one attribute accepts.
 pub(crate) struct Table {
     /// The attribute as the user writes it: `#[tool]`.
     pub(crate) owner: &'static str,
     pub(crate) names: &'static [&'static str],
-    /// Keys that users may expect here, each with the reason why the attribute does not have it.
+    /// Keys that users may expect on this attribute, each with the reason why the attribute does not have the key.
     pub(crate) refused: &'static [(&'static str, &'static str)],
     /// Advice for a key that no attribute has.
     pub(crate) hint: Option<&'static str>,
 }
 
-/// Lists names of keys, in the order in which errors show them.
+/// Converts identifiers to the names of keys. Errors show the names in this order.
 macro_rules! names {
     ($($name:ident)*) => { &[$(stringify!($name)),*] };
 }

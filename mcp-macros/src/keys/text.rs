@@ -101,14 +101,14 @@ impl Value for CratePath {
     }
 }
 
-/// `schema = "full"`: the form in which clients get the schema. Overrides the setting of the server.
+/// `schema = "full"`: form of the schemas that clients get. The key overrides the setting of the server.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum SchemaForm {
     /// The form that all clients understand.
     Compatible,
     /// The complete schema.
     Full,
-    /// The compatible form, built at compile time. A schema that would need code at run time is a compile error.
+    /// The compatible form, written at compile time. If the compiler cannot write the schema, that is a compile error.
     Static,
 }
 

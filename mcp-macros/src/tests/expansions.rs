@@ -1,6 +1,6 @@
 //! Expansions of the attributes, compared as text with `tests/expand/<name>.out.rs`.
 //!
-//! `UPDATE_EXPAND=1 cargo test -p mcp-macros` writes the files anew.
+//! `UPDATE_EXPAND=1 cargo test -p mcp-macros` updates the files.
 
 use super::expand;
 use std::path::Path;
@@ -10,7 +10,7 @@ fn check(name: &str) {
     let source = std::fs::read_to_string(folder.join(format!("{name}.rs"))).unwrap();
     let expanded = expand(&source);
     let file = syn::parse2(expanded.clone()).or_else(|_| {
-        // A file that is only an expression would not parse, so the expression is put into a function.
+        // A file that is only an expression would not parse, so a function surrounds the expression.
         syn::parse2(quote::quote!(fn main() { #expanded }))
     });
     let text =

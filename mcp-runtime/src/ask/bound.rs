@@ -1,8 +1,10 @@
-//! Call that a state belongs to, in a canonical form. Equal arguments have the same form, even if the client writes them differently.
+//! Binds the state between two rounds to its call. The call is written in a canonical form, so that equal arguments match even if the
+//! client formats them differently.
 
 use mcp_runtime_wire::{JsonKind, Raw};
 
-/// Call that a state belongs to. The state is found only for the same method, item, arguments and principal (rule MRTR-06).
+/// Identity of the call that a stored state belongs to: its method, item, arguments and principal. Only a call with the same identity can
+/// resume from the state (rule MRTR-06).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallBinding(String);
 
@@ -23,15 +25,14 @@ impl CallBinding {
     }
 }
 
-/// Writes a value without whitespace and escapes, with its members sorted by name. If a name occurs several times, the last member counts,
-/// as everywhere in this crate. Numbers stay as they are written. Values that are nested deeper than serde reads stay as they are written,
-/// too.
+/// Writes a JSON value without whitespace and escapes, and with the members of objects sorted by name. If a name occurs several times, the
+/// last member counts, as everywhere in this crate. Numbers, and values that are nested too deeply for serde, are copied unchanged.
 fn write_canonical(out: &mut String, value: Raw<'_>) {
     write_nested(out, value, 0);
 }
 
 fn write_nested(out: &mut String, value: Raw<'_>, depth: usize) {
-    /// Maximum nesting depth that serde reads. Recursion stops here, so that a higher limit cannot overflow the stack.
+    /// Maximum nesting depth that serde reads. Recursion stops at this depth, so that a higher `Limits::depth` cannot overflow the stack.
     const DEEPEST: usize = 128;
     match value.kind() {
         JsonKind::Object | JsonKind::Array if depth > DEEPEST => write_text(out, value.as_str()),
@@ -64,7 +65,7 @@ fn write_nested(out: &mut String, value: Raw<'_>, depth: usize) {
     }
 }
 
-/// Writes a text after its length, so that nothing in the text can be taken for its end.
+/// Writes the length of a text and then the text. The length makes the end of the text unambiguous.
 fn write_text(out: &mut String, text: &str) {
     out.push_str(&text.len().to_string());
     out.push('"');

@@ -1,4 +1,4 @@
-//! Converts the state of a call to a text for the storage, and back, to carry it from one round to the next.
+//! Encodes the state of a call for the storage between two rounds, and decodes the state in the next round.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
     limits::{Limit, Limits, RefusalCounters, Tenant},
 };
 
-/// Settings of the state between rounds.
+/// Settings for the state that calls keep between their rounds.
 #[derive(Clone)]
 pub(crate) struct StateSettings {
     #[cfg(feature = "state-key")]
@@ -36,7 +36,7 @@ impl Default for StateSettings {
 }
 
 impl StateSettings {
-    /// Returns the storage that the settings ask for: sealed if there is a key, in the process otherwise.
+    /// Creates the storage: sealed state if the author has set a key, otherwise state in this process.
     fn storage(self, limits: &Limits, tally: Arc<RefusalCounters>) -> Box<dyn StateStorage> {
         #[cfg(feature = "state-key")]
         if let Some(sealer) = StateSealer::new(self.keys) {
@@ -46,7 +46,7 @@ impl StateSettings {
     }
 }
 
-/// State between rounds, for all calls of a server.
+/// Storage and limits of the state between rounds, shared by all calls of a server.
 pub(crate) struct RoundStates {
     storage: Box<dyn StateStorage>,
     tally: Arc<RefusalCounters>,
@@ -56,11 +56,11 @@ pub(crate) struct RoundStates {
     depth: usize,
 }
 
-/// State between rounds, for one call.
+/// Access of one call to its state between rounds.
 pub(crate) struct StateCodec {
     states: Arc<RoundStates>,
     bound: CallBinding,
-    /// Tenant that the rounds count for.
+    /// Tenant whose share of the limits the rounds use.
     tenant: Arc<Tenant>,
     /// Whether a client may send the state of each round back only once.
     is_single_use: bool,
@@ -87,7 +87,8 @@ impl RoundStates {
 }
 
 impl StateCodec {
-    /// Returns the state of earlier rounds and the round that stored it. In a first round the state is empty.
+    /// Returns the state of the earlier rounds, and the id of the round that stored the state. In the first round, the state is empty and
+    /// there is no id.
     pub(super) fn open(&self, text: Option<Raw<'_>>) -> Result<(RoundState, Option<RoundId>)> {
         let Some(text) = text.filter(|json| !json.is_null()) else {
             return Ok((RoundState::default(), None));
@@ -100,17 +101,17 @@ impl StateCodec {
     }
 
     /// Maximum nesting depth of a stored state. Answers may be as deep as a message, and results of `once` as deep as serde reads (128
-    /// levels). A state nests both of them two levels deeper.
+    /// levels). A state contains answers and results, and nests them two levels deeper.
     fn depth(&self) -> usize {
         self.states.depth.max(128) + 2
     }
 
-    /// Whether answers are accepted. A single-use call accepts them only together with a state.
+    /// Whether the answers of the client are accepted. A single-use call accepts answers only together with the state of an earlier round.
     pub(super) fn takes_answers(&self, round: Option<RoundId>) -> bool {
         round.is_some() || !self.is_single_use
     }
 
-    /// Marks the round of a single-use call as sent.
+    /// Marks the round of a single-use call as used, so that the client cannot send its state again.
     pub(super) fn spend(&self, round: RoundId) -> Result<()> {
         if !self.is_single_use {
             return Ok(());
@@ -118,7 +119,7 @@ impl StateCodec {
         self.states.storage.spend(round, &self.tenant)
     }
 
-    /// Returns a digest that stands for the words of a question.
+    /// Returns a digest of the words of a question. The state contains this digest instead of the words.
     pub(super) fn digest(&self, words: &str) -> Result<String> {
         self.states.storage.digest(words)
     }
@@ -127,7 +128,7 @@ impl StateCodec {
         self.states.storage.is_digest(digest, words)
     }
 
-    /// Stores what later rounds need, and returns the text that the client sends back.
+    /// Stores the state for later rounds, and returns the `requestState` that the client sends back.
     pub(super) fn close(&self, state: &RoundState) -> Result<String> {
         let (text, most) = (state.write(), self.states.most);
         if text.len() > most {
@@ -137,7 +138,7 @@ impl StateCodec {
                 "the state to keep between rounds has {} bytes, at most {most} are allowed: `{key}` has most of them, {size}",
                 text.len(),
             );
-            // The client is responsible for an answer that is too long, the author for everything else.
+            // If the largest entry is an answer, the client has sent too much. Otherwise the handler has stored too much.
             let is_answer = state.answers.contains_key(key);
             return Err(if is_answer { Error::invalid_params(why) } else { Error::internal(why) });
         }
@@ -148,14 +149,14 @@ impl StateCodec {
 /// JSON texts by their keys.
 pub(super) type Texts = BTreeMap<Box<str>, Box<str>>;
 
-/// State that earlier rounds leave to later ones.
+/// State that a call keeps from one round to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RoundState {
-    /// Answers of the client.
+    /// Answers of the client, by the keys of their questions.
     pub(super) answers: Texts,
-    /// Results of the work that the handler has completed.
+    /// Results of the `once` operations that have finished, by their keys.
     pub(super) done: Texts,
-    /// Digests of the words that each question was asked in.
+    /// Digests of the words of the questions, by the keys of the questions.
     pub(super) asked: Texts,
 }
 
@@ -178,7 +179,7 @@ impl RoundState {
         out
     }
 
-    /// Reads the text that [`write`](Self::write) has made.
+    /// Parses the text that [`write`](Self::write) has returned.
     pub(super) fn read(text: Raw<'_>) -> Self {
         let [answers, done, asked] = text.pick(["a", "d", "q"]);
         let texts = |of: Option<Raw<'_>>| -> Texts {
@@ -191,7 +192,7 @@ impl RoundState {
         Self { answers: texts(answers), done: texts(done), asked }
     }
 
-    /// Returns the largest entry: its key, and the size of its key and value in bytes.
+    /// Returns the key of the largest entry, and the size of its key and value in bytes.
     pub(super) fn largest(&self) -> Option<(&str, usize)> {
         let all = self.answers.iter().chain(&self.done);
         all.map(|(key, json)| (&**key, key.len() + json.len())).max_by_key(|(_, size)| *size)

@@ -1,4 +1,4 @@
-//! Storage that keeps state in this process between two rounds. The client gets a random text that identifies its state.
+//! Storage of the state between two rounds in the memory of this process. The client gets a random text that identifies the state.
 
 use std::{
     collections::VecDeque,
@@ -23,33 +23,33 @@ use crate::{
 
 /// Process-local storage, bounded in bytes and in time.
 ///
-/// Rounds take their bytes from [`Pool::Rounds`]. If the pool has no bytes left for a tenant, the tenant's own oldest rounds are evicted. A
-/// tenant cannot displace the rounds of another tenant, however many rounds it begins.
+/// Each round reserves its bytes in [`Pool::Rounds`]. If the pool has too few bytes left for a tenant, the storage evicts the oldest rounds
+/// of that tenant. The rounds of other tenants are never evicted for it.
 pub(crate) struct ProcessStorage {
-    /// Time after which a round is forgotten.
+    /// Time after which a round expires.
     lifetime: Duration,
     /// Maximum size of all rounds together, in bytes.
     most: usize,
     tally: Arc<RefusalCounters>,
-    /// Created with the first round, because most servers never need them.
+    /// Secrets of this process. They are created with the first round, because most servers have no rounds.
     secrets: OnceLock<Secrets>,
     rounds: Mutex<StoredRounds>,
-    /// Whether the log has said that rounds arrive from another process.
+    /// Whether the warning about rounds of another process has been logged.
     has_warned: AtomicBool,
 }
 
 struct Secrets {
-    /// First bytes of each text that this process makes. They distinguish its texts from those of other processes.
+    /// Random prefix of each text that this process creates. It distinguishes these texts from the texts of other processes.
     process: [u8; TAG],
-    /// Prevents clients from computing hashes themselves, even where `RandomState` is predictable (wasm).
+    /// Secret seed of the hashes. Without the seed, clients could compute the hashes on wasm, where `RandomState` is predictable.
     seed: [u8; 16],
     hasher: RandomState,
 }
 
-/// Number of bytes that identify the process in a text.
+/// Length of the prefix that identifies the process, in bytes.
 const TAG: usize = 8;
 
-/// Random part of a text.
+/// Random part of a text, which identifies the round.
 type RoundKey = [u8; 16];
 
 /// Address of a [`Tenant`]. The `Share` of each round keeps its tenant alive, so no other tenant can get the address while the key is in
@@ -62,9 +62,9 @@ fn key_of(tenant: &Arc<Tenant>) -> TenantKey {
 
 #[derive(Default)]
 struct StoredRounds {
-    /// The server generates the ids, so clients cannot cause collisions.
+    /// Rounds by their ids. A fast hash is safe, because the server generates the ids and clients cannot cause collisions.
     by_id: FxHashMap<RoundKey, StoredRound>,
-    /// Ids of each tenant's rounds, the oldest first. All rounds live equally long, so the oldest expires first.
+    /// Ids of each tenant's rounds, the oldest first. All rounds have the same lifetime, so the oldest expires first.
     by_tenant: FxHashMap<TenantKey, VecDeque<RoundKey>>,
     /// Time of the last search for expired rounds.
     swept: Option<Instant>,
@@ -75,12 +75,12 @@ struct StoredRound {
     bound: [u64; 2],
     expires: Instant,
     is_spent: bool,
-    /// Bytes of the round, and its tenant.
+    /// Reserved bytes of the round, and the tenant that they are reserved for.
     share: Share,
 }
 
 impl StoredRound {
-    /// Approximate size of a round in all collections, without its state, in bytes.
+    /// Approximate memory that a round needs in addition to its state, in bytes.
     const OVERHEAD: usize = 256;
 }
 
@@ -96,9 +96,9 @@ impl Secrets {
 }
 
 impl ProcessStorage {
-    /// Pause between two searches for expired rounds.
+    /// Minimum time between two searches for expired rounds.
     const SWEEP: Duration = Duration::from_secs(60);
-    /// Pause between two searches while bytes for new rounds are lacking.
+    /// Minimum time between two searches while there are too few bytes for new rounds.
     const SWEEP_FULL: Duration = Duration::from_secs(1);
 
     pub(crate) fn new(lifetime: Duration, most: usize, tally: Arc<RefusalCounters>) -> Self {
@@ -114,7 +114,7 @@ impl ProcessStorage {
 
     fn secrets(&self) -> Result<&Secrets> {
         if self.secrets.get().is_none() {
-            // If two threads race here, both use the secrets that were set first.
+            // If two threads race here, both threads use the secrets that were set first.
             let _ = self.secrets.set(Secrets::new()?);
         }
         self.secrets.get().ok_or_else(|| Error::internal("there are no secrets"))
@@ -124,10 +124,10 @@ impl ProcessStorage {
         self.rounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the bytes for a round. If they are not available, expired rounds are removed first, then the tenant's own oldest rounds.
+    /// Reserves the bytes for a round. If too few bytes are free, removes expired rounds first, and then the tenant's oldest rounds.
     ///
     /// # Errors
-    /// Fails if other tenants hold so much that the bytes would not be available even without the rounds of this tenant.
+    /// Fails if too few bytes would be free even without the rounds of this tenant.
     fn share(
         &self,
         rounds: &mut StoredRounds,
@@ -152,7 +152,7 @@ impl ProcessStorage {
         taken
     }
 
-    /// Returns the error for a well-formed text that another process has made. Logs a warning the first time.
+    /// Returns the error for a well-formed text from another process. Logs a warning the first time.
     #[cold]
     fn foreign(&self) -> Error {
         if !self.has_warned.swap(true, Ordering::Relaxed) {
@@ -231,7 +231,7 @@ impl StateStorage for ProcessStorage {
     fn digest(&self, words: &str) -> Result<String> {
         let hash = self.secrets()?.hash(words.as_bytes());
         let bytes = hash.map(u64::to_le_bytes);
-        // As long as the digest of sealed state, so that both count alike for `Limits::state`.
+        // The digest is as long as in sealed state, so that `Limits::state` has the same effect with both storages.
         Ok(URL_SAFE_NO_PAD.encode(&bytes.as_flattened()[..12]))
     }
 
@@ -261,7 +261,7 @@ impl StoredRounds {
         id.is_some_and(|id| self.by_id.remove(&id).is_some())
     }
 
-    /// Removes expired rounds, unless that was done less than `pause` ago. Returns whether it was done now.
+    /// Removes expired rounds, at most once per `pause`. Returns whether this call searched for expired rounds.
     fn sweep(&mut self, now: Instant, pause: Duration) -> bool {
         if self.swept.is_some_and(|swept| now.duration_since(swept) < pause) {
             return false;
@@ -291,7 +291,7 @@ mod tests {
 
     const ROUND: usize = 100 + StoredRound::OVERHEAD;
 
-    /// Makes a storage with room for this number of rounds of 100 bytes.
+    /// Creates a storage for this number of rounds, each with a state of 100 bytes.
     fn storage(rounds: usize) -> ProcessStorage {
         ProcessStorage::new(Duration::from_secs(60), rounds * ROUND, Arc::default())
     }
@@ -347,7 +347,7 @@ mod tests {
         storage.spend(round, &ada).unwrap();
         let error = storage.spend(round, &ada).unwrap_err();
         assert!(error.message().contains("already"), "{error:?}");
-        // A round that was evicted meanwhile cannot be spent either.
+        // A round that was evicted after `get` cannot be used either.
         let text = put(&storage, &ada);
         let round = storage.get(&text, b"call").unwrap().round;
         for _ in 0..10 {

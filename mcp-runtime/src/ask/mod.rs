@@ -1,10 +1,10 @@
 //! Questions in rounds (protocol revision 2026-07-28). A call that needs an answer ends with its questions, and the client repeats the call
-//! with the answers. The handler starts from the beginning in each round. Answers and results of earlier rounds are available to it at
-//! once.
+//! with the answers. The handler starts from the beginning in each round. Answers and results of earlier rounds are available to the
+//! handler at once.
 //!
 //! The state of a call between two rounds is kept in this process ([`in_process`]). If the author has set a key, the state is sealed and
 //! sent to the client instead ([`sealed`], feature `state-key`). Another process with the same key can then continue the call. Both
-//! storages bind the state to the same call.
+//! storages return a state only to the call that stored it.
 
 mod bound;
 mod codec;

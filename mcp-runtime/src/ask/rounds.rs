@@ -1,4 +1,4 @@
-//! Rounds of one call. A question that has an answer returns it at once. Questions without an answer end the call.
+//! Rounds of one call. A question that the client has already answered resolves at once. A question without an answer ends the round.
 
 use std::{
     collections::BTreeSet,
@@ -21,9 +21,9 @@ use crate::{
 pub(crate) struct Rounds {
     client: Arc<ClientInfo>,
     codec: StateCodec,
-    /// State that earlier rounds left.
+    /// State of the earlier rounds.
     earlier: RoundState,
-    /// Answers that came with this round, not checked yet.
+    /// Answers that the client sent with this round. They have not been checked yet.
     answers: Texts,
     /// Earlier round whose state the client has sent back with this round.
     resumes: Option<RoundId>,
@@ -37,7 +37,7 @@ struct Round {
     keys: BTreeSet<Box<str>>,
     /// Questions that have no answer yet.
     open: Vec<(Box<str>, Question)>,
-    /// Number of running operations whose results later rounds need.
+    /// Number of running `once` operations. The round does not end before they have finished, because later rounds need their results.
     held: usize,
     /// State for later rounds.
     state: RoundState,
@@ -49,7 +49,7 @@ impl Rounds {
     /// Resumes a call from the state of its earlier rounds.
     ///
     /// # Errors
-    /// Fails if the answers are not an object, or the state does not belong to this call or is no longer kept.
+    /// Fails if the answers are not an object, if the state does not belong to this call, or if the state has expired or was evicted.
     pub(crate) fn resume(
         client: Arc<ClientInfo>,
         codec: StateCodec,
@@ -71,8 +71,8 @@ impl Rounds {
         self.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the answer under this key was given to a question with these words. Without an earlier round every answer counts, because a
-    /// client that answers before it is asked already knows the question.
+    /// Whether the answer under this key belongs to a question with exactly these words. In the first round every answer counts, because a
+    /// client that sends answers without being asked already knows the questions.
     fn is_same(&self, key: &str, words: &str) -> bool {
         if self.resumes.is_none() {
             return true;
@@ -101,15 +101,15 @@ impl Rounds {
         if !is_same {
             round.state.answers.remove(key);
         }
-        // The digest is computed again in each round, because the key of the last digest may have been removed by the next round.
+        // Each round computes the digest again with the newest key, because an older key may be removed before the next round.
         match self.codec.digest(&words) {
             Ok(digest) => {
                 round.state.asked.insert(key.into(), digest.into());
             }
             Err(error) => return Some(Err(error)),
         }
-        // The client is asked again if its answer is of another kind, has a wrong value or was given to other words. A question that the
-        // user declined stays declined even if its words change. An answer accepted in an earlier round is not replaced.
+        // The client is asked again if its answer has the wrong kind or an invalid value, or belongs to other words. A question that the
+        // user has declined stays declined, even if its words change. An answer that an earlier round accepted is not replaced.
         let said = [self.earlier.answers.get(key), self.answers.get(key)];
         let counts = |json: &&str| is_same || question.is_declined(Raw::trusted(json));
         let mut said = said.into_iter().flatten().map(|json| &**json).filter(counts);
@@ -137,7 +137,7 @@ impl Asker for Rounds {
     fn ask(&self, key: &str, question: Question) -> AnswerFuture {
         match self.answer(key, question) {
             Some(answer) => Box::pin(std::future::ready(answer)),
-            // The future that drives the call looks for questions after each poll, and ends the call.
+            // `PendingHandler` checks for open questions after each poll, and then ends the round.
             None => Box::pin(std::future::pending()),
         }
     }
@@ -175,7 +175,7 @@ impl Asker for Rounds {
             return Err(fault);
         }
         let questions = std::mem::take(&mut round.open);
-        // Keeps answers to questions that this round has not reached. Without them the client would have to be asked again.
+        // Keep the answers to questions that this round has not reached. Otherwise a later round would ask these questions again.
         for (key, json) in &self.answers {
             if !round.keys.contains(key) && self.earlier.asked.contains_key(key) {
                 round.state.answers.entry(key.clone()).or_insert_with(|| json.clone());
@@ -201,7 +201,7 @@ pub(crate) fn asked_twice(key: &str) -> Error {
     ))
 }
 
-/// Returns the error for a client that has not declared what a question needs.
+/// Returns an error if the client has not declared the capabilities that a question needs.
 pub(crate) fn missing_capability(client: &ClientInfo, question: &Question) -> Option<Error> {
     let missing = question.missing(client, true);
     let outer = missing.first()?.split('.').next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! State that travels through the client between two rounds, sealed with the author's key. Only a server with the key can read or make it
-//! (rule MRTR-05).
+//! Storage that sends the state to the client between two rounds, sealed with the author's key. Only a server with this key can read or
+//! create such state (rule MRTR-05).
 
 use std::{
     collections::HashMap,
@@ -24,9 +24,9 @@ use crate::{
 /// Storage that sends sealed state to clients. Every process with the same key can open state that another process has sealed.
 pub(crate) struct SealedStorage {
     sealer: StateSealer,
-    /// Time for which sealed state can be opened.
+    /// Time during which sealed state can be opened.
     lifetime: Duration,
-    /// Single-use rounds that this process has seen.
+    /// Single-use rounds whose state clients have sent back to this process.
     spent: SpentRounds,
 }
 
@@ -67,7 +67,7 @@ impl StateStorage for SealedStorage {
     }
 }
 
-/// Returns the seconds since 1970, a clock that several machines agree on.
+/// Returns the current time in seconds since 1970. Unlike `Instant`, this time can be compared between machines.
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -75,7 +75,7 @@ fn now() -> u64 {
 /// Size of a nonce in bytes, large enough that random nonces do not collide.
 const NONCE: usize = 24;
 
-/// Keys of a server.
+/// Keys with which a server seals and opens state.
 #[derive(Clone)]
 pub(crate) struct StateSealer {
     /// Key that seals new state and opens state.
@@ -84,11 +84,11 @@ pub(crate) struct StateSealer {
     older: Vec<[u8; 32]>,
 }
 
-/// Error for a text that cannot be opened. It carries no reason, because a reason would help to forge a text.
+/// Error for a text that cannot be opened. It carries no reason, because a reason would help an attacker to forge a text.
 pub(crate) struct NotOpened;
 
 impl StateSealer {
-    /// Makes a sealer. The first key seals, and every key opens. Returns `None` if there is no key.
+    /// Creates a sealer. The first key seals new state, and every key opens state. Returns `None` if there is no key.
     pub(crate) fn new(mut keys: Vec<[u8; 32]>) -> Option<Self> {
         (!keys.is_empty()).then(|| Self { newest: keys.remove(0), older: keys })
     }
@@ -97,7 +97,7 @@ impl StateSealer {
         std::iter::once(&self.newest).chain(&self.older)
     }
 
-    /// Seals a text, which can be opened only with the same `bound`.
+    /// Seals a text. The sealed text can be opened only with the same `bound`.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers.
@@ -110,18 +110,19 @@ impl StateSealer {
         Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
     }
 
-    /// Returns a short digest of a text, for use in sealed state. Without the key no other text with the same digest can be found. The
-    /// digest uses a fixed nonce, with which random nonces do not collide.
+    /// Returns a short digest of a text, for use in sealed state. An attacker without the key cannot find another text with the same
+    /// digest. The digest uses a fixed nonce, which random nonces do not collide with.
     fn digest(&self, text: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(tag(&self.newest, text))
     }
 
-    /// Whether one of the keys has made this digest of the text.
+    /// Whether this is the digest of the text under one of the keys.
     fn is_digest(&self, digest: &str, text: &[u8]) -> bool {
         self.keys().any(|key| URL_SAFE_NO_PAD.encode(tag(key, text)) == digest)
     }
 
-    /// Opens a text that one of the keys has sealed for the same `bound`. Also returns its nonce, which no other sealed text has.
+    /// Opens a text that was sealed with one of the keys and with the same `bound`. Returns the plain text, and the nonce, which is unique
+    /// to each sealed text.
     pub(crate) fn open(
         &self,
         sealed: &str,
@@ -151,26 +152,26 @@ impl fmt::Debug for StateSealer {
     }
 }
 
-/// Single-use rounds that have been sent. Each is remembered until it expires.
+/// Single-use rounds that have been used. Each entry is kept until its round expires.
 #[derive(Default)]
 struct SpentRounds(Mutex<SpentTable>);
 
 #[derive(Default)]
 struct SpentTable {
-    /// Expiry of each round, and its share of the rounds that may be remembered.
+    /// Expiry of each round, in seconds since 1970, and its share of [`SpentRounds::MOST`].
     all: HashMap<[u8; 24], (u64, Share)>,
     /// Time of the last search for expired rounds, in seconds since 1970.
     swept: u64,
 }
 
 impl SpentRounds {
-    /// Maximum number of rounds of all callers together.
+    /// Maximum number of rounds that are remembered, for all callers together.
     const MOST: usize = 65_536;
 
-    /// Marks a round as sent.
+    /// Marks a round as used.
     ///
     /// # Errors
-    /// Fails if the round has been sent already, or too many rounds are remembered.
+    /// Fails if the round has been used already, or if too many rounds are remembered.
     fn spend(&self, round: RoundId, tenant: &Arc<Tenant>, now: u64) -> Result<()> {
         let mut rounds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if rounds.all.contains_key(&round.bytes) {
@@ -187,7 +188,7 @@ impl SpentRounds {
 }
 
 impl SpentTable {
-    /// Forgets expired rounds, at most once a second.
+    /// Removes expired rounds, at most once a second.
     fn sweep(&mut self, now: u64) {
         if self.swept != now {
             self.swept = now;
@@ -263,7 +264,7 @@ mod tests {
             let mut other = sealed.clone().into_bytes();
             other[at] = if other[at] == b'A' { b'B' } else { b'A' };
             let other = String::from_utf8(other).unwrap();
-            // The last base64 digit may have unused bits. A text in which they are changed is not accepted either.
+            // The last base64 digit may have unused bits. A text in which these bits are changed is rejected too.
             assert_eq!(opened(&own, &other, b""), None, "{at}");
         }
         for wrong in ["", "A", "-TAMPERED", &format!("{sealed}-TAMPERED"), &sealed[1..]] {
@@ -297,7 +298,7 @@ mod tests {
                 assert!(why.message().contains("sent already"));
             }
         }
-        // Rounds that cannot be sent again are forgotten.
+        // Expired rounds are removed.
         assert!(spent.spend(round(more + 2, 20), &ada, 11).is_ok());
         assert_eq!(spent.0.lock().unwrap().all.len(), 1);
     }

@@ -9,8 +9,8 @@ use crate::{
 
 /// Storage of the state that calls keep between their rounds.
 ///
-/// The client gets a text that identifies a state, and sends it back, so the text is not trusted. It gives access to the state only for the
-/// same [`CallBinding`](super::CallBinding), and only until the lifetime of the state has passed.
+/// The client gets a text that identifies a state, and sends the text back in the next round. The text is not trusted. It gives access to
+/// the state only for the same [`CallBinding`](super::CallBinding), and only until the state expires.
 pub(crate) trait StateStorage: Send + Sync {
     /// Stores a state and returns the text that identifies it (`requestState`).
     ///
@@ -25,10 +25,10 @@ pub(crate) trait StateStorage: Send + Sync {
     /// the reason would help to forge a text.
     fn get(&self, text: &str, bound: &[u8]) -> Result<StoredState>;
 
-    /// Marks the round of a single-use call as sent.
+    /// Marks the round of a single-use call as used.
     ///
     /// # Errors
-    /// Fails if the round has been sent already, or the storage is too full to remember it.
+    /// Fails if the round has been used already, or if the storage is too full to remember the round.
     fn spend(&self, round: RoundId, tenant: &Arc<Tenant>) -> Result<()>;
 
     /// Returns a digest of the words of a question. A client cannot find other words with the same digest.
@@ -45,7 +45,7 @@ pub(crate) struct StoredState {
     pub(super) round: RoundId,
 }
 
-/// Identity of a round. No two rounds share it.
+/// Unique identity of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(feature = "state-key"),
@@ -53,7 +53,7 @@ pub(crate) struct StoredState {
 )]
 pub(crate) struct RoundId {
     pub(super) bytes: [u8; 24],
-    /// Time when the round expires, in seconds since 1970. Zero in a storage that keeps the time itself.
+    /// Time when the round expires, in seconds since 1970. Zero in a storage that tracks the expiry itself.
     pub(super) expires: u64,
 }
 
@@ -64,12 +64,12 @@ pub(super) fn unknown_state() -> Error {
     )
 }
 
-/// Returns the error for a single-use round that is sent a second time.
+/// Returns the error for a single-use round whose state the client sends a second time.
 pub(super) fn sent_already() -> Error {
     Error::invalid_params("this round has been sent already: call again without `requestState`")
 }
 
-/// Returns the error for a round that the storage is too full for.
+/// Returns the error for a storage that is full.
 pub(super) fn busy() -> Error {
     Error::msg("too many conversations are going on: try again later")
 }

@@ -11,7 +11,7 @@ use super::challenge::AuthRefusal;
 /// Maximum length of a token, in bytes.
 const MOST: usize = 16 << 10;
 
-/// Access token of a request. The `Debug` output leaves the token out, so that it does not end up in logs.
+/// Access token of a request. The `Debug` output omits the token, so that tokens do not end up in logs.
 #[derive(Clone)]
 pub(crate) struct BearerToken {
     header: HeaderValue,
@@ -76,7 +76,8 @@ pub(super) fn is_b64token(text: &[u8]) -> bool {
     end > 0 && text[..end].iter().all(|byte| IS_B64[usize::from(*byte)])
 }
 
-/// Letters of a `b64token` without its padding. A table is used for speed, because a token has some hundred letters.
+/// Characters that a `b64token` may contain before its padding. A lookup table keeps the check fast, because a token has some hundred
+/// characters.
 static IS_B64: [bool; 256] = {
     let mut table = [false; 256];
     let mut at = 0_u8;
@@ -88,7 +89,7 @@ static IS_B64: [bool; 256] = {
     table
 };
 
-/// Whether a query has the parameter `access_token` (RFC 6750, section 2.3). The name may also be percent-encoded or in capitals.
+/// Whether a query has the parameter `access_token` (RFC 6750, section 2.3). The comparison ignores case, and decodes percent-encoding.
 fn names_a_token(query: &str) -> bool {
     query.split('&').any(|pair| {
         let name = pair.split('=').next().unwrap_or_default();

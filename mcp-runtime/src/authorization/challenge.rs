@@ -5,8 +5,7 @@ use std::{borrow::Cow, fmt::Write as _};
 
 use http::StatusCode;
 
-/// Maximum size of the granted scopes that a challenge repeats, in bytes. The limit exists because the head of a response is limited in
-/// size.
+/// Maximum size of the granted scopes that a challenge repeats, in bytes. The limit keeps the head of the response small.
 const MOST: usize = 4 << 10;
 
 /// Reason why a request is rejected.
@@ -14,9 +13,9 @@ const MOST: usize = 4 << 10;
 pub(crate) enum AuthRefusal {
     /// The request has no token.
     Missing,
-    /// The request has no token, but uses an item that needs one. `scopes` are the scopes that the token should grant.
+    /// The request has no token, but uses an item that requires one. `scopes` are the scopes that the token should grant.
     Unknown { why: String, scopes: String },
-    /// The request has a token in a form that is not allowed.
+    /// The token of the request is malformed, or is sent in a way that is not allowed.
     Malformed(&'static str),
     /// The token is not valid for this server.
     Invalid(Cow<'static, str>),
@@ -24,7 +23,7 @@ pub(crate) enum AuthRefusal {
     Insufficient { why: String, scopes: String },
     /// A policy of the author rejects the caller. Another token would not change this.
     Forbidden(String),
-    /// The token cannot be verified now.
+    /// The token cannot be verified at the moment.
     Unavailable(Cow<'static, str>),
 }
 
@@ -103,7 +102,7 @@ fn quote(text: &str, into: &mut String) {
     into.push('"');
 }
 
-/// Returns what is wrong with a scope that an author has named, or `None` if the scope is valid.
+/// Describes the problem with a scope that the author has named. Returns `None` if the scope is valid.
 pub fn scope_problem(scope: &str) -> Option<String> {
     if scope == "offline_access" {
         let why = "the client and the issuer decide whether the client stays signed in";
@@ -118,8 +117,8 @@ fn is_scope(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
 }
 
-/// Returns the scopes that a client should request: the scopes that are needed now, and the scopes of its current token, so that the next
-/// token does not lose them (rule AUTH-09).
+/// Returns the scopes that a client should request. They consist of the needed scopes and the scopes of the current token. With both, the
+/// next token does not grant less than the current one (rule AUTH-09).
 pub(super) fn combined_scopes<'a>(
     needed: impl IntoIterator<Item = &'a str>,
     granted: impl IntoIterator<Item = &'a str>,

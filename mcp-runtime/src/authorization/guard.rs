@@ -13,10 +13,10 @@ use crate::{
     unwind,
 };
 
-/// A [`Policy`] of any type.
+/// Policy whose type is erased.
 pub(crate) type SharedPolicy = Arc<dyn Fn(&Authorization, &Access<'_>) -> bool + Send + Sync>;
 
-/// Scopes and policy of one item. An item without them has no guard, unless the server has policies.
+/// Scopes and policy of one item. An item without scopes and policy has no guard, unless the server has policies.
 #[derive(Clone, Default)]
 pub(crate) struct ItemGuard {
     pub(crate) scopes: Vec<Cow<'static, str>>,
@@ -35,12 +35,12 @@ impl ItemGuard {
         Self { scopes, policy: def.policy.map(|policy| -> SharedPolicy { Arc::new(policy) }) }
     }
 
-    /// Returns what is wrong with the first invalid scope, if there is one.
+    /// Describes the problem with the first invalid scope. Returns `None` if all scopes are valid.
     pub(crate) fn problem(&self) -> Option<String> {
         self.scopes.iter().find_map(|scope| scope_problem(scope))
     }
 
-    /// Returns the guard, or `None` if it is empty and would let every caller pass.
+    /// Returns the guard, or `None` if the guard has neither scopes nor a policy.
     pub(crate) fn closed(self) -> Option<Box<Self>> {
         let is_open = self.scopes.is_empty() && self.policy.is_none();
         (!is_open).then(|| Box::new(self))
@@ -75,8 +75,8 @@ impl From<Error> for AccessError {
 }
 
 impl AccessError {
-    /// Combines two refusals of one request. The combined refusal names the scopes of both, because a token with the scopes of only one of
-    /// them would be rejected again.
+    /// Combines two refusals of one request. The combined refusal names the scopes of both refusals. A token with the scopes of only one
+    /// refusal would be rejected again.
     pub(crate) fn and(mut self, other: Self) -> Self {
         match (&mut self.refusal, other.refusal) {
             (
@@ -91,7 +91,7 @@ impl AccessError {
                 *scopes =
                     combined_scopes(scopes.split_whitespace().chain(more.split_whitespace()), [])
             }
-            // A new token would not remove the reason of `other`, so the client is told that reason.
+            // A new token would not help against `other`, so the response reports `other`.
             (Some(AuthRefusal::Insufficient { .. } | AuthRefusal::Unknown { .. }), refusal) => {
                 return Self { refusal, error: other.error };
             }
@@ -102,13 +102,13 @@ impl AccessError {
 }
 
 impl Rules {
-    /// Whether the server has policies. In this case, items without scopes and policy get an empty guard, so that the server's policies are
-    /// checked for them too.
+    /// Whether the server has policies. If so, items without scopes and policy get an empty guard, so that the policies of the server apply
+    /// to these items too.
     pub(crate) fn guard_all(&self) -> bool {
         !self.policies.is_empty()
     }
 
-    /// Returns the authorization with the scope hierarchy of the server.
+    /// Adds the scope hierarchy of the server to an authorization.
     pub(crate) fn completed(&self, authorization: Authorization) -> Authorization {
         match &self.protected {
             Some(protected) => protected.completed(authorization),
@@ -169,7 +169,7 @@ impl Rules {
         !asks || caller.is_some_and(|caller| self.ask(guard, caller, access).is_ok())
     }
 
-    /// Asks the policies of the server and of the item.
+    /// Evaluates the policies of the server and of the item.
     fn ask(
         &self,
         guard: &ItemGuard,
@@ -225,7 +225,7 @@ mod tests {
         };
         check(unknown("a"), unknown("b"), Some((401, "a b")));
         check(unknown(""), unknown("b"), Some((401, "b")));
-        // For one of the two refusals a new token does not help, so the client is not told to get one.
+        // A new token would not help against one of the two refusals, so the response does not name scopes to request.
         check(step_up("a"), forbidden(), Some((403, "")));
         check(forbidden(), step_up("a"), Some((403, "")));
         check(step_up("a"), Error::no_resource("x://y").into(), None);

@@ -1,4 +1,5 @@
-//! Protected resource: admits HTTP requests by their access tokens. The response to a rejected request tells the client how to get access.
+//! Protected resource: accepts or rejects HTTP requests by their access tokens. The response to a rejected request tells the client how to
+//! get access.
 //!
 //! This module does no I/O. The keys of an issuer are fetched by `issuer/`.
 

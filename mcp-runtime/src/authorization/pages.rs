@@ -1,4 +1,4 @@
-//! HTTP pages of a verifier: the seam between a protected resource and the crate `mcp-runtime-authorization-server`.
+//! HTTP pages of a verifier: the interface between a protected resource and the crate `mcp-runtime-authorization-server`.
 
 use std::{future::Future, net::IpAddr, pin::Pin, sync::Arc};
 
@@ -7,8 +7,8 @@ use http::{Response, request::Parts};
 
 use crate::limits::{CallerKey, RefusalCounters};
 
-/// HTTP pages of an authorization server in the same process, at paths beside the endpoint. The transport passes requests for these paths
-/// to the authorization server, and requires no token for them.
+/// HTTP pages of an authorization server in the same process. Their paths are beside the path of the endpoint. The transport passes
+/// requests for these paths to the authorization server, and requires no token for such requests.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not provide the pages of an authorization server",
     label = "does not implement `AuthorizationPages`",
@@ -36,7 +36,7 @@ pub trait AuthorizationPages: Send + Sync {
     /// Returns the names of the scopes that the authorization server grants.
     fn scopes(&self) -> Vec<String>;
 
-    /// Prepares the authorization server, before the first request.
+    /// Prepares the authorization server before the first request.
     fn open(
         &self,
         served: ServedResource,
@@ -54,7 +54,7 @@ pub struct VerifierPages(pub Arc<dyn AuthorizationPages>);
 
 /// Name and address of a server.
 pub struct ServedResource {
-    /// Name that users are shown.
+    /// Name that is shown to users.
     pub name: String,
     /// URL that tokens are issued for, if the URL is known without a request.
     pub resource: Option<String>,
@@ -72,7 +72,7 @@ pub struct PageRequest {
     pub body: Bytes,
     /// URL of the endpoint that tokens are issued for.
     pub resource: String,
-    /// URL of the HTTP+SSE endpoint, if clients may ask for tokens for that URL too.
+    /// URL of the HTTP+SSE endpoint, if clients may also request tokens for that URL.
     pub legacy_sse_url: Option<String>,
     /// Scheme and host of the server, as the request names them.
     pub origin: String,
@@ -81,7 +81,7 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// Returns the caller to whose limits the request counts.
+    /// Returns the caller whose limits apply to the request.
     #[must_use]
     pub fn caller(&self) -> CallerKey<'static> {
         self.address.map_or(CallerKey::Anybody, CallerKey::of_address)

@@ -21,9 +21,16 @@ use crate::{
 /// Part of the metadata URL between the host and the path of the resource.
 pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// Server whose callers need an access token: [`Builder::auth`](crate::Builder::auth).
+/// Server whose callers need an access token (RFC 9728).
 ///
-/// You can also pass only a verifier to that method. Use this type to configure more, such as scopes.
+/// Pass it to [`Builder::auth`](crate::Builder::auth). If you have nothing to configure but the verifier, pass the verifier to that method
+/// instead.
+///
+/// By default, every request needs a valid token, and lists contain only the items that the caller may use. Scopes are required only if you
+/// set them with [`require`](Self::require), or on items.
+///
+/// Specification: Base protocol, Authorization.
+///
 ///
 /// ```
 /// use mcp_runtime::auth::{Jwt, ProtectedResource};
@@ -32,7 +39,6 @@ pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 /// let server = mcp_runtime::server!().auth(
 ///     ProtectedResource::new(verifier).scopes(["notes:read", "notes:write"]).require("notes:read"),
 /// );
-/// # let _ = server;
 /// ```
 pub struct ProtectedResource {
     verifier: Arc<dyn Verify>,
@@ -41,7 +47,7 @@ pub struct ProtectedResource {
     scopes: Vec<String>,
     required: Vec<String>,
     hierarchy: Hierarchy,
-    /// Copy of `hierarchy` that all callers share; `None` if it is empty.
+    /// Copy of `hierarchy` that all callers share. `None` if the hierarchy is empty.
     shared: Option<Arc<Hierarchy>>,
     lists_beyond_scopes: bool,
     name: Option<String>,
@@ -68,7 +74,7 @@ impl fmt::Debug for ProtectedResource {
 }
 
 impl ProtectedResource {
-    /// Creates a protected resource whose tokens are verified by `verifier`.
+    /// Creates a protected resource that accepts the tokens of `verifier`.
     pub fn new(verifier: impl TokenVerifier) -> Self {
         Self {
             resource: verifier.resource(),
@@ -87,8 +93,10 @@ impl ProtectedResource {
         }
     }
 
-    /// Sets the URL that clients use and request tokens for (RFC 8707), such as `https://api.example.com/mcp`. By default, the URL comes
-    /// from the verifier. If the verifier has none, it is derived from the host that a request names.
+    /// Sets the URL for which clients request tokens (RFC 8707), such as `https://api.example.com/mcp`.
+    ///
+    /// By default, the URL comes from the verifier. If the verifier has none, the server derives the URL from the host that the request
+    /// names. A URL with a query or a fragment is rejected when the server is built.
     #[must_use]
     pub fn resource(mut self, url: impl Into<String>) -> Self {
         self.resource = Some(url.into());
@@ -96,31 +104,35 @@ impl ProtectedResource {
     }
 
     /// Adds the URL of an issuer of tokens, in addition to the issuers that the verifier names. Without any issuer the server publishes no
-    /// metadata, because clients could not use it to get a token.
+    /// metadata, because the metadata would not help clients to get a token.
     #[must_use]
     pub fn authorization_server(mut self, issuer: impl Into<String>) -> Self {
         self.servers.push(issuer.into());
         self
     }
 
-    /// Adds scopes that clients may want to request, published as `scopes_supported`. Add as few scopes as possible: a client that needs
-    /// another scope is told its name then. For this reason, the scopes of items are not added automatically.
+    /// Adds scopes to the published list of scopes that clients may want to request (`scopes_supported`).
+    ///
+    /// Add as few scopes as possible. If a call needs another scope, the response names that scope. For this reason, the scopes of items
+    /// are not added automatically.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
 
-    /// Adds a scope that every request needs. A token without this scope gets the response 403 `insufficient_scope`. If only some items
-    /// need a scope, declare it on these items: `#[tool(scopes("notes:write"))]`.
+    /// Adds a scope that every request needs. A request whose token lacks this scope gets a 403 response with `insufficient_scope`.
+    ///
+    /// If only some items need a scope, declare the scope on these items instead: `#[tool(scopes("notes:write"))]`.
     #[must_use]
     pub fn require(mut self, scope: impl Into<String>) -> Self {
         self.required.push(scope.into());
         self
     }
 
-    /// Makes `scope` imply `others`: a token that grants `scope` is also accepted where one of `others` is needed. Call it several times to
-    /// add more. An implied scope may imply others.
+    /// Makes `scope` imply `others`: a token that grants `scope` is also accepted where one of `others` is needed.
+    ///
+    /// Call this method several times to add more implications. An implied scope may imply further scopes.
     ///
     /// ```
     /// use mcp_runtime::auth::{ProtectedResource, StaticTokens};
@@ -129,7 +141,6 @@ impl ProtectedResource {
     ///     .implies("notes:admin", ["notes:write"])
     ///     .implies("notes:write", ["notes:read"]);
     /// let server = mcp_runtime::server!().auth(protected);
-    /// # let _ = server;
     /// ```
     #[must_use]
     pub fn implies<S: AsRef<str>>(
@@ -144,16 +155,16 @@ impl ProtectedResource {
         self
     }
 
-    /// Lists items even if the caller's scopes are not enough for them. Clients then see these items too, and request the missing scopes
-    /// when they use one of them. By default, lists contain only items that the caller may use. Items that a
-    /// [`Policy`](crate::auth::Policy) rejects stay hidden.
+    /// Lists items even if the caller lacks their scopes. A client then sees such an item, and can request the missing scopes when it uses
+    /// the item. By default, lists contain only items that the caller may use. Items that a [`Policy`](crate::auth::Policy) rejects stay
+    /// hidden.
     #[must_use]
     pub fn list_beyond_scopes(mut self) -> Self {
         self.lists_beyond_scopes = true;
         self
     }
 
-    /// Sets the name of the resource that users are shown (`resource_name`).
+    /// Sets the name of the server that is shown to users (`resource_name`).
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -168,13 +179,14 @@ impl ProtectedResource {
     }
 
     /// Accepts requests without a token, for handlers that take `Option<Auth<…>>`. If a request has a token, the token must still be valid.
+    /// By default, a request without a token gets a 401 response.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.is_optional = true;
         self
     }
 
-    /// Leaves the header `Authorization` in the request that handlers see. By default, the header is removed, because the specification
+    /// Keeps the header `Authorization` in the request that handlers see. By default, the header is removed, because the specification
     /// forbids passing the token on to another service.
     #[must_use]
     pub fn keep_token(mut self) -> Self {
@@ -184,7 +196,7 @@ impl ProtectedResource {
 }
 
 impl ProtectedResource {
-    /// Returns the mistakes of the configuration.
+    /// Returns a description of each problem in the configuration.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems: Vec<String> = self.verifier.problem().into_iter().collect();
         if let Some(problem) = self.resource.as_deref().and_then(resource_problem) {
@@ -216,7 +228,7 @@ impl ProtectedResource {
         self.required.iter().map(String::as_str)
     }
 
-    /// Returns the authorization with the scope hierarchy of this server.
+    /// Adds the scope hierarchy of this server to an authorization.
     pub(crate) fn completed(&self, authorization: Authorization) -> Authorization {
         authorization.under(self.shared.clone())
     }
@@ -232,8 +244,8 @@ impl ProtectedResource {
         rest.is_empty() || rest == endpoint || rest == own
     }
 
-    /// Returns the paths at which an application serves the metadata document of a server with this endpoint. The path for the whole host
-    /// is not among them. It is left to the application, which may have several resources.
+    /// Returns the paths at which the router of an application serves the metadata document, for a server with this endpoint. The path that
+    /// describes the whole host is left to the application, because an application may have several resources.
     #[cfg(feature = "axum")]
     pub(crate) fn metadata_paths(&self, endpoint: &str) -> Vec<String> {
         let own = self.resource.as_deref().and_then(url_parts).map(|parts| parts.1);
@@ -244,13 +256,13 @@ impl ProtectedResource {
         paths
     }
 
-    /// Whether clients may also name the URL of the HTTP+SSE endpoint as the resource of their tokens. An external authorization server
-    /// would issue tokens with that URL as their audience. So this is allowed only if the authorization server runs in this process.
+    /// Whether clients may also name the URL of the HTTP+SSE endpoint as the resource of their tokens. This is allowed only if the
+    /// authorization server runs in this process. An external one would issue tokens with that URL as their audience.
     pub(crate) fn is_pair_resource(&self) -> bool {
         self.resource.is_none() && self.pages.is_some()
     }
 
-    /// Returns the URL of the resource: the configured one, or the one that the request names.
+    /// Returns the configured URL of the resource, or else the URL that is derived from the request.
     fn url(&self, derived: impl FnOnce() -> String) -> Cow<'_, str> {
         let derived = || self.at_issuer(derived());
         self.resource.as_deref().map_or_else(|| derived().into(), Cow::Borrowed)
@@ -270,7 +282,7 @@ impl ProtectedResource {
         Cow::Borrowed(&self.servers)
     }
 
-    /// Returns the metadata document; `None` if no issuer is known. `derived` is the resource as the request names it.
+    /// Returns the metadata document, or `None` if no issuer is known. `derived` is the resource as the request names it.
     pub(crate) fn metadata(&self, derived: impl Fn() -> String) -> Option<Vec<u8>> {
         if !self.has_servers() {
             return None;
@@ -312,7 +324,7 @@ impl ProtectedResource {
     /// is accepted without a token.
     ///
     /// # Errors
-    /// Fails if the request needs a token and has none, or if the token has a form that is not allowed.
+    /// Fails if the request needs a token and has none, or if the token is malformed or is not sent in the header alone.
     pub(crate) fn begin(&self, parts: &mut Parts) -> Result<Option<Verifying>, AuthRefusal> {
         let token = presented(&parts.headers, parts.uri.query())?;
         let is_anonymous = token.is_none() && !parts.headers.contains_key(header::AUTHORIZATION);
@@ -347,7 +359,7 @@ impl ProtectedResource {
                 false => AuthRefusal::Invalid(why),
             })?;
         if authorization.principal().as_str().is_empty() {
-            // The empty name is used for all callers without a name, so it cannot identify a caller.
+            // All callers without a name share the empty name, so it cannot identify a caller.
             return Err(AuthRefusal::Invalid("the token names no principal".into()));
         }
         if authorization.expiry().is_some_and(|expiry| expiry <= SystemTime::now()) {
@@ -401,8 +413,8 @@ impl ProtectedResource {
         pages.open(ServedResource { name, resource, bound, tally }).await
     }
 
-    /// Returns a request to a page. `derived` is the resource as the request names it. `legacy_sse_url` is the URL of the HTTP+SSE
-    /// endpoint.
+    /// Creates the request that is passed to a page of the authorization server. `derived` is the URL of the resource as the request names
+    /// it. `legacy_sse_url` is the URL of the HTTP+SSE endpoint.
     pub(crate) fn page_request(
         &self,
         derived: String,
@@ -417,7 +429,8 @@ impl ProtectedResource {
         PageRequest { parts: parts.clone(), body, resource, legacy_sse_url, origin, address }
     }
 
-    /// Returns the URL of the resource below the configured issuer. If no issuer is configured, returns `derived`, which the request names.
+    /// Returns the URL of the resource below the configured issuer. If no issuer is configured, returns `derived`, the URL that the request
+    /// names.
     fn at_issuer(&self, derived: String) -> String {
         let path = url_parts(&derived).map_or("", |parts| parts.1);
         self.pages.as_ref().and_then(|pages| pages.resource(path)).unwrap_or(derived)
@@ -470,7 +483,7 @@ fn is_url(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))
 }
 
-/// Returns what is wrong with the URL of a resource, or `None` if the URL is valid.
+/// Describes the problem with the URL of a resource. Returns `None` if the URL is valid.
 fn resource_problem(resource: &str) -> Option<String> {
     if !is_url(resource) {
         Some(format!(

@@ -9,8 +9,10 @@ use super::{
 };
 use crate::call::context::Authorization;
 
-/// Access tokens that are written into the program, for development. A server that verifies tokens with them starts on the loopback
-/// interface only.
+/// Verifier of access tokens that are written into the program, for development.
+///
+/// A server with this verifier starts only at loopback addresses, and cannot be mounted in an application. Use [`Jwt`](crate::auth::Jwt)
+/// for the tokens of an issuer. Implement [`TokenVerifier`] for tokens that have to be looked up.
 ///
 /// ```
 /// use mcp_runtime::auth::{Authorization, StaticTokens};
@@ -19,7 +21,6 @@ use crate::call::context::Authorization;
 ///     .token("ada-secret", "ada")
 ///     .token("grace-secret", Authorization::new("grace").scopes(["notes:write"]));
 /// let server = mcp_runtime::server!().auth(tokens);
-/// # let _ = server;
 /// ```
 #[derive(Default)]
 pub struct StaticTokens {
@@ -28,12 +29,14 @@ pub struct StaticTokens {
 }
 
 impl StaticTokens {
-    /// Creates a verifier without tokens, which lets no caller in.
+    /// Creates a verifier without tokens, which rejects every token.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Maps `token` to a caller: an [`Authorization`], or only the name of the principal.
+    ///
+    /// A token consists of ASCII letters, digits and `-._~+/`. It may end with `=`. Any other token is rejected when the server is built.
     #[must_use]
     pub fn token(mut self, token: &str, authorization: impl Into<Authorization>) -> Self {
         if !is_b64token(token.as_bytes()) {
@@ -74,7 +77,7 @@ fn digested(token: &str) -> [u8; 32] {
 impl TokenVerifier for StaticTokens {
     async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
         let shown = digested(token);
-        // Every token is compared in full and in constant time, so that the duration tells nothing about the tokens.
+        // Each known token is compared in constant time, so that the response time reveals nothing about the known tokens.
         let mut found = None;
         for (known, authorization) in &self.known {
             if bool::from(known.ct_eq(&shown)) {

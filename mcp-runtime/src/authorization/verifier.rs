@@ -3,34 +3,43 @@ use std::{borrow::Cow, fmt, future::Future, net::IpAddr, pin::Pin, sync::Arc};
 use super::{bearer::BearerToken, pages::VerifierPages};
 use crate::call::context::Authorization;
 
-/// Verifies access tokens and identifies their callers: [`Builder::auth`](crate::Builder::auth).
+/// Verifier of access tokens, which identifies the callers. Set it with [`Builder::auth`](crate::Builder::auth).
 ///
-/// [`Jwt`](crate::auth::Jwt) verifies tokens that an issuer has signed, [`StaticTokens`](crate::auth::StaticTokens) is for development. Implement the
-/// trait for tokens that have to be looked up:
+/// [`Jwt`](crate::auth::Jwt) verifies tokens that an issuer has signed. [`StaticTokens`](crate::auth::StaticTokens) is for development.
+/// Implement this trait for tokens that have to be looked up:
 ///
 /// ```
 /// use mcp_runtime::auth::{Authorization, Denied, TokenVerifier};
 ///
-/// # struct Db;
-/// # impl Db { async fn owner(&self, _: &str) -> Result<Option<String>, std::io::Error> { Ok(None) } }
+/// /// Database of the keys.
+/// struct Db;
+///
+/// impl Db {
+///     /// Returns the name of the user that a key belongs to.
+///     async fn owner(&self, key: &str) -> Result<Option<String>, std::io::Error> {
+///         Ok((key == "s3cret").then(|| "ada".to_owned()))
+///     }
+/// }
+///
 /// struct ApiKeys(Db);
 ///
 /// impl TokenVerifier for ApiKeys {
 ///     async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
 ///         match self.0.owner(token).await {
 ///             Ok(Some(name)) => Ok(Authorization::new(name)),
-///             Ok(None) => Err(Denied::invalid("nobody has this key")),
+///             Ok(None) => Err(Denied::invalid("the key is unknown")),
 ///             Err(_) => Err(Denied::unavailable("the keys cannot be read")),
 ///         }
 ///     }
 /// }
 ///
 /// let server = mcp_runtime::server!().auth(ApiKeys(Db));
-/// # let _ = server;
 /// ```
 ///
 /// Accept only tokens that were issued for this server. If a server accepts a token that was issued for another service, that service can
-/// impersonate the caller. Only the verifier may use the token: the specification forbids passing it on to another service.
+/// impersonate the caller. Only the verifier may use the token. The specification forbids passing the token on to another service.
+///
+/// Specification: Base protocol, Authorization.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot verify access tokens",
     label = "does not implement `TokenVerifier`",
@@ -44,24 +53,25 @@ pub trait TokenVerifier: Send + Sync + 'static {
     /// Fails if the token is not accepted, or cannot be verified now.
     fn verify(&self, token: &str) -> impl Future<Output = Result<Authorization, Denied>> + Send;
 
-    /// Returns the issuers of the tokens. The server publishes them, so that clients can find out where to get a token.
+    /// Returns the URLs of the issuers of the tokens. The server publishes these URLs, so that clients can find out where to get a token.
+    /// Default: none.
     fn authorization_servers(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns the URL of this server that tokens are issued for, if the verifier knows it.
+    /// Returns the URL of this server for which tokens are issued, if the verifier knows that URL. Default: `None`.
     fn resource(&self) -> Option<String> {
         None
     }
 
-    /// Returns what is wrong with the configuration of the verifier, or `None` if it is valid. A server whose verifier has a problem is not
-    /// built.
+    /// Describes a problem with the configuration of the verifier. Returns `None` if the configuration is valid, which is the default. A
+    /// server whose verifier has a problem is not built.
     fn problem(&self) -> Option<String> {
         None
     }
 
     /// Checks whether the server may listen on this address. Called once, when the server begins to listen. `None` means that the server is
-    /// mounted in an application, which listens itself.
+    /// mounted in an application, which listens itself. By default, every address is allowed.
     ///
     /// # Errors
     /// Fails if the server must not listen on this address. The server then does not start. The error says why.
@@ -77,7 +87,16 @@ pub trait TokenVerifier: Send + Sync + 'static {
     }
 }
 
-/// Reason why a token is not accepted. The text goes to the caller and into logs, so it must not contain the token.
+/// Reason why a token is not accepted.
+///
+/// The text is sent to the caller and written to logs, so it must not contain the token.
+///
+/// ```
+/// use mcp_runtime::auth::Denied;
+///
+/// let denied = Denied::invalid("the key was revoked");
+/// assert_eq!(denied.to_string(), "the key was revoked");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denied {
     pub(super) why: Cow<'static, str>,
@@ -85,12 +104,12 @@ pub struct Denied {
 }
 
 impl Denied {
-    /// Rejects a token that is not valid for this server, or is not valid any more: status 401.
+    /// Rejects a token that is not valid for this server, or has become invalid. The response has status 401.
     pub fn invalid(why: impl Into<Cow<'static, str>>) -> Self {
         Self { why: why.into(), is_unavailable: false }
     }
 
-    /// Reports that the token cannot be verified now: status 503.
+    /// Reports that the token cannot be verified at the moment. The response has status 503.
     pub fn unavailable(why: impl Into<Cow<'static, str>>) -> Self {
         Self { why: why.into(), is_unavailable: true }
     }
@@ -106,7 +125,7 @@ impl std::error::Error for Denied {}
 
 pub(crate) type Verifying = Pin<Box<dyn Future<Output = Result<Authorization, Denied>> + Send>>;
 
-/// A [`TokenVerifier`] of any type.
+/// Object-safe form of [`TokenVerifier`].
 pub(crate) trait Verify: Send + Sync {
     fn verify(self: Arc<Self>, token: BearerToken) -> Verifying;
     fn problem(&self) -> Option<String>;

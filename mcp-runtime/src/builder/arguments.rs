@@ -1,16 +1,16 @@
-//! Argument types of the settings: lists of items, sizes, and the closures of `setup`. The traits only serve the compiler's error messages.
-//! Authors never name these traits, so the documentation hides them.
+//! Argument types of the settings: lists of items, sizes, and the closures of `setup`. The traits exist only for better compiler errors.
+//! Authors of servers never name them, so the documentation hides them.
 
 use std::{any::TypeId, fmt, panic::Location};
 
 use crate::{call::extract::Shared, call::reply::IntoFailure, catalog::Handle};
 
-/// Location in the user's code at which a setting of the server is made.
+/// Location in the user's code of a call of a setting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallSite(&'static Location<'static>);
 
 impl CallSite {
-    /// Returns the location at which the function that uses `here` was called. That function must have `#[track_caller]`.
+    /// Returns the location from which the calling function was called. The calling function must have `#[track_caller]`.
     #[track_caller]
     pub(crate) fn here() -> Self {
         Self(Location::caller())
@@ -23,7 +23,7 @@ impl fmt::Display for CallSite {
     }
 }
 
-/// Function in a list of [`items!`](crate::items), by its name and identity.
+/// Name and identity of a function in a list of [`items!`](crate::items).
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
     pub(crate) name: &'static str,
@@ -36,11 +36,26 @@ pub const fn named(name: &'static str, identity: TypeId) -> Named {
     Named { name, identity }
 }
 
-/// List of items that are named one by one, with [`items!`](crate::items).
+/// List of items to serve, in this order.
+///
+/// [`items!`](crate::items) creates it, and [`Builder::items`](crate::Builder::items) takes it.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let list: mcp_runtime::Items = items![add];
+/// assert!(mcp_runtime::server!().items(list).build().is_ok());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Items {
     pub(super) named: Vec<Named>,
-    /// Place of the list in the user's code.
+    /// Location of the list in the user's code.
     pub(super) place: CallSite,
 }
 
@@ -53,7 +68,7 @@ pub fn items(list: &[Named]) -> Items {
 
 /// Closure for [`setup`](crate::Builder::setup): `async || …` or `async |server: Handle| …`.
 ///
-/// `A` stands for the parameters of the closure; the compiler infers it.
+/// `A` stands for the parameters of the closure. The compiler infers it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`setup` takes an `async` closure with nothing or a `Handle` as its parameter",
@@ -89,7 +104,7 @@ impl<F: FnOnce(Handle) -> R, R> Setup<(Handle,)> for F {
     }
 }
 
-/// Future of a `setup`.
+/// Future that the closure of `setup` returns.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`setup` waits for what it makes, and `{Self}` is there at once",
@@ -115,7 +130,7 @@ impl<F: Future> Opening for F {
     }
 }
 
-/// Result of a `setup`: the state, or an error.
+/// Output of the future of `setup`: the state, or an error.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`setup` returns a `Result`, and `{Self}` is none",
@@ -138,8 +153,8 @@ impl<T: Shared, E: IntoFailure + Send> Made for Result<T, E> {
     }
 }
 
-/// A size in bytes: a number, or a text such as `"64KB"` or `"1MB"`. The units are those of the attributes: `KB` is 1,000 bytes, `KiB`
-/// 1,024.
+/// Size in bytes: a number, or a text such as `"64KB"` or `"1MB"`. The units are those of the attributes: `KB` is 1,000 bytes, and `KiB` is
+/// 1,024 bytes.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no number of bytes",
@@ -163,7 +178,7 @@ macro_rules! numbers {
         }
     )*};
 }
-// `i32` is the type of a number without a suffix.
+// A number without a suffix has the type `i32`.
 numbers! { i32 u32 u64 usize }
 
 impl Size for &str {

@@ -10,22 +10,27 @@ use crate::{
 };
 
 impl Builder {
-    /// Requires an access token from callers over HTTP, and sets the verifier of these tokens. Pass [`Jwt`](crate::auth::Jwt) for tokens
-    /// that an issuer has signed, and a [`TokenVerifier`](crate::auth::TokenVerifier) of your own for other tokens. Pass a
-    /// [`ProtectedResource`] to set more than the verifier.
+    /// Requires an access token from callers over HTTP, and sets the verifier of these tokens. By default no token is required.
     ///
-    /// Every request is verified before the server looks at its body. Handlers take [`Auth`](crate::auth::Auth) to learn who the caller is.
-    /// Tasks, sessions and other state that a call creates belong to its [`Principal`](crate::auth::Principal) alone. The 401 response
-    /// tells clients where to get a token. So does the metadata at `/.well-known/oauth-protected-resource`, with and without the path of
-    /// the endpoint.
+    /// Pass [`Jwt`](crate::auth::Jwt) for tokens that an issuer has signed, or your own [`TokenVerifier`](crate::auth::TokenVerifier) for
+    /// other tokens. [`StaticTokens`](crate::auth::StaticTokens) is for development. Pass a [`ProtectedResource`] to set more than the
+    /// verifier.
     ///
-    /// Over stdio this setting has no effect, because credentials come from the environment there.
+    /// The server verifies every request before it looks at the body. Handlers take [`Auth`](crate::auth::Auth) to learn who the caller is.
+    /// Tasks, sessions and other state that a call creates belong only to the caller's [`Principal`](crate::auth::Principal).
+    ///
+    /// A request without a valid token gets a 401 response, which tells the client where to get a token. The metadata at
+    /// `/.well-known/oauth-protected-resource`, with and without the path of the endpoint, tells clients the same.
+    ///
+    /// Over stdio this setting has no effect, because credentials come from the environment there. [`build`](Self::build) rejects a second
+    /// call of this method.
+    ///
+    /// Specification: Base protocol, Authorization.
     ///
     /// ```
     /// use mcp_runtime::auth::Jwt;
     ///
     /// let server = mcp_runtime::server!().auth(Jwt::new("https://login.example.com", "https://api.example.com/mcp"));
-    /// # let _ = server;
     /// ```
     #[must_use]
     #[track_caller]
@@ -36,7 +41,8 @@ impl Builder {
         }
         #[cfg(feature = "auth")]
         if let Some(origin) = resource.pages().and_then(|pages| pages.own_origin()) {
-            // Clients, and the pages of the authorization server, reach this server under the name of the issuer.
+            // Clients and the pages of the authorization server use the host of the issuer to reach this server, so the host and its origin
+            // are allowed.
             let host = origin.split_once("://").map_or(origin, |(_, host)| host);
             self.http.hosts.push(host.to_ascii_lowercase());
             self.http.origins.push(origin.to_ascii_lowercase());
@@ -50,8 +56,13 @@ impl Builder {
         self
     }
 
-    /// Adds a policy that decides who may use which tool, resource or prompt. It applies in addition to the `scopes(…)` and `auth(…)` of an
-    /// item. Can be called several times; every policy has to accept the caller.
+    /// Adds a policy that decides who may use which tool, resource or prompt.
+    ///
+    /// A policy applies in addition to the `scopes(…)` and `auth(…)` of an item. The method can be called several times, and every policy
+    /// has to accept the caller.
+    ///
+    /// Before a handler runs or a stream begins, a caller that a policy rejects gets a 403 response, and an unknown caller gets a 401
+    /// response. Lists leave out the items that the caller may not use. Over stdio a policy has no effect, as with [`auth`](Self::auth).
     ///
     /// ```
     /// use mcp_runtime::auth::StaticTokens;
@@ -59,11 +70,7 @@ impl Builder {
     /// let server = mcp_runtime::server!()
     ///     .auth(StaticTokens::new().token("ada-secret", "ada"))
     ///     .policy(|caller, access| access.kind() != "tool" || caller.principal().as_str() != "guest");
-    /// # let _ = server;
     /// ```
-    ///
-    /// A caller that a policy rejects gets a 403 response, and an unknown caller a 401 response, before a handler runs or a stream begins.
-    /// Lists leave out the items that their caller may not use. Over stdio a policy has no effect, as with [`auth`](Self::auth).
     #[must_use]
     #[track_caller]
     pub fn policy(mut self, policy: impl Policy) -> Self {
@@ -71,7 +78,7 @@ impl Builder {
         self
     }
 
-    /// Returns the problems of authorization settings that contradict each other.
+    /// Returns the problems of settings for authorization that contradict each other.
     pub(super) fn auth_problems(&self) -> impl Iterator<Item = String> + use<> {
         let optional = self.http.protected.as_ref().is_some_and(|resource| resource.is_optional());
         let policy = self.policies.first().filter(|_| optional);
@@ -84,7 +91,7 @@ impl Builder {
         problem.into_iter()
     }
 
-    /// Returns the reason why a server with these items needs a verifier. `None` if it does not need one, or has one.
+    /// Returns the reason why a server with these items needs a verifier. Returns `None` if it needs no verifier, or already has one.
     pub(super) fn unverified(&self, entries: &[Entry]) -> Option<String> {
         const FIX: &str = "add `.auth(…)`, with `Jwt` for the tokens of an issuer or with `StaticTokens` for development";
         if self.http.protected.is_some() {

@@ -1,4 +1,4 @@
-//! Checks that run before a server starts, and `build`, which returns a server that has passed them. Tests run the checks alone.
+//! `build`, which returns a server that has passed its checks, and methods that only run the checks.
 
 use std::sync::Arc;
 
@@ -15,11 +15,25 @@ use crate::{
 };
 
 impl Builder {
-    /// Checks everything that can be checked before the server runs.
+    /// Checks the items and the settings, and returns a server that is ready to start.
+    ///
+    /// The methods that serve call `build` themselves. Call it to check a server without starting it. In a test, use
+    /// [`assert_builds!`](crate::testing::assert_builds), which fails with the problems and also checks every schema.
     ///
     /// # Errors
-    /// Returns all problems at once, each with its place in the code: duplicates, missing state, nothing to serve.
-    /// [`assert_builds!`](crate::testing::assert_builds) makes a test fail with them.
+    /// Fails with all problems at once, each with its location in your code: duplicates, missing state, or no items to serve.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// assert!(mcp_runtime::server!().items(items![add]).build().is_ok());
+    /// ```
     pub fn build(mut self) -> Result<Server, BuildError> {
         let found = check::entries(&self, CheckDepth::Start);
         fail_unless_empty(self.own_problems().chain(found.problems).collect())?;
@@ -66,26 +80,26 @@ impl Builder {
         own
     }
 
-    /// Finds the problems that [`build`](Builder::build) finds, and problems of schemas that a running server builds at their first use. No
-    /// `setup` runs, and no task store is opened.
+    /// Runs the checks of [`build`](Builder::build), and checks the schemas that a running server builds at their first use. The method
+    /// does not run `setup`, and does not open the task store.
     pub(crate) fn check_all(mut self) -> Result<(), BuildError> {
         let problems = self.all_problems(CheckDepth::All);
         fail_unless_empty(problems)
     }
 
-    /// Runs the same checks on all items of the package, one group at a time, because each group is served on its own. Missing state is not
-    /// reported, because the items alone do not show which state their server has.
+    /// Runs the checks of [`check_all`](Builder::check_all) on all items of the package. Each group is checked separately, because each
+    /// group is served on its own. Missing state is not reported, because the items alone do not show which state their server has.
     pub(crate) fn check_package(mut self) -> Result<(), BuildError> {
         let own = registry::all().filter(|def| def.origin.package == self.identity.package);
         let mut groups: Vec<_> = own.map(|def| def.group).collect();
         groups.sort_unstable();
         groups.dedup();
         let mut problems: Vec<String> = Vec::new();
-        // Without any item, the check of the items without a group reports that there is nothing to serve.
+        // If the package has no items, the check of the items without a group reports that there are none.
         for group in if groups.is_empty() { vec![None] } else { groups } {
             self.group = group;
             for problem in self.all_problems(CheckDepth::Stateless) {
-                // A completion function is checked with each group that uses it, so its problems may come up again.
+                // A completion function is checked with each group that uses it, so the same problem can be found several times.
                 if !problems.contains(&problem) {
                     problems.push(problem);
                 }
@@ -103,7 +117,7 @@ impl Builder {
         Ok((self.identity, catalog.snapshot()))
     }
 
-    /// Returns all problems: those of the settings, and those of the items.
+    /// Returns the problems of the settings and of the items.
     fn all_problems(&mut self, depth: CheckDepth) -> Vec<String> {
         let found = check::entries(self, depth);
         self.own_problems().chain(found.problems).collect()

@@ -1,4 +1,4 @@
-//! Checks the registered items, and turns them into entries of the catalog. Every problem names its location in the user's code.
+//! Checks of the registered items, which become entries of the catalog. Every problem names its location in the user's code.
 
 use std::{
     any::{TypeId, type_name},
@@ -19,22 +19,22 @@ use crate::{
     unwind,
 };
 
-/// Depth of the checks.
+/// Extent of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CheckDepth {
-    /// The checks that a server needs when it starts. An input schema is checked only if the user wrote it, or if its parts can conflict.
-    /// Otherwise the server builds it at its first use.
+    /// The checks at the start of a server. An input schema is checked only if the user wrote it, or if its parts can conflict. The server
+    /// builds other input schemas at their first use.
     Start,
-    /// The checks at the start, and those of every schema, for tests.
+    /// The checks at the start, and checks of every schema. Tests use them.
     All,
-    /// The checks of every schema, but not of missing state: the state of the server is unknown or makes no difference.
+    /// The checks of `All` without the check for missing state, because the state of the server is unknown or irrelevant.
     Stateless,
 }
 
 #[derive(Default)]
 pub(super) struct CheckedItems {
     pub(super) entries: Vec<Entry>,
-    /// Shape of each entry that is a template, in the order of the entries.
+    /// Shapes of the entries, in the same order. `None` stands for an entry that is not a template, or whose shape says too little.
     shapes: Vec<Option<Shape>>,
     pub(super) problems: Vec<String>,
     pub(super) needs_handle: bool,
@@ -42,7 +42,7 @@ pub(super) struct CheckedItems {
 
 pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
     let all: Vec<&'static ItemDef> = registry::all().collect();
-    // The map is lazy, because most servers name no function.
+    // The map is lazy, because most servers refer to no function by its identity.
     let by_identity =
         ByIdentity::new(|| registry::all().map(|def| ((def.identity)(), def)).collect());
     let mut found = CheckedItems::default();
@@ -52,7 +52,7 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
     let listed = chosen.len();
     let mut position = 0;
     let mut missing = MissingState::default();
-    // The list grows during the loop: an item adds the functions that complete its arguments.
+    // The list grows during the loop: each item adds the functions that complete its arguments.
     while let Some(def) = chosen.get(position).copied() {
         position += 1;
         let params = match described(def) {
@@ -95,7 +95,8 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
             .problems
             .extend(problems.into_iter().map(|problem| format!("{}: {problem}", def.origin)));
         if let Some(items) = &builder.items {
-            // `items![…]` keeps its own order. Items that are added later come after it, unless their `order` is negative.
+            // The items of `items![…]` keep the order of that list. Items that a handle adds later come after them, unless their `order` is
+            // negative.
             entry.order = distance(items.named.len(), position - 1);
         } else if builder.as_written {
             entry.order += distance(listed, position - 1);
@@ -109,7 +110,7 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
     found
 }
 
-/// All items, by the identities of their functions.
+/// Items by the identities of their functions.
 type ByIdentity = LazyCell<HashMap<TypeId, &'static ItemDef>>;
 
 /// Returns the parameters of the function. This evaluates their defaults, which are expressions of the user.
@@ -124,7 +125,8 @@ fn described(def: &'static ItemDef) -> Result<ItemParams, String> {
     }
 }
 
-/// Returns the problems of an item's complete schemas. `given` means that the user wrote the input schema, and `judge` that it is checked.
+/// Returns the problems of the complete schemas of an item. `given` means that the user wrote the input schema, and `judge` means that the
+/// input schema is checked.
 fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: CheckDepth) -> Vec<String> {
     let mut problems = Vec::new();
     if judge {
@@ -152,7 +154,7 @@ fn distance(len: usize, position: usize) -> i64 {
     -i64::try_from(len.saturating_sub(position)).unwrap_or(i64::MAX)
 }
 
-/// Returns the items to serve.
+/// Returns the items to serve, without completions.
 fn choose(
     builder: &Builder,
     all: &[&'static ItemDef],
@@ -193,7 +195,7 @@ fn choose(
             let problem = nothing_to_serve(builder, &candidates, all);
             problems.push(format!("`server!` at {}: {problem}", builder.place));
         }
-        // The linker's order is arbitrary, so items are in source order wherever lists do not define another order.
+        // The linker returns items in arbitrary order. Source order is the order of all lists that define no other order.
         chosen.sort_by_key(|def| (def.origin.file, def.origin.line));
     }
     chosen
@@ -243,7 +245,7 @@ fn nothing_to_serve(
     }
 }
 
-/// State that items need and the server does not have, with the items that need it.
+/// State that items need and that the server does not have, with the locations of these items.
 #[derive(Default)]
 struct MissingState(Vec<(TypeId, &'static str, Vec<String>)>);
 
@@ -263,7 +265,7 @@ impl MissingState {
         }
     }
 
-    /// Reports one problem for each type, because a forgotten state is missing for all items that need it.
+    /// Reports one problem for each type, because one forgotten state is missing for all items that need it.
     fn report(self, builder: &Builder, depth: CheckDepth, problems: &mut Vec<String>) {
         let known = |id: &TypeId| depth != CheckDepth::Stateless || is_made_for_a_call(*id);
         let missing = self.0.into_iter().filter(|missing| known(&missing.0));
@@ -276,7 +278,7 @@ impl MissingState {
     }
 }
 
-/// Whether values of the type are made for each call, so that none is ever shared.
+/// Whether the server creates a value of the type for each call, so that the type cannot be shared state.
 fn is_made_for_a_call(id: TypeId) -> bool {
     [
         TypeId::of::<Handle>(),
@@ -331,7 +333,7 @@ fn check_item(def: &'static ItemDef, params: &ItemParams, problems: &mut Vec<Str
         ));
     }
     for field in &params.fields {
-        // Defaults that are literals have been checked by the macro already.
+        // The macro has already checked the defaults that are literals.
         let default = field.default.as_ref().map(ToString::to_string);
         if let Some(problem) = default.and_then(|value| field.def.constraints.check(&value)) {
             problems.push(format!(
@@ -368,18 +370,20 @@ fn completions_of(
     found
 }
 
-/// Describes the set of URIs that a template can read: the shape of the template, and the types of its variables. Two templates of the same
-/// shape may have different types. A URI whose values the first template cannot read then goes to the second.
+/// Set of URIs that a template matches: the shape of the template, and the types of its variables.
+///
+/// Two templates may have the same shape if their types differ. A URI whose values cannot be read by the first template then goes to the
+/// second template.
 type Shape = (String, Vec<TypeId>);
 
-/// Property that two items of a list must not share.
+/// Property that two items of one list must not share.
 #[derive(PartialEq, Eq, Hash)]
 enum DuplicateKey<'a> {
     Name(&'a str),
     Shape(&'a Shape),
 }
 
-/// Returns the parameters that are parsed from text, with their types. Parameters with constraints are left out.
+/// Returns the parameters that are parsed from text, with their types. Leaves out parameters with constraints.
 fn text_parameters(params: &ItemParams) -> Vec<(&'static str, TypeId)> {
     let fields = params.fields.iter().filter(|field| field.def.constraints.is_empty());
     let variables = fields.filter_map(|field| match field.source {
@@ -389,7 +393,8 @@ fn text_parameters(params: &ItemParams) -> Vec<(&'static str, TypeId)> {
     variables.collect()
 }
 
-/// Returns the shape of a template; `None` if more than the shape decides which URIs it reads, such as a constraint on a variable.
+/// Returns the shape of a template. Returns `None` if the shape alone does not decide which URIs the template matches, for example because
+/// a variable has a constraint.
 fn shape(template: &UriTemplate, variables: &[(&'static str, TypeId)]) -> Option<Shape> {
     let (shape, names) = template.shape();
     let type_of = |name: &str| {
@@ -426,7 +431,7 @@ fn check_duplicates(found: &mut CheckedItems) {
     }
 }
 
-/// Runs code of the user, such as a default or a schema. A panic becomes one of the problems, so that the other problems are reported too.
+/// Runs code of the user, such as a default or a schema. A panic becomes a problem, so that the other problems are reported too.
 ///
 /// # Errors
 /// Fails if the code panicked. The text is `panicked: ` with the message of the panic.

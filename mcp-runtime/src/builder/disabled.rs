@@ -1,4 +1,4 @@
-//! Methods of features that are off, so that the compiler can name the feature.
+//! Stand-ins for the methods of disabled features. A call of a stand-in fails to compile, with an error that names the feature.
 
 use std::future::Ready;
 
@@ -8,7 +8,7 @@ use crate::{
     unavailable::{self, unavailable},
 };
 
-/// Result of a method that starts the server.
+/// Return type of the methods that start the server.
 #[allow(dead_code, reason = "no such method is missing where `stdio` and `axum` are on")]
 type StartResult<T> = Ready<Result<T, ServeError>>;
 
@@ -57,8 +57,8 @@ unavailable! {
     }
 }
 
-/// The bound is on the type of the argument. So it adds no second error if rustc does not know that type, such as the type of
-/// `Jwt::new(…)`.
+/// The bound applies to the type of the argument. If rustc does not know that type, such as the type of `Jwt::new(…)`, the bound causes no
+/// second error.
 #[doc(hidden)]
 #[cfg(not(feature = "auth"))]
 #[allow(missing_docs, reason = "it is not part of the documentation")]

@@ -4,8 +4,8 @@ use super::settings::Builder;
 use crate::server::{Network, host_problem, origin_problem, path_problem};
 
 impl Builder {
-    /// Sets the path of the HTTP endpoint. Default: `/mcp`. A service that is mounted in an application answers at the path where the
-    /// application mounts it.
+    /// Sets the path of the HTTP endpoint. Default: `/mcp`. A service in an application answers at the path where the application mounts
+    /// it.
     ///
     /// [`build`](Builder::build) rejects a path that does not begin with `/`, or that is not valid in a URL.
     #[must_use]
@@ -18,12 +18,15 @@ impl Builder {
         self
     }
 
-    /// Accepts requests with this `Host`, such as `api.example.com`. A host without a port is accepted with any port.
+    /// Accepts requests with this `Host`, such as `api.example.com`. A host without a port is accepted with any port. Can be called several
+    /// times.
     ///
-    /// By default a server accepts `localhost` and loopback addresses. A server that does not listen on loopback accepts every other IP
-    /// address too. Any other host name must be allowed explicitly, because a page of another site can make its own host name lead to this
-    /// machine (DNS rebinding). A service that is mounted in an application does not know where the application listens, and counts as
-    /// listening on loopback.
+    /// By default a server accepts `localhost` and loopback addresses. A server that does not listen on loopback also accepts every other
+    /// IP address. Other host names must be allowed explicitly, because the owner of a web page can make a host name of their own resolve
+    /// to this machine (DNS rebinding). A service in an application does not know the address on which the application listens, so it
+    /// counts as listening on loopback.
+    ///
+    /// [`build`](Builder::build) rejects a text that is not a host name, such as a URL or a pattern with `*`.
     #[must_use]
     #[track_caller]
     pub fn allow_host(mut self, host: &str) -> Self {
@@ -34,10 +37,13 @@ impl Builder {
         self
     }
 
-    /// Lets pages of this origin call the server, such as `https://app.example.com`. `*` allows every origin.
+    /// Accepts requests of web pages with this origin, such as `https://app.example.com`. `*` allows every origin. Can be called several
+    /// times.
     ///
-    /// By default pages from the server's own host and port are allowed. For a request to a loopback host, pages from any loopback host are
-    /// allowed too.
+    /// By default a server accepts pages from its own host and port. For a request to a loopback host, it also accepts pages from any
+    /// loopback host.
+    ///
+    /// [`build`](Builder::build) rejects a text that is not an origin, such as a host without a scheme.
     #[must_use]
     #[track_caller]
     pub fn allow_origin(mut self, origin: &str) -> Self {
@@ -48,17 +54,17 @@ impl Builder {
         self
     }
 
-    /// Trusts the reverse proxy at this address, or every proxy in this network, to name the address of the caller: `127.0.0.1`,
-    /// `10.0.0.0/8`, `2001:db8::/32`. Can be called several times.
+    /// Trusts a reverse proxy to name the address of the caller. The proxy is an address such as `127.0.0.1`, or every address of a network
+    /// such as `10.0.0.0/8` or `2001:db8::/32`. Can be called several times.
     ///
-    /// If nothing else is known about a caller, limits count by address ([`rate`](Self::rate), logins of an `AuthorizationServer`). Behind
-    /// a proxy all callers have the proxy's address, so one of them can use up the rate of all.
+    /// Limits count by address if neither a principal nor a session is known ([`rate`](Self::rate), logins of an `AuthorizationServer`).
+    /// Behind a proxy that is not trusted, all callers have the address of the proxy, so one caller can use up the rate of all.
     ///
-    /// If the proxy is trusted, a request comes from the last address in its `X-Forwarded-For` that is not itself trusted. The caller may
-    /// have written the addresses before that one, so they are ignored. If the header is missing, or an entry is no address, the nearest
-    /// known address counts.
+    /// For a request from a trusted proxy, the address of the caller is the last address in `X-Forwarded-For` that is not itself trusted.
+    /// The addresses before it are ignored, because the caller may have written them. If the header is missing, or an entry is not an
+    /// address, the server uses the nearest address that it knows.
     ///
-    /// The proxy must append to that header or replace it. Behind a proxy that passes the header on unchanged, every client can choose its
+    /// The proxy must append to the header or replace it. Behind a proxy that passes the header on unchanged, every client can choose its
     /// address. Most proxies append by default. HAProxy needs `option forwardfor`, and nginx needs a line in its configuration:
     ///
     /// ```nginx
@@ -73,13 +79,12 @@ impl Builder {
     ///
     /// ```
     /// let server = mcp_runtime::server!().allow_host("api.example.com").trust_proxy("127.0.0.1");
-    /// # let _ = server;
     /// ```
     ///
-    /// Name only the proxies: a caller in a trusted network that connects without a proxy can claim any address. The header `Forwarded`
-    /// (RFC 7239) is not read. A proxy that sets only one of the two headers passes on the other header as the client sent it.
+    /// Name only the proxies: a caller in a trusted network that connects without a proxy can claim any address. The server does not read
+    /// the header `Forwarded` (RFC 7239). A proxy that sets only one of the two headers passes on the other header as the client sent it.
     ///
-    /// [`build`](Self::build) rejects a text that is no address or network, and a network of all addresses.
+    /// [`build`](Self::build) rejects a text that is neither an address nor a network, and a network of all addresses.
     #[must_use]
     #[track_caller]
     pub fn trust_proxy(mut self, network: &str) -> Self {
@@ -90,8 +95,12 @@ impl Builder {
         self
     }
 
-    /// Serves the HTTP+SSE transport of protocol revision 2024-11-05 beside the endpoint: at `/sse` and `/message` if the endpoint is
-    /// `/mcp`. Default: off. New clients do not need it.
+    /// Sets whether the server also serves the HTTP+SSE transport of protocol revision 2024-11-05. Default: off. New clients do not need
+    /// this transport.
+    ///
+    /// The transport uses `/sse` and `/message` if the path of the endpoint is `/mcp`.
+    ///
+    /// Specification: Base protocol, Transports (revision 2024-11-05, HTTP with SSE).
     #[must_use]
     pub fn legacy_sse(mut self, serve: bool) -> Self {
         self.http.legacy_sse = serve;

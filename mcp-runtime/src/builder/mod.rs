@@ -1,4 +1,4 @@
-//! `server!()`: the settings of a server, and every check before it starts.
+//! The builder that `server!()` returns: the settings of a server, and all checks before the server starts.
 
 mod arguments;
 #[cfg(feature = "auth")]

@@ -1,4 +1,4 @@
-//! The methods that serve: over byte streams, stdio and HTTP.
+//! Methods that serve over byte streams, stdio and HTTP.
 
 #[cfg(feature = "http")]
 use core::net::IpAddr;
@@ -20,13 +20,37 @@ use crate::{
 impl Builder {
     /// Serves one client over any pair of byte streams: a socket, a pipe, an in-process duplex. Each message is one line.
     ///
-    /// Returns when the client has closed its side and running calls are answered. Calls that take longer than the grace period of the
-    /// limits are abandoned.
+    /// Returns when the client has closed its side and running calls are answered. Calls that take longer than the [grace
+    /// period](crate::limits::Limits::grace) are abandoned. The method needs a tokio runtime with time enabled.
     ///
-    /// Needs a tokio runtime with time enabled.
+    /// For stdin and stdout, use `run` or `serve_stdio` (feature `stdio`), which also protect stdout. For tests, use
+    /// [`TestClient`](crate::testing::TestClient).
     ///
     /// # Errors
-    /// Fails if the server cannot be built, if `setup` fails, or if reading or writing fails.
+    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if reading or writing fails.
+    ///
+    /// # Cancel safety
+    /// This method is not cancel safe. If the future is dropped, messages that have been read are lost, running calls get no answer, and
+    /// the closures of [`on_shutdown`](Self::on_shutdown) do not run.
+    ///
+    /// ```no_run
+    /// use mcp_runtime::prelude::*;
+    /// use tokio::net::TcpListener;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let listener = TcpListener::bind("127.0.0.1:9000").await?;
+    ///     let (socket, _) = listener.accept().await?;
+    ///     let (input, output) = socket.into_split();
+    ///     Ok(mcp_runtime::server!().serve(input, output).await?)
+    /// }
+    /// ```
     pub async fn serve<R, W>(self, input: R, output: W) -> Result<(), ServeError>
     where
         R: AsyncRead + Unpin,
@@ -42,13 +66,34 @@ impl Builder {
 
 #[cfg(all(feature = "stdio", any(unix, windows)))]
 impl Builder {
-    /// Serves one client on stdin and stdout, on the caller's runtime.
+    /// Serves one client on stdin and stdout, on the caller's runtime. Use `run` instead if your program has no runtime of its own.
     ///
-    /// The runtime needs I/O and time enabled. From the start of the call, stdout belongs to the protocol: anything that is printed goes to
-    /// stderr.
+    /// The runtime needs I/O and time enabled. From the start of the call, stdout belongs to the protocol: text that the program prints
+    /// goes to stderr.
+    ///
+    /// Specification: Base protocol, Transports (stdio).
     ///
     /// # Errors
-    /// Fails if the server cannot be built, if `setup` fails, or if reading or writing fails.
+    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if reading or writing fails.
+    ///
+    /// # Cancel safety
+    /// This method is not cancel safe. If the future is dropped, messages that have been read are lost, running calls get no answer, and
+    /// the closures of [`on_shutdown`](Self::on_shutdown) do not run.
+    ///
+    /// ```no_run
+    /// use mcp_runtime::{ServeError, prelude::*};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), ServeError> {
+    ///     mcp_runtime::server!().serve_stdio().await
+    /// }
+    /// ```
     pub async fn serve_stdio(self) -> Result<(), ServeError> {
         stdio::serve(self.build()?, false).await
     }
@@ -56,42 +101,119 @@ impl Builder {
 
 #[cfg(feature = "http")]
 impl Builder {
-    /// Serves over HTTP until SIGTERM or Ctrl-C: `.serve_http("127.0.0.1:8000")`.
+    /// Serves over HTTP until SIGTERM or Ctrl-C. To choose another signal, or to learn the port, use [`bind_http`](Self::bind_http).
     ///
-    /// Runs on the caller's runtime, which needs I/O and time enabled. Every protocol revision is served at once: requests of 2026-07-28,
-    /// and sessions of the older revisions.
+    /// The server runs on the caller's runtime, which needs I/O and time enabled. It serves every protocol revision at once: requests of
+    /// 2026-07-28, and sessions of the older revisions.
+    ///
+    /// Specification: Base protocol, Transports (Streamable HTTP).
     ///
     /// # Errors
-    /// Fails if the server cannot be built, if `setup` fails, or if it cannot listen on the address.
+    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, if the configured authorization is not
+    /// possible, or if the server cannot listen on the address.
+    ///
+    /// # Cancel safety
+    /// This method is not cancel safe. If the future is dropped, open connections are closed, and the closures of
+    /// [`on_shutdown`](Self::on_shutdown) do not run.
+    ///
+    /// ```no_run
+    /// use mcp_runtime::{ServeError, prelude::*};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), ServeError> {
+    ///     mcp_runtime::server!().serve_http("127.0.0.1:8000").await
+    /// }
+    /// ```
     pub async fn serve_http(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
         self.bind_http(address).await?.serve().await
     }
 
-    /// Listens on an address, where port 0 means any free port.
+    /// Starts the server and listens on an address, where port 0 means any free port.
     ///
-    /// Clients that connect are answered once the server [serves](HttpServer::serve).
+    /// The connections of clients wait until the returned server [serves](HttpServer::serve).
     ///
     /// # Errors
-    /// Fails if the server cannot be built, if `setup` fails, or if it cannot listen on the address.
+    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, if the configured authorization is not
+    /// possible, or if the server cannot listen on the address.
+    ///
+    /// # Cancel safety
+    /// This method is not cancel safe. If the future is dropped, the address is free again, and the work of a `setup` that was running is
+    /// lost.
+    ///
+    /// ```no_run
+    /// use mcp_runtime::{ServeError, prelude::*};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), ServeError> {
+    ///     let server = mcp_runtime::server!().bind_http("127.0.0.1:0").await?;
+    ///     println!("The endpoint is {}", server.url());
+    ///     server.serve().await
+    /// }
+    /// ```
     pub async fn bind_http(self, address: impl ToSocketAddrs) -> Result<HttpServer, ServeError> {
         let listener = HttpListener::bind(address).await?;
         let service = start(self, Some(listener.ip())).await?;
         Ok(listener.serving(service))
     }
 
-    /// Starts the server as a service for an application on tokio, which mounts it on any path.
+    /// Starts the server as a tower service, which an application on tokio mounts at any path.
     ///
-    /// The service rejects requests whose [host](Builder::allow_host) or [origin](Builder::allow_origin) is not allowed.
-    ///
-    /// Call [`HttpService::close`] when the application stops.
+    /// The service rejects requests whose [host](Builder::allow_host) or [origin](Builder::allow_origin) is not allowed. Call
+    /// [`HttpService::close`] when the application stops. For an axum application, `into_router` (feature `axum`) adds the routes too.
     ///
     /// # Errors
-    /// Fails if the server cannot be built, or if `setup` fails.
+    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if the configured authorization is not
+    /// possible.
+    ///
+    /// # Cancel safety
+    /// This method is not cancel safe. If the future is dropped, the work of a `setup` that was running is lost.
+    ///
+    /// ```no_run
+    /// use axum::Router;
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mcp = mcp_runtime::server!().into_service().await?;
+    ///     let app = Router::new().route_service("/mcp", mcp.clone());
+    ///     let listener = tokio::net::TcpListener::bind("127.0.0.1:8000").await?;
+    ///     axum::serve(listener, app).await?;
+    ///     mcp.close().await;
+    ///     Ok(())
+    /// }
+    /// ```
     pub async fn into_service(self) -> Result<HttpService, ServeError> {
         start(self, None).await
     }
 
     /// Starts the server as a router with its endpoint at [`path`](Builder::path), to merge into an axum application.
+    ///
+    /// For another framework, or to close the server when the application stops, use [`into_service`](Self::into_service).
+    ///
+    /// # Errors
+    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if the configured authorization is not
+    /// possible.
+    ///
+    /// # Cancel safety
+    /// This method is not cancel safe. If the future is dropped, the work of a `setup` that was running is lost.
     ///
     /// ```no_run
     /// use axum::{Router, routing::get};
@@ -111,9 +233,6 @@ impl Builder {
     ///     Ok(axum::serve(listener, app).await?)
     /// }
     /// ```
-    ///
-    /// # Errors
-    /// Fails if the server cannot be built, or if `setup` fails.
     #[cfg(feature = "axum")]
     pub async fn into_router(self) -> Result<axum::Router, ServeError> {
         let service = self.into_service().await?;
@@ -124,7 +243,7 @@ impl Builder {
 }
 
 #[cfg(feature = "http")]
-/// Builds the server and starts it. `bound` is the address that it listens on, if it is known.
+/// Builds the server and starts it. `bound` is the address of its listener, or `None` if an application listens.
 async fn start(builder: Builder, bound: Option<IpAddr>) -> Result<HttpService, ServeError> {
     let settings = builder.http.clone();
     HttpService::check_address(&settings, bound)?;

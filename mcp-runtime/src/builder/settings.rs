@@ -1,4 +1,4 @@
-//! The settings of a server before it starts, except those of HTTP and authorization.
+//! Settings of a server, except those of HTTP and authorization.
 
 use std::{
     any::{TypeId, type_name},
@@ -26,18 +26,45 @@ use crate::{
     task::{MemoryTasks, TaskStore},
 };
 
-/// Builder of a server, which [`server!`](crate::server!) returns.
+/// Builder of a server: its items, state and settings. [`server!`](crate::server!) creates it.
+///
+/// Every setting has a default. The methods that serve check the server first: `run` and `serve_stdio` (feature `stdio`), `serve_http`,
+/// `bind_http` and `into_service` (feature `http`), and [`serve`](Self::serve) for other streams. [`build`](Self::build) only checks. A
+/// failed check reports all problems together, each with its location in your code.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use mcp_runtime::{Builder, prelude::*};
+///
+/// struct Notes(Vec<String>);
+///
+/// /// Returns one note.
+/// #[tool(read_only)]
+/// fn note(notes: &Notes, index: usize) -> Option<String> {
+///     notes.0.get(index).cloned()
+/// }
+///
+/// fn server() -> Builder {
+///     mcp_runtime::server!()
+///         .title("Notes")
+///         .state(Notes(vec!["Buy milk".to_owned()]))
+///         .timeout(Duration::from_secs(30))
+///         .max_result("64KB")
+/// }
+/// # fn main() {}
+/// ```
 pub struct Builder {
     pub(crate) identity: Identity,
-    /// Place of `server!` in the user's code.
+    /// Location of `server!` in the user's code.
     pub(super) place: CallSite,
     pub(super) with: Vec<(&'static str, CallSite)>,
     pub(super) group: Option<&'static str>,
     pub(super) items: Option<Items>,
-    /// Whether lists are in the order of the source instead of by name.
+    /// Whether lists are in source order instead of sorted by name.
     pub(super) as_written: bool,
     pub(super) states: States,
-    /// Types of the state that exists once `setup` has run.
+    /// State types that handlers can rely on, because `state` or `setup` provides them.
     pub(super) promised: Vec<PromisedState>,
     pub(super) setups: Vec<StateSetup>,
     pub(super) shutdowns: Vec<ShutdownHook>,
@@ -54,12 +81,12 @@ pub struct Builder {
     pub(crate) http: HttpSettings,
     #[cfg(feature = "auth")]
     pub(super) policies: Vec<(SharedPolicy, CallSite)>,
-    /// Whether a `setup` takes the [`Handle`](crate::Handle), and so may add items.
+    /// Whether a `setup` takes the [`Handle`](crate::Handle), with which it may add items.
     pub(super) setups_may_add_items: bool,
     pub(super) problems: Vec<String>,
 }
 
-/// State that `setup` or `state` has promised to handlers.
+/// Type of a state that `state` or `setup` provides to handlers.
 pub(super) struct PromisedState {
     pub(super) id: TypeId,
     pub(super) name: &'static str,
@@ -120,28 +147,29 @@ macro_rules! texts {
 
 impl Builder {
     texts! {
-        /// Sets the name of the server. Default: the name of the program.
+        /// Sets the name of the server. Default: the name of the program, or of the package if there is no program.
         name;
         /// Sets the version of the server. Default: the version of the package.
         version;
-        /// Sets the title, which clients show to users instead of the name.
+        /// Sets the title, which clients show to users instead of the name. Default: none.
         title: Some;
         /// Sets the description of the server. Default: the description of the package.
         description: Some;
-        /// Sets the URL of the server's website.
+        /// Sets the URL of the server's website. Default: none.
         website: Some;
-        /// Sets the instructions, which tell the model how to use the server as a whole, beyond the descriptions of its items.
+        /// Sets the instructions, which tell the model how to use the server as a whole, beyond the descriptions of its items. Default:
+        /// none.
         instructions: Some;
     }
 
-    /// Adds an icon of the server. Can be called several times.
+    /// Adds an icon of the server (2025-11-25 and later). Can be called several times.
     #[must_use]
     pub fn icon(mut self, icon: Icon) -> Self {
         self.identity.icons.push(icon);
         self
     }
 
-    /// Serves the items of these crates too. `server!(with = [my_tools])` adds this call, and keeps the linker from dropping the crate.
+    /// Serves the items of these crates too. Prefer `server!(with = [my_tools])`, which also keeps the linker from dropping the crate.
     #[must_use]
     #[track_caller]
     pub fn with(mut self, crates: &[&'static str]) -> Self {
@@ -150,28 +178,42 @@ impl Builder {
         self
     }
 
-    /// Serves the items of this group, instead of the items without a group.
+    /// Serves the items of this group instead of the items without a group.
     #[must_use]
     pub fn group(mut self, group: &'static str) -> Self {
         self.group = Some(group);
         self
     }
 
-    /// Serves exactly these items, in this order: `.items(items![add, Notes::search])`.
+    /// Serves only these items, in this order.
+    ///
+    /// By default a server serves all items of its package that have no group. Use [`with`](Self::with) to add the items of other crates,
+    /// and [`group`](Self::group) to choose a group.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// let server = mcp_runtime::server!().items(items![add]);
+    /// ```
     #[must_use]
     pub fn items(mut self, items: Items) -> Self {
         self.items = Some(items);
         self
     }
 
-    /// Lists tools, resources and prompts in the order of the source, by file and line, instead of by name.
+    /// Lists tools, resources and prompts in source order, by file and line, instead of by name.
     ///
     /// Items with a lower [`order`](crate::prelude::tool#keys) still come first. Items that a [`Handle`](crate::Handle) adds come after the
-    /// items of the source, by name. With [`items`](Self::items) this has no effect, because that list has its own order.
+    /// items of the source, sorted by name. With [`items`](Self::items) this setting has no effect, because that list has its own order.
     ///
     /// ```
     /// let server = mcp_runtime::server!().as_written();
-    /// # let _ = server;
     /// ```
     #[must_use]
     pub fn as_written(mut self) -> Self {
@@ -180,6 +222,26 @@ impl Builder {
     }
 
     /// Adds shared state for handlers that take `&T` or `State<T>`. Can be called once for each type.
+    ///
+    /// For state that can fail to open, or that needs `.await`, use [`setup`](Self::setup). [`build`](Self::build) rejects a second state
+    /// of the same type.
+    ///
+    /// ```
+    /// use mcp_runtime::{Builder, prelude::*};
+    ///
+    /// struct Greeting(&'static str);
+    ///
+    /// /// Greets a person.
+    /// #[tool]
+    /// fn greet(greeting: &Greeting, name: &str) -> String {
+    ///     format!("{}, {name}!", greeting.0)
+    /// }
+    ///
+    /// fn server() -> Builder {
+    ///     mcp_runtime::server!().state(Greeting("Hello"))
+    /// }
+    /// # fn main() {}
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn state<T: Shared>(mut self, state: T) -> Self {
@@ -188,14 +250,24 @@ impl Builder {
         self
     }
 
-    /// Makes shared state when the server starts. The closure runs once, before the first message is read, and may take the server's
-    /// [`Handle`](crate::Handle). Can be called several times, once for each type.
+    /// Adds an `async` closure that creates shared state when the server starts.
+    ///
+    /// The closure runs once, before the first message is read, and may take the server's [`Handle`](crate::Handle). If the closure fails,
+    /// the server does not start. Can be called several times, once for each type of state. For state that exists already, use
+    /// [`state`](Self::state).
     ///
     /// ```
-    /// # struct Db;
-    /// # impl Db { async fn open() -> Result<Db, std::io::Error> { Ok(Db) } }
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// struct Db;
+    ///
+    /// impl Db {
+    ///     async fn open() -> Result<Self> {
+    ///         Ok(Self)
+    ///     }
+    /// }
+    ///
     /// let server = mcp_runtime::server!().setup(async || Db::open().await);
-    /// # let _ = server;
     /// ```
     #[must_use]
     #[track_caller]
@@ -234,30 +306,33 @@ impl Builder {
         self.promised.push(state);
     }
 
-    /// Records a problem with the user's call of this method. [`build`](Self::build) reports it together with all other problems.
+    /// Records a problem with the user's call of `method`. [`build`](Self::build) reports it together with all other problems.
     #[track_caller]
     pub(super) fn refuse(&mut self, method: &str, problem: impl fmt::Display) {
         self.problems.push(format!("`.{method}(…)` at {}: {problem}", CallSite::here()));
     }
 
-    /// Adds a closure that runs when the server stops, after the last call has been answered. Several closures run in the order in which
-    /// they were added.
+    /// Adds a closure that runs when the server stops, after the last call has been answered. Can be called several times. The closures run
+    /// in the order in which they were added.
     ///
     /// The [`Context`] gives access to the state. The closure runs only if `setup` ran and succeeded. On the command line, `list` and
-    /// `schema` never run `setup`. `check` runs `setup` only if its closure takes the [`Handle`](crate::Handle), because such a closure may
-    /// add items.
+    /// `schema` never run `setup`. `check` runs `setup` only if the closure of `setup` takes the [`Handle`](crate::Handle), because such a
+    /// closure may add items.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
-    /// # struct Db;
-    /// # impl Db { async fn open() -> Result<Db> { Ok(Db) } async fn flush(&self) {} }
-    /// let server = mcp_runtime::server!().setup(async || Db::open().await).on_shutdown(async |context: Context| {
+    /// struct Db;
+    ///
+    /// impl Db {
+    ///     async fn flush(&self) {}
+    /// }
+    ///
+    /// let server = mcp_runtime::server!().state(Db).on_shutdown(async |context: Context| {
     ///     if let Some(db) = context.state::<Db>() {
     ///         db.flush().await;
     ///     }
     /// });
-    /// # let _ = server;
     /// ```
     #[must_use]
     pub fn on_shutdown<F, R>(mut self, shutdown: F) -> Self
@@ -269,11 +344,11 @@ impl Builder {
         self
     }
 
-    /// Sets a closure that runs around every operation (lists, calls, reads, prompts, completions). It can inspect, time or reject an
-    /// operation, and runs it with [`Next::run`].
+    /// Sets a closure that runs around every operation (lists, calls, reads, prompts, completions). The closure can inspect, time or reject
+    /// an operation, and runs it with [`Next::run`].
     ///
-    /// Can be called only once. `list` and `schema` on the command line run without the closure. Under protocol revision 2026-07-28 a call
-    /// that asks its client is several operations, one for each round: see
+    /// Can be called only once. `list` and `schema` on the command line run without the closure. Under protocol revision 2026-07-28, a call
+    /// that asks its client questions is several operations, one for each round: see
     /// [`Outcome::needs_input`](crate::middleware::Outcome::needs_input).
     ///
     /// ```
@@ -283,7 +358,6 @@ impl Builder {
     ///     tracing::info!("{}", call.operation().method());
     ///     next.run(call).await
     /// });
-    /// # let _ = server;
     /// ```
     #[must_use]
     #[track_caller]
@@ -301,6 +375,8 @@ impl Builder {
     }
 
     /// Sets the timeout of calls whose item sets none. Default: no timeout.
+    ///
+    /// [`build`](Self::build) rejects a timeout of zero.
     #[must_use]
     #[track_caller]
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -314,13 +390,19 @@ impl Builder {
         self
     }
 
-    /// Sets how often one caller may call each tool, resource and prompt that sets no `rate` of its own: `.rate(Rate::per_second(10))`.
-    /// Default: no limit.
+    /// Sets how often one caller may call each tool, resource and prompt that sets no `rate` of its own. Default: no limit.
     ///
-    /// A caller is the [`Principal`](crate::auth::Principal) if one is known, otherwise the session or the connection. Over HTTP without a
-    /// session it is the address that the request came from; for IPv6 it is the /64 network of that address. An axum application provides
-    /// this address with `into_make_service_with_connect_info::<SocketAddr>()`. If it does not, all such requests count as one caller.
-    /// Headers are read only behind a [trusted proxy](Self::trust_proxy).
+    /// The server counts calls by [`Principal`](crate::auth::Principal). Without a principal it counts by session or connection. Over HTTP
+    /// without a session it counts by the address that the request came from. All addresses of an IPv6 /64 network count as one.
+    ///
+    /// An axum application provides the address with `into_make_service_with_connect_info::<SocketAddr>()`. If it does not, all such
+    /// requests count as one caller. Headers are read only behind a [trusted proxy](Self::trust_proxy).
+    ///
+    /// ```
+    /// use mcp_runtime::limits::Rate;
+    ///
+    /// let server = mcp_runtime::server!().rate(Rate::per_second(10));
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn rate(mut self, rate: Rate) -> Self {
@@ -329,7 +411,7 @@ impl Builder {
     }
 
     /// Sets how many calls of each tool, resource and prompt that sets no `concurrency` of its own may run at once, for all callers
-    /// together. Default: no limit except those of all items together ([`Limits`](crate::limits::Limits)).
+    /// together. Default: no limit for a single item. The [`Limits`](crate::limits::Limits) of all items together always apply.
     #[must_use]
     #[track_caller]
     pub fn concurrency(mut self, calls: u32) -> Self {
@@ -345,10 +427,10 @@ impl Builder {
         self
     }
 
-    /// Sets the maximum size of a tool's result, as a number of bytes or as a text such as `"64KB"` or `"1MB"`. A larger result is replaced
-    /// with an error, which tells the model that the result was too large. Default: no limit.
+    /// Sets the maximum size of a tool's result, as a number of bytes or as a text such as `"64KB"` or `"1MB"`. Default: no limit.
     ///
-    /// The units are those of the attributes: `KB` is 1,000 bytes, `KiB` 1,024.
+    /// An error replaces a larger result, and tells the model that the result was too large. The units are those of the attributes: `KB` is
+    /// 1,000 bytes, and `KiB` is 1,024 bytes.
     #[must_use]
     #[track_caller]
     pub fn max_result(mut self, size: impl Size) -> Self {
@@ -359,37 +441,43 @@ impl Builder {
         self
     }
 
-    /// Sets how much of JSON Schema the schemas of tools use, including tools that are added while the server runs. Default: the part that
-    /// all known clients read. A tool with `schema = "…"` overrides this setting.
+    /// Sets which part of JSON Schema the schemas of tools use. Default: [`SchemaProfile::Compatible`], the part that all known clients
+    /// read.
+    ///
+    /// The setting also applies to tools that are added while the server runs. A tool with `schema = "…"` overrides it.
     #[must_use]
     pub fn schema_profile(mut self, profile: SchemaProfile) -> Self {
         self.profile = profile;
         self
     }
 
-    /// Sets the maximum number of tools on a page of their list. Default: 1,000, because several clients read only the first page.
+    /// Sets the maximum number of tools on a page of their list. Default: 1,000, because several clients read only the first page. 0 counts
+    /// as 1.
     #[must_use]
     pub fn tools_per_page(mut self, size: usize) -> Self {
         self.pages.tools = size.max(1);
         self
     }
 
-    /// Sets the maximum number of resources, templates or prompts on a page of their lists. Default: 100.
+    /// Sets the maximum number of resources, templates or prompts on a page of their lists. Default: 100. 0 counts as 1.
     #[must_use]
     pub fn items_per_page(mut self, size: usize) -> Self {
         self.pages.others = size.max(1);
         self
     }
 
-    /// Sets how many `blocking` handlers may run at once. Default: 256. A handler whose call has timed out or was cancelled counts until it
-    /// ends.
+    /// Sets how many `blocking` handlers may run at once. Default: 256. 0 counts as 1.
+    ///
+    /// A handler whose call has timed out or was cancelled still counts until the handler ends.
     #[must_use]
     pub fn max_blocking(mut self, count: usize) -> Self {
         self.max_blocking = count.max(1);
         self
     }
 
-    /// Sets the limits of the server, for one client and for all clients together.
+    /// Sets the limits of the server, for each client and for all clients together. Default: [`Limits::new`].
+    ///
+    /// [`build`](Self::build) rejects limits of zero with which the server could not answer any request.
     #[must_use]
     #[track_caller]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -403,23 +491,22 @@ impl Builder {
         self
     }
 
-    /// Seals the state of a call between its rounds with this key, and sends the state to the client (`requestState`, protocol revision
-    /// 2026-07-28).
+    /// Seals the state of a call between two rounds with this key, and sends the sealed state to the client (`requestState`, protocol
+    /// revision 2026-07-28). By default the state stays in the process. Handlers see no difference.
     ///
     /// Set the same key in all instances of a server that share an address. Each instance can then continue calls that another instance has
-    /// begun, and calls survive a restart. The key must be random and secret: a client that knows it could forge state. Without a key the
-    /// state stays in the process. A handler sees no difference.
+    /// begun, and calls survive a restart. The key must be random and secret: a client that knows it could forge state.
     ///
-    /// Call it several times to rotate keys: the first key seals new state, every key opens existing state. Put the new key first, and keep
-    /// the old one for as long as [state may be used](Builder::state_lifetime).
+    /// Call the method several times to rotate keys. The first key seals new state, and every key opens existing state. Put the new key
+    /// first, and keep the old key for as long as [state may be used](Builder::state_lifetime).
     ///
     /// ```no_run
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let key = std::fs::read("/run/secrets/state-key")?;
-    /// let server = mcp_runtime::server!().state_key(key.try_into().map_err(|_| "the key has not 32 bytes")?);
-    /// # let _ = server;
-    /// # Ok(())
-    /// # }
+    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let key = std::fs::read("/run/secrets/state-key")?;
+    ///     let key: [u8; 32] = key.try_into().map_err(|_| "the key must have 32 bytes")?;
+    ///     let server = mcp_runtime::server!().state_key(key);
+    ///     Ok(())
+    /// }
     /// ```
     #[cfg(feature = "state-key")]
     #[must_use]
@@ -428,14 +515,15 @@ impl Builder {
         self
     }
 
-    /// Sets how long a user may take to answer a question under protocol revision 2026-07-28. In this revision a question ends the request,
-    /// and the client sends the answer with a new request. A client whose answer comes too late has to begin the call again. Default: 15
-    /// minutes.
+    /// Sets how long a user may take to answer a question under protocol revision 2026-07-28. Default: 15 minutes.
+    ///
+    /// In this revision a question ends the request, and the client sends the answer with a new request. If the answer comes too late, the
+    /// client has to begin the call again. For earlier revisions, see [`Limits::question_time`].
     ///
     /// ```
-    /// # use std::time::Duration;
+    /// use std::time::Duration;
+    ///
     /// let server = mcp_runtime::server!().state_lifetime(Duration::from_secs(60 * 60));
-    /// # let _ = server;
     /// ```
     #[must_use]
     #[track_caller]
@@ -450,21 +538,21 @@ impl Builder {
         self
     }
 
-    /// Sets the store that keeps tasks. Default: in memory.
+    /// Sets the store that keeps tasks. Default: [`MemoryTasks`], which keeps them in memory.
     ///
-    /// With a store that outlasts the process, a finished task is still there after a restart. A task that was running ends with an error
-    /// that says why, or runs again if its tool is `idempotent`. `SqliteStore` (feature `sqlite`) is such a store.
+    /// With a store that outlasts the process, such as `SqliteStore` (feature `sqlite`), a finished task is still there after a restart. A
+    /// task that was running ends with an error that says why. If its tool is `idempotent`, the task runs again instead.
     ///
-    /// A task that runs again runs for the caller who began it, if the tool's `scopes` and policies still accept that caller. The task has
-    /// the scopes that the caller's token granted, and the claims if they are JSON, such as those of `Jwt`. The store keeps both as long as
-    /// the task runs. It never keeps the token, nor a token of another provider. A handler that takes claims of any other type fails, with
-    /// an error that says to call the tool again.
+    /// A task runs again for the caller who began it, if the tool's `scopes` and policies still accept that caller. The task has the scopes
+    /// that the caller's token granted. It also has the claims if they are JSON, such as those of `Jwt`. A handler that takes claims of
+    /// another type fails, with an error that says to call the tool again.
+    ///
+    /// The store keeps scopes and claims as long as the task runs. It never keeps the access token, nor a token of another provider.
     ///
     /// ```
     /// use mcp_runtime::tasks::MemoryTasks;
     ///
     /// let server = mcp_runtime::server!().task_store(MemoryTasks::new().most(100));
-    /// # let _ = server;
     /// ```
     #[must_use]
     pub fn task_store(mut self, store: impl TaskStore) -> Self {

@@ -1,4 +1,4 @@
-//! Modules for one running call: `read`, `context`, `extract` and `reply`. Each module builds on the modules before it in this list.
+//! Code for one running call. The modules build on each other in the order `read`, `context`, `extract`, `reply`.
 
 pub(crate) mod context;
 pub(crate) mod extract;

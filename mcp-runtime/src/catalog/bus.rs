@@ -15,15 +15,15 @@ pub(crate) enum Event {
     PromptsChanged,
     ResourceUpdated(Arc<str>),
     TaskChanged(Arc<TaskView>),
-    /// Users who were sent to this page have finished there.
+    /// A user has finished at the page with this URL.
     UrlCompleted(Arc<str>),
 }
 
-/// Subject of an event. A listener is notified only of the topics that it listens to. Of 10,000 sessions only a few have subscribed to a
-/// resource, and an update should not wait for the others.
+/// Subject of an event. Each listener is registered only for the topics that it needs. Of 10,000 sessions, only a few may have subscribed
+/// to a resource, and an update should not visit the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Topic {
-    /// Changes of lists. Every listener listens to this topic.
+    /// Changes of lists. Every listener is registered for this topic.
     Lists,
     Resources,
     Tasks,
@@ -45,7 +45,7 @@ impl Event {
 pub(crate) trait Listener: Send + Sync {
     fn notify(&self, event: &Event);
 
-    /// Called when the server stops. Streams that only wait for events end then.
+    /// Called when the server stops. Streams that only wait for events must then end.
     fn stop(&self);
 }
 
@@ -64,8 +64,8 @@ impl Bus {
     /// Adds a listener to a topic. Each listener must be added once to each of its topics, and always to [`Topic::Lists`].
     pub(crate) fn listen(&self, topic: Topic, listener: Weak<dyn Listener>) {
         let mut listeners = self.listeners(topic);
-        // Dropped listeners are removed here, so that they do not pile up. This happens only when the list is full: otherwise each new
-        // listener would cause a check of all others.
+        // Remove dropped listeners, so that they do not accumulate. This happens only when the vector is full. Otherwise each new listener
+        // would cause a check of all others.
         if listeners.len() == listeners.capacity() {
             listeners.retain(|listener| listener.strong_count() > 0);
             let live = listeners.len();
@@ -85,7 +85,7 @@ impl Bus {
         }
     }
 
-    /// Whether the bus has stopped. A listener that is added afterwards must stop by itself.
+    /// Whether the bus has stopped. The bus does not stop a listener that is added later. Such a listener must check this flag.
     pub(crate) fn is_stopped(&self) -> bool {
         // A listener that was just added either sees this flag or is seen by `stop`.
         fence(Ordering::SeqCst);

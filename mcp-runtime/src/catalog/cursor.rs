@@ -1,8 +1,9 @@
 //! Cursors of lists. Each cursor names the last item of the page that it was sent with.
 //!
-//! A cursor holds the sort key of the last item that was sent, not an index. It stays valid while items come and go, after a restart, and
-//! at another instance (rules PAGE-02 and PAGE-04). Clients must not interpret a cursor, so it is opaque: base64url of a tag, a checksum
-//! and the key. The checksum detects mistakes. It is not a protection: a client that makes up a cursor reads the list from that position.
+//! A cursor contains the sort key of the last item that was sent, not an index. Therefore it stays valid when items are added or removed,
+//! after a restart, and at another instance (rules PAGE-02 and PAGE-04). Clients must not interpret a cursor, so the text is opaque:
+//! base64url of a tag, a checksum and the sort key. The checksum detects mistakes, but is no protection. A client that makes up a cursor
+//! can read the list from any position.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,7 +17,7 @@ pub(crate) struct ListCursor {
     pub(crate) name: String,
 }
 
-/// Returns the tag of a list. It is part of each cursor, because a cursor means nothing in another list.
+/// Returns the tag of a list. The tag is part of each cursor, so that a cursor of one list is rejected in another list.
 fn tag(list: ListKind) -> u8 {
     match list {
         ListKind::Tools => b't',
@@ -43,8 +44,8 @@ impl ListCursor {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Reads the `cursor` of a request. Returns `None` if this server has not made the cursor, or has made it for another list. The client
-    /// then gets error -32602. An empty string counts as a cursor (rule PAGE-03), and gets the same error.
+    /// Decodes the `cursor` of a request. Returns `None` if the cursor was not created by this server, or was created for another list. The
+    /// client then gets error -32602. An empty string counts as a cursor (rule PAGE-03), and causes the same error.
     pub(crate) fn decode(list: ListKind, text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         let (first, rest) = bytes.split_first()?;
@@ -58,7 +59,7 @@ impl ListCursor {
     }
 }
 
-/// FNV-1a. Every step can be undone, so one changed byte always changes the checksum.
+/// Returns the FNV-1a checksum. Every step is invertible, so one changed byte always changes the checksum.
 fn checksum(list: ListKind, key: &[u8]) -> [u8; CHECKSUM] {
     let mut sum = 0x811c_9dc5_u32;
     for byte in std::iter::once(tag(list)).chain(key.iter().copied()) {

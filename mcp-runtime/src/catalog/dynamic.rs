@@ -28,56 +28,59 @@ use crate::{
     schema::{self, SchemaProfile},
 };
 
-/// The variables of a template or the arguments of a prompt, by name.
+/// Variables of a URI template, or arguments of a prompt, by name.
+///
+/// The handler of a [`Resource`] or a [`Prompt`] takes it as its first parameter. See these types for examples.
 pub type Variables = BTreeMap<String, String>;
 
 /// Methods that the builders of all kinds share.
 macro_rules! common_methods {
     ($ty:ident) => {
         impl $ty {
-            /// Sets the title, which clients show to users instead of the name.
+            /// Sets the title, which clients show to users instead of the name. Default: no title.
             #[must_use]
             pub fn title(mut self, title: impl Into<EntryText>) -> Self {
                 self.title = Some(title.into());
                 self
             }
 
-            /// Sets the description, which tells the model what the item does.
+            /// Sets the description of the item, which models read. Default: no description.
             #[must_use]
             pub fn description(mut self, description: impl Into<EntryText>) -> Self {
                 self.description = Some(description.into());
                 self
             }
 
-            /// Sets the position in the list: a lower number comes first, and items with the same number are sorted by name. Default: 0.
+            /// Sets the position in lists. Items with lower numbers come first. Items with the same number are sorted by name. Default: 0.
             #[must_use]
             pub fn order(mut self, order: i32) -> Self {
                 self.order = order;
                 self
             }
 
-            /// Sets how long a call may take. Default: the timeout of the server.
+            /// Sets the maximum duration of a call. Default: the timeout of the server ([`Builder::timeout`](crate::Builder::timeout)).
             #[must_use]
             pub fn timeout(mut self, timeout: Duration) -> Self {
                 self.timeout = Some(timeout);
                 self
             }
 
-            /// Sets how often one caller may call the item. Default: the rate of the server.
+            /// Sets the maximum rate of calls by one caller. Default: the rate of the server ([`Builder::rate`](crate::Builder::rate)).
             #[must_use]
             pub fn rate(mut self, rate: $crate::limits::Rate) -> Self {
                 self.rates.rate = Some(rate);
                 self
             }
 
-            /// Sets how many calls may run at once, for all callers together. Default: the concurrency of the server.
+            /// Sets the maximum number of calls that run at once, for all callers together. Default: the concurrency of the server
+            /// ([`Builder::concurrency`](crate::Builder::concurrency)).
             #[must_use]
             pub fn concurrency(mut self, calls: u32) -> Self {
                 self.rates.concurrency = Some(calls);
                 self
             }
 
-            /// Adds scopes, all of which a caller's access token must grant. A call with a token that grants less gets a 403 response with
+            /// Adds scopes that the caller's access token must grant. A call whose token lacks one of them gets a 403 response with
             /// `insufficient_scope`.
             #[cfg(feature = "auth")]
             #[must_use]
@@ -89,8 +92,8 @@ macro_rules! common_methods {
                 self
             }
 
-            /// Sets a policy that decides which callers may use the item. A policy is a closure that takes the caller and the requested
-            /// access.
+            /// Sets a policy that decides which callers may use the item. A [`Policy`](crate::auth::Policy) is a closure that takes the
+            /// caller and the requested access. Default: no policy.
             #[cfg(feature = "auth")]
             #[must_use]
             pub fn auth(mut self, policy: impl $crate::auth::Policy) -> Self {
@@ -136,7 +139,12 @@ macro_rules! common_methods {
     };
 }
 
-/// A tool that is created without an attribute, for [`Handle::add`](crate::Handle::add).
+/// Tool that is created at run time, without an attribute.
+///
+/// Add it to a running server with [`Handle::add`](crate::Handle::add). For a tool that is known at compile time, use the attribute
+/// [`#[tool]`](macro@crate::prelude::tool) instead.
+///
+/// Specification: Server features, Tools.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -148,7 +156,6 @@ macro_rules! common_methods {
 /// }
 ///
 /// let add = Tool::new("add").description("Adds").handler_with(async |sum: Sum, _: Context| sum.a + sum.b);
-/// # let _ = add;
 /// ```
 pub struct Tool {
     name: EntryText,
@@ -168,8 +175,10 @@ pub struct Tool {
 common_methods!(Tool);
 
 impl Tool {
-    /// Creates a tool with this name: 1 to 128 letters, digits, `_`, `-` and `.`. It needs a [`handler`](Self::handler) or a
-    /// [`handler_with`](Self::handler_with) before it can be added. If several handlers are set, the last one counts.
+    /// Creates a tool with this name, which consists of 1 to 128 ASCII letters, digits, `_`, `-` and `.`.
+    ///
+    /// Set a [`handler`](Self::handler) or a [`handler_with`](Self::handler_with) before you add the tool. If you set several handlers, the
+    /// last one counts.
     pub fn new(name: impl Into<EntryText>) -> Self {
         Self {
             name: name.into(),
@@ -188,7 +197,7 @@ impl Tool {
         }
     }
 
-    /// Allows calls to continue as tasks.
+    /// Allows calls to continue as tasks. Default: calls never become tasks.
     #[must_use]
     pub fn task(mut self, support: TaskSupport) -> Self {
         self.task = Some(support);
@@ -203,7 +212,13 @@ impl Tool {
         self
     }
 
-    /// Sets a handler that takes no arguments.
+    /// Sets a handler for a tool without arguments. For a tool with arguments, use [`handler_with`](Self::handler_with).
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// let ping = Tool::new("ping").description("Checks the connection").handler(async |_: Context| "pong");
+    /// ```
     #[must_use]
     pub fn handler<F, R>(mut self, handler: F) -> Self
     where
@@ -222,8 +237,8 @@ impl Tool {
         self
     }
 
-    /// Sets a handler that takes the fields of `T` as arguments. Their doc comments are the descriptions. `#[data]` on `T` adds the derives
-    /// that `T` needs.
+    /// Sets a handler that takes the fields of `T` as arguments. The doc comments of the fields become the descriptions of the arguments.
+    /// `#[data]` on `T` adds the derives that `T` needs. See [`Tool`] for an example.
     #[must_use]
     pub fn handler_with<T, F, R>(mut self, handler: F) -> Self
     where
@@ -259,8 +274,13 @@ impl Item for Tool {
     }
 }
 
-/// A resource that is created without an attribute, for [`Handle::add`](crate::Handle::add). It has a fixed URI, or a URI template (RFC
-/// 6570). The handler gets the variables of the template as strings.
+/// Resource that is created at run time, without an attribute. It has a fixed URI, or a URI template (RFC 6570).
+///
+/// Add it to a running server with [`Handle::add`](crate::Handle::add). For a resource that is known at compile time, use the attribute
+/// [`#[resource]`](macro@crate::prelude::resource) instead. That attribute parses the variables of a template, whereas the handler of this
+/// type gets them as strings.
+///
+/// Specification: Server features, Resources.
 ///
 /// ```
 /// use mcp_runtime::{Variables, prelude::*};
@@ -268,7 +288,6 @@ impl Item for Tool {
 /// let page = Resource::new("pages://{name}", "page")
 ///     .mime_type("text/markdown")
 ///     .handler(async |variables: Variables, _: Context| format!("# {}", variables["name"]));
-/// # let _ = page;
 /// ```
 pub struct Resource {
     uri: EntryText,
@@ -286,7 +305,7 @@ pub struct Resource {
 common_methods!(Resource);
 
 impl Resource {
-    /// Creates a resource with this name, at this URI or for this template. It needs a [`handler`](Self::handler) before it can be added.
+    /// Creates a resource with this name, for a URI or for a URI template. Set a [`handler`](Self::handler) before you add the resource.
     pub fn new(uri: impl Into<EntryText>, name: impl Into<EntryText>) -> Self {
         Self {
             uri: uri.into(),
@@ -303,14 +322,15 @@ impl Resource {
         }
     }
 
-    /// Sets the media type.
+    /// Sets the media type, such as `text/markdown`.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<EntryText>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// Sets the handler, which returns the contents of the resource. It gets the variables of the template; a fixed URI has none.
+    /// Sets the handler, which returns the contents of the resource. The handler gets the variables of the template. For a fixed URI there
+    /// are no variables.
     #[must_use]
     pub fn handler<F, R>(mut self, handler: F) -> Self
     where
@@ -355,7 +375,12 @@ impl Item for Resource {
 
 type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;
 
-/// A prompt that is created without an attribute, for [`Handle::add`](crate::Handle::add).
+/// Prompt that is created at run time, without an attribute.
+///
+/// Add it to a running server with [`Handle::add`](crate::Handle::add). For a prompt that is known at compile time, use the attribute
+/// [`#[prompt]`](macro@crate::prelude::prompt) instead.
+///
+/// Specification: Server features, Prompts.
 ///
 /// ```
 /// use mcp_runtime::{Variables, prelude::*};
@@ -363,7 +388,6 @@ type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;
 /// let explain = Prompt::new("explain")
 ///     .argument("topic", "What to explain", true)
 ///     .handler(async |given: Variables, _: Context| format!("Explain {}.", given["topic"]));
-/// # let _ = explain;
 /// ```
 pub struct Prompt {
     name: EntryText,
@@ -380,7 +404,7 @@ pub struct Prompt {
 common_methods!(Prompt);
 
 impl Prompt {
-    /// Creates a prompt with this name. It needs a [`handler`](Self::handler) before it can be added.
+    /// Creates a prompt with this name. Set a [`handler`](Self::handler) before you add the prompt.
     pub fn new(name: impl Into<EntryText>) -> Self {
         Self {
             name: name.into(),
@@ -396,7 +420,8 @@ impl Prompt {
         }
     }
 
-    /// Adds an argument. The handler finds it in its [`Variables`] if the client has sent it. A required argument is always there.
+    /// Adds an argument with this name and description. If the client sends the argument, the handler finds the value in its [`Variables`].
+    /// A required argument is always present, because the server rejects calls without it.
     #[must_use]
     pub fn argument(
         mut self,
@@ -415,7 +440,7 @@ impl Prompt {
         self
     }
 
-    /// Sets the handler, which returns the messages of the prompt. It gets the arguments that the client has sent, by name.
+    /// Sets the handler, which returns the messages of the prompt. The handler gets the arguments that the client has sent, by name.
     #[must_use]
     pub fn handler<F, R>(mut self, handler: F) -> Self
     where

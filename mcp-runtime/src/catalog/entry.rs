@@ -31,8 +31,8 @@ use crate::{
 /// Text of an item: constant if it comes from an attribute, owned otherwise.
 pub(super) type EntryText = Cow<'static, str>;
 
-/// Returns the position in lists for a value of `order`. Positions are spaced widely: items with the same `order` can be placed between two
-/// of them, in the order of `items![…]` or of the source.
+/// Converts an `order` to a position in lists. The positions are spaced widely. Items with the same `order` are placed between two
+/// positions, in the order of `items![…]` or of the source.
 pub(super) fn rank(order: i32) -> i64 {
     i64::from(order) << 31
 }
@@ -45,19 +45,19 @@ pub(crate) struct Entry {
     pub(crate) icons: &'static [Icon],
     pub(crate) order: i64,
     pub(crate) timeout: Option<Duration>,
-    /// Rate and concurrency that the item sets.
+    /// Rate and concurrency that are set on the item.
     pub(crate) rates: RateConfig,
     /// Gate that enforces rate and concurrency. It is set once the defaults of the server are known.
     pub(crate) gate: Option<Arc<ItemGate>>,
-    /// Conditions for callers; `None` if every caller may use the item.
+    /// Conditions that callers must meet. `None` if every caller may use the item.
     #[cfg(feature = "auth")]
     pub(crate) guard: Option<Box<ItemGuard>>,
     pub(crate) audience: &'static [Role],
     pub(crate) priority: Option<f64>,
-    /// Keys, and values as JSON text.
+    /// Members of `_meta`: the keys, and the values as JSON text.
     pub(crate) meta: Vec<(EntryText, EntryText)>,
     pub(crate) origin: Option<&'static SourceLocation>,
-    /// Parameters that are arguments or contain arguments, with their places in the source.
+    /// Parameters that are arguments or contain arguments, with their source locations.
     #[cfg_attr(not(feature = "contract"), allow(dead_code, reason = "for the comparison"))]
     pub(crate) parameters: Vec<&'static ArgDef>,
     /// Identity of the annotated function.
@@ -68,7 +68,7 @@ pub(crate) struct Entry {
     pub(crate) needs_meta: bool,
     /// Capabilities that the client must have, according to the attribute and the parameters.
     pub(crate) asks: Asks,
-    /// Whether the handler may ask questions: it takes the context, or declares questions.
+    /// Whether the handler may ask questions, because it takes the context or declares questions.
     pub(crate) can_ask: bool,
     /// Whether a client may send the state of each round back only once.
     pub(crate) single_use: bool,
@@ -106,13 +106,13 @@ pub(crate) struct ToolEntry {
     /// Whether the author wrote the input schema.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) given: bool,
-    /// Schema profile that the tool sets.
+    /// Schema profile that is set on the tool.
     pub(crate) own_profile: Option<SchemaProfile>,
-    /// Schema profile of the server, for a tool that sets none.
+    /// Schema profile of the server, for a tool without a profile.
     pub(crate) server_profile: SchemaProfile,
     /// Whether calls may continue as tasks.
     pub(crate) task: Option<TaskSupport>,
-    /// Makes the input schema.
+    /// Function that generates the input schema.
     pub(crate) input: SchemaMaker,
     pub(crate) output: Option<OutputSchemaSource>,
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
@@ -122,7 +122,7 @@ pub(crate) struct ToolEntry {
     headers: OnceLock<Vec<HeaderArgument>>,
 }
 
-/// Makes a schema as JSON text, or returns its problems.
+/// Function that generates a schema as JSON text, or returns the problems of the schema.
 pub(crate) type SchemaMaker =
     Box<dyn Fn(SchemaProfile) -> Result<ToolSchema, Vec<String>> + Send + Sync>;
 
@@ -154,7 +154,7 @@ pub(crate) struct PromptArgument {
     pub(crate) description: Option<EntryText>,
     pub(crate) required: bool,
     pub(crate) completer: Option<Completer>,
-    /// Function that returns the values which the type allows, if they are limited.
+    /// Function that returns the values which the type allows. The vector is empty if the type allows any text.
     pub(crate) values: fn() -> Vec<&'static str>,
 }
 
@@ -239,7 +239,7 @@ impl Entry {
     /// Creates the entry of an annotated function. `params` are its parameters.
     ///
     /// # Errors
-    /// Fails if the template cannot be matched.
+    /// Fails if the server does not support the URI template.
     pub(crate) fn of(def: &'static ItemDef, params: ItemParams) -> Result<Self, String> {
         let names = params
             .fields
@@ -317,10 +317,11 @@ impl Entry {
         })
     }
 
-    /// Makes the input schema of a tool now instead of at first use, so that the names of spread arguments and the headers are known.
+    /// Generates the input schema of a tool now instead of at first use. The names of spread arguments and the headers come from this
+    /// schema.
     ///
     /// # Errors
-    /// Fails if the parameters as a whole have problems.
+    /// Returns the problems of the parameters or of the schema.
     pub(crate) fn make_input_schema(&mut self) -> Result<(), Vec<String>> {
         let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
         let made = tool.input()?;
@@ -343,7 +344,7 @@ impl Entry {
     pub(crate) fn headers(&self) -> &[HeaderArgument] {
         let EntryKind::Tool(tool) = &self.kind else { return &[] };
         tool.headers.get_or_init(|| {
-            // `build()` has checked every schema, except where only a struct inside an argument can declare a header.
+            // `build()` has checked every schema, except a schema in which only a struct inside an argument can declare headers.
             let (headers, problems) = header::arguments(Raw::trusted(&tool.schemas().input.text));
             for problem in problems {
                 tracing::error!("{}: {problem}: clients will not show this tool", self.place());
@@ -352,7 +353,7 @@ impl Entry {
         })
     }
 
-    /// Sets the server's schema profile, for a tool that sets none. It must be called before the schemas are published.
+    /// Sets the server's schema profile, for a tool without a profile. This method must be called before the schemas are published.
     pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
         if let EntryKind::Tool(tool) = &mut self.kind {
             let before = tool.profile();
@@ -363,8 +364,8 @@ impl Entry {
         }
     }
 
-    /// Sets the gate from the item's rate and concurrency, or else from the server's. Completions have no gate, because they run as often
-    /// as users type.
+    /// Sets the gate from the item's rate and concurrency, or else from the defaults of the server. Completions have no gate, because they
+    /// run as often as users type.
     pub(crate) fn default_rates(&mut self, server: RateConfig) {
         if !matches!(self.kind, EntryKind::Completion { .. }) {
             self.gate = self.rates.or(server).gate();
@@ -379,7 +380,7 @@ impl Entry {
         }
     }
 
-    /// Returns where the item was declared, for messages.
+    /// Returns the source location of the item, for messages.
     pub(crate) fn place(&self) -> String {
         self.origin.map_or_else(|| "an item added while running".to_owned(), ToString::to_string)
     }
@@ -393,7 +394,8 @@ impl Entry {
         }
     }
 
-    /// Returns the key that is unique among the items of a kind: the URI of a resource, the name of any other item.
+    /// Returns the key of the item, which is unique among the items of its kind. The key is the URI of a resource, or the name of any other
+    /// item.
     pub(crate) fn key(&self) -> &str {
         match &self.kind {
             EntryKind::Resource(resource) => &resource.uri,
@@ -425,7 +427,7 @@ impl Entry {
         }
     }
 
-    /// Returns the arguments that may be completed: those of resources and prompts.
+    /// Returns the arguments that can have completions. Only resources and prompts have such arguments.
     pub(crate) fn arguments(&self) -> &[PromptArgument] {
         match &self.kind {
             EntryKind::Resource(resource) => &resource.arguments,
@@ -442,7 +444,7 @@ impl Entry {
         return false;
     }
 
-    /// Returns the scopes that a caller must have been granted.
+    /// Returns the scopes that the caller's token must grant.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
         #[cfg(feature = "auth")]
         return self.guard.iter().flat_map(|guard| &guard.scopes).map(|scope| &**scope);

@@ -18,28 +18,29 @@ use super::{
 };
 use crate::model::ListKind;
 
-/// All items, including disabled ones. The cost of changing an item hardly depends on the number of items.
+/// All items, including disabled ones. The cost of a change grows only logarithmically with the number of items.
 #[derive(Default)]
 pub(super) struct ItemIndex {
-    /// Items in the order of the lists. The value says whether the item is enabled.
+    /// Items in the order of the lists. The value is `true` if the item is enabled.
     sorted: BTreeMap<Sorted, bool>,
     by_key: [FxHashSet<ByKey>; 4],
-    /// Resources and templates by name. They have names beside their URIs, and several may share a name.
+    /// Resources and templates by name. Their keys are their URIs, so several of them may share a name.
     by_name: FxHashMap<String, Vec<Arc<Entry>>>,
     /// Completion functions by identity. They are in no list, and cannot be added or removed.
     completions: Arc<FxHashMap<TypeId, Arc<Entry>>>,
 }
 
-/// Result of a change: the lists that differ, and the items that were removed.
+/// Result of a change: the lists that have changed, and the items that were removed.
 #[derive(Default)]
 pub(super) struct CatalogChange {
     lists: [bool; 4],
-    /// Removed items. They must be dropped without a lock held: a handler owns its captured values, and their drop may change the server.
+    /// Removed items. They must be dropped while no lock is held. A handler owns its captured values, and dropping these values may change
+    /// the catalog.
     pub(super) removed: Vec<Arc<Entry>>,
 }
 
 impl CatalogChange {
-    /// Whether nothing has changed.
+    /// Whether the change had no effect.
     pub(super) fn is_empty(&self) -> bool {
         self.removed.is_empty() && !self.lists.contains(&true)
     }
@@ -116,7 +117,7 @@ impl ItemIndex {
         Ok(change)
     }
 
-    /// Removes every item with this name or key; `None` if there is none.
+    /// Removes every item with this name or key. Returns `None` if there is no such item.
     pub(super) fn remove(&mut self, name: &str) -> Option<CatalogChange> {
         let mut change = CatalogChange::default();
         for Sorted(list, entry) in self.named(name) {
@@ -134,7 +135,7 @@ impl ItemIndex {
         (!change.removed.is_empty()).then_some(change)
     }
 
-    /// Enables or disables every item with this name or key; `None` if there is none.
+    /// Enables or disables every item with this name or key. Returns `None` if there is no such item.
     pub(super) fn enable(&mut self, name: &str, enabled: bool) -> Option<CatalogChange> {
         let named = self.named(name);
         let mut change = CatalogChange::default();
@@ -156,7 +157,7 @@ impl ItemIndex {
         all.filter_map(|entry| Some(Sorted(list_of(entry)?, entry.clone()))).collect()
     }
 
-    /// Returns all items, and whether each is enabled, list by list and in the order of the list.
+    /// Returns all items, in the order of their lists. The `bool` is `true` if the item is enabled.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ListKind, &Arc<Entry>, bool)> {
         self.sorted.iter().map(|(Sorted(list, entry), enabled)| (*list, entry, *enabled))
     }
@@ -167,7 +168,7 @@ impl ItemIndex {
     }
 }
 
-/// An entry that is compared by its list and its position there.
+/// Entry that is compared by its list and its position in that list.
 struct Sorted(ListKind, Arc<Entry>);
 
 impl Sorted {
@@ -196,7 +197,7 @@ impl Ord for Sorted {
     }
 }
 
-/// An entry that is found by its key: a tool or prompt by name, a resource or template by URI.
+/// Entry that is found by its key: a tool or prompt by its name, a resource or template by its URI.
 pub(super) struct ByKey(pub(super) Arc<Entry>);
 
 impl Borrow<str> for ByKey {

@@ -26,23 +26,23 @@ use crate::{
 /// The items of a running server, which all of its connections share.
 pub(crate) struct Catalog {
     items: Mutex<ItemIndex>,
-    /// Latest snapshot; `None` if the items have changed since.
+    /// Latest snapshot. `None` if the items have changed since it was taken.
     current: RwLock<Option<Arc<Snapshot>>>,
     epoch: AtomicU64,
-    /// Schema profile of tools that set none.
+    /// Schema profile of tools that have no profile of their own.
     profile: SchemaProfile,
-    /// Rate and concurrency of items that set none.
+    /// Rate and concurrency of items that have none of their own.
     rates: RateConfig,
     /// Whether access is restricted even for items without `scopes` and `auth`.
     #[cfg(feature = "auth")]
     guards_all: bool,
-    /// Whether a [`Handle`] exists. Without one nothing can change, and the server does not advertise changes.
+    /// Whether a [`Handle`] exists. Without a handle the items cannot change, so the server does not advertise changes.
     is_dynamic: AtomicBool,
     pages: PageSizes,
     pub(crate) bus: Bus,
-    /// Counts of rejected requests. They are here so that a [`Handle`] can return them.
+    /// Counters of rejected requests. The catalog has them so that a [`Handle`] can return them.
     pub(crate) tally: Arc<RefusalCounters>,
-    /// Shares that clients have of limits which apply to all of them together.
+    /// Shares of the clients in the limits that apply to all clients together.
     pub(crate) shares: Arc<Shares>,
 }
 
@@ -64,12 +64,12 @@ impl Catalog {
         }
     }
 
-    /// Sets rate and concurrency of items that set none and are added later.
+    /// Sets the default rate and concurrency of items that are added later.
     pub(crate) fn with_rates(self, rates: RateConfig) -> Self {
         Self { rates, ..self }
     }
 
-    /// Sets whether access is restricted even for items without `scopes` and `auth` that are added later.
+    /// Sets whether items that are added later have restricted access even without `scopes` and `auth`.
     #[cfg(feature = "auth")]
     pub(crate) fn with_guards(self, guards_all: bool) -> Self {
         Self { guards_all, ..self }
@@ -91,7 +91,7 @@ impl Catalog {
             return current;
         }
         let items = self.items();
-        // While this thread waited for the lock, another one may have made the snapshot.
+        // While this thread waited for the lock, another thread may have created the snapshot.
         self.current().unwrap_or_else(|| {
             let made = Arc::new(Snapshot::new(self.epoch(), &items, self.pages));
             self.set_current(Some(made.clone()));
@@ -113,7 +113,7 @@ impl Catalog {
         std::mem::replace(&mut *current, snapshot)
     }
 
-    /// Changes the items, and tells the clients which lists differ.
+    /// Changes the items, and notifies clients of the lists that have changed.
     fn change<E>(
         &self,
         change: impl FnOnce(&mut ItemIndex) -> Result<CatalogChange, E>,
@@ -124,7 +124,7 @@ impl Catalog {
             return Ok(());
         }
         let outdated = self.set_current(None);
-        // The epoch changes only now: a reader that sees the new epoch must not find the old snapshot.
+        // The epoch changes after the old snapshot is removed, because a reader that sees the new epoch must not find the old snapshot.
         self.epoch.fetch_add(1, Ordering::AcqRel);
         drop(items);
         for event in change.events() {
@@ -147,17 +147,21 @@ impl Catalog {
         Stats { calls, refused: refused.collect(), items: items.collect() }
     }
 
-    /// Returns a handle. From then on the catalog counts as dynamic.
+    /// Returns a handle. From then on, the catalog counts as dynamic.
     pub(crate) fn handle(self: &Arc<Self>) -> Handle {
         self.is_dynamic.store(true, Ordering::Release);
         Handle(self.clone())
     }
 }
 
-/// Changes the items of a running server, and notifies its clients. A handler takes it as a parameter. Other code gets it from
-/// [`Server::handle`](crate::Server::handle).
+/// Handle that changes the items of a running server, and notifies the clients.
 ///
-/// All clients see one catalog: a change applies to all sessions, never to a single one.
+/// A handler takes a `Handle` as a parameter, and so can the closure of [`Builder::setup`](crate::Builder::setup). Other code gets one from
+/// [`Server::handle`](crate::Server::handle). Clones refer to the same server. Once a handle exists, the server advertises `listChanged`.
+///
+/// All clients see the same items. A change applies to all sessions, never to a single one.
+///
+/// Specification: Server features, Tools, Resources and Prompts (list changed notifications).
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -174,7 +178,19 @@ impl Catalog {
 #[derive(Clone)]
 pub struct Handle(pub(crate) Arc<Catalog>);
 
-/// An item that can be added: a [`Tool`](super::Tool), [`Resource`](super::Resource) or [`Prompt`](super::Prompt).
+/// Item that [`Handle::add`] accepts: a [`Tool`](super::Tool), [`Resource`](super::Resource) or [`Prompt`](super::Prompt).
+///
+/// Only these three types implement the trait.
+///
+/// ```
+/// use mcp_runtime::{Item, prelude::*};
+///
+/// /// Replaces the item with this name.
+/// fn replace(server: &Handle, name: &str, item: impl Item) -> Result<()> {
+///     server.remove(name);
+///     server.add(item)
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing that a server can have",
     label = "not a `Tool`, a `Resource` or a `Prompt`",
@@ -185,7 +201,7 @@ pub trait Item {
     fn into_entry(self) -> std::result::Result<EntryBox, String>;
 }
 
-/// Keeps the entry's type out of the public trait.
+/// Wrapper that keeps the type of an entry out of the public trait [`Item`].
 #[doc(hidden)]
 pub struct EntryBox(pub(crate) Entry);
 
@@ -196,10 +212,11 @@ impl fmt::Debug for EntryBox {
 }
 
 impl Handle {
-    /// Adds an item, and notifies the clients that listen.
+    /// Adds an item, and notifies the clients that listen for changes.
     ///
     /// # Errors
-    /// Fails if an item of that kind with the same name (or URI) exists already, or the item is invalid: a bad name or URI, no handler.
+    /// Fails if an item of this kind with the same name or URI exists already. Also fails if the item is invalid, for example if it has a
+    /// bad name or no handler.
     pub fn add(&self, item: impl Item) -> Result<()> {
         let mut entry = item.into_entry().map_err(Error::msg)?.0;
         entry.default_profile(self.0.profile);
@@ -210,24 +227,50 @@ impl Handle {
         self.0.change(|items| items.add(&entry)).map_err(Error::msg)
     }
 
-    /// Removes every item with this name, or the resource at this URI. Returns whether there was one. Running calls go on.
+    /// Removes every item with this name, or the resource at this URI. Returns whether there was such an item. Running calls continue.
     pub fn remove(&self, name: &str) -> bool {
         self.0.change(|items| items.remove(name).ok_or(())).is_ok()
     }
 
-    /// Enables every item with this name, or the resource at this URI. Returns whether there is one.
+    /// Enables every item with this name, or the resource at this URI. Returns whether there is such an item.
     pub fn enable(&self, name: &str) -> bool {
         self.set_enabled(name, true)
     }
 
     /// Disables every item with this name, or the resource at this URI. A disabled item is in no list and cannot be called, but can be
-    /// enabled again. Returns whether there is one.
+    /// enabled again. Returns whether there is such an item.
+    ///
+    /// Items are enabled by default.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Withdraws the tool `deploy` during maintenance.
+    /// fn set_maintenance(server: &Handle, is_on: bool) {
+    ///     match is_on {
+    ///         true => server.disable("deploy"),
+    ///         false => server.enable("deploy"),
+    ///     };
+    /// }
+    /// ```
     pub fn disable(&self, name: &str) -> bool {
         self.set_enabled(name, false)
     }
 
-    /// Notifies the clients that subscribed to this resource that it has changed (`notifications/resources/updated`, server/resources). The
-    /// URI is that of one resource, never that of a template. Without a subscription to the URI, no client is notified.
+    /// Notifies subscribed clients that the resource at `uri` has changed (`notifications/resources/updated`).
+    ///
+    /// `uri` is the URI of one resource, never a template. Clients without a subscription to this URI are not notified.
+    ///
+    /// Specification: Server features, Resources.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Runs after a note was saved.
+    /// fn saved(server: &Handle, name: &str) {
+    ///     server.updated(format!("notes://{name}"));
+    /// }
+    /// ```
     pub fn updated(&self, uri: impl AsRef<str>) {
         self.0.bus.publish(&Event::ResourceUpdated(uri.as_ref().into()));
     }
@@ -236,8 +279,9 @@ impl Handle {
     ///
     /// `url` is the URL that was passed to [`elicit_url`](Context::elicit_url) or [`require_url`](Context::require_url). Every client that
     /// was sent to this URL is notified, so give each user a page of their own. Under protocol revision 2025-11-25 the server sends
-    /// `notifications/elicitation/complete` (page `client/elicitation` of the specification). Clients of other revisions are not notified,
-    /// and repeat the call by themselves.
+    /// `notifications/elicitation/complete`. Clients of other revisions are not notified, and repeat the call by themselves.
+    ///
+    /// Specification: Client features, Elicitation.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -260,7 +304,7 @@ impl Handle {
         self.0.bus.publish(&Event::UrlCompleted(url.as_ref().into()));
     }
 
-    /// Returns the number of calls that are waiting now, and how many rejections each limit has caused so far.
+    /// Returns statistics of the server: the number of calls that wait now, and the number of rejections by each limit so far.
     pub fn stats(&self) -> Stats {
         self.0.stats()
     }

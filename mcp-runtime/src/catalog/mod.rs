@@ -1,8 +1,8 @@
-//! The live catalog: the items that the server has now, and their snapshots.
+//! The live catalog: the current items of the server, and their snapshots.
 //!
 //! Readers work on an immutable [`Snapshot`]. A change of the [`ItemIndex`](index::ItemIndex) discards the snapshot and publishes an event
-//! on the [`Bus`](bus::Bus). The next reader makes a new snapshot, so many changes in a row cost only one snapshot. All sessions share one
-//! catalog (rule C-25).
+//! on the [`Bus`](bus::Bus). The next reader creates a new snapshot, so many changes in a row cost only one snapshot. All sessions share
+//! one catalog (rule C-25).
 
 mod bus;
 mod cursor;

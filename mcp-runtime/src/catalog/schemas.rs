@@ -1,4 +1,4 @@
-//! The schemas of a tool: made by the compiler, or at run time from the types of its parameters and its result.
+//! Schemas of a tool. They are generated at compile time, or at run time from the types of the parameters and of the result.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// Text of a schema, and whether it was made at compile time.
+/// Text of a schema, and whether the text was generated at compile time.
 #[derive(Debug)]
 pub(crate) struct ToolSchema {
     pub(crate) text: Cow<'static, str>,
@@ -38,17 +38,17 @@ pub(crate) struct ToolOutputSchema {
     pub(crate) root_is_object: bool,
 }
 
-/// Returns the schema that the compiler made, if there is one and it has the requested profile.
+/// Returns the compile-time schema, if there is one with the requested profile.
 fn constant_schema(text: &'static [u8], profile: SchemaProfile) -> Option<ToolSchema> {
     let text = std::str::from_utf8(text).ok().filter(|text| !text.is_empty())?;
     (profile == SchemaProfile::Compatible)
         .then_some(ToolSchema { text: Cow::Borrowed(text), is_static: true })
 }
 
-/// Makes the input schema of all parameters, with one generator, so that they share definitions.
+/// Generates the input schema of all parameters. One generator is used for all of them, so that they share definitions.
 ///
 /// # Errors
-/// Fails if the parameters as a whole have problems, such as a length on a number.
+/// Returns the problems of the parameters, such as a length on a number.
 pub(crate) fn input(
     fields: &[ArgumentField],
     known: &Constant,
@@ -105,7 +105,7 @@ fn constant_node(field: &ArgumentField, known: &Constant) -> Option<Node> {
     }
 }
 
-/// Returns the output schema: the constant one if it fits, otherwise one that is made from the type of the result.
+/// Returns the compile-time output schema if it has the requested profile. Otherwise generates a schema from the type of the result.
 pub(crate) fn output(
     output: OutputSchemaSource,
     known: &Constant,

@@ -31,7 +31,7 @@ impl Default for PageSizes {
     }
 }
 
-/// Features that the server offers. Disabled items count too, because a feature should not come and go with one item.
+/// Features that the server offers. Disabled items count too, so that disabling an item does not withdraw a feature.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offers {
     pub(crate) tools: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Offers {
     pub(crate) completions: bool,
     /// Whether a resource can be subscribed to.
     pub(crate) subscriptions: bool,
-    /// Whether calls of a tool may go on as tasks.
+    /// Whether calls of a tool may continue as tasks.
     pub(crate) tasks: bool,
 }
 
@@ -59,25 +59,25 @@ impl Offers {
             EntryKind::Prompt(_) => self.prompts = true,
             EntryKind::Completion { .. } => {}
         }
-        // Each call of `can_complete` computes the values of a type again, so it is called only while the result matters.
+        // `can_complete` computes the values of a type each time, so it is not called once the result is known.
         self.completions =
             self.completions || entry.arguments().iter().any(PromptArgument::can_complete);
     }
 }
 
-/// The catalog at one moment, sorted and indexed. Making it takes time linear in the number of items.
+/// The catalog at one moment, sorted and indexed. Creating a snapshot takes linear time in the number of items.
 pub(crate) struct Snapshot {
     pub(crate) epoch: u64,
     pub(crate) pages: PageSizes,
     lists: [Vec<Arc<Entry>>; 4],
-    /// Tools and prompts by name, resources by URI. A fast hash is enough: clients choose the keys that are looked up, but never the keys
-    /// in the index. So clients cannot cause collisions.
+    /// Tools and prompts by name, resources by URI. A fast hash is safe. Clients choose the keys that are looked up, but never the keys in
+    /// the index, so they cannot cause collisions.
     index: [FxHashSet<ByKey>; 4],
     completions: Arc<FxHashMap<TypeId, Arc<Entry>>>,
     pub(crate) offers: Offers,
     /// Disabled tools with restricted access. Their tasks may still exist.
     hidden: Vec<Arc<Entry>>,
-    /// Lists that some callers see only in part. `is_guarded` tells whether there is such a list.
+    /// Lists that some callers see only in part. `is_guarded` is set if there is such a list.
     guarded: [bool; 4],
     pub(crate) is_guarded: bool,
     /// First pages of the lists, rendered by the module `protocol`, which assigns the slot numbers. They are dropped with the snapshot.
@@ -85,7 +85,8 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Number of slots: enough for the first page of each list in each revision, in a form for all clients and a form for one client.
+    /// Number of slots. Each list has two slots in each revision: one for a first page that all clients share, and one for a first page of
+    /// a single client.
     pub(crate) const SLOTS: usize = 40;
 
     pub(super) fn new(epoch: u64, items: &ItemIndex, pages: PageSizes) -> Self {

@@ -1,4 +1,4 @@
-//! `check --against`: compares the server with its lock file.
+//! The command `check --against` compares the server with its lock file.
 
 use std::{env, fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! Words of the command line: arguments given as `NAME=VALUE`, parsed by the item's schema, and options.
+//! Parses the words of the command line: arguments in the form `NAME=VALUE`, according to the schema of the item, and the names of options.
 
 use mcp_runtime_contract::{collect::collect_by_insert, suggest::nearest};
 use serde_json::{Map, Value};
@@ -28,8 +28,8 @@ pub(super) fn find<'a>(
     }))
 }
 
-/// Parses the arguments of a tool call. A value that the schema does not declare as a string is read as JSON; text that is not JSON stays a
-/// string.
+/// Parses the arguments of a tool call. A value that the schema does not declare as a string is parsed as JSON. Text that is not valid JSON
+/// stays a string.
 pub(super) fn for_tool(
     tool: &Value,
     snapshot: &Snapshot,
@@ -98,7 +98,7 @@ fn pairs<'a>(
     Ok(pairs)
 }
 
-/// Returns an option, or a word that is not an option, as the user wrote it.
+/// Returns the text of an option, or of a word that is not an option, as the user wrote it.
 pub(super) fn option_name(argument: &lexopt::Arg<'_>) -> String {
     match argument {
         lexopt::Arg::Long(long) => format!("--{long}"),

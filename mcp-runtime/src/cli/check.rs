@@ -1,4 +1,4 @@
-//! `check`: finds problems that make clients reject or mishandle a server, before users run into them.
+//! The command `check`, which finds problems that make clients reject or mishandle a server.
 
 mod descriptions;
 mod finding;
@@ -29,7 +29,7 @@ use crate::builder::Builder;
 /// Options of the `check` command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
-    /// Whether every finding is a failure.
+    /// Whether any finding makes the command fail.
     strict: bool,
     /// Manifest to compare with.
     against: Option<PathBuf>,
@@ -107,7 +107,7 @@ fn report(published: &CheckedServer, groups: &[FindingGroup]) -> String {
             };
             page.push_str(&format!("  {severity} ({}): {}\n", finding.rule, finding.problem.what));
             page.push_str(&format!("    fix: {}\n", finding.problem.fix));
-            // The table of rules lists all threads; three are enough here.
+            // Three threads are enough here. The table of rules lists all of them.
             let because = finding.because.iter().take(3).copied().collect::<Vec<_>>();
             page.push_str(&format!("    why: {}\n", because.join(", ")));
         }

@@ -42,7 +42,7 @@ static COMMANDS: [(&str, &str); 7] = [
     ("help", "prints this help"),
 ];
 
-/// Fix for the error of `.run()` on a tokio runtime. `run` starts a runtime of its own, which would panic there.
+/// Text for the error of `.run()` on a tokio runtime. `run` starts a runtime of its own, which would panic inside another runtime.
 #[cfg(feature = "http")]
 const ON_A_RUNTIME: &str = "it starts its own tokio runtime and cannot be called inside another one: call it from a plain `fn main` without \
      `#[tokio::main]`, or use `.serve_stdio().await` or `.serve_http(…).await` instead";
@@ -51,38 +51,53 @@ const ON_A_RUNTIME: &str = "it starts its own tokio runtime and cannot be called
      `#[tokio::main]`, or use `.serve_stdio().await` instead";
 
 impl Builder {
-    /// Runs the command line of the server. It blocks, and starts a tokio runtime of its own.
+    /// Runs the command line of the server, until the command or the server ends. Blocks the thread, and starts a tokio runtime.
+    ///
+    /// ```no_run
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool(read_only, idempotent)]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// fn main() -> Exit {
+    ///     server!().run()
+    /// }
+    /// ```
     ///
     /// Without arguments the server serves stdio until the client closes it. With `--http [ADDR]` it listens for HTTP (feature `http`). The
     /// commands `list`, `call`, `read`, `get` and `schema` try the server out.
     ///
-    /// `check` reports what known clients reject or handle badly: names, descriptions, schemas and size. Each finding names its place, a
-    /// fix, and public threads that show the problem. `check` calls no handler. It creates the state only if a `setup` takes the
-    /// [`Handle`](crate::Handle), because such a `setup` may add items. With `--strict` any finding is a failure.
+    /// `check` reports what known clients reject or handle badly: names, descriptions, schemas and size. Each finding names the source
+    /// location of the item, a fix, and public issue threads that show the problem. `check` calls no handler. It creates the state only if
+    /// a `setup` takes the [`Handle`](crate::Handle), because such a `setup` may add items. With `--strict` any finding is a failure.
     ///
-    /// The questions of a call ([`Context::elicit`](crate::Context::elicit)) are answered by the person at the terminal or with
-    /// `--answer KEY=JSON`: `call deploy env=prod --answer consent='{"deploy":true}'`, or `consent=decline`.
+    /// The person at the terminal answers the questions of a call ([`Context::elicit`](crate::Context::elicit)). The option
+    /// `--answer KEY=JSON` answers a question without a person: `call deploy env=prod --answer consent='{"deploy":true}'`. The option
+    /// `--answer consent=decline` declines.
     ///
-    /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. `main` returns the
-    /// [`Exit`]; if `main` drops a failure instead, the process still ends with its exit code.
+    /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. Return the [`Exit`]
+    /// from `main`. If `main` drops an `Exit` with a failure instead, the process still ends with that exit code.
     ///
-    /// `run` cannot be called on a tokio runtime, as in a `main` with `#[tokio::main]`: it then prints an error and the exit code is 1.
-    /// Call it from a plain `fn main`, or await [`serve_stdio`](Self::serve_stdio) or `serve_http` on your runtime.
+    /// Do not call `run` on a tokio runtime, as in a `main` with `#[tokio::main]`. There it prints an error, and the exit code is 1. Call
+    /// `run` from a plain `fn main`, or await [`serve_stdio`](Self::serve_stdio) or `serve_http` on your runtime.
     ///
     /// **While it serves**, stdout carries only the protocol. Output that this process or its children print goes to stderr, and reading
-    /// stdin returns end of file. The same holds for the commands, so the output of `call` can be piped. A call that panics is answered
-    /// with an error, and the other calls go on. A program built with `panic = "abort"` ends at its first panic, and the client sees its
-    /// connection close.
+    /// stdin returns end of file. The commands redirect output in the same way, so the output of `call` can be piped. If a call panics, the
+    /// client gets an error, and the other calls continue. A program built with `panic = "abort"` ends at its first panic, and the client
+    /// sees its connection close.
     ///
     /// **With `--http`** (feature `http`) the server starts one thread fewer than there are processors, but at least one. Each thread
-    /// serves its own connections. A handler that computes for long needs `blocking`; otherwise the other connections of its thread wait
-    /// for it. To use another runtime, call `serve_http` on it.
+    /// serves its own connections. Mark a handler that computes for long with `blocking`. Otherwise the other connections of its thread
+    /// wait for the handler. To use another runtime, call `serve_http` on it.
     ///
     /// **The server ends** when the client closes stdin or stops reading stdout, or at SIGTERM, with exit code 0. Running calls then have
-    /// five seconds to finish; a SIGTERM during that time ends the wait. After that they are abandoned. Threads of `blocking` functions are
-    /// not waited for.
+    /// five seconds to finish, unless a SIGTERM ends the wait earlier. After that, calls that are still running are dropped. The server
+    /// does not wait for the threads of `blocking` functions.
     ///
-    /// A handler that is still computing then, without an `.await`, is cut off. The process ends with exit code 1, and stderr names the
+    /// If a handler still computes at that point without reaching an `.await`, the process ends with exit code 1, and stderr names the
     /// handler. Over stdio `on_shutdown` does not run in that case. If stdin is neither a pipe nor a socket, only SIGTERM ends a server
     /// with such a handler. On Windows the server ends when the handler ends.
     #[track_caller]
@@ -136,7 +151,7 @@ impl Builder {
                         continue;
                     }
                     texts.push(text);
-                    // All further words belong to the command: arguments of tools may look like options.
+                    // All further words belong to the command, because arguments of tools may look like options.
                     let rest = parser
                         .raw_args()
                         .map_err(|error| CommandError::usage(error.to_string()))?;
@@ -214,13 +229,13 @@ impl Builder {
         let is_somebody_there = QuestionAnswers::is_somebody_there();
         let tried = async move |input| {
             let identity = self.identity.clone();
-            // Lists need no state, and making the state may have side effects.
+            // Lists need no state, and creating the state may have side effects.
             let lists = command == "list";
             let client = if lists {
                 TestClient::unprepared(self)
             } else {
                 let can = json!({ "elicitation": { "form": {}, "url": {} } });
-                // Tasks of a trial call are not stored. Besides, a running server may hold the lock of the configured store.
+                // Tasks of a trial call must not be stored. In addition, a running server may have locked the configured store.
                 TestClient::connect_capable(
                     self.task_store(MemoryTasks::new()),
                     Revision::MODERN[0],
@@ -242,7 +257,7 @@ impl Builder {
 }
 
 /// Runs a command with stdout reserved for its output. Text that tools print must not mix with that output, just as it must not mix with
-/// the protocol.
+/// protocol messages while the server serves.
 fn apart<'a>(
     command: impl FnOnce(
         StdioInput,
@@ -269,7 +284,7 @@ fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-/// Names of all commands.
+/// Returns the names of all commands.
 fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().filter_map(|command| command.0.split(' ').next())
 }
@@ -347,7 +362,7 @@ struct ReadReply {
     contents: Vec<ReadContents>,
 }
 
-/// All options, in the form that `help` prints.
+/// Returns all options, in the form that `help` prints.
 fn options() -> Vec<(&'static str, &'static str)> {
     [questions::OPTION].into_iter().chain(http::OPTIONS).collect()
 }

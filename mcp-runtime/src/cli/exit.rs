@@ -1,4 +1,4 @@
-//! How a command ends: its output, its failure, and the exit code of the process.
+//! Result of a command: its output, its failure, and the exit code of the process.
 
 use std::{
     fmt,
@@ -18,8 +18,9 @@ pub(super) enum ExitStatus {
     Usage = 2,
 }
 
-/// Exit code of the process: 0 is success, 1 a failure, 2 a wrong command line. [`run`](crate::Builder::run) returns it, and `main` passes
-/// it on.
+/// Exit code of the process. [`run`](crate::Builder::run) returns it, and `main` passes it on.
+///
+/// The code is 0 for success, 1 for a failure and 2 for a wrong command line.
 ///
 /// ```no_run
 /// fn main() -> mcp_runtime::Exit {
@@ -27,7 +28,7 @@ pub(super) enum ExitStatus {
 /// }
 /// ```
 ///
-/// A `main` with `?` in it returns a `Result` of an `Exit`:
+/// To use `?` in `main`, return a `Result` that contains the `Exit`:
 ///
 /// ```no_run
 /// use mcp_runtime::Exit;
@@ -38,9 +39,9 @@ pub(super) enum ExitStatus {
 /// }
 /// ```
 ///
-/// If an `Exit` with a failure is dropped before `main` returns it, the process ends at that point with its exit code. So a server that
-/// cannot start never exits with 0, even if `main` returns another type. During a panic the drop has no effect: the panic decides the exit
-/// code.
+/// If an `Exit` with a failure is dropped before `main` returns it, the process ends immediately with that exit code. Therefore a server
+/// that cannot start does not exit with 0, even if `main` returns another type. During a panic the drop has no effect, and the panic
+/// determines the exit code.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the exit code of the process: return it from `main`"]
 pub struct Exit(ExitStatus);
@@ -53,7 +54,7 @@ impl From<ExitStatus> for Exit {
 
 impl Termination for Exit {
     fn report(mut self) -> ExitCode {
-        // `self` is dropped at the end of this function, and must not end the process there.
+        // `self` is dropped at the end of this function. The replaced status keeps that drop from ending the process.
         ExitCode::from(std::mem::replace(&mut self.0, ExitStatus::Success) as u8)
     }
 }
@@ -77,7 +78,7 @@ pub trait Awaited {
     type Output;
 }
 
-/// This `impl` never applies. Without it the compiler would propose to remove the `.await`, and `run` would then fail on the runtime of its
+/// This `impl` never applies. Without it the compiler would suggest removing the `.await`. Then `run` would fail on the runtime of its
 /// caller.
 #[doc(hidden)]
 impl Future for Exit

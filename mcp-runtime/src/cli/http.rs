@@ -13,7 +13,7 @@ pub(super) struct HttpOptions {
     /// Whether `--http` was given.
     wanted: bool,
     address: Option<String>,
-    /// First of the given options that need `--http`.
+    /// First of the given options that require `--http`.
     stray: Option<String>,
     settings: Vec<Setting>,
 }
@@ -81,7 +81,7 @@ impl HttpOptions {
     /// Reports that the server was built without HTTP.
     ///
     /// # Errors
-    /// Always, because the server cannot listen.
+    /// Always fails.
     #[cfg(not(feature = "http"))]
     pub(super) fn take(&mut self, option: &str, _: &mut Parser) -> Result<(), CommandError> {
         Err(CommandError::usage(format!(
@@ -89,7 +89,7 @@ impl HttpOptions {
         )))
     }
 
-    /// Takes a separate word as the address of `--http`, as in `--http 8000`. Returns whether it did.
+    /// Takes a separate word as the address of `--http`, as in `--http 8000`. Returns whether the word was taken.
     pub(super) fn take_address(&mut self, word: &str) -> bool {
         let takes = self.wanted && self.address.is_none();
         if takes {
@@ -101,7 +101,7 @@ impl HttpOptions {
     /// Returns the server to run if `--http` was given.
     ///
     /// # Errors
-    /// Fails if an option was given that needs `--http`.
+    /// Fails if `--http` was not given, but an option that requires it was.
     pub(super) fn chosen(self) -> Result<Option<HttpLaunch>, CommandError> {
         match self.stray {
             _ if self.wanted => {

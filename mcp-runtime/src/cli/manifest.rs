@@ -1,4 +1,4 @@
-//! `schema`: prints the manifest, and for each tool whether its schemas are static or lazy.
+//! The command `schema` prints the manifest, and reports for each tool whether its schemas are static or lazy.
 
 use super::exit::{CommandError, CommandOutput};
 use crate::{
@@ -17,7 +17,8 @@ pub(super) fn print(builder: Builder) -> Result<CommandOutput, CommandError> {
     Ok(CommandOutput { aside: makers(&snapshot), ..text.into() })
 }
 
-/// Returns one line for each tool that says which of its schemas are static. Below it are the reasons why the others are lazy.
+/// Returns one line for each tool, which says whether its schemas are static or lazy. The lines below it give the reasons for the lazy
+/// schemas.
 fn makers(snapshot: &Snapshot) -> String {
     let tools = snapshot.list(ListKind::Tools);
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Asks the person at the terminal one question after the other.
+//! Asks the person at the terminal the questions of a call, one after the other.
 
 use std::io::Write as _;
 
@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use super::show::{self, member};
 use crate::transport::stdio::StdioInput;
 
-/// Person at the terminal. Questions go to stderr; answers are read from the process's original stdin.
+/// Person at the terminal. Questions are written to stderr. Answers are read from the original stdin of the process.
 pub(super) struct Person(Lines<BufReader<StdioInput>>);
 
 impl Person {
@@ -79,7 +79,7 @@ impl Person {
     }
 }
 
-/// Writes to stderr and ignores errors: a person who does not see the question does not answer it either.
+/// Writes to stderr. Errors are ignored, because a person who does not see the question does not answer it.
 fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
@@ -119,8 +119,8 @@ fn prompt(name: &str, property: &Value, is_required: bool) -> String {
     if nothing.is_empty() { prompt + ": " } else { format!("{prompt} [{nothing}]: ") }
 }
 
-/// Converts the typed text to the type of the field. `None` leaves the field out. The server checks bounds, and asks again if they are
-/// exceeded.
+/// Converts the typed text to the type of the field. Returns `None` to leave the field out. Bounds are not checked here. The server checks
+/// them, and asks again if they are exceeded.
 fn read(text: &str, property: &Value, is_required: bool) -> Result<Option<Value>, String> {
     let kind = property["type"].as_str();
     if text.is_empty() {

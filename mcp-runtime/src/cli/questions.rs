@@ -32,7 +32,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Answers to the questions of one call.
 #[derive(Default)]
 pub(super) struct QuestionAnswers {
-    /// Answers by key. Each is used once: a repeated question means that the server has not accepted its answer.
+    /// Answers by the keys of their questions. Each answer is used once, because a repeated question means that the server has rejected the
+    /// answer.
     given: BTreeMap<String, String>,
     keys: Vec<String>,
     person: Option<Person>,
@@ -76,10 +77,10 @@ impl QuestionAnswers {
         self.person = Some(Person::new(input));
     }
 
-    /// Makes a call, with as many rounds of questions as the server asks for.
+    /// Makes a call, and answers questions until the server returns a result.
     ///
     /// # Errors
-    /// Returns the error that the call failed with, or the questions without an answer.
+    /// Returns the error of the call, or the questions that have no answer.
     pub(super) async fn call(
         &mut self,
         client: &mut TestClient,
@@ -129,7 +130,7 @@ impl QuestionAnswers {
         if open.is_empty() { Ok(answers) } else { Err(CommandError::failure(open.join("\n"))) }
     }
 
-    /// Returns the error for a question without an answer. It says how to answer.
+    /// Returns the error message for a question without an answer. The message says how to answer the question.
     fn unanswered(&self, key: &str, params: &Value) -> String {
         let message = member(params, "message");
         if self.keys.iter().any(|given| given == key) {
@@ -202,7 +203,7 @@ fn example(params: &Value) -> Value {
     .into()
 }
 
-/// Whether the server rejected a call because the tool runs as a task only. The handler has not run in that case.
+/// Whether the server rejected a call because the tool runs only as a task. The handler has not run in that case.
 fn needs_task(error: &RpcError) -> bool {
     let data = error.data.as_ref();
     data.is_some_and(|data| !data["requiredCapabilities"]["extensions"][TASKS].is_null())
@@ -211,7 +212,7 @@ fn needs_task(error: &RpcError) -> bool {
 /// Polls a task until it has ended, and answers its questions.
 ///
 /// # Errors
-/// Returns the error that the task ended with, or the questions without an answer.
+/// Returns the error of the task, or the questions that have no answer.
 async fn follow_task(
     client: &mut TestClient,
     answers: &mut QuestionAnswers,

@@ -1,4 +1,4 @@
-//! Lists of a server, and the texts that the commands print about them.
+//! Lists of a server, and the texts that the commands print.
 
 use mcp_runtime_wire::Raw;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::{
     testing::{ReadContents, RpcError, TestClient},
 };
 
-/// All lists of a server. A list that the server does not have is empty.
+/// All lists of a server. A list that the server does not offer is empty.
 #[derive(Default)]
 pub(super) struct ServerLists {
     pub(super) tools: Vec<Value>,
@@ -90,7 +90,7 @@ pub(super) fn list(identity: &Identity, everything: &ServerLists, snapshot: &Sna
             usages.iter().map(|usage| usage.chars().count()).max().unwrap_or_default().min(72);
         for (item, usage) in list.iter().zip(usages) {
             let description = member(item, "description").lines().next().unwrap_or_default();
-            // A long usage has a line of its own, so that the descriptions stay in one column.
+            // A long usage gets a line of its own, so that the descriptions stay in one column.
             let is_long = usage.chars().count() > width;
             let usage = if is_long { format!("{usage}\n  {:width$}", "") } else { usage };
             let key = ["uriTemplate", "uri", "name"].into_iter().find(|key| item[*key].is_string());
@@ -104,8 +104,8 @@ pub(super) fn list(identity: &Identity, everything: &ServerLists, snapshot: &Sna
     page
 }
 
-/// Returns the marks of an item, such as ` (task; asks elicitation; needs notes:write)`: its task support, the capabilities that the client
-/// needs, and the scopes that the caller needs.
+/// Returns the marks of an item, such as ` (task; asks elicitation; needs notes:write)`. They show the task support, the capabilities that
+/// the client needs, and the scopes that the caller needs.
 fn mark(entry: &Entry) -> String {
     let task = entry.task().map(|task| if task.required { "task required" } else { "task" });
     let list = |verb: &str, names: Vec<&str>| {

@@ -1,4 +1,4 @@
-//! Record of the item that a reactor runs. Another thread can read the record, and end the process if its reactor does not respond.
+//! Record of the item that a reactor runs. Another thread can read the record, and end the process if the reactor does not respond.
 
 use std::{
     cell::Cell,
@@ -21,8 +21,8 @@ thread_local! {
 /// Function that runs once, before the first call of a reactor.
 type FirstCallHook = Box<dyn FnOnce() + Send>;
 
-/// Item that one reactor runs. Each call costs two plain stores. The record holds the address of the entry instead of an `Arc`, because
-/// all reactors would share the counter of the `Arc`.
+/// Record of the item that one reactor runs. Each poll costs three relaxed stores. The record contains the address of the entry, because an
+/// `Arc` would make all reactors contend for one reference count.
 #[derive(Default)]
 pub(crate) struct ReactorActivity {
     /// Address of the running entry; zero between calls.
@@ -32,7 +32,7 @@ pub(crate) struct ReactorActivity {
     beginning: Mutex<Option<FirstCallHook>>,
 }
 
-/// Poll of a handler.
+/// One poll of a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ActivePoll {
     entry: usize,
@@ -47,13 +47,13 @@ impl ReactorActivity {
         activity
     }
 
-    /// Sets `beginning` to run before the first call, so that a server without calls does not pay for it.
+    /// Registers `beginning` to run before the first call, so that a server without calls never runs it.
     #[cfg_attr(not(all(feature = "stdio", unix)), allow(dead_code, reason = "for the watchdog"))]
     pub(crate) fn before_first_call(&self, beginning: impl FnOnce() + Send + 'static) {
         *self.beginning.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(beginning));
     }
 
-    /// Returns the poll that is running now.
+    /// Returns the poll that is running now, if there is one.
     pub(crate) fn current(&self) -> Option<ActivePoll> {
         let (entry, number) = (self.entry.load(Relaxed), self.polls.load(Relaxed));
         (entry != 0).then_some(ActivePoll { entry, number })
@@ -81,7 +81,7 @@ impl ActivePoll {
     }
 }
 
-/// Item that keeps its reactor busy although the server has been told to end.
+/// Error for an item that blocks its reactor while the server is stopping.
 #[derive(Debug)]
 pub(crate) struct Unresponsive(pub(crate) String);
 
@@ -95,7 +95,7 @@ impl fmt::Display for Unresponsive {
     }
 }
 
-/// Records that an item runs, until this guard is dropped.
+/// Guard that records an item as running until the guard is dropped.
 pub(super) struct Entered(Option<&'static ReactorActivity>);
 
 impl Entered {

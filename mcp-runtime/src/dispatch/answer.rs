@@ -1,4 +1,4 @@
-//! Turns the answer of a handler into the answer of the server. Makes the answers for handlers that panicked or took too long.
+//! Completes the answers of handlers, and creates the answers for handlers that panicked or timed out.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ pub(crate) struct CallSettings {
     pub(crate) max_result: Option<usize>,
 }
 
-/// Finishes the answer of a handler. A tool result that is too large is replaced, and the failure of a tool becomes a tool result. Cache
-/// hints, media types and descriptions come from the declaration of the item.
+/// Completes the answer of a handler. Replaces a tool result that is too large, and turns the failure of a tool into a tool result. Adds
+/// the cache hints, media types and descriptions that the item declares.
 pub(super) fn finish_answer(
     settings: &CallSettings,
     entry: &Entry,
@@ -38,7 +38,7 @@ pub(super) fn finish_answer(
             if let Some(cache) = read.cache.as_mut().filter(|_| entry.is_guarded()) {
                 cache.public = false;
             }
-            // Contents without a media type get the media type that the resource declares, if any.
+            // Contents without a media type get the media type that the resource declares, or else the usual one of their Rust type.
             let declared = resource.and_then(|resource| resource.mime_type.as_deref());
             for contents in &mut read.contents {
                 if contents.mime_type.is_none() {
@@ -88,7 +88,8 @@ fn content_size(content: &Content) -> usize {
     }
 }
 
-/// Answers for a handler that panicked. The message of the panic has gone to stderr with its location; the client does not need it.
+/// Returns the answer for a handler that panicked. The panic hook has printed the message and location to stderr. The client does not need
+/// them.
 #[cold]
 pub(super) fn panic_answer(entry: &Entry) -> OperationResult {
     let text = format!("the {} `{}` panicked", entry.kind_name(), entry.name);

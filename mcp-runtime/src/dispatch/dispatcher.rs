@@ -144,7 +144,7 @@ impl Dispatcher {
         Dispatched::Ready(Err(Error::no_resource(uri)))
     }
 
-    /// Runs the handler up to its first wait.
+    /// Runs the handler until it answers or has to wait.
     fn start(
         &self,
         entry: &Arc<Entry>,
@@ -247,7 +247,7 @@ impl Dispatcher {
     }
 }
 
-/// Reads arguments that are strings on the wire. A number or bool that the client did not quote is taken as text.
+/// Reads arguments that are strings on the wire. A number or a boolean that the client did not quote counts as text.
 fn text_arguments<'a>(
     arguments: Option<Raw<'a>>,
 ) -> Result<Vec<ArgumentMember<'a, Cow<'a, str>>>, Error> {
@@ -282,8 +282,8 @@ fn unknown_item<'a>(what: &str, name: &str, seen: impl Iterator<Item = &'a Arc<E
     }
 }
 
-/// Filters the values of a completion function by the typed text. A function that takes the typed text (`already`) or returns a total has
-/// already filtered its values, so they are left as they are.
+/// Filters the values of a completion function by the typed text. If `already` is set, the function takes the typed text. Such a function,
+/// or one that returns a total, has already filtered its values, so the values stay unchanged.
 fn filter_completion(answer: OperationResult, already: bool, typed: &str) -> OperationResult {
     match answer {
         Ok(Done::Completion(found)) if !already && found.total.is_none() => {
@@ -314,7 +314,22 @@ type OutcomeFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 #[derive(Clone)]
 pub(crate) struct Around(Arc<dyn Fn(OperationCall, Next) -> OutcomeFuture + Send + Sync>);
 
-/// Operation that is passed to the function of [`around`](crate::Builder::around), with its context.
+/// Requested operation with its context, as [`Builder::around`](crate::Builder::around) passes it to the closure.
+///
+/// ```
+/// use mcp_runtime::middleware::{Next, OperationCall, Outcome};
+///
+/// /// Logs the duration of an operation.
+/// async fn timed(call: OperationCall, next: Next) -> Outcome {
+///     let method = call.operation().method();
+///     let start = std::time::Instant::now();
+///     let outcome = next.run(call).await;
+///     eprintln!("{method} took {:?}", start.elapsed());
+///     outcome
+/// }
+///
+/// let server = mcp_runtime::server!().around(timed);
+/// ```
 #[derive(Debug)]
 pub struct OperationCall {
     operation: Operation,
@@ -333,7 +348,24 @@ impl OperationCall {
     }
 }
 
-/// Continuation of an operation: [`run`](Self::run) it to get the outcome, or answer with [`Outcome::failed`] instead.
+/// Continuation of an operation in the closure of [`Builder::around`](crate::Builder::around).
+///
+/// Call [`run`](Self::run) to get the outcome, or reject the operation with [`Outcome::failed`] instead.
+///
+/// ```
+/// use mcp_runtime::{
+///     Error,
+///     middleware::{Next, Operation, OperationCall, Outcome},
+/// };
+///
+/// /// Rejects calls of the tool `delete`, and runs every other operation.
+/// async fn read_only(call: OperationCall, next: Next) -> Outcome {
+///     let is_delete = matches!(call.operation(), Operation::CallTool(name) if name == "delete");
+///     if is_delete { Outcome::failed(Error::msg("this server is read-only")) } else { next.run(call).await }
+/// }
+///
+/// let server = mcp_runtime::server!().around(read_only);
+/// ```
 pub struct Next {
     dispatcher: Arc<Dispatcher>,
     snapshot: Arc<Snapshot>,
@@ -349,6 +381,9 @@ impl fmt::Debug for Next {
 
 impl Next {
     /// Runs the operation and returns its outcome.
+    ///
+    /// # Cancel safety
+    /// Not cancel safe. Dropping the future before it has finished cancels the operation.
     pub async fn run(self, call: OperationCall) -> Outcome {
         drop(call);
         match self.dispatcher.run(&self.snapshot, None, self.caller, self.request.borrow()) {
@@ -369,7 +404,7 @@ impl Around {
         Self(Arc::new(move |call, next| Box::pin(around(call, next))))
     }
 
-    /// Calls the function of `around`. The `Next` that it gets runs the request.
+    /// Calls the function of `around` with a [`Next`] that runs the request.
     fn start(
         &self,
         dispatcher: &Arc<Dispatcher>,

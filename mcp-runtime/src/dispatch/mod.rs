@@ -1,4 +1,4 @@
-//! Runs operations of clients and returns their outcomes. Nothing here depends on a protocol revision or does I/O.
+//! Runs operations of clients and returns their outcomes. This module does not depend on protocol revisions, and does no I/O.
 //!
 //! A handler that is ready at its first poll costs no task, no timer and no entry in any table.
 

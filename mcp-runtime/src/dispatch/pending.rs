@@ -1,4 +1,4 @@
-//! Operations that have begun: answered already, or waiting. A call that waits has a timeout, and can be cancelled.
+//! Operations that have been started, and either have an answer or still wait. A waiting call can time out, and can be cancelled.
 
 use std::{
     any::Any,
@@ -47,7 +47,7 @@ impl Dispatched {
     }
 }
 
-/// Handler that has to wait. Resolves to `None` if the call was cancelled; such a call gets no response.
+/// Future of a handler that has to wait. Resolves to `None` if the call was cancelled, because a cancelled call gets no response.
 ///
 /// Dropping a `PendingHandler` drops the future of the handler and signals the cancellation to blocking code.
 pub(crate) struct PendingHandler {
@@ -115,7 +115,7 @@ impl PendingHandler {
         self.reservation = Some(reservation);
     }
 
-    /// Whether the call runs as a task whose item sets no timeout: such a task may take as long as it needs.
+    /// Whether the call runs as a task whose item sets no timeout. The timeout of the server does not apply to such a task.
     fn may_take_long(&self) -> bool {
         self.context.is_task() && self.entry.as_ref().is_some_and(|entry| entry.timeout.is_none())
     }
@@ -178,8 +178,8 @@ impl Future for PendingHandler {
                 return this.end(answer);
             }
         }
-        // The timeout is paused while a person is asked, and while the call runs as a task whose item sets no timeout. Afterwards the
-        // remaining time continues to run.
+        // The timeout is paused while the call waits for an answer, and while the call runs as a task whose item sets no timeout. After
+        // that, the remaining time continues to run.
         if this.context.is_waiting() || this.may_take_long() {
             if let (Some(sleep), Some(left)) = (this.sleep.take(), &mut this.left) {
                 *left = sleep.deadline().saturating_duration_since(tokio::time::Instant::now());
@@ -208,7 +208,7 @@ impl Drop for PendingHandler {
             self.context.set_cancelled();
             self.context.close();
         }
-        // Values of the handler may panic when they are dropped. The call is over, and the panic must not reach anything else.
+        // Values of the handler may panic when they are dropped. The call is over, and such a panic must not affect other code.
         let nothing = Box::pin(std::future::pending());
         unwind::discard(std::mem::replace(&mut self.future, nothing));
     }

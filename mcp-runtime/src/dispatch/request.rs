@@ -1,4 +1,4 @@
-//! Requests of clients, and the items that they are for.
+//! Requests of clients, and the look-up of the items that they refer to.
 
 use std::{borrow::Cow, cell::Cell, sync::Arc};
 
@@ -79,7 +79,7 @@ impl Reference<'_> {
 }
 
 impl Request<'_> {
-    /// Returns the item that the request is for, as far as it is known before a handler runs. Lists and completions have none.
+    /// Returns the item that the request refers to, if it is known before a handler runs. Lists and completions refer to no item.
     pub(crate) fn target<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Arc<Entry>> {
         match self {
             Self::CallTool { name, .. } => snapshot.find(ListKind::Tools, name),
@@ -144,7 +144,7 @@ pub(super) fn matching_template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option
 }
 
 /// Whether the variables fit their types. Parses the variables as a call does, without running the handler. If parsing panics, the
-/// variables count as fitting: the call will panic in the same way, and the client gets a response to it.
+/// variables count as fitting. The call then panics in the same way, and the client gets the response for a panic.
 fn fits(entry: &Entry, variables: MatchedVariables<'_>) -> bool {
     let Handler::Static(read) = entry.handler else { return true };
     let fits = Cell::new(false);
@@ -155,7 +155,7 @@ fn fits(entry: &Entry, variables: MatchedVariables<'_>) -> bool {
     unwind::catch(|| read(call)).is_err() || fits.get()
 }
 
-/// Owned copy of a request. The function of `around` may run its `Next` after the bytes of the message are gone.
+/// Owned copy of a request. The function of `around` may run its `Next` after the buffer of the message has been reused.
 pub(super) enum OwnedRequest {
     List(ListKind, Option<String>),
     CallTool(String, Option<String>),

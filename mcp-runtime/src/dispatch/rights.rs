@@ -55,8 +55,9 @@ impl ItemRights {
         snapshot.list(kind).iter().filter(move |entry| all || self.shows(entry, carrier))
     }
 
-    /// Returns the names of the tools that have tasks and restricted access. The first set has the tools that the caller may not call, the
-    /// second set those that it may call. Returns `None` if the rights of the caller are not checked, as over stdio.
+    /// Returns the names of the tools that have tasks and restricted access. The first set contains the tools that the caller may not call.
+    /// The second set contains the tools that the caller may call. Returns `None` if the rights of the caller are not checked, as over
+    /// stdio.
     pub(crate) fn judged(
         &self,
         snapshot: &Snapshot,
@@ -105,8 +106,7 @@ impl ItemRights {
 
 #[cfg(feature = "auth")]
 impl ItemRights {
-    /// Checks that the caller may use the item of a request. `target` is that item. Without an item, the request is allowed to every
-    /// caller.
+    /// Checks that the caller may use the item of a request. `target` is that item. A request without an item is allowed for every caller.
     ///
     /// # Errors
     /// Returns the reason for the refusal.
@@ -135,7 +135,7 @@ impl ItemRights {
                 self.check(entry, carrier, using(entry, None, AccessArguments::Texts(arguments)))
             }
             (Request::ReadResource { uri }, Some(entry)) => self.check_uri(entry, carrier, uri),
-            // The arguments of the later call are not known yet, so the check is the same as for a list.
+            // The arguments of the later call are not known yet, so the request is checked like a list.
             (Request::Complete { reference, .. }, _) => match reference.find(snapshot) {
                 Ok(entry) => self.check(entry, carrier, listing(entry)),
                 Err(_) => Ok(()),
@@ -190,7 +190,7 @@ impl ItemRights {
     }
 }
 
-/// Returns the authorization of the caller. An empty principal belongs to callers that are not identified, so it counts as none.
+/// Returns the authorization of the caller. Returns `None` for callers that are not identified, which have an empty principal.
 #[cfg(feature = "auth")]
 fn caller(carrier: &Carrier) -> Option<&Authorization> {
     carrier.authorization().filter(|caller| !caller.principal().as_str().is_empty())

@@ -17,14 +17,14 @@ const ATTEMPT: Duration = Duration::from_secs(2);
 /// Maximum number of addresses that are tried, so that a name server cannot make this process open many sockets.
 const MOST: usize = 8;
 
-/// Finds the addresses of a host.
+/// Resolver that finds the addresses of a host.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot find the addresses of a host",
     label = "does not implement `Resolve`",
     note = "`SystemResolver` asks the operating system"
 )]
 pub trait Resolve: Send + Sync + 'static {
-    /// Returns the addresses of a host, in the order in which they are to be tried.
+    /// Returns the addresses of a host, in the order in which to try them.
     ///
     /// # Errors
     /// Fails if the host is not known, or the resolver does not answer.
@@ -127,14 +127,15 @@ mod tests {
     /// Behaviour of an address in the tests.
     #[derive(Clone, Copy)]
     enum Host {
-        /// Packets to it vanish.
+        /// Packets to this address are dropped.
         BlackHole,
         Refuses,
         Answers,
         AnswersAfter(Duration),
     }
 
-    /// Races these hosts, in the order of the resolver. Returns the winner, the time it took, and the order of the attempts.
+    /// Runs [`race`] over these hosts, in the order of the resolver. Returns the winner, the time that the race took, and the order of the
+    /// attempts.
     async fn check(hosts: &[(&str, Host)]) -> (Result<String, String>, Duration, Vec<String>) {
         let address = |text: &str| SocketAddr::new(text.parse().unwrap(), 443);
         let table: Vec<_> = hosts.iter().map(|(text, host)| (address(text), *host)).collect();

@@ -79,8 +79,8 @@ impl Web {
         self
     }
 
-    /// Creates a client for URLs that strangers have named. The client never connects to private networks. It connects to this machine only
-    /// if `on_loopback` is set.
+    /// Creates a client for URLs from untrusted sources. The client never connects to private networks. It connects to this machine only if
+    /// `on_loopback` is set.
     pub fn of_strangers(on_loopback: bool) -> Self {
         Self::of(Ok(Reachable::to_strangers(on_loopback)))
     }
@@ -95,12 +95,12 @@ impl<R: Resolve> Web<R> {
         Self { reachable, resolver, proxies, tls: OnceLock::new() }
     }
 
-    /// Returns what is wrong with the URL of the issuer, or `None` if the URL is valid.
+    /// Describes the problem with the URL of the issuer. Returns `None` if the URL is valid.
     pub fn problem(&self) -> Option<&str> {
         self.reachable.as_ref().err().map(String::as_str)
     }
 
-    /// Checks a URL, before its host is looked up.
+    /// Checks a URL before its host is looked up.
     ///
     /// # Errors
     /// Fails if the URL must not be fetched, even if its host has a public address.
@@ -109,7 +109,7 @@ impl<R: Resolve> Web<R> {
         reachable.check(&Target::parse(url)?)
     }
 
-    /// Connects to a target. A name is looked up once, so the address that was checked is the address that is used.
+    /// Connects to a target. A host name is looked up only once, so that the connection uses the address that was checked.
     async fn connect(&self, target: &Target) -> Result<Box<dyn ByteStream>, String> {
         let reachable = self.reachable.as_ref().map_err(Clone::clone)?;
         reachable.check(target)?;
@@ -117,12 +117,12 @@ impl<R: Resolve> Web<R> {
             let addresses = self.addresses(reachable, target).await?;
             return Ok(Box::new(dial(addresses).await?));
         };
-        // A host that the author has named may have any address, so the proxy may look it up.
+        // A host that the author has named may have any address, so the proxy may look up the host.
         if reachable.is_named(target) {
             return self.connect_through(proxy, &target.host_and_port()).await;
         }
-        // For any other host, the proxy gets an address that was checked here. If it got the name, it would look up the host itself, and
-        // could find an address in a private network.
+        // For any other host, the proxy gets an address that was checked here. If the proxy got the name, it would look up the host itself,
+        // and could find an address in a private network.
         let addresses = self.addresses(reachable, target).await.map_err(|why| {
             format!(
                 "{why}; through a proxy the server connects only to addresses that it has looked up itself"
@@ -179,7 +179,7 @@ impl<R: Resolve> Web<R> {
         Ok(Box::new(proxy.tunnel(stream, authority).await?))
     }
 
-    /// Begins TLS with a target, for the name of its host.
+    /// Starts TLS with a target, and checks that its certificate is for the name of its host.
     async fn secured(
         &self,
         target: &Target,
@@ -354,8 +354,8 @@ mod tests {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// Returns an address that takes no more connections, because the queue of its listener is full: Linux drops the packets. The first
-    /// value keeps the queue full.
+    /// Returns an address that accepts no more connections. The queue of the listener is full, so Linux drops the packets. The first
+    /// returned value keeps the queue full.
     async fn black_hole() -> ((TcpListener, JoinSet<io::Result<TcpStream>>), SocketAddr) {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -388,7 +388,7 @@ mod tests {
         assert_eq!(document.as_deref(), Ok(&b"keys"[..]));
     }
 
-    /// Asks for `url` through a proxy of the test. Returns the head of each request to the proxy, and the error of the request.
+    /// Requests `url` through a proxy of the test. Returns the head of each request to the proxy, and the error of the request.
     async fn asked_of_proxy(
         reachable: Reachable,
         names: Vec<(&'static str, SocketAddr)>,

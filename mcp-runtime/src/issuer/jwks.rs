@@ -7,31 +7,41 @@ use ring::signature::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Maximum number of keys of one issuer, old and new ones together. No issuer needs more.
+/// Maximum number of usable keys of an issuer. Further keys of a key set are ignored.
 const MOST: usize = 100;
 
-/// Algorithm that a token is signed with (RFC 7518, section 3.1, and RFC 8037). All algorithms use a public key. With a shared key, a
-/// server that verifies tokens could also forge them.
+/// Signature algorithm of a token (RFC 7518, section 3.1, and RFC 8037).
+///
+/// Restrict the accepted algorithms with [`Jwt::algorithms`](crate::auth::Jwt::algorithms). By default, all of these algorithms are
+/// accepted. They use a public key. Algorithms with a shared key are not supported, because a server that can verify such tokens could also
+/// forge them.
+///
+/// ```
+/// use mcp_runtime::auth::{Algorithm, Jwt};
+///
+/// let verifier = Jwt::new("https://login.example.com", "https://api.example.com/mcp")
+///     .algorithms([Algorithm::Es256, Algorithm::EdDsa]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// RSA with SHA-256, in the padding of PKCS #1 v1.5.
+    /// RSA with SHA-256 and the padding of PKCS #1 v1.5 (`RS256`).
     Rs256,
-    /// RSA with SHA-384, in the padding of PKCS #1 v1.5.
+    /// RSA with SHA-384 and the padding of PKCS #1 v1.5 (`RS384`).
     Rs384,
-    /// RSA with SHA-512, in the padding of PKCS #1 v1.5.
+    /// RSA with SHA-512 and the padding of PKCS #1 v1.5 (`RS512`).
     Rs512,
-    /// RSA with SHA-256, in the padding PSS.
+    /// RSA with SHA-256 and PSS padding (`PS256`).
     Ps256,
-    /// RSA with SHA-384, in the padding PSS.
+    /// RSA with SHA-384 and PSS padding (`PS384`).
     Ps384,
-    /// RSA with SHA-512, in the padding PSS.
+    /// RSA with SHA-512 and PSS padding (`PS512`).
     Ps512,
-    /// ECDSA over P-256 with SHA-256.
+    /// ECDSA over P-256 with SHA-256 (`ES256`).
     Es256,
-    /// ECDSA over P-384 with SHA-384.
+    /// ECDSA over P-384 with SHA-384 (`ES384`).
     Es384,
-    /// Ed25519.
+    /// Ed25519 (`EdDSA`).
     EdDsa,
 }
 
@@ -78,7 +88,7 @@ impl Algorithm {
         })
     }
 
-    /// Whether a key of this type can make signatures of this algorithm.
+    /// Whether the algorithm uses keys of this type.
     pub(super) fn fits(self, key: &PublicKey) -> bool {
         match key {
             PublicKey::Rsa { .. } => self.rsa().is_some(),
@@ -123,7 +133,7 @@ pub(super) enum PublicKey {
         modulus: Vec<u8>,
         exponent: Vec<u8>,
     },
-    /// Uncompressed point: 4, x, y.
+    /// Uncompressed point: the byte 4, then x, then y.
     P256(Vec<u8>),
     P384(Vec<u8>),
     Ed25519(Vec<u8>),

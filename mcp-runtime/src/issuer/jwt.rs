@@ -24,18 +24,21 @@ use crate::{
     call::context::Authorization,
 };
 
-/// Maximum number of tokens in each half of a part of the cache. A token stays in its part at least until this number of other tokens was
+/// Maximum number of tokens in each half of a [`CachePart`]. A token stays in its part at least until this number of other tokens has been
 /// added.
 const MOST: usize = 256;
 
 /// Maximum length of a cached token, in bytes. Longer tokens are verified each time, so that the cache stays small.
 const LONGEST_CACHED: usize = 4 << 10;
 
-/// Verifies access tokens that an issuer has signed (JWT, RFC 9068): [`Builder::auth`](crate::Builder::auth).
+/// Verifier of access tokens that an issuer has signed (JWT, RFC 9068).
 ///
-/// The server finds the issuer's keys through its metadata (RFC 8414, or OpenID Connect) and caches them. It fetches the keys again when
-/// they are ten minutes old, or when a token names an unknown key. There is at most one fetch in ten seconds, however many tokens name
-/// unknown keys.
+/// Set it with [`Builder::auth`](crate::Builder::auth). Wrap it in a [`ProtectedResource`](crate::auth::ProtectedResource) to require
+/// scopes. For tokens that are not JWTs, implement [`TokenVerifier`].
+///
+/// The server finds the keys through the metadata of the issuer (RFC 8414, or OpenID Connect) and caches them. It fetches the keys again
+/// when they are ten minutes old, or when a token names an unknown key. There is at most one fetch in ten seconds, however many tokens name
+/// unknown keys. While the issuer cannot be reached, the server uses known keys until they are an hour old.
 ///
 /// A token is accepted if all of this holds:
 ///
@@ -45,33 +48,36 @@ const LONGEST_CACHED: usize = 4 << 10;
 /// * Its `exp` has not passed, and its `nbf` has. Clocks may differ by 30 seconds.
 /// * It has a `sub`, which becomes the caller's [`Principal`](crate::auth::Principal).
 ///
-/// The scopes of the caller are those in `scope`, or in `scp`.
+/// The scopes of the caller come from the claims `scope` and `scp`.
 ///
-/// A token for several audiences is accepted, as RFC 9068 allows. Each of these services can then use the token at this server. To avoid
-/// this, configure the issuer to issue separate tokens for each service.
+/// A token for several audiences is accepted, as RFC 9068 allows. Each service that the token names can then use the token at this server.
+/// To avoid this, configure the issuer to issue a separate token for each service.
 ///
 /// ```
 /// use mcp_runtime::auth::Jwt;
 ///
 /// let server = mcp_runtime::server!().auth(Jwt::new("https://login.example.com", "https://api.example.com/mcp"));
-/// # let _ = server;
 /// ```
 ///
-/// The server sends its requests over `https` and follows no redirects. In private networks it asks only the hosts that you name: the
-/// issuer, and a [`jwks_uri`](Self::jwks_uri). An issuer on this machine (`http://localhost:8080`) may be asked without TLS.
+/// The server sends its requests over `https` and follows no redirects. In private networks it contacts only the hosts that you name: the
+/// issuer, and a [`jwks_uri`](Self::jwks_uri). An issuer on this machine (`http://localhost:8080`) needs no TLS.
 ///
-/// The server uses the proxy of the environment as curl does: `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, also in lower case. The URL of the
-/// proxy may contain a user name and a password. If only the issuer's documents name a host, the server looks it up itself and gives the
-/// address to the proxy. Otherwise the proxy could connect to a private address. On a machine that cannot look up such hosts, set the
-/// `jwks_uri`.
+/// The server reads its proxy from the environment variables that curl uses: `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, also in lower case.
+/// The URL of the proxy may contain a user name and a password. If a host is named only in the issuer's documents, the server looks up the
+/// host and passes the address to the proxy. Otherwise the proxy could connect to a private address. On a machine that cannot look up such
+/// hosts, set the `jwks_uri`.
+///
+/// Specification: Base protocol, Authorization.
 pub struct Jwt {
     verifier: Verifier<Web>,
     problem: Option<String>,
 }
 
 impl Jwt {
-    /// Creates a verifier for tokens of this issuer that are issued for this audience. The audience is the URL by which clients reach the
-    /// server, or the identifier that the issuer uses for the server. Write the issuer's URL exactly as its tokens have it in `iss`.
+    /// Creates a verifier for tokens that `issuer` has issued for `audience`.
+    ///
+    /// Write the URL of the issuer exactly as it occurs in the claim `iss` of the tokens. The audience is the URL by which clients reach
+    /// the server, or the identifier that the issuer uses for the server.
     pub fn new(issuer: impl Into<String>, audience: impl Into<String>) -> Self {
         let issuer = issuer.into();
         let web = Web::from_issuer(&issuer);
@@ -86,7 +92,7 @@ impl Jwt {
         self
     }
 
-    /// Sets the URL of the issuer's keys, for an issuer that has no metadata.
+    /// Sets the URL of the issuer's keys, for an issuer that has no metadata. Default: the `jwks_uri` of the metadata.
     #[must_use]
     pub fn jwks_uri(self, url: impl Into<String>) -> Self {
         let Verifier { issuer, audiences, algorithms, .. } = self.verifier;
@@ -171,8 +177,7 @@ impl<F: Fetch> Verifier<F> {
         if let (Some(fingerprint), Some(version)) = (&fingerprint, self.keys.fresh())
             && let Some(authorization) = self.cache.find(fingerprint, version)
         {
-            // The expiry is checked here too, because a verifier of the author may call this one and return an authorization without the
-            // expiry.
+            // The expiry is checked here too, because a custom verifier may call this one and return an authorization without the expiry.
             let has_ended =
                 authorization.expiry().is_some_and(|expiry| expiry <= SystemTime::now());
             return if has_ended {
@@ -212,7 +217,7 @@ type Fingerprint = [u8; 16];
 /// Authorizations of verified tokens, keyed by fingerprint, so that the tokens themselves are not stored. The cache has several parts, so
 /// that threads seldom wait for each other.
 struct TokenCache {
-    /// `None` if the system provides no random numbers. Nothing is cached then.
+    /// Secret key of the fingerprints. `None` if the system provides no random numbers. The cache then stays empty.
     key: Option<LessSafeKey>,
     parts: [Mutex<CachePart>; 8],
 }
@@ -247,9 +252,9 @@ impl TokenCache {
 
     /// Returns the fingerprint by which a token is cached, or `None` if the token must not be cached.
     ///
-    /// The fingerprint is Poly1305 with a random secret key, which costs a quarter of SHA-256. As long as fingerprints stay secret, two
-    /// tokens have the same fingerprint with a probability below 2^-90, even if an attacker chooses the tokens. Fingerprints never leave
-    /// this cache, and no text is encrypted, so the nonce need not change.
+    /// The fingerprint is computed with Poly1305 and a random secret key, which costs a quarter of SHA-256. As long as fingerprints stay
+    /// secret, two tokens have the same fingerprint with a probability below 2^-90, even if an attacker chooses the tokens. Fingerprints
+    /// never leave this cache, and no text is encrypted, so the nonce need not change.
     fn fingerprint(&self, token: &str) -> Option<Fingerprint> {
         let key = self.key.as_ref().filter(|_| token.len() <= LONGEST_CACHED)?;
         let nonce = Nonce::assume_unique_for_key([0; NONCE_LEN]);

@@ -1,4 +1,4 @@
-//! Finds the keys of an issuer through its metadata (RFC 8414, and OpenID Connect Discovery 1.0), and caches them.
+//! Finds the keys of an issuer through the issuer's metadata (RFC 8414, and OpenID Connect Discovery 1.0), and caches the keys.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -25,8 +25,8 @@ pub(super) const PAUSE: Duration = Duration::from_secs(10);
 /// Maximum time to fetch the keys, including the metadata.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Keys of one issuer. A known key is found without waiting. For an unknown key, the keys are fetched again: once for all callers that
-/// wait, and not again within `PAUSE`.
+/// Keys of one issuer. A known key is returned without waiting. An unknown key causes a fetch, which all waiting callers share. There is at
+/// most one fetch per `PAUSE`.
 pub(super) struct Keys<F>(Arc<KeySource<F>>);
 
 struct KeySource<F> {
@@ -78,7 +78,7 @@ impl<F: Fetch> Keys<F> {
         id: Option<&str>,
         algorithm: Algorithm,
     ) -> Result<Versioned, &'static str> {
-        // There are at most two passes: a caller that has waited for a fetch uses the keys that are known then.
+        // There are at most two passes, because a caller that has waited for a fetch uses the keys that are known after it.
         for has_waited in [false, true] {
             let mut asked = {
                 let mut state = self.0.state();
@@ -107,7 +107,8 @@ impl<F: Fetch> Keys<F> {
                     // Old keys are good enough while new ones are fetched.
                     (Some(known), _) => return Ok(known),
                     _ if is_asking && !has_waited => asked,
-                    // The last fetch has failed, so the token may be signed with a new key of the issuer that is not known here.
+                    // The last fetch has failed, so the token may be signed with a new key of the issuer that this server does not know
+                    // yet.
                     _ if has_failed => return Err(UNREACHABLE),
                     (None, kept) => return kept.ok_or(UNREACHABLE),
                 }
@@ -126,7 +127,7 @@ impl<F> KeySource<F> {
     }
 }
 
-/// A fetch in progress. When it ends, or is cancelled, the next one may begin.
+/// A fetch in progress. Dropping this value, at the end or on cancellation, allows the next fetch.
 struct KeyFetch<F>(Arc<KeySource<F>>);
 
 impl<F: Fetch> KeyFetch<F> {
@@ -171,7 +172,7 @@ impl<F> Drop for KeyFetch<F> {
     }
 }
 
-/// Fields of an issuer's metadata that are needed to find its keys.
+/// Fields of an issuer's metadata that are needed to find the keys.
 #[derive(Deserialize)]
 struct IssuerMetadata {
     issuer: String,

@@ -1,7 +1,8 @@
-//! Verification of access tokens that an issuer has signed: finds and caches the issuer's keys, and checks the tokens (rule AUTH-05).
+//! Verification of access tokens that an issuer has signed. This module finds and caches the keys of the issuer, and checks the tokens
+//! (rule AUTH-05).
 //!
-//! `jwt` verifies a token and caches the result: `token` parses it, `keys` finds the keys of the issuer, and `jwks` checks the signature.
-//! `fetch` sends requests to the issuer, if `reachable` allows their URLs, and connects through `dial` and `proxy`.
+//! `jwt` verifies a token and caches the result. `token` parses the token, `keys` finds the keys of the issuer, and `jwks` checks the
+//! signature. `fetch` sends requests to the issuer, if `reachable` allows their URLs, and connects through `dial` and `proxy`.
 
 mod dial;
 mod fetch;

@@ -1,4 +1,4 @@
-//! Proxy for TLS connections, from the variables of the environment that curl reads.
+//! Proxy for TLS connections, configured by the environment variables that curl reads.
 
 use std::net::IpAddr;
 
@@ -55,7 +55,7 @@ impl ProxySettings {
     }
 
     /// Returns the proxy for this target, or `None` for a direct connection. Loopback hosts are never reached through a proxy, because the
-    /// loopback interface of the proxy is another one.
+    /// proxy would connect to its own loopback interface.
     ///
     /// # Errors
     /// Fails if the environment variable does not contain the URL of a proxy.
@@ -208,7 +208,7 @@ mod tests {
             (&[("ALL_PROXY", "http://[::1]:8080")], Some("::1:8080")),
             (&[("HTTPS_PROXY", " "), ("ALL_PROXY", "http://all")], Some("all:80")),
             (&[("HTTPS_PROXY", "http://upper"), ("https_proxy", "http://lower")], Some("lower:80")),
-            // Variables for connections without TLS, which only go to this machine.
+            // These variables are for connections without TLS. Such connections only go to this machine, so the variables are not read.
             (&[("HTTP_PROXY", "http://proxy:3128"), ("http_proxy", "http://proxy:3128")], None),
         ] {
             assert_eq!(found(variables, url).as_deref(), expected, "{variables:?}");

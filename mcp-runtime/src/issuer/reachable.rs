@@ -88,7 +88,7 @@ impl Reachable {
         Ok(Self { named: vec![(target.host, target.port)], is_loopback })
     }
 
-    /// Creates the rules for URLs that strangers have named: no host may have a private address. A loopback address is allowed only if
+    /// Creates the rules for URLs from untrusted sources. No host may have a private address. A loopback address is allowed only if
     /// `is_loopback` is set.
     pub(super) fn to_strangers(is_loopback: bool) -> Self {
         Self { named: Vec::new(), is_loopback }
@@ -104,7 +104,7 @@ impl Reachable {
         self.named.iter().any(|(host, port)| *host == target.host && *port == target.port)
     }
 
-    /// Checks a target, before its host is looked up.
+    /// Checks a target before its host is looked up.
     ///
     /// # Errors
     /// Fails if the URL does not use TLS. Loopback targets are an exception if `is_loopback` is set.

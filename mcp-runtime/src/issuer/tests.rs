@@ -458,7 +458,7 @@ mod properties {
             let _ = KeySet::parse(raw.as_bytes());
         }
 
-        /// Every letter counts, also the last letter of a part, which has unused bits.
+        /// Changing any letter invalidates the signature, even the last letter of a part, which has unused bits.
         #[test]
         fn a_token_with_one_changed_letter_has_no_valid_signature(
             example in 0..EXAMPLES.len(),

@@ -1,5 +1,5 @@
-//! Parses tokens in the compact form of JWS (RFC 7515, section 7.1), and makes the checks of RFC 8725. Also parses and checks their claims
-//! (RFC 7519, section 4.1; RFC 9068).
+//! Parses tokens in the compact form of JWS (RFC 7515, section 7.1), and applies the checks of RFC 8725. Also parses and checks the claims
+//! of tokens (RFC 7519, section 4.1; RFC 9068).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

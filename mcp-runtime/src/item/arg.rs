@@ -7,7 +7,7 @@ use crate::schema::{
     constant::{Literal, Node, Notes, SchemaDefault},
 };
 
-/// Properties of a parameter that its attributes set. The type of the parameter decides whether it is an argument at all.
+/// Properties of a parameter that its attributes set. A parameter with such properties need not be an argument: that depends on its type.
 #[derive(Debug)]
 pub struct ArgDef {
     pub(crate) name: &'static str,
@@ -95,7 +95,7 @@ impl ArgDef {
         self
     }
 
-    /// Sets the default as the attribute writes it. `ItemParams::add_default` gets its value at run time.
+    /// Sets the default as written in the attribute. `ItemParams::add_default` evaluates the default at run time.
     #[must_use]
     pub const fn default(mut self, literal: Literal) -> Self {
         self.default = Some(literal);

@@ -6,7 +6,7 @@ use crate::schema::{
     constant::{MOST, MOST_NODES, Node, Out, dot_before, equal, panic_with, write_node},
 };
 
-/// Parameters of a tool. If possible, the text of the input schema is made from them at compile time.
+/// Parameters of a tool. The text of the input schema is made from them, at compile time if possible.
 #[derive(Clone, Copy, Debug)]
 pub struct InputSchema {
     pub(crate) properties: &'static [Property],
@@ -27,7 +27,7 @@ pub enum Param {
     Argument(Node),
     /// A struct whose fields are arguments.
     Spread(Node),
-    /// A type without a constant schema. schemars may still make one at run time. The function returns the name of the type.
+    /// A type without a constant schema. schemars may still make a schema at run time. The function returns the name of the type.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     Unknown(fn() -> &'static str),
 }
@@ -137,7 +137,8 @@ const fn judge(arg: &ArgDef, node: &Node) {
     }
 }
 
-/// Checks an argument of a prompt or template. `is_made` is set if it comes from the server or has `FromStr`, so serde does not read it.
+/// Checks an argument of a prompt or template. `is_made` is set if the value comes from the server or is parsed with `FromStr`, so that
+/// serde does not read it.
 #[track_caller]
 pub const fn judge_text(arg: &'static ArgDef, is_made: bool, param: Param) {
     if let Param::Argument(node) = param
@@ -161,7 +162,7 @@ impl InputSchema {
         Self { properties }
     }
 
-    /// Returns the length of the text in bytes; 0 if the text is made at run time.
+    /// Returns the length of the text in bytes. The length is 0 if the text is made at run time.
     pub const fn len(&self) -> usize {
         if !self.is_constant() {
             return 0;
@@ -175,7 +176,7 @@ impl InputSchema {
         self.len() == 0
     }
 
-    /// Returns the text; `N` must be its length.
+    /// Returns the text. `N` must be the length of the text.
     pub const fn render<const N: usize>(&self) -> [u8; N] {
         let mut text = [0; N];
         if N > 0 {
@@ -197,7 +198,7 @@ impl InputSchema {
             if let Param::Spread(node) = self.properties[i].param {
                 let mut j = 0;
                 while let Some(member) = node.member(j) {
-                    // Two parameters that declare the same argument are reported when the server is built.
+                    // If two parameters declare the same argument, the server reports the error when it is built.
                     if self.is_declared_beside(i, member.name()) {
                         return false;
                     }
@@ -209,7 +210,7 @@ impl InputSchema {
         true
     }
 
-    /// Returns whether a parameter other than the one at `index` declares the argument.
+    /// Returns whether another parameter than the one at `index` declares the argument.
     const fn is_declared_beside(&self, index: usize, name: &str) -> bool {
         let mut i = 0;
         while i < self.properties.len() {
@@ -299,7 +300,7 @@ impl RequiredNames {
     }
 }
 
-/// Reasons why the compiler could not make the schema, for the command line.
+/// Reasons why the compiler could not make the schema. The command line shows them.
 #[cfg(feature = "stdio")]
 impl InputSchema {
     /// Returns a sentence for each parameter whose schema is not fully known at compile time.
@@ -319,7 +320,7 @@ impl InputSchema {
 
 #[cfg(feature = "stdio")]
 impl Property {
-    /// Returns a sentence that says what the compiler does not know of the parameter.
+    /// Returns a sentence that says what the compiler does not know about the parameter.
     fn gap(&self) -> String {
         let name = self.arg.name;
         match self.param {

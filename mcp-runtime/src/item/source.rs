@@ -35,9 +35,9 @@ impl fmt::Display for SourceLocation {
     }
 }
 
-/// Returns the text of doc comments without the whitespace at its ends: the margin that `///` leaves, and blank lines.
+/// Returns the text of doc comments without surrounding whitespace: the space after `///`, and blank lines.
 ///
-/// The margin of inner lines stays, because this function runs in const evaluation, which cannot build a new text.
+/// The space at the start of inner lines stays, because this function runs in const evaluation, which cannot build a new text.
 pub const fn trim_doc(text: &'static str) -> &'static str {
     text.trim_ascii()
 }

@@ -1,16 +1,16 @@
-//! URI templates (RFC 6570) of resources: publishing them, and reading the variables back out of a URI.
+//! URI templates (RFC 6570) of resources: their published text, and the values that their variables have in a URI.
 //!
-//! RFC 6570 only defines how variables expand to a URI. To match a URI, this crate defines its own rules:
+//! RFC 6570 only defines how variables expand to a URI. This crate defines its own rules for matching a URI:
 //!
-//! - Every variable outside the query is required and not empty. `{x}`, `{.x}` and `{/x}` stay within one path segment (no `/`, `?`,
-//!   `#`), `{/x*}` takes one or more segments, `{+x}` takes any text. If a URI can be split in several ways, the earlier variable is as
-//!   long as possible: `{name}{.extension}` splits `a.tar.gz` at the last dot.
-//! - Query variables come in any order and may be absent. A URI with a parameter that the template does not name, or with a repeated
-//!   parameter, does not match. The reason: a URI is the name of a resource, and a misspelt name has no resource.
+//! - Every variable outside the query is required and not empty. `{x}`, `{.x}` and `{/x}` match within one path segment (no `/`, `?`,
+//!   `#`), `{/x*}` matches one or more segments, and `{+x}` matches any text. If a URI can be split in several ways, the earlier variable
+//!   is as long as possible: `{name}{.extension}` splits `a.tar.gz` at the last dot.
+//! - Query variables can come in any order and may be absent. A URI does not match if it has a repeated query parameter, or one that the
+//!   template does not name, because a misspelt URI must not name a resource.
 //! - Scheme and host are compared without regard to case, everything else exactly.
-//! - Values are percent-decoded. A value that does not decode to UTF-8 does not match.
-//! - **A value cannot leave its directory.** No value contains a `..` segment or a NUL. A value of `{x}`, `{.x}` or `{/x}` is not an
-//!   absolute path either, even if it is percent-encoded. So a path that joins the value to a directory stays in that directory.
+//! - Values are percent-decoded. A URI whose value does not decode to UTF-8 does not match.
+//! - **A value cannot leave its directory.** No value contains a `..` segment or a NUL. A value of `{x}`, `{.x}` or `{/x}` is never an
+//!   absolute path, even if it is percent-encoded. So if a handler joins such a value to a directory, the path stays in that directory.
 //!
 //! Matching takes time proportional to the length of the URI times the length of the template, because the matcher does not backtrack.
 
@@ -20,7 +20,7 @@ use mcp_runtime_contract::percent;
 
 mod matching;
 
-/// A piece of a template, as the macro writes it.
+/// Piece of a template, as the macro writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Segment {
     /// Literal text.
@@ -36,7 +36,7 @@ pub enum Segment {
     },
 }
 
-/// The operator of a variable.
+/// Operator of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableKind {
     /// `{x}`: text within one path segment.
@@ -99,12 +99,12 @@ impl UriTemplate {
     ///
     /// # Errors
     ///
-    /// Fails if the text is not a supported template. The error says what is wrong.
+    /// Fails if the text is not a supported template. The error describes the problem.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         Self::build(parts(text)?.into_iter())
     }
 
-    /// Puts the pieces together, and checks that the template can be matched.
+    /// Assembles the pieces, and checks that URIs can be matched against the template.
     fn build(pieces: impl Iterator<Item = TemplatePart>) -> Result<Self, String> {
         let mut template =
             Self { parts: Vec::new(), any_case: 0, fixed: Vec::new(), query: Vec::new() };
@@ -206,8 +206,9 @@ impl UriTemplate {
         path.chain(self.query.iter().map(|name| &**name))
     }
 
-    /// Returns the template without the names of its path variables, and the names of all variables. The names of path variables do not
-    /// affect which URIs match. Query variables keep their names, which are part of the URI.
+    /// Returns the template without the names of its path variables, and the names of all variables. Templates that match the same URIs
+    /// have the same text, because the names of path variables have no effect on matching. Query variables keep their names, which are part
+    /// of the URI.
     pub(crate) fn shape(&self) -> (String, Vec<TemplateText>) {
         let mut shape = self.clone();
         let mut names = Vec::new();
@@ -233,7 +234,7 @@ impl UriTemplate {
         self.to_string()
     }
 
-    /// Returns the URI with these variables. A variable that is absent from `variables` is left out.
+    /// Returns the URI with these values. Variables without a value are left out.
     #[cfg(test)]
     pub(crate) fn expand(&self, variables: &[(&str, &str)]) -> String {
         use mcp_runtime_contract::percent::encode;
@@ -273,7 +274,7 @@ impl UriTemplate {
 /// List of the supported operators, for errors.
 const SUPPORTED: &str = "supported are {x}, {+x}, {.x}, {/x}, {/x*}, {?x,y} and {&x,y}";
 
-/// Cuts the text of a template into its pieces.
+/// Splits the text of a template into its pieces.
 fn parts(text: &str) -> Result<Vec<TemplatePart>, String> {
     let mut parts = Vec::new();
     let mut rest = text;

@@ -4,28 +4,28 @@ use core::net::IpAddr;
 
 use crate::call::context::Carrier;
 
-/// Caller, as far as it is known: the key by which limits count.
+/// Key by which limits distinguish callers.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub enum CallerKey<'a> {
-    /// Principal by its name.
+    /// Name of the principal.
     Principal(&'a str),
-    /// Session, or connection of one client, by its number.
+    /// Number of the session, or of the connection if it has a single client.
     Peer(u64),
-    /// Caller without a known principal, by its IPv4 address or its IPv6 network.
+    /// Caller without a known principal: its IPv4 address, or its IPv6 network.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has addresses"))]
     Address(IpAddr),
-    /// HTTP client without a principal, in an application that does not provide its address.
+    /// Callers that cannot be told apart, such as HTTP clients of an application that does not provide their addresses.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such"))]
     Anybody,
 }
 
 impl<'a> CallerKey<'a> {
-    /// Returns the principal of this name. An empty name means that no principal is known.
+    /// Returns the key of the principal with this name. An empty name means that no principal is known.
     pub(crate) fn of_principal(principal: &'a str) -> Self {
         if principal.is_empty() { Self::Anybody } else { Self::Principal(principal) }
     }
 
-    /// Returns the sender of a message: the principal, or the address if none is known.
+    /// Returns the key of the sender of a message: the principal, or the address if no principal is known.
     pub(crate) fn of_sender(carrier: &'a Carrier) -> Self {
         let principal = Self::of_principal(carrier.principal());
         #[cfg(feature = "http")]
@@ -35,7 +35,8 @@ impl<'a> CallerKey<'a> {
         principal
     }
 
-    /// Returns the caller at this address. All IPv6 addresses of a /64 network are one caller, because one client usually has them all.
+    /// Returns the key of the caller at this address. All IPv6 addresses of a /64 network have the same key, because a network of this size
+    /// usually belongs to a single client.
     #[cfg(feature = "http")]
     pub fn of_address(address: IpAddr) -> Self {
         let address = match address.to_canonical() {

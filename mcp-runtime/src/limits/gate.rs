@@ -12,11 +12,11 @@ use std::{
 use super::{caller::CallerKey, rate_limiter::RateLimiter, stats::Limit};
 use crate::model::Rate;
 
-/// Limits of an item. An item without `rate` and `concurrency` has no gate.
+/// Gate that enforces the `rate` and the `concurrency` of an item. An item that sets neither has no gate.
 pub(crate) struct ItemGate {
     limiter: Option<RateLimiter>,
-    /// Maximum number of concurrent calls of all callers together. Callers share it, because the resource behind an item does not grow with
-    /// their number.
+    /// Maximum number of concurrent calls, for all callers together. Callers share this limit, because the resource behind an item does not
+    /// grow with the number of callers.
     concurrency: Option<u32>,
     running: AtomicU32,
     refused: [AtomicU64; 2],
@@ -30,13 +30,13 @@ pub(crate) struct RateConfig {
 }
 
 impl RateConfig {
-    /// Takes the values that are not set from `other`, such as the defaults of the server.
+    /// Replaces unset values with those of `other`, such as the defaults of the server.
     pub(crate) fn or(self, other: Self) -> Self {
         let Self { rate, concurrency } = self;
         Self { rate: rate.or(other.rate), concurrency: concurrency.or(other.concurrency) }
     }
 
-    /// Returns the reason if these limits would refuse every call.
+    /// Returns a description of the problem if these limits would reject every call.
     pub(crate) fn problem(self) -> Option<&'static str> {
         let zero = "with a concurrency of 0 nothing could be called";
         let zero = (self.concurrency == Some(0)).then_some(zero);
@@ -72,7 +72,7 @@ impl Closed {
         }
     }
 
-    /// Returns the error text that the model is told.
+    /// Returns the error text for the model.
     pub(crate) fn text(&self, name: &str) -> String {
         match self {
             Self::TooOften(rate, wait) => {
@@ -88,7 +88,7 @@ impl Closed {
     }
 }
 
-/// Time in seconds, rounded up, so that a caller that waits for the displayed time is let in.
+/// Displays a time in seconds, rounded up, so that a caller that waits for the displayed time is admitted.
 struct Seconds(Duration);
 
 impl fmt::Display for Seconds {
@@ -102,12 +102,12 @@ impl fmt::Display for Seconds {
 }
 
 impl ItemGate {
-    /// Lets a call in. The call counts as running until its permit is dropped.
+    /// Admits a call. If concurrency is limited, the call counts as running until the returned permit is dropped.
     ///
     /// # Errors
     /// Fails if the caller has to wait.
     pub(crate) fn enter(self: &Arc<Self>, who: CallerKey<'_>) -> Result<Option<Permit>, Closed> {
-        // The concurrency is checked first, so that a call that it refuses does not count for the rate.
+        // Concurrency is checked first, so that a call that exceeds it does not count toward the rate.
         let permit = match self.concurrency {
             None => None,
             Some(most) => {
@@ -124,8 +124,8 @@ impl ItemGate {
         Ok(permit)
     }
 
-    /// Returns a permit for a call that was let in before a restart of the server, even if the limit is exceeded. `None` if concurrency is
-    /// not limited.
+    /// Readmits a call that was running before a restart of the server, even if the limit is exceeded. Returns `None` if concurrency is not
+    /// limited.
     pub(crate) fn reenter(self: &Arc<Self>) -> Option<Permit> {
         self.concurrency?;
         self.running.fetch_add(1, Ordering::AcqRel);
@@ -139,13 +139,13 @@ impl ItemGate {
         closed
     }
 
-    /// Returns how many calls were refused because they came too often, and because too many others were running.
+    /// Returns the number of calls that the rate has rejected, and the number that the concurrency limit has rejected.
     pub(crate) fn refused(&self) -> [u64; 2] {
         self.refused.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 }
 
-/// Permit of a running call. Dropping it lets another call in.
+/// Permit of a running call. Dropping the permit makes room for another call.
 pub(crate) struct Permit(Arc<ItemGate>);
 
 impl Drop for Permit {
@@ -205,7 +205,7 @@ mod tests {
         drop(gate.enter(CallerKey::Principal("a")).unwrap());
         let closed = gate.enter(CallerKey::Principal("a")).err();
         assert_eq!(closed, Some(Closed::TooOften(Rate::per_hour(2), Duration::from_secs(1800))));
-        // A call that the rate limit refuses does not count for the limit of concurrent calls.
+        // A call that the rate limit rejects does not count toward the concurrency limit.
         assert!(gate.enter(CallerKey::Principal("b")).is_ok());
         assert_eq!(gate.refused(), [1, 4]);
     }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::caller::CallerKey;
 use crate::model::Rate;
 
-/// Admits each caller as often as a rate allows.
+/// Rate limiter with one rate, which each caller may use up separately.
 pub struct RateLimiter {
     rate: Rate,
     cell_rate: CellRate,
@@ -49,7 +49,7 @@ impl RateLimiter {
         Ok(())
     }
 
-    /// Takes back an attempt that was counted.
+    /// Undoes the count of an attempt.
     #[cfg(feature = "auth")]
     pub fn give_back(&self, who: CallerKey<'_>) {
         let key = self.callers.key(who);
@@ -69,7 +69,7 @@ impl RateLimiter {
     }
 }
 
-/// Interval and slack of a rate, in nanoseconds. Times are nanoseconds since a common moment.
+/// Interval between calls and slack of a rate, in nanoseconds. Points in time are nanoseconds since a common start.
 #[derive(Clone, Copy, Debug)]
 struct CellRate {
     interval: u64,
@@ -81,8 +81,8 @@ impl CellRate {
         Self { interval: rate.interval(), slack: rate.slack() }
     }
 
-    /// Admits a call at `now` of a caller whose next call is due at `due`. Returns the due time of the caller's next call. A caller whose
-    /// `due` time has passed is equal to a new caller.
+    /// Admits a call at the time `now` by a caller whose next call is due at the time `due`. Returns the due time of the call after this
+    /// one. A caller whose due time has passed is equal to a new caller.
     ///
     /// # Errors
     /// Fails if the call comes too early. The call then does not count. The error is the time to wait.
@@ -95,10 +95,10 @@ impl CellRate {
     }
 }
 
-/// Number of shards of the table of callers.
+/// Number of shards of [`CallerTable`].
 const SHARDS: usize = 16;
 
-/// Callers by a keyed hash, so that clients cannot make two callers collide. The table has several shards, so that different callers
+/// Table of callers. Its hash is keyed, so that clients cannot cause collisions. Its shards have separate locks, so that different callers
 /// seldom wait for each other.
 struct CallerTable {
     hasher: RandomState,
@@ -109,7 +109,7 @@ struct CallerTable {
 struct CallerShard {
     /// Due time of the next call of each caller, in nanoseconds since the first call of any caller.
     kept: FxHashMap<u64, u64>,
-    /// Number of entries at which the shard is searched for entries that can be dropped.
+    /// Number of entries at which the shard is swept for entries that can be dropped.
     look_at: usize,
 }
 
@@ -123,7 +123,7 @@ impl CallerTable {
     }
 
     fn shard(&self, key: u64) -> MutexGuard<'_, CallerShard> {
-        // The hash table of a shard uses the highest and the lowest bits, so the shard is chosen by bits between them.
+        // The hash table of a shard uses the highest and the lowest bits of the hash, so the bits between them select the shard.
         let at = (key >> 32) as usize % SHARDS;
         self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -136,10 +136,10 @@ impl CallerTable {
 
 impl CallerShard {
     const LEAST: usize = 16;
-    /// Maximum number of callers in a shard. All shards together have 8,192.
+    /// Maximum number of callers in a shard. All shards together hold at most 8,192 callers.
     const MOST: usize = 512;
 
-    /// Returns the due time of this caller's next call. Adds the caller to the shard if it is new.
+    /// Returns the due time of this caller's next call. Adds a new caller to the shard.
     fn due(&mut self, key: u64, now: u64) -> &mut u64 {
         if self.kept.len() >= self.look_at.max(Self::LEAST) && !self.kept.contains_key(&key) {
             self.make_room(now);
@@ -151,13 +151,13 @@ impl CallerShard {
         // A caller whose `due` time has passed is equal to a new caller, so its entry can be dropped.
         self.kept.retain(|_, due| *due > now);
         if self.kept.len() >= Self::MOST {
-            // Dropping the caller with the shortest wait makes the least difference.
+            // No entry can be dropped for free. Dropping the caller with the shortest wait changes the rate least.
             if let Some(key) = self.kept.iter().min_by_key(|(_, due)| **due).map(|(key, _)| *key) {
                 self.kept.remove(&key);
             }
         }
         self.kept.shrink_to(2 * self.kept.len());
-        // The next search comes at twice the size, so that its cost for each new caller does not grow with the table.
+        // The next sweep runs at twice the size, so that the cost per new caller does not grow with the table.
         self.look_at = (2 * self.kept.len()).clamp(Self::LEAST, Self::MOST);
     }
 }

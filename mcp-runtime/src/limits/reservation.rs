@@ -1,4 +1,4 @@
-//! Reservation of a running call: a permit of its item, and the bytes of a large request.
+//! Resources that a running call holds: a permit of its item, and the bytes of a large request.
 
 use std::sync::{
     Arc,
@@ -7,11 +7,11 @@ use std::sync::{
 
 use super::gate::Permit;
 
-/// Reservation that a call holds while it runs: a permit of its item, and the bytes of a large request. Most calls have neither.
+/// Permit and bytes that a call holds while it runs. Most calls have neither.
 #[derive(Default)]
 pub(crate) struct Reservation {
     permit: Option<Permit>,
-    /// Bytes of the request, which the handler may keep in memory.
+    /// Size of the request, which the handler may keep in memory.
     request: Option<TakenBytes>,
 }
 
@@ -25,11 +25,11 @@ impl Reservation {
     }
 }
 
-/// Number of bytes that all clients together have taken.
+/// Number of bytes that all holders together have taken.
 #[derive(Debug, Default)]
 pub(crate) struct ByteBudget(AtomicUsize);
 
-/// Bytes that one holder has taken. They are given back on drop.
+/// Bytes that one holder has taken from a budget. Dropping the value returns them.
 #[derive(Debug, Default)]
 pub(crate) struct TakenBytes {
     budget: Option<Arc<ByteBudget>>,
@@ -37,7 +37,7 @@ pub(crate) struct TakenBytes {
 }
 
 impl TakenBytes {
-    /// Takes more bytes. `most` is the maximum for all holders together. Returns whether there was room.
+    /// Takes more bytes, unless all holders together would then have more than `most`. Returns whether the bytes were taken.
     #[must_use]
     pub(crate) fn grow(&mut self, budget: &Arc<ByteBudget>, bytes: usize, most: usize) -> bool {
         let budget = self.budget.get_or_insert_with(|| budget.clone());
@@ -49,14 +49,14 @@ impl TakenBytes {
         is_taken
     }
 
-    /// Takes more bytes than there is room for. The caller has made sure that the same number of bytes is about to be given back.
+    /// Takes more bytes, even beyond the maximum. The caller has made sure that other holders are about to return as many bytes.
     #[cfg(feature = "http")]
     pub(crate) fn grow_over(&mut self, budget: &Arc<ByteBudget>, bytes: usize) {
         self.budget.get_or_insert_with(|| budget.clone()).0.fetch_add(bytes, Ordering::AcqRel);
         self.bytes += bytes;
     }
 
-    /// Gives bytes back, no more than were taken.
+    /// Returns bytes to the budget, but no more than were taken.
     pub(crate) fn shrink(&mut self, bytes: usize) {
         if let Some(budget) = &self.budget {
             let bytes = bytes.min(self.bytes);

@@ -1,8 +1,8 @@
 //! Fair shares of the limits of all clients together.
 //!
-//! A limit that is shared fairly is a [`Pool`]. Every amount that is taken from a pool counts for a [`Tenant`]: one principal, or one
-//! address if no principal is known. While more than an eighth of a pool is free, every tenant can take as much as it asks for. From the
-//! last eighth, a tenant can take only while it holds less than what is left, so that something always remains for other tenants.
+//! Each limit that is shared fairly is a [`Pool`]. Every amount that is taken from a pool belongs to a [`Tenant`]: one principal, or one
+//! address if no principal is known. While more than an eighth of a pool is free, a tenant can take any amount. From the last eighth, a
+//! tenant can take only while it holds less than what is left, so that other tenants always find something.
 
 use std::{
     collections::HashMap,
@@ -24,21 +24,21 @@ pub(crate) enum Pool {
     Subscriptions,
     /// Tasks that run, and calls that may become one.
     Tasks,
-    /// Bytes of the state that calls keep in the process between their rounds.
+    /// Bytes of the state that the process keeps between the rounds of calls.
     Rounds,
-    /// Spent rounds of calls, which are remembered so that they cannot be sent twice.
+    /// Rounds that clients have already sent back. They are remembered, so that a client cannot send a round twice.
     #[cfg_attr(
         not(feature = "state-key"),
         allow(dead_code, reason = "only sealed rounds are remembered apart from their state")
     )]
     SpentRounds,
-    /// Sessions over HTTP, of both kinds.
+    /// HTTP sessions, including those of HTTP+SSE.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has sessions"))]
     Sessions,
-    /// Connections of the server that a waiting call or an open stream occupies.
+    /// Connections that a waiting call or an open stream occupies.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has connections"))]
     Connections,
-    /// Streams over HTTP that are open.
+    /// Open streams over HTTP.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
     Streams,
 }
@@ -55,15 +55,15 @@ const SHARDS: usize = 16;
 pub(crate) struct Shares {
     used: Arc<PoolCounts>,
     hasher: RandomState,
-    /// Tenants by a keyed hash, so that clients cannot cause collisions. The table has several shards. Finding an existing tenant takes
-    /// only a read lock.
+    /// Tenants by a keyed hash, so that clients cannot cause collisions. Each shard has a lock of its own, and finding an existing tenant
+    /// takes only a read lock.
     tenants: [RwLock<TenantShard>; SHARDS],
 }
 
 #[derive(Default)]
 struct TenantShard {
     known: HashMap<u64, Weak<Tenant>>,
-    /// Size at which the tenants that hold nothing any more are removed.
+    /// Size at which the shard is swept for tenants without shares.
     sweep_at: usize,
 }
 
@@ -72,7 +72,7 @@ struct TenantShard {
 pub(crate) struct Tenant {
     /// Name of the principal, empty if none is known.
     principal: Box<str>,
-    /// False for the single tenant that stands for all clients that cannot be told apart.
+    /// False for the single tenant of all clients that cannot be told apart.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only sessions make room"))]
     is_known: bool,
     held: PoolCounts,
@@ -84,24 +84,24 @@ pub(crate) struct Tenant {
 #[derive(Debug)]
 pub(crate) struct Share {
     tenant: Arc<Tenant>,
-    /// Amount in the unit of the pool: a count, or bytes. A `u32` keeps the share small, because every idle session holds a share. No share
-    /// comes near 4 GiB.
+    /// Amount in the unit of the pool: a count, or bytes. A `u32` is enough, because no share comes near 4 GiB. It keeps the share small,
+    /// which matters because every idle session holds one.
     amount: u32,
     pool: Pool,
 }
 
-/// Reason why a tenant gets nothing from a pool.
+/// Reason why a tenant gets no share of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoShare {
     /// Too little is left.
     Empty,
     /// The rest is reserved for tenants that have less.
     Reserved,
-    /// The tenant has as much as one tenant may have.
+    /// The tenant already holds as much as one tenant may hold.
     Own,
 }
 
-/// Amounts that may be taken from a pool.
+/// Maximum amounts that may be taken from a pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capacity {
     /// Amount for all tenants together.
@@ -117,7 +117,7 @@ impl From<usize> for Capacity {
 }
 
 impl Capacity {
-    /// Whether a tenant that holds `held` may take more from a pool of which `used` is taken.
+    /// Checks whether a tenant that holds `held` may take `amount` from a pool of which `used` is taken.
     fn admits(self, used: usize, held: usize, amount: usize) -> Result<(), NoShare> {
         if held.saturating_add(amount) > self.each {
             return Err(NoShare::Own);
@@ -134,14 +134,14 @@ impl Capacity {
 }
 
 impl Shares {
-    /// Returns the tenant of a caller. A caller that holds nothing yet gets a new tenant.
+    /// Returns the tenant of a caller. Creates a tenant if the caller holds no share yet.
     pub(crate) fn tenant(&self, who: CallerKey<'_>) -> Arc<Tenant> {
         let principal = match who {
             CallerKey::Principal(name) => name,
             CallerKey::Peer(_) | CallerKey::Address(_) | CallerKey::Anybody => "",
         };
         let key = self.hasher.hash_one(who);
-        // The hash table of a shard uses the highest and the lowest bits, so the shard is chosen by bits between them.
+        // The hash table of a shard uses the highest and the lowest bits of the hash, so the bits between them select the shard.
         let shard = &self.tenants[(key >> 32) as usize % SHARDS];
         let find = |shard: &TenantShard| {
             let found = shard.known.get(&key).and_then(Weak::upgrade);
@@ -168,7 +168,7 @@ impl Shares {
         self.used[pool as usize].load(Ordering::Acquire)
     }
 
-    /// Whether every tenant may take one more, however much it holds.
+    /// Whether every tenant may take one more unit, even the tenant that holds the most.
     pub(crate) fn has_plenty(&self, pool: Pool, all: usize) -> bool {
         Capacity::from(all).admits(self.used(pool), usize::MAX - 1, 1).is_ok()
     }
@@ -193,7 +193,7 @@ impl TenantShard {
         if self.known.len() >= self.sweep_at.max(Self::LEAST) {
             self.known.retain(|_, tenant| tenant.strong_count() > 0);
             self.known.shrink_to(2 * self.known.len());
-            // The next sweep comes at twice the size, so that its cost for each new tenant does not grow with the table.
+            // The next sweep runs at twice the size, so that the cost per new tenant does not grow with the table.
             self.sweep_at = 2 * self.known.len();
         }
         self.known.insert(key, Arc::downgrade(tenant));
@@ -206,7 +206,7 @@ impl Tenant {
         &self.principal
     }
 
-    /// Whether the clients of this tenant can be told apart from all others.
+    /// Whether the clients of this tenant can be told apart from all other clients.
     #[cfg(feature = "http")]
     pub(crate) fn is_known(&self) -> bool {
         self.is_known
@@ -217,26 +217,26 @@ impl Tenant {
         self.held[pool as usize].load(Ordering::Acquire)
     }
 
-    /// Checks whether the tenant may take one more.
+    /// Checks whether the tenant may take one more unit.
     ///
     /// # Errors
-    /// Fails if the tenant may hold no more. The error says why.
+    /// Fails if the tenant may hold no more. The error is the reason.
     pub(crate) fn admits(&self, pool: Pool, capacity: Capacity) -> Result<(), NoShare> {
         let used = self.used[pool as usize].load(Ordering::Acquire);
         capacity.admits(used, self.held(pool), 1)
     }
 
-    /// Whether the tenant could take `amount` from a pool if it gave back all that it holds of the pool.
+    /// Whether the tenant could take `amount` from a pool if the tenant first returned everything that it holds of the pool.
     pub(crate) fn could_take(&self, pool: Pool, amount: usize, all: usize) -> bool {
         let used = self.used[pool as usize].load(Ordering::Acquire);
         let by_others = used.saturating_sub(self.held(pool));
         Capacity::from(all).admits(by_others, 0, amount).is_ok()
     }
 
-    /// Takes a part of a pool.
+    /// Takes `amount` from a pool.
     ///
     /// # Errors
-    /// Fails without taking anything if the pool refuses the tenant. The error says why.
+    /// Fails without taking anything if the pool refuses the tenant. The error is the reason.
     pub(crate) fn take(
         self: &Arc<Self>,
         pool: Pool,
@@ -248,7 +248,7 @@ impl Tenant {
         Ok(Share { tenant: self.clone(), pool, amount: small })
     }
 
-    /// Takes one from a pool, even if the pool would refuse the tenant.
+    /// Takes one unit from a pool, even if the pool would refuse the tenant.
     pub(crate) fn hold(self: &Arc<Self>, pool: Pool) -> Share {
         self.held[pool as usize].fetch_add(1, Ordering::AcqRel);
         self.used[pool as usize].fetch_add(1, Ordering::AcqRel);
@@ -257,7 +257,7 @@ impl Tenant {
 
     fn count(&self, pool: Pool, amount: usize, capacity: Capacity) -> Result<(), NoShare> {
         let (held, used) = (&self.held[pool as usize], &self.used[pool as usize]);
-        // The amount is counted before the check, so that two concurrent calls see each other's amounts.
+        // The amount is counted before the check, so that two concurrent calls of one tenant see each other's amounts.
         let before = held.fetch_add(amount, Ordering::AcqRel);
         let mut refused = NoShare::Empty;
         let room = |used: usize| {
@@ -283,10 +283,10 @@ impl Share {
         &self.tenant
     }
 
-    /// Takes more of the same pool.
+    /// Takes more from the same pool.
     ///
     /// # Errors
-    /// Fails without taking more if the pool refuses the tenant. The error says why.
+    /// Fails without taking more if the pool refuses the tenant. The error is the reason.
     pub(crate) fn grow(&mut self, amount: usize, all: usize) -> Result<(), NoShare> {
         let grown = u32::try_from(amount).ok().and_then(|more| self.amount.checked_add(more));
         let grown = grown.ok_or(NoShare::Own)?;
@@ -295,7 +295,7 @@ impl Share {
         Ok(())
     }
 
-    /// Gives a part of the share back.
+    /// Returns a part of the share to the pool.
     pub(crate) fn shrink(&mut self, amount: usize) {
         let amount = u32::try_from(amount).unwrap_or(u32::MAX).min(self.amount);
         self.amount -= amount;
@@ -315,7 +315,7 @@ mod tests {
 
     const POOL: Pool = Pool::Tasks;
 
-    /// Takes one share after the other until the tenant is refused.
+    /// Takes one unit after another until the pool refuses the tenant.
     fn take_all(tenant: &Arc<Tenant>, all: usize) -> (Vec<Share>, NoShare) {
         let mut taken = Vec::new();
         loop {

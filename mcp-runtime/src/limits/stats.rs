@@ -1,4 +1,4 @@
-//! Counters of refusals, one for each limit, and the statistics that authors of servers read from them.
+//! Counters of refusals, one for each limit, and the statistics that a server reads from them.
 
 use std::{
     fmt,
@@ -13,8 +13,17 @@ use tokio::time::Instant;
 
 macro_rules! limit {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// Limit whose refusals are counted: one of the [`Limits`](crate::limits::Limits), a limit that an item declares, or a limit of the
-        /// `AuthorizationServer`.
+        /// Limit whose refusals [`Stats`] counts.
+        ///
+        /// A limit is one of the [`Limits`](crate::limits::Limits), a limit that an item declares, or a limit of the
+        /// `AuthorizationServer` of the crate `mcp-runtime-authorization-server`.
+        ///
+        /// ```
+        /// use mcp_runtime::limits::Limit;
+        ///
+        /// assert_eq!(Limit::MaxTotalCalls.name(), "max_total_calls");
+        /// assert!(Limit::ALL.contains(&Limit::Rate));
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Limit { $($(#[$doc])* $variant,)* }
@@ -23,7 +32,7 @@ macro_rules! limit {
             /// All limits.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// Returns the name of the limit: the name of its setting, if it has one.
+            /// Returns the name of the limit, which is the name of its setting if there is one.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
@@ -44,27 +53,27 @@ limit! {
     MaxTotalCalls = "max_total_calls",
     /// URIs that were too long to subscribe to.
     Uri = "uri",
-    /// Clients whose description of themselves and their capabilities was too long.
+    /// Clients that sent too much data about themselves and their capabilities.
     Client = "client",
-    /// Connections that were closed to make room, or refused, because there were too many.
+    /// Connections that were refused, or closed in favour of new connections, because there were too many.
     Connections = "connections",
-    /// HTTP bodies and calls for which there was no room beside other large messages.
+    /// HTTP bodies and calls that were refused because all large messages together were too large.
     AllBodies = "all_bodies",
-    /// HTTP responses for which there was no room beside unread responses.
+    /// HTTP responses that were refused because all unread responses together were too large.
     AllAnswers = "all_answers",
     /// Subscriptions whose URIs were too long in total.
     SubscriptionBytes = "subscription_bytes",
-    /// Subscriptions for which there was no room beside others.
+    /// Subscriptions that were refused because those of all clients together were too large.
     AllSubscriptionBytes = "all_subscription_bytes",
     /// Subscriptions beyond the limit of one session, or of the listen streams of one connection.
     Subscriptions = "subscriptions",
-    /// Streams beyond the limit of one connection or session. A listen stream is refused, a stream of a session cannot be resumed.
+    /// Streams beyond the limit of one connection or session. A listen stream is refused. A stream of a session cannot be resumed.
     Streams = "streams",
     /// Streams beyond the limit of all clients together.
     AllStreams = "all_streams",
-    /// HTTP+SSE messages of clients that have not read their stream for too long.
+    /// HTTP+SSE messages that were refused because their client had not read its stream for too long.
     EventBytes = "event_bytes",
-    /// Streams of sessions that could not be resumed, because the events that the client had missed are not kept any more.
+    /// Streams of sessions that could not be resumed, because the server had dropped the events that the client had missed.
     Events = "events",
     /// Sessions beyond the limit of all clients together.
     Sessions = "sessions",
@@ -78,7 +87,7 @@ limit! {
     QuestionTime = "question_time",
     /// Calls whose state between two rounds was too large.
     State = "state",
-    /// Rounds of calls that were dropped to make room before they had expired, or for which there was no room.
+    /// Rounds of calls that were refused, or dropped before they had expired, because the rounds of all clients together were too large.
     AllState = "all_state",
     /// Tasks beyond the limit of all clients together.
     Tasks = "tasks",
@@ -90,17 +99,18 @@ limit! {
     Concurrency = "concurrency",
     /// Login attempts beyond the limit of one authorization or one address.
     LoginAttempts = "login_attempts",
-    /// Authorizations that were begun too often from one address, or that were dropped to make room before a user had decided.
+    /// Authorizations that were begun too often from one address, or that were dropped in favour of newer ones before a user had decided.
     Authorizations = "authorizations",
     /// Clients that registered themselves too often from one address.
     Registrations = "registrations",
-    /// Clients for which there was no room, or that were dropped to make room before they had been used.
+    /// Clients that could not be registered because there were too many, or that were dropped in favour of newer ones before their first
+    /// use.
     RegisteredClients = "registered_clients",
     /// Lookups of client metadata that came too often from one address, or while too many others were running.
     ClientDocuments = "client_documents",
-    /// Authorization codes for which there was no room.
+    /// Authorization codes that were refused because there were too many.
     Codes = "codes",
-    /// Logins for which there was no room, or that ended because their user had too many.
+    /// Logins that were refused because there were too many, or that ended because their user had too many.
     Logins = "logins",
 }
 
@@ -119,11 +129,11 @@ pub struct RefusalCounters {
 #[derive(Default)]
 struct RefusalCounter {
     refused: AtomicU64,
-    /// Time of the last warning, in milliseconds since the first refusal, plus one. 0 means that there was no warning yet.
+    /// Time of the last warning, in milliseconds since the first refusal, plus one. 0 means that no warning has been logged yet.
     warned: AtomicU64,
 }
 
-// Arrays of more than 32 elements have no `Default`, so it cannot be derived.
+// `Default` cannot be derived, because arrays of more than 32 elements do not implement it.
 impl Default for RefusalCounters {
     fn default() -> Self {
         let counts = std::array::from_fn(|_| RefusalCounter::default());
@@ -132,7 +142,7 @@ impl Default for RefusalCounters {
 }
 
 impl RefusalCounters {
-    /// Minimum time between two warnings about a limit, so that a flood of refusals does not flood the log.
+    /// Minimum time between two warnings about the same limit, so that a flood of refusals does not flood the log.
     const WARNING_PAUSE: Duration = Duration::from_secs(10);
 
     /// Counts and logs a refusal. The log contains no text from the client.
@@ -141,7 +151,7 @@ impl RefusalCounters {
         self.refuse_of(limit, format_args!("the server"));
     }
 
-    /// Counts and logs a refusal of an item. `of` names the item.
+    /// Counts and logs a refusal. `of` names the item or the server that refused.
     #[cold]
     pub fn refuse_of(&self, limit: Limit, of: impl fmt::Display) {
         let count = &self.counts[limit as usize];
@@ -169,7 +179,12 @@ impl RefusalCounters {
     }
 }
 
-/// Counts of the calls and the refusals of a server: [`Handle::stats`](crate::Handle::stats).
+/// Counts of the calls and the refusals of a server.
+///
+/// [`Handle::stats`](crate::Handle::stats) returns them. The refusals are those of the [`Limits`](crate::limits::Limits), of items with a
+/// `rate` or a `concurrency`, and of an `AuthorizationServer`, which limits for example login attempts and registrations.
+///
+/// The counters are read one after another, so two numbers may belong to different moments.
 ///
 /// ```
 /// use mcp_runtime::{limits::Limit, prelude::*};
@@ -182,11 +197,6 @@ impl RefusalCounters {
 /// }
 /// # fn main() {}
 /// ```
-///
-/// The refusals are those of the [`Limits`](crate::limits::Limits), of items with a `rate` or a `concurrency`, and of an
-/// `AuthorizationServer`. An `AuthorizationServer` refuses login attempts, registrations, and requests for which it has no room.
-///
-/// Each number is counted on its own, so two of them may belong to different moments.
 #[derive(Clone, Debug)]
 pub struct Stats {
     pub(crate) calls: usize,
@@ -194,7 +204,22 @@ pub struct Stats {
     pub(crate) items: Vec<ItemStats>,
 }
 
-/// Refusals of an item with `rate` or `concurrency`.
+/// Counts of the refusals of one item that has a `rate` or a `concurrency`.
+///
+/// [`Stats::items`] returns them.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Names the items that are called too often.
+/// #[tool]
+/// fn busy_items(server: Handle) -> String {
+///     let stats = server.stats();
+///     let busy = stats.items().iter().filter(|item| item.too_often() > 0);
+///     busy.map(|item| item.name()).collect::<Vec<_>>().join(", ")
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Clone, Debug)]
 pub struct ItemStats {
     pub(crate) kind: &'static str,
@@ -219,7 +244,7 @@ impl Stats {
         self.refused.iter().copied()
     }
 
-    /// Returns the current items that have a `rate` or a `concurrency`.
+    /// Returns the counts of the current items that have a `rate` or a `concurrency`.
     pub fn items(&self) -> &[ItemStats] {
         &self.items
     }
@@ -236,12 +261,12 @@ impl ItemStats {
         &self.name
     }
 
-    /// Returns the number of calls that were refused by the `rate`, because they came too often.
+    /// Returns the number of calls that the `rate` has refused because they came too often.
     pub fn too_often(&self) -> u64 {
         self.rate
     }
 
-    /// Returns the number of calls that were refused by the `concurrency`, because too many were running.
+    /// Returns the number of calls that the `concurrency` has refused because too many others were running.
     pub fn too_many(&self) -> u64 {
         self.concurrency
     }

@@ -1,9 +1,24 @@
-//! The client: its name, its capabilities and the level of its log.
+//! Data about the client: its name, its capabilities and the level of its log.
 
 use super::Meta;
 
-/// Name, version and capabilities that the client sends about itself. Nothing here is verified, so do not use it to decide what a caller
-/// may do.
+/// Name, version and capabilities that a client declares about itself.
+///
+/// The server does not verify these values, so do not use them to decide what a caller may do. Handlers get them with
+/// [`Client`](crate::extract::Client) or [`Context::client`](crate::Context::client).
+///
+/// Specification: Base protocol, Lifecycle.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Names the program that calls.
+/// #[tool]
+/// fn who(client: Client) -> String {
+///     format!("{} {}", client.name, client.version)
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientInfo {
@@ -17,7 +32,11 @@ pub struct ClientInfo {
 }
 
 impl ClientInfo {
-    /// Whether the client declared this capability, such as `sampling` or `elicitation.url`.
+    /// Returns whether the client has declared this capability, such as `sampling` or `elicitation.url`.
+    ///
+    /// ```
+    /// assert!(!mcp_runtime::extract::ClientInfo::default().can("elicitation.url"));
+    /// ```
     pub fn can(&self, capability: &str) -> bool {
         let mut names = capability.split('.');
         let mut found = names.next().and_then(|name| self.capabilities.0.get(name));
@@ -27,7 +46,7 @@ impl ClientInfo {
         found.is_some_and(|found| !found.is_null())
     }
 
-    /// Whether the client declared this extension of the protocol, such as `io.modelcontextprotocol/tasks`.
+    /// Returns whether the client has declared this extension of the protocol, such as `io.modelcontextprotocol/tasks`.
     ///
     /// ```
     /// assert!(!mcp_runtime::extract::ClientInfo::default().has_extension("io.modelcontextprotocol/tasks"));
@@ -39,18 +58,23 @@ impl ClientInfo {
             .is_some_and(|extension| !extension.is_null())
     }
 
-    /// Whether the client can show a form to its user (`elicitation`, client/elicitation). A bare `elicitation: {}` means this too. A
-    /// client with `elicitation: { "url": {} }` can only open addresses.
+    /// Returns whether the client can show a form to its user (`elicitation`).
+    ///
+    /// A client declares forms with `elicitation.form` or with a bare `elicitation: {}`. A client with `elicitation: { "url": {} }` can
+    /// only open URLs.
+    ///
+    /// Specification: Client features, Elicitation.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
-    /// /// Removes a file, after a question where the client can ask one.
+    /// /// Removes a file, after a question if the client can ask one.
     /// #[tool(destructive)]
     /// async fn remove(ctx: &Context, path: &str) -> String {
-    ///     match ctx.client().can_elicit() {
-    ///         true => format!("would ask about {path}"),
-    ///         false => format!("would leave {path} alone"),
+    ///     if ctx.client().can_elicit() {
+    ///         format!("would ask about {path}")
+    ///     } else {
+    ///         format!("would leave {path} alone")
     ///     }
     /// }
     /// # fn main() {}
@@ -59,7 +83,9 @@ impl ClientInfo {
         self.can("elicitation.form") || (self.can("elicitation") && !self.can("elicitation.url"))
     }
 
-    /// Whether the client lets servers use its model (`sampling`, client/sampling).
+    /// Returns whether the client lets servers use its model (`sampling`).
+    ///
+    /// Specification: Client features, Sampling.
     ///
     /// ```
     /// assert!(!mcp_runtime::extract::ClientInfo::default().can_sample());
@@ -68,7 +94,9 @@ impl ClientInfo {
         self.can("sampling")
     }
 
-    /// Whether the client lists the directories that the user works in (`roots`, client/roots).
+    /// Returns whether the client lists the directories that the user works in (`roots`).
+    ///
+    /// Specification: Client features, Roots.
     ///
     /// ```
     /// assert!(!mcp_runtime::extract::ClientInfo::default().can_list_roots());
@@ -78,8 +106,8 @@ impl ClientInfo {
     }
 }
 
-/// Capabilities of the client that an item may use while it runs. They are known before the item runs, so that a client that lacks one can
-/// be rejected before anything is sent.
+/// Capabilities of the client that an item may use. They are known before the item runs, so that the server can reject a client that lacks
+/// one of them before it sends anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asks {
     elicitation: bool,
@@ -93,7 +121,7 @@ impl Asks {
         Self { elicitation: false, sampling: false, roots: false }
     }
 
-    /// Adds a form that the user fills in. Asking through a URL is a separate capability.
+    /// Adds the capability to show forms. Sending the user to a URL is a separate capability.
     #[must_use]
     pub const fn elicitation(mut self) -> Self {
         self.elicitation = true;
@@ -122,7 +150,7 @@ impl Asks {
         self.elicitation
     }
 
-    /// Returns the union of both sets of capabilities.
+    /// Returns the union of the two sets of capabilities.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
@@ -132,7 +160,7 @@ impl Asks {
         }
     }
 
-    /// Returns the capabilities that this client did not declare; empty if it declared all of them.
+    /// Returns the capabilities that this client has not declared. The result is empty if the client has declared all of them.
     #[must_use]
     pub(crate) fn missing(self, client: &ClientInfo) -> Self {
         Self {
@@ -164,7 +192,18 @@ impl Asks {
     }
 }
 
-/// The eight levels of RFC 5424 that clients filter log messages by, least severe first.
+/// Severity of a log message, as in RFC 5424. The levels are ordered from least to most severe.
+///
+/// A client sets the lowest level that it wants to receive.
+///
+/// Specification: Server features, Logging.
+///
+/// ```
+/// use mcp_runtime::logging::Level;
+///
+/// assert!(Level::Warning < Level::Error);
+/// assert_eq!(Level::Warning.name(), "warning");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Level {
@@ -172,17 +211,17 @@ pub enum Level {
     Debug,
     /// General information.
     Info,
-    /// Normal but significant.
+    /// A normal but significant event.
     Notice,
-    /// Something looks wrong.
+    /// A sign of a possible problem.
     Warning,
-    /// Something failed.
+    /// A failed operation.
     Error,
-    /// A component failed.
+    /// A failed component.
     Critical,
-    /// Action must be taken at once.
+    /// A condition that requires immediate action.
     Alert,
-    /// The system is unusable.
+    /// An unusable system.
     Emergency,
 }
 
@@ -198,7 +237,7 @@ impl Level {
         Self::Emergency,
     ];
 
-    /// The level's name on the wire.
+    /// Returns the name of the level on the wire, such as `warning`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Debug => "debug",

@@ -10,6 +10,12 @@ use base64::{
 use super::Meta;
 
 /// Author of a message, or intended recipient of a piece of content.
+///
+/// ```
+/// use mcp_runtime::content::{Role, Text};
+///
+/// let text = Text::new("Ask the user to confirm.").audience(&[Role::Assistant]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The user.
@@ -32,6 +38,8 @@ impl Role {
 }
 
 /// Hints on how a client should use a piece of content.
+///
+/// Each type of content has methods that set them, such as [`Text::audience`] and [`Text::priority`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Annotations {
     pub(crate) audience: Vec<Role>,
@@ -54,7 +62,7 @@ impl BinaryData {
         }
     }
 
-    /// Accepts base64 with and without padding, since clients differ.
+    /// Decodes base64 with or without padding, because clients differ.
     pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
         const LENIENT: GeneralPurposeConfig =
             GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
@@ -68,7 +76,23 @@ pub(crate) struct Extras {
     pub(crate) meta: Option<Meta>,
 }
 
-/// A block of a tool's result or of a prompt's message.
+/// Block of a tool's result or of a prompt's message.
+///
+/// Return a `Vec<Content>` for blocks of several kinds. A handler with a single block can return the type of the block itself, or a
+/// `String`.
+///
+/// Specification: Server features, Tools (tool result).
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Describes a chart and shows it.
+/// #[tool]
+/// fn chart() -> Vec<Content> {
+///     vec!["Sales by month".into(), Image::png(vec![0x89, b'P', b'N', b'G']).into()]
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Content {
@@ -76,9 +100,9 @@ pub enum Content {
     Text(Text),
     /// A picture.
     Image(Image),
-    /// A sound (2025-03-26 and later; older clients get a text that says what it was).
+    /// A sound (2025-03-26 and later). Older clients get a text that describes it.
     Audio(Audio),
-    /// A reference to a resource (2025-06-18 and later; older clients get its URI as text).
+    /// A reference to a resource (2025-06-18 and later). Older clients get its URI as text.
     ResourceLink(ResourceLink),
     /// The contents of a resource.
     Embedded(Embedded),
@@ -87,28 +111,28 @@ pub enum Content {
 macro_rules! annotated {
     ($($ty:ident)*) => {$(
         impl $ty {
-            /// Sets the roles that the content is for. By default no audience is sent, so the content is for all roles.
+            /// Sets the roles that the content is for. By default the content is for all roles.
             #[must_use]
             pub fn audience(mut self, roles: &[Role]) -> Self {
                 self.extras_mut().annotations.audience = roles.to_vec();
                 self
             }
 
-            /// Sets how important the content is, from 0 (optional) to 1 (required).
+            /// Sets the importance of the content, from 0 (optional) to 1 (required). Values outside of this range are clamped.
             #[must_use]
             pub fn priority(mut self, priority: f64) -> Self {
                 self.extras_mut().annotations.priority = Some(priority.clamp(0.0, 1.0));
                 self
             }
 
-            /// Sets when the content last changed, as an ISO 8601 time (2025-06-18 and later).
+            /// Sets the time of the last change to the content, in ISO 8601 (2025-06-18 and later).
             #[must_use]
             pub fn last_modified(mut self, time: impl Into<String>) -> Self {
                 self.extras_mut().annotations.last_modified = Some(time.into());
                 self
             }
 
-            /// Sets the `_meta` (2025-06-18 and later).
+            /// Sets the `_meta` of the content (2025-06-18 and later).
             #[must_use]
             pub fn meta(mut self, meta: Meta) -> Self {
                 self.extras_mut().meta = Some(meta);
@@ -129,7 +153,14 @@ macro_rules! annotated {
 }
 annotated! { Text Image Audio ResourceLink Embedded }
 
-/// A text with annotations. Without annotations a plain `String` is enough.
+/// Text with annotations. If you need no annotations, use a plain `String`.
+///
+/// ```
+/// use mcp_runtime::content::{Role, Text};
+///
+/// let text = Text::new("3 files changed").audience(&[Role::User]).priority(0.3);
+/// assert_eq!(text.as_str(), "3 files changed");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
     pub(crate) text: String,
@@ -160,13 +191,13 @@ impl From<&str> for Content {
     }
 }
 
-/// A picture.
+/// Picture.
 ///
 /// ```
 /// use mcp_runtime::content::Image;
 ///
 /// let image = Image::png(vec![0x89, b'P', b'N', b'G']);
-/// # let _ = image;
+/// assert_eq!(image.media_type(), "image/png");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
@@ -175,7 +206,14 @@ pub struct Image {
     pub(crate) extras: Option<Box<Extras>>,
 }
 
-/// A sound.
+/// Sound (2025-03-26 and later). Older clients get a text that describes it.
+///
+/// ```
+/// use mcp_runtime::content::Audio;
+///
+/// let beep = Audio::wav(vec![b'R', b'I', b'F', b'F']);
+/// assert_eq!(beep.media_type(), "audio/wav");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audio {
     pub(crate) data: BinaryData,
@@ -201,7 +239,8 @@ macro_rules! binary {
                 &self.mime_type
             }
 
-            /// Returns the bytes. `None` if it was created from a text that is not base64; content from a client always has bytes.
+            /// Returns the bytes. Returns `None` if the content was created from a text that is not base64. Content from a client always
+            /// has bytes.
             pub fn bytes(&self) -> Option<Cow<'_, [u8]>> {
                 self.data.bytes()
             }
@@ -220,7 +259,13 @@ binary! {
     Audio "sound", wav "audio/wav", mpeg "audio/mpeg";
 }
 
-/// A reference to a resource the client can read.
+/// Reference to a resource that the client can read (2025-06-18 and later). To send the contents of the resource, use [`Embedded`].
+///
+/// ```
+/// use mcp_runtime::content::ResourceLink;
+///
+/// let link = ResourceLink::new("file:///logs/today.txt", "today").mime_type("text/plain").size(1024);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceLink {
     pub(crate) uri: String,
@@ -233,7 +278,7 @@ pub struct ResourceLink {
 }
 
 impl ResourceLink {
-    /// A link to `uri`, called `name`.
+    /// Creates a link to `uri`. `name` identifies the resource.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -246,7 +291,7 @@ impl ResourceLink {
         }
     }
 
-    /// Sets the name that is shown to users.
+    /// Sets the title, which clients show to users instead of the name.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
@@ -275,7 +320,13 @@ impl ResourceLink {
     }
 }
 
-/// The contents of a resource inside a result or message.
+/// Contents of a resource inside a result or a message. To send only a reference, use [`ResourceLink`].
+///
+/// ```
+/// use mcp_runtime::content::Embedded;
+///
+/// let log = Embedded::text("file:///logs/today.txt", "nothing happened");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedded {
     pub(crate) contents: ResourceContents,
@@ -283,28 +334,41 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Embeds these contents.
+    /// Creates a block from these contents.
     pub fn new(contents: ResourceContents) -> Self {
         Self { contents, extras: None }
     }
 
-    /// Embeds a text at this URI.
+    /// Creates a block from a text and its URI.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self::new(ResourceContents::text(uri, text))
     }
 
-    /// Embeds bytes at this URI.
+    /// Creates a block from bytes and their URI.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self::new(ResourceContents::blob(uri, bytes))
     }
 }
 
-/// Part of a resource: a text or bytes, at a URI. An empty URI stands for the URI that is read.
+/// Part of a resource: a text or bytes, with a URI. An empty URI stands for the URI that is read.
+///
+/// Return a `Vec<ResourceContents>` from a resource that has several parts. For a single part, return a `String` or a [`Blob`].
+///
+/// Specification: Server features, Resources.
+///
+/// ```
+/// use mcp_runtime::content::ResourceContents;
+///
+/// let parts = [
+///     ResourceContents::text("file:///site/index.html", "<h1>Hi</h1>").mime_type("text/html"),
+///     ResourceContents::blob("file:///site/logo.png", [0x89, b'P', b'N', b'G']).mime_type("image/png"),
+/// ];
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceContents {
     pub(crate) uri: String,
     pub(crate) mime_type: Option<String>,
-    /// Media type if neither the contents nor the resource have one.
+    /// Media type that is used if neither the contents nor the resource has one.
     pub(crate) usual: &'static str,
     pub(crate) body: ResourceBody,
     pub(crate) meta: Option<Meta>,
@@ -317,12 +381,12 @@ pub(crate) enum ResourceBody {
 }
 
 impl ResourceContents {
-    /// Creates contents from a text.
+    /// Creates contents from a text and its URI.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self::of(uri.into(), "text/plain", ResourceBody::Text(text.into()))
     }
 
-    /// Creates contents from bytes.
+    /// Creates contents from bytes and their URI.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self::of(
             uri.into(),
@@ -342,20 +406,32 @@ impl ResourceContents {
         self
     }
 
-    /// Sets the `_meta` (2025-06-18 and later).
+    /// Sets the `_meta` of the contents (2025-06-18 and later).
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
         self
     }
 
-    /// Returns the media type, or the most general one if there is none: a prompt must not leave it out (rule PROMPT-04).
+    /// Returns the media type. If none is set, returns the usual type of the body, because a prompt must not leave the type out (rule
+    /// PROMPT-04).
     pub(crate) fn media_type(&self) -> &str {
         self.mime_type.as_deref().unwrap_or(self.usual)
     }
 }
 
-/// Bytes as the contents of a resource, at the URI that was read.
+/// Bytes as the contents of a resource. For a part with a URI of its own, use [`ResourceContents`].
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// The logo.
+/// #[resource("logo://main", mime_type = "image/png")]
+/// fn logo() -> Blob {
+///     Blob::new([0x89, b'P', b'N', b'G'])
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blob {
     pub(crate) bytes: Vec<u8>,
@@ -363,7 +439,7 @@ pub struct Blob {
 }
 
 impl Blob {
-    /// Wraps these bytes.
+    /// Creates contents from bytes.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), mime_type: None }
     }
@@ -376,13 +452,16 @@ impl Blob {
     }
 }
 
-/// A message of a prompt.
+/// Message of a prompt.
+///
+/// A prompt with a single message of the user can return a `String` instead.
+///
+/// Specification: Server features, Prompts.
 ///
 /// ```
 /// use mcp_runtime::content::Message;
 ///
 /// let chat = [Message::user("What is 40 + 2?"), Message::assistant("42")];
-/// # let _ = chat;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {

@@ -1,12 +1,12 @@
-//! Schema of a form, independent of the protocol revision: flat fields, each of one of six kinds (rule ELIC-03). An answer is checked
-//! against the schema, and completed with the defaults of missing fields.
+//! Schema of a form, independent of the protocol revision. A form has flat fields of six kinds (rule ELIC-03). Answers are checked against
+//! the schema, and completed with the defaults of absent fields.
 
 use std::borrow::Cow;
 
 use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_wire::{JsonKind, ObjectWriter, Raw, write};
 
-/// All fields of a form, in the order in which users see them.
+/// Fields of a form, in the order in which users see them.
 #[derive(Debug)]
 pub struct FormSchema {
     pub(crate) fields: Vec<FieldSchema>,
@@ -20,16 +20,16 @@ pub struct FieldSchema {
     pub(crate) title: Option<&'static str>,
     pub(crate) description: Option<&'static str>,
     pub(crate) required: bool,
-    /// Value of the field when the answer leaves it out, as JSON text.
+    /// JSON text of the value that the field has if an answer leaves it out.
     pub(crate) default: Option<Box<str>>,
     pub(crate) kind: FieldKind,
 }
 
-/// Type and bounds of a field. Bounds are inclusive, because a form has no others.
+/// Type and bounds of a field. The bounds are inclusive, because the schema of a form has no exclusive bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldKind {
     Text {
-        /// Fewest and most characters.
+        /// Minimum and maximum number of characters.
         least: Option<usize>,
         most: Option<usize>,
         format: Option<TextFormat>,
@@ -43,26 +43,26 @@ pub enum FieldKind {
         most: Option<f64>,
     },
     Bool,
-    /// A single choice.
+    /// A single value of a list.
     Choice(Choices),
-    /// Any number of choices.
+    /// Any number of values of a list.
     Several {
         choices: Choices,
-        /// Fewest and most choices.
+        /// Minimum and maximum number of values.
         least: Option<usize>,
         most: Option<usize>,
     },
 }
 
-/// Values to choose from.
+/// Values that a user can choose from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choices {
     pub(crate) all: Vec<Choice>,
-    /// Whether titles are sent as `enumNames` wherever that is possible.
+    /// Whether titles are sent as `enumNames` where the protocol revision allows it.
     pub(crate) enum_names: bool,
 }
 
-/// Value to choose, with the title that users see.
+/// Value that a user can choose, with its title.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     pub(crate) value: &'static str,
@@ -70,7 +70,7 @@ pub struct Choice {
 }
 
 impl Choices {
-    /// Takes the values as serde spells them, and the titles of those that have one.
+    /// Creates choices from the values, as serde spells them, and the title of each value.
     pub(crate) fn new(
         values: &[&'static str],
         titles: &[Option<&'static str>],
@@ -106,7 +106,7 @@ impl FieldKind {
     pub(crate) const TEXT: Self = Self::Text { least: None, most: None, format: None };
     pub(crate) const NUMBER: Self = Self::Number { least: None, most: None };
 
-    /// Sets the bounds. If an integer type has tighter bounds by itself, those stay.
+    /// Sets the bounds. Tighter bounds of the integer type itself are kept.
     pub(crate) fn within(&mut self, lowest: Option<i128>, highest: Option<i128>) {
         match self {
             Self::Integer { least, most } => {
@@ -128,7 +128,7 @@ impl FieldKind {
         }
     }
 
-    /// Sets how many characters a text may have, or how many values may be chosen.
+    /// Sets the minimum and maximum number of characters, or of chosen values.
     pub(crate) fn of_length(&mut self, fewest: Option<usize>, greatest: Option<usize>) {
         if let Self::Text { least, most, .. } | Self::Several { least, most, .. } = self {
             (*least, *most) = (fewest, greatest);
@@ -143,7 +143,7 @@ impl FieldKind {
 }
 
 impl FormSchema {
-    /// Gives each field its name in serde, in the order of the fields.
+    /// Creates a schema, in which each field has the name that serde uses for it.
     pub(crate) fn new(names: &[&'static str], mut fields: Vec<FieldSchema>) -> Self {
         debug_assert_eq!(names.len(), fields.len(), "serde has one name for each field");
         for (field, name) in fields.iter_mut().zip(names) {
@@ -162,8 +162,7 @@ impl FormSchema {
 }
 
 impl FormSchema {
-    /// Checks an answer and collects everything that is wrong with it. Members that the form does not have are ignored, and `null` counts
-    /// as a member that was left out.
+    /// Checks an answer and collects all of its problems. Members without a field are ignored. A `null` counts as an absent member.
     ///
     /// # Errors
     /// Returns one phrase for each wrong field.
@@ -180,8 +179,8 @@ impl FormSchema {
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 
-    /// Returns the answer as JSON text for the form's type: with defaults, without members that the form does not have, and with integers
-    /// written without fraction and exponent. Call it only with an answer that passes `check`.
+    /// Returns the answer as JSON text that can be read as the form's type. Absent fields get their defaults, members without a field are
+    /// removed, and integers are written without fraction and exponent. Call it only with an answer that passes `check`.
     pub(crate) fn completed(&self, content: Raw<'_>) -> String {
         let mut out = Vec::new();
         let mut object = ObjectWriter::begin(&mut out);
@@ -202,7 +201,7 @@ impl FormSchema {
         String::from_utf8(out).unwrap_or_default()
     }
 
-    /// Returns the value of each field, found in one pass.
+    /// Returns the value of each field. A single pass over the answer finds all of them.
     fn given<'a>(&self, content: Raw<'a>) -> Vec<Option<Raw<'a>>> {
         let mut given = vec![None; self.fields.len()];
         for (name, value) in content.members() {
@@ -219,7 +218,7 @@ impl FieldSchema {
         Some(format!("`{}`: {}", self.name, self.kind.problem(value)?))
     }
 
-    /// Returns the reason why a default is not a valid answer; `None` if it is one.
+    /// Returns the reason why a default is not a valid answer. Returns `None` if it is valid.
     fn problem_of_default(&self, json: &str) -> Option<String> {
         self.problem(Raw::trusted(json))
     }
@@ -279,7 +278,7 @@ fn mismatch(value: Raw<'_>, expected: &str) -> String {
     format!("{} is not {expected}", brief_value(value))
 }
 
-/// Returns a value in a form that is short enough for a message.
+/// Shortens a value for a message.
 fn brief_value(value: Raw<'_>) -> Cow<'_, str> {
     const MOST: usize = 60;
     match value.kind() {
@@ -296,9 +295,9 @@ fn number(value: Raw<'_>) -> Option<&str> {
     (value.kind() == JsonKind::Number).then(|| value.as_str())
 }
 
-/// Parses an integer. JSON Schema counts `3.0` and `3e1` as integers too, and some clients write integers this way.
+/// Parses an integer. JSON Schema also accepts `3.0` and `3e1` as integers, and some clients write integers in these forms.
 fn integer(text: &str) -> Option<i128> {
-    /// Above this bound `f64` cannot hold every integer.
+    /// Above this bound, `f64` cannot represent every integer.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float =
         || text.parse::<f64>().ok().filter(|number| number.fract() == 0.0 && number.abs() <= EXACT);
@@ -356,7 +355,7 @@ impl TextFormat {
         }
     }
 
-    /// Describes the format, for the error about a text that does not have this format.
+    /// Returns a description of the format for error messages.
     fn expected(self) -> &'static str {
         match self {
             Self::Email => "an address such as ann@example.com",
@@ -366,7 +365,7 @@ impl TextFormat {
         }
     }
 
-    /// Whether the text has the format, judged by the text alone: an email address may still not exist.
+    /// Whether the text has the format. Only the syntax is checked: an email address may not exist.
     fn fits(self, text: &str) -> bool {
         match self {
             Self::Email => is_email(text),
@@ -394,7 +393,7 @@ fn is_uri(text: &str) -> bool {
         && scheme.bytes().all(known)
 }
 
-/// `full-date` of RFC 3339.
+/// Whether the text is a `full-date` of RFC 3339.
 fn is_date(text: &[u8]) -> bool {
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else { return false };
     let (Some(century), Some(of_century)) = (two_digits(*y1, *y2), two_digits(*y3, *y4)) else {
@@ -414,7 +413,7 @@ fn is_date(text: &[u8]) -> bool {
     (1..=days).contains(&day)
 }
 
-/// `date-time` of RFC 3339, which requires the offset.
+/// Whether the text is a `date-time` of RFC 3339, which requires an offset.
 fn is_date_time(text: &[u8]) -> bool {
     let Some((date, time)) = text.split_at_checked(10) else { return false };
     let [b'T' | b't', clock @ ..] = time else { return false };
@@ -435,7 +434,7 @@ fn is_date_time(text: &[u8]) -> bool {
         [b'+' | b'-', h1, h2, b':', m1, m2] => below(*h1, *h2, 24) && below(*m1, *m2, 60),
         _ => false,
     };
-    // The 61st second is a leap second.
+    // Second 60 is a leap second.
     is_date(date) && below(*h1, *h2, 24) && below(*m1, *m2, 60) && below(*s1, *s2, 61) && offset
 }
 

@@ -1,11 +1,11 @@
-//! Facts about an item that its attributes set: the name of a tool, icons and rates.
+//! Properties that the attributes of an item set: the name of a tool, icons and rates.
 
 use std::fmt;
 
 /// Checks the name of a tool (rule TOOLS-02).
 ///
 /// # Errors
-/// Returns what is wrong with the name, in words for its author.
+/// Fails if the name is not valid. The error tells the author of the tool what to use instead.
 pub(crate) fn check_tool_name(name: &str) -> Result<(), String> {
     let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     if (1..=128).contains(&name.len()) && name.bytes().all(fits) {
@@ -17,9 +17,16 @@ pub(crate) fn check_tool_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// A picture a client may show for the server or an item (2025-11-25 and later).
+/// Icon that clients may show for a server or for an item (2025-11-25 and later).
 ///
-/// `src` is an `https:` or `data:` URI.
+/// The attribute key `icon` of an item sets one too. The source is an `https:` or `data:` URI.
+///
+/// ```
+/// use mcp_runtime::content::Icon;
+///
+/// let icon = Icon::new("https://example.com/icon.png").mime_type("image/png").sizes(&["48x48"]);
+/// let server = mcp_runtime::server!().icon(icon);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Icon {
     pub(crate) src: &'static str,
@@ -48,17 +55,19 @@ impl Icon {
     }
 }
 
-/// How often one caller may call an item. Set it with `#[tool(rate = "10/s")]`, with [`Tool::rate`](crate::Tool::rate) for a tool that is
-/// created at run time, or with [`Builder::rate`](crate::Builder::rate) as the default of all items.
+/// Rate limit: how often one caller may call an item.
 ///
-/// After a pause, the calls of a whole period may come at once (10 calls for `10/s`), or as many as [`burst`](Self::burst) sets. Further
-/// calls must be evenly spaced.
+/// Set it with `#[tool(rate = "10/s")]`, with [`Tool::rate`](crate::Tool::rate) for a tool that is created at run time, or with
+/// [`Builder::rate`](crate::Builder::rate) as the default of all items. To limit how many calls run at once, use
+/// [`Builder::concurrency`](crate::Builder::concurrency).
+///
+/// After a pause, as many calls may come at once as the rate allows in one period, such as 10 calls for `10/s`. [`burst`](Self::burst) sets
+/// another number. Further calls must be evenly spaced.
 ///
 /// ```
 /// use mcp_runtime::{limits::Rate, prelude::*};
 ///
 /// let tool = Tool::new("search").rate(Rate::per_second(10).burst(20)).handler(async |_: Context| "found");
-/// # let _ = tool;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
@@ -75,35 +84,35 @@ enum Unit {
 }
 
 impl Rate {
-    /// Allows `count` calls a second.
+    /// Creates a rate of `count` calls per second.
     pub const fn per_second(count: u32) -> Self {
         Self { count, unit: Unit::Second, burst: None }
     }
 
-    /// Allows `count` calls a minute.
+    /// Creates a rate of `count` calls per minute.
     pub const fn per_minute(count: u32) -> Self {
         Self { count, unit: Unit::Minute, burst: None }
     }
 
-    /// Allows `count` calls an hour.
+    /// Creates a rate of `count` calls per hour.
     pub const fn per_hour(count: u32) -> Self {
         Self { count, unit: Unit::Hour, burst: None }
     }
 
-    /// Sets how many calls may come at once after a pause. The default is the count of the rate.
+    /// Sets how many calls may come at once after a pause. Default: the count of the rate.
     #[must_use]
     pub const fn burst(mut self, calls: u32) -> Self {
         self.burst = Some(calls);
         self
     }
 
-    /// Returns why the rate would reject every call, if it would.
+    /// Returns a description of the problem if the rate would reject every call.
     pub(crate) fn problem(self) -> Option<&'static str> {
         let lets_nothing_through = self.count == 0 || self.burst == Some(0);
         lets_nothing_through.then_some("with a rate or burst of 0 nothing could be called")
     }
 
-    /// Returns the nanoseconds between two evenly spaced calls, rounded up so that the rate is never exceeded.
+    /// Returns the time between two evenly spaced calls in nanoseconds. The time is rounded up, so that the rate is never exceeded.
     pub(crate) fn interval(self) -> u64 {
         let seconds: u64 = match self.unit {
             Unit::Second => 1,
@@ -113,7 +122,7 @@ impl Rate {
         (seconds * 1_000_000_000).div_ceil(u64::from(self.count.max(1)))
     }
 
-    /// Returns how many nanoseconds before its due time a call may come.
+    /// Returns the time by which a call may precede its due time, in nanoseconds.
     pub(crate) fn slack(self) -> u64 {
         let burst = self.burst.unwrap_or(self.count);
         self.interval().saturating_mul(u64::from(burst.saturating_sub(1)))

@@ -1,7 +1,11 @@
 use serde_json::{Map, Value};
 
-/// A `_meta` object. As a parameter of a handler, it is the `_meta` of the request. Inside [`WithMeta`](crate::reply::WithMeta), it is the
-/// `_meta` of the result.
+/// Object of additional data in a request or a result (`_meta`).
+///
+/// As a parameter of a handler, it is the `_meta` of the request. Inside [`WithMeta`](crate::reply::WithMeta), it is the `_meta` of the
+/// result.
+///
+/// Specification: Base protocol, Overview (`_meta`).
 ///
 /// ```
 /// use mcp_runtime::content::Meta;
@@ -18,10 +22,10 @@ impl Meta {
         Self::default()
     }
 
-    /// Adds a key.
+    /// Adds a key with its value.
     ///
     /// # Panics
-    /// Panics if the key does not follow the specification's syntax (basic/index#meta), or its prefix is reserved for the protocol.
+    /// Panics if the key does not follow the syntax of the specification (basic/index#meta), or if its prefix is reserved for the protocol.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         if let Err(reason) = check_meta_key(key) {
@@ -36,14 +40,14 @@ impl Meta {
         self.0.get(key)
     }
 
-    /// Whether there is no key.
+    /// Returns whether the object has no keys.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Checks a key: an optional prefix of dotted labels, then a name. Prefixes whose second label is `mcp` or `modelcontextprotocol` belong to
-/// the protocol (rules RPC-15 and RPC-16).
+/// Checks a key, which consists of an optional prefix of dotted labels and a name. Prefixes whose second label is `mcp` or
+/// `modelcontextprotocol` are reserved for the protocol (rules RPC-15 and RPC-16).
 pub(crate) fn check_meta_key(key: &str) -> Result<(), &'static str> {
     let (prefix, name) =
         key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));

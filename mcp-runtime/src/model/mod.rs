@@ -1,4 +1,4 @@
-//! Types of MCP, as a superset of all revisions. `protocol` omits the parts that a revision does not have.
+//! Types of MCP, which cover all protocol revisions. `protocol` leaves out the parts that a revision does not have.
 
 mod client;
 mod content;

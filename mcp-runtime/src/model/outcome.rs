@@ -1,32 +1,42 @@
-//! Operations that a client can request, and their outcomes. `protocol` passes operations to `dispatch`, and gets outcomes back.
+//! Operations that a client can request, and their outcomes. `protocol` passes operations to `dispatch`, which returns outcomes.
 
 use super::{Completion, PromptResult, Question, ReadResult, TaskAnswer, ToolResult};
 use crate::error::Error;
 
-/// Operation that a client requests, as [`around`](crate::Builder::around) sees it.
+/// Operation that a client requests.
+///
+/// The closure of [`Builder::around`](crate::Builder::around) gets it from
+/// [`OperationCall::operation`](crate::middleware::OperationCall::operation).
+///
+/// ```
+/// use mcp_runtime::middleware::Operation;
+///
+/// let operation = Operation::CallTool("add".to_owned());
+/// assert_eq!(operation.method(), "tools/call");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Operation {
-    /// `tools/list`
+    /// `tools/list`.
     ListTools,
-    /// `resources/list`
+    /// `resources/list`.
     ListResources,
-    /// `resources/templates/list`
+    /// `resources/templates/list`.
     ListResourceTemplates,
-    /// `prompts/list`
+    /// `prompts/list`.
     ListPrompts,
-    /// `tools/call` of this tool
+    /// `tools/call`, with the name of the tool.
     CallTool(String),
-    /// `resources/read` of this URI
+    /// `resources/read`, with the URI of the resource.
     ReadResource(String),
-    /// `prompts/get` of this prompt
+    /// `prompts/get`, with the name of the prompt.
     GetPrompt(String),
-    /// `completion/complete` of this argument
+    /// `completion/complete`, with the name of the argument.
     Complete(String),
 }
 
 impl Operation {
-    /// The method's name on the wire.
+    /// Returns the name of the method on the wire, such as `tools/call`.
     pub fn method(&self) -> &'static str {
         match self {
             Self::ListTools => "tools/list",
@@ -41,29 +51,50 @@ impl Operation {
     }
 }
 
-/// Outcome of an operation. [`around`](crate::Builder::around) passes it on, or replaces it with [`Outcome::failed`].
+/// Outcome of an operation: a result, an error, or questions to the client.
+///
+/// [`Next::run`](crate::middleware::Next::run) returns it to the closure of [`Builder::around`](crate::Builder::around). The closure
+/// returns it unchanged, or replaces it with [`Outcome::failed`].
+///
+/// ```
+/// use mcp_runtime::{
+///     middleware::{Operation, Outcome},
+///     prelude::*,
+/// };
+///
+/// let server = mcp_runtime::server!().around(async |call, next| {
+///     let is_locked = matches!(call.operation(), Operation::CallTool(name) if name == "delete");
+///     if is_locked {
+///         return Outcome::failed(Error::msg("`delete` is locked during the backup"));
+///     }
+///     next.run(call).await
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Outcome(pub(crate) OperationResult);
 
 impl Outcome {
-    /// Creates an outcome that is an error. It has the kind of the [`Error`], as if the handler had returned it.
+    /// Creates the outcome of an operation that failed with this error. The client gets the response that it would get if the handler had
+    /// returned the [`Error`].
     pub fn failed(error: impl Into<Error>) -> Self {
         Self(Err(error.into()))
     }
 
-    /// Returns the error, if there is one. An error of the tool's own (`isError`) is not included, see [`Outcome::is_tool_error`].
+    /// Returns the error, if there is one. An error that the tool itself reports to the model (`isError`) is not included: see
+    /// [`is_tool_error`](Self::is_tool_error).
     pub fn error(&self) -> Option<&Error> {
         self.0.as_ref().err()
     }
 
-    /// Whether a tool returned an error of its own (`isError`).
+    /// Returns whether a tool has reported an error to the model (`isError`).
     pub fn is_tool_error(&self) -> bool {
         matches!(&self.0, Ok(Done::Tool(result)) if result.is_error)
     }
 
-    /// Whether the client must answer questions first, and then repeat the call with the answers (2026-07-28). The call is not finished
-    /// then: [`around`](crate::Builder::around) runs for each of these rounds. In earlier revisions the call waits for its answers, and
-    /// this is always `false`.
+    /// Returns whether the client must answer questions and then repeat the call with the answers (2026-07-28).
+    ///
+    /// The call is then not finished, and the closure of [`around`](crate::Builder::around) runs again for each further round. Under
+    /// earlier revisions the call itself waits for the answers, and this method always returns `false`.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -77,7 +108,6 @@ impl Outcome {
     ///     }
     ///     outcome
     /// });
-    /// # let _ = server;
     /// ```
     pub fn needs_input(&self) -> bool {
         matches!(&self.0, Ok(Done::NeedInput(_)))
@@ -101,7 +131,7 @@ pub enum Done {
     List(ListPage),
 }
 
-/// Questions of a call that cannot continue without their answers.
+/// Questions that the client must answer before a call can continue.
 #[derive(Debug)]
 pub struct NeedInput {
     /// Questions by their keys, in the order in which they were asked.
@@ -110,7 +140,7 @@ pub struct NeedInput {
     pub(crate) state: String,
 }
 
-/// The four lists.
+/// Kind of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListKind {
     Tools,
@@ -126,6 +156,6 @@ pub struct ListPage {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) is_last: bool,
-    /// Indexes of the items that this caller may see; `None` for the whole range.
+    /// Indexes of the items that the caller may see. `None` stands for the whole range.
     pub(crate) shown: Option<Vec<usize>>,
 }

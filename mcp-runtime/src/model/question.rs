@@ -12,7 +12,7 @@ use super::{ClientInfo, FormSchema, Sampled, Sampling, read_roots};
 pub(crate) enum Question {
     /// The user fills in a form. `reads` checks whether an answer can be read as the form's type.
     Form { message: String, schema: &'static FormSchema, reads: Reads },
-    /// The user visits a page. With `must_visit` the question stays open until the handler stops asking it.
+    /// The user visits a page. With `must_visit`, the question stays open until the handler runs without asking it.
     Url { message: String, url: String, must_visit: bool },
     /// The client's model generates a message.
     Sample(Arc<Sampling>),
@@ -20,7 +20,7 @@ pub(crate) enum Question {
     Roots,
 }
 
-/// Checks whether the content of a filled-in form can be read, and returns the problems if not.
+/// Checks whether the content of a filled-in form can be read. The error lists the problems.
 type Reads = fn(Raw<'_>) -> Result<(), Vec<String>>;
 
 /// Action with which the user answered a question.
@@ -32,7 +32,7 @@ pub(crate) enum Action {
 }
 
 impl Question {
-    /// The method's name on the wire.
+    /// Returns the name of the method on the wire.
     pub(crate) fn method(&self) -> &'static str {
         match self {
             Self::Form { .. } | Self::Url { .. } => "elicitation/create",
@@ -41,12 +41,12 @@ impl Question {
         }
     }
 
-    /// Returns the capabilities that the question needs and the client has not declared, in the notation of [`ClientInfo::can`].
-    /// `has_parts` is true in revisions that divide `sampling` into parts.
+    /// Returns the capabilities that the question needs and that the client has not declared, in the notation of [`ClientInfo::can`].
+    /// `has_parts` is true in revisions with parts of `sampling`, such as `sampling.tools`.
     pub(crate) fn missing(&self, client: &ClientInfo, has_parts: bool) -> Vec<&'static str> {
         let needed: &[&str] = match self {
             Self::Form { .. } if client.can_elicit() => &[],
-            // A client that can only open pages declares `elicitation` too, and cannot show a form.
+            // A client that can only open URLs also declares `elicitation`, but it cannot show a form. So the filter below would miss it.
             Self::Form { .. } => return vec!["elicitation"],
             Self::Url { .. } => &["elicitation.url"],
             Self::Sample(sampling) if has_parts => {
@@ -63,8 +63,8 @@ impl Question {
         needed.iter().copied().filter(|capability| !client.can(capability)).collect()
     }
 
-    /// Returns the question for another attempt, after the answer `misfit`. If the user filled in content that cannot be read, the message
-    /// says why.
+    /// Returns the question for another attempt, after the answer `misfit`. If the user has filled in content that cannot be read, the
+    /// message of the new question says why.
     #[must_use]
     pub(crate) fn after(mut self, misfit: Raw<'_>) -> Self {
         if let Self::Form { message, reads, .. } = &mut self
@@ -77,7 +77,7 @@ impl Question {
         self
     }
 
-    /// Returns the whole question as text, independent of the protocol revision. An answer counts only for a question with the same text.
+    /// Returns the whole question as text, independent of the protocol revision. An answer is valid only for a question with the same text.
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Form { message, schema, .. } => format!("form {message:?} {schema:?}"),
@@ -87,7 +87,7 @@ impl Question {
         }
     }
 
-    /// Whether the user declined to answer, or cancelled.
+    /// Whether the user has declined or cancelled the question.
     pub(crate) fn is_declined(&self, result: Raw<'_>) -> bool {
         matches!(self, Self::Form { .. } | Self::Url { .. })
             && matches!(read_action(result), Ok(Action::Decline | Action::Cancel))
@@ -96,7 +96,7 @@ impl Question {
     /// Checks whether `result` answers the question.
     ///
     /// # Errors
-    /// Returns what is wrong with the result.
+    /// Fails if it does not. The error describes the problem.
     pub(crate) fn check(&self, result: Raw<'_>) -> Result<(), String> {
         match self {
             Self::Form { reads, .. } => {
@@ -106,7 +106,7 @@ impl Question {
                 Ok(())
             }
             Self::Url { must_visit, .. } => match read_action(result)? {
-                // The user agreed to open the page. This does not show whether the user has finished there.
+                // The user has agreed to open the page, but may not have finished there.
                 Action::Accept if *must_visit => {
                     Err("the page has not been visited yet".to_owned())
                 }
@@ -118,7 +118,7 @@ impl Question {
     }
 }
 
-/// Reads the action of the user.
+/// Reads the action with which the user answered.
 pub(crate) fn read_action(result: Raw<'_>) -> Result<Action, String> {
     match result.get("action").and_then(Raw::string).as_deref() {
         Some("accept") => Ok(Action::Accept),
@@ -128,7 +128,7 @@ pub(crate) fn read_action(result: Raw<'_>) -> Result<Action, String> {
     }
 }
 
-/// Returns what the user filled in, or an empty object.
+/// Returns the content that the user filled in, or an empty object.
 pub(crate) fn read_content(result: Raw<'_>) -> Raw<'_> {
     result
         .get("content")
@@ -136,22 +136,22 @@ pub(crate) fn read_content(result: Raw<'_>) -> Raw<'_> {
         .unwrap_or(Raw::EMPTY_OBJECT)
 }
 
-/// Longest address of a page in bytes, chosen so that browsers accept it and servers can keep it.
+/// Maximum length of the URL of a page in bytes. Browsers accept URLs of this length, and servers can store them.
 const LONGEST_PAGE_URL: usize = 8 << 10;
 
-/// Description of a valid address of a page, for error messages.
+/// Description of a valid URL of a page, for error messages.
 pub(crate) const PAGE_URL: &str =
     "an absolute http or https URL with a host, without a user name and without spaces";
 
-/// Checks that a user can be sent to `url` (rule ELIC-07). Whether the page is safe cannot be told from its address.
+/// Checks that `url` is a URL to which a user can be sent (rule ELIC-07). The check does not show whether the page is safe.
 ///
 /// # Errors
-/// Returns what is wrong with the address, but not the address itself, which may be confidential.
+/// Fails if the URL is not valid. The error describes the problem without the URL, which may be confidential.
 pub(crate) fn check_page_url(url: &str) -> Result<(), &'static str> {
     if url.len() > LONGEST_PAGE_URL {
         return Err("it is longer than 8192 bytes");
     }
-    // Characters that a browser would drop, or read differently from what the user sees.
+    // Browsers drop these characters, or interpret them differently from what the user sees.
     let is_foreign = |byte: u8| !byte.is_ascii_graphic() || br#""<>\^`{|}"#.contains(&byte);
     if url.bytes().any(is_foreign) {
         return Err("it has characters that a URL cannot contain: write them as %XX");

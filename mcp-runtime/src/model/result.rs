@@ -8,7 +8,8 @@ use super::{Content, Message, Meta, ResourceContents};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolResult {
     pub(crate) content: Vec<Content>,
-    /// JSON text. `Some("null")` is a value, `None` means that there is no value (rule C-28).
+    /// JSON text of the structured content. `Some("null")` is the value `null`, and `None` means that there is no structured content (rule
+    /// C-28).
     pub(crate) structured: Option<String>,
     pub(crate) is_error: bool,
     pub(crate) meta: Option<Meta>,
@@ -19,7 +20,7 @@ impl ToolResult {
         Self { content: vec![Content::from(text.into())], is_error: true, ..Self::default() }
     }
 
-    /// Adds a block. Nearly every result has a single block, so the first block allocates space for one block only.
+    /// Adds a block. Nearly every result has a single block, so the first block allocates memory for one block only.
     pub(crate) fn push(&mut self, content: Content) {
         if self.content.is_empty() {
             self.content = vec![content];
@@ -39,14 +40,31 @@ pub struct ReadResult {
 /// Result of a prompt.
 #[derive(Debug, Default, PartialEq)]
 pub struct PromptResult {
-    /// Description of the prompt itself.
+    /// Description that the prompt sets in its result.
     pub(crate) description: Option<String>,
     pub(crate) messages: Vec<Message>,
     pub(crate) meta: Option<Meta>,
 }
 
-/// Values for an argument, best first. At most 100 are sent. The values are filtered by the typed text, unless the `#[completion]` function
-/// takes that text as a parameter or sets [`total`](Self::total).
+/// Proposed values for an argument, best first.
+///
+/// Return it from a function with [`completion`](macro@crate::prelude::completion) to set the [`total`](Self::total). Otherwise return a
+/// `Vec<String>`. The server sends at most 100 values. It filters the values by the text typed so far, unless the function takes that text
+/// as a parameter or sets `total`.
+///
+/// Specification: Server features, Completion.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// #[completion]
+/// fn cities(typed: &str) -> Completion {
+///     let found: Vec<_> = ["Lille", "Lyon", "Nice"].into_iter().filter(|city| city.starts_with(typed)).collect();
+///     let total = found.len();
+///     Completion::new(found).total(total)
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
     pub(crate) values: Vec<String>,
@@ -54,12 +72,12 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// Creates a completion with these values. Set [`total`](Self::total) if there are more.
+    /// Creates a completion with these values. Call [`total`](Self::total) if there are more.
     pub fn new(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { values: values.into_iter().map(Into::into).collect(), total: None }
     }
 
-    /// Sets how many values there are in all.
+    /// Sets the total number of values, including values that are not sent.
     #[must_use]
     pub fn total(mut self, total: usize) -> Self {
         self.total = Some(total);
@@ -67,7 +85,7 @@ impl Completion {
     }
 }
 
-/// How long, and for which callers, the contents of a resource may be cached (2026-07-28).
+/// Caching of the contents of a resource: how long, and for which callers (2026-07-28).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CachePolicy {
     pub(crate) public: bool,
@@ -80,7 +98,7 @@ impl CachePolicy {
         Self { public: false, ttl: Duration::ZERO }
     }
 
-    /// Lets caches serve the contents to other callers too.
+    /// Allows caches to serve the contents to other callers too.
     #[must_use]
     pub const fn public(mut self) -> Self {
         self.public = true;

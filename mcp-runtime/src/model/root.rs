@@ -5,17 +5,24 @@ use mcp_runtime_wire::{JsonKind, Raw};
 
 use crate::error::shown;
 
-/// Directory or file that the client lets servers work in, from `roots/list`. It is guidance, not access control: the server itself has to
-/// keep to it.
+/// Directory or file that the user works in, as the client lists it (`roots/list`).
+///
+/// [`Context::roots`](crate::Context::roots) and the parameter [`Roots`](crate::extract::Roots) return roots. They are guidance and not
+/// access control, so the server itself has to stay within them.
+///
+/// Specification: Client features, Roots.
 ///
 /// ```
-/// use mcp_runtime::extract::Root;
+/// use mcp_runtime::prelude::*;
 ///
-/// /// Returns the paths of those roots that have one on this machine.
-/// fn directories(roots: &[Root]) -> Vec<std::path::PathBuf> {
-///     roots.iter().filter_map(Root::path).collect()
+/// /// Names the directories that the user works in.
+/// #[tool]
+/// async fn directories(roots: Roots) -> Result<String> {
+///     let roots = roots.list().await?;
+///     let paths = roots.iter().filter_map(|root| root.path());
+///     Ok(paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join("\n"))
 /// }
-/// # let _ = directories;
+/// # fn main() {}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -27,11 +34,10 @@ pub struct Root {
 }
 
 impl Root {
-    /// Returns the path that a `file:` URI stands for (RFC 8089), without its percent-encoding. The path is not looked up and may not
-    /// exist.
+    /// Returns the decoded path of a `file:` URI (RFC 8089). The path may not exist.
     ///
-    /// Returns `None` for other schemes, and for other machines (except on Windows, where these are UNC paths). Ambiguous URIs have no path
-    /// either: those with a `?` or `#` that is not encoded, an encoded separator or a zero byte.
+    /// Returns `None` for other schemes. Returns `None` for another machine, except on Windows, where the result is a UNC path. Ambiguous
+    /// URIs have no path either: those with an unencoded `?` or `#`, an encoded separator, or a zero byte.
     pub fn path(&self) -> Option<PathBuf> {
         let (host, path) = file(&self.uri)?;
         native(host, path)
@@ -41,7 +47,7 @@ impl Root {
 /// Reads the result of `roots/list`.
 ///
 /// # Errors
-/// Returns where the result deviates from the specification, in words for the log.
+/// Fails if the result deviates from the specification. The error describes the deviation, for the log.
 pub(crate) fn read_roots(raw: Raw<'_>) -> Result<Vec<Root>, String> {
     let roots = raw.get("roots").filter(|roots| roots.kind() == JsonKind::Array);
     let roots = roots.ok_or("`roots` must be an array")?;
@@ -65,7 +71,7 @@ fn read(raw: Raw<'_>) -> Result<Root, String> {
     Ok(Root { uri: uri.into_owned(), name: name.map(Into::into) })
 }
 
-/// Returns the host and the absolute path of a `file:` URI, both still encoded.
+/// Returns the host and the absolute path of a `file:` URI. Both are still percent-encoded.
 fn file(uri: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = uri.split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") || rest.contains(['?', '#']) {
@@ -79,7 +85,8 @@ fn file(uri: &str) -> Option<(&str, &str)> {
     path.starts_with('/').then_some((host, path))
 }
 
-/// Returns the path on this machine. `None` for another host, a zero byte or an encoded `/`. Every other byte can be part of a path.
+/// Returns the path on this machine. Returns `None` for another host, a zero byte or an encoded `/`. Every other byte can be part of a
+/// path.
 #[cfg(unix)]
 fn native(host: &str, path: &str) -> Option<PathBuf> {
     use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
@@ -95,7 +102,7 @@ fn native(host: &str, path: &str) -> Option<PathBuf> {
     drive_or_share(host, path).map(Into::into)
 }
 
-/// Returns `C:\…` or `\\host\…`. The colon of a drive may be encoded: VS Code writes `c%3A`.
+/// Returns a path such as `C:\…` or `\\host\…`. The colon of a drive may be encoded: VS Code writes `c%3A`.
 #[cfg(any(test, not(unix)))]
 fn drive_or_share(host: &str, path: &str) -> Option<String> {
     let decoded = percent::decode(path)?;

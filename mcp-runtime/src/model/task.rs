@@ -1,4 +1,4 @@
-//! Tasks, independent of the protocol revision, and the time stamps in them.
+//! Tasks, independent of the protocol revision, and the timestamps in them.
 
 use std::{
     fmt,
@@ -9,9 +9,10 @@ use std::{
 use super::{Question, ToolResult};
 use crate::error::Error;
 
-/// Whether calls of a tool may run as tasks, which go on after the response (tasks of 2025-11-25, and the extension of 2026-07-28).
+/// Task support of a tool. A call that runs as a task continues after its response (tasks of 2025-11-25, and the extension of 2026-07-28).
 ///
 /// Set it with `#[tool(task)]`, or with [`Tool::task`](crate::Tool::task) for a tool that is created at run time.
+/// [`Builder::task_store`](crate::Builder::task_store) sets where tasks are kept.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,7 +22,6 @@ use crate::error::Error;
 /// let tool = Tool::new("report")
 ///     .task(TaskSupport::new().required().ttl(Duration::from_secs(3600)))
 ///     .handler(async |_: Context| "done");
-/// # let _ = tool;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskSupport {
@@ -32,7 +32,7 @@ pub struct TaskSupport {
 }
 
 impl TaskSupport {
-    /// Lets a call run as a task if its client supports tasks.
+    /// Creates the default support: a call runs as a task if its client supports tasks.
     pub const fn new() -> Self {
         Self { required: false, later: false, ttl: None, poll: None }
     }
@@ -44,7 +44,7 @@ impl TaskSupport {
         self
     }
 
-    /// Runs the call like any other until the handler calls [`begin_task`](crate::Context::begin_task). Questions before that are asked
+    /// Runs the call like any other call until the handler calls [`begin_task`](crate::Context::begin_task). Earlier questions are asked
     /// within the call.
     #[must_use]
     pub const fn later(mut self) -> Self {
@@ -52,7 +52,7 @@ impl TaskSupport {
         self
     }
 
-    /// Sets how long a task is kept after it was created. Clients may ask for less. The default is
+    /// Sets how long a task is kept after its creation. Clients may request a shorter time. Default:
     /// [`Limits::task_ttl`](crate::limits::Limits::task_ttl).
     #[must_use]
     pub const fn ttl(mut self, ttl: Duration) -> Self {
@@ -60,7 +60,7 @@ impl TaskSupport {
         self
     }
 
-    /// Sets how often clients are told to poll. The default is [`Limits::task_poll`](crate::limits::Limits::task_poll).
+    /// Sets the interval at which the server asks clients to poll. Default: [`Limits::task_poll`](crate::limits::Limits::task_poll).
     #[must_use]
     pub const fn poll(mut self, poll: Duration) -> Self {
         self.poll = Some(poll);
@@ -68,7 +68,7 @@ impl TaskSupport {
     }
 }
 
-/// State of a task at one moment, independent of the protocol revision.
+/// Snapshot of a task, independent of the protocol revision.
 #[derive(Clone, Debug)]
 pub struct TaskView {
     pub(crate) id: Arc<str>,
@@ -115,7 +115,7 @@ pub enum TaskAnswer {
     Created(TaskView),
     /// The current state of a task.
     Got(TaskView),
-    /// The end of a task, for a client that waited for it.
+    /// The end of a task, for a client that waited for the end.
     Result(TaskView),
     /// The update or cancellation has been accepted.
     Acknowledged,
@@ -123,7 +123,7 @@ pub enum TaskAnswer {
     Listed { tasks: Vec<TaskView>, next: Option<String> },
 }
 
-/// Moment in milliseconds since 1970, for times that are stored or sent.
+/// Point in time in milliseconds since 1970, for times that are stored or sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Timestamp(pub(crate) u64);
 
@@ -137,7 +137,7 @@ impl Timestamp {
         Self(self.0.saturating_add(millis(time)))
     }
 
-    /// Returns the time until this moment, or zero if it has passed.
+    /// Returns the time until this point, or zero if it has passed.
     pub(crate) fn remaining(self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(Self::now().0))
     }
@@ -148,7 +148,7 @@ pub(crate) fn millis(time: Duration) -> u64 {
 }
 
 impl fmt::Display for Timestamp {
-    /// Writes the moment in ISO 8601, in UTC.
+    /// Writes the time in ISO 8601, in UTC.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, millis) = (self.0 / 1000, self.0 % 1000);
         let (day, second) = (seconds / 86_400, seconds % 86_400);
@@ -158,8 +158,8 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Converts a number of days since 1970-01-01 to year, month and day. The calculation lets a year begin in March, so that the leap day is
-/// its last day.
+/// Converts a number of days since 1970-01-01 to year, month and day. In this calculation a year begins in March, so that the leap day is
+/// the last day of a year.
 fn date(day: u64) -> (u64, u64, u64) {
     const ERA: u64 = 146_097;
     let day = day + 719_468;

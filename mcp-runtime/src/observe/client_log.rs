@@ -23,17 +23,18 @@ use crate::{
 /// Creates a layer that sends the `tracing` events of a call to its client, if the client has asked for log messages.
 ///
 /// `.run()` installs this layer, together with output on stderr, unless the program has set a global subscriber of its own. Such a program
-/// adds this layer to its subscriber. The server advertises the capability `logging` exactly when the layer is installed. While no client
-/// has asked for log messages, an event that no other layer wants costs the one relaxed load that `tracing` itself does.
+/// adds this layer to its subscriber. The server advertises the capability `logging` only if the layer is installed. While no client has
+/// asked for log messages, an event that no other layer records costs only the relaxed load that `tracing` itself does.
 ///
-/// Clients receive the events of the server's author. Events of mcp-runtime and of the crates that it uses, such as tokio and hyper, never
-/// reach a client, at any level. They go to stderr, where `RUST_LOG` filters them.
+/// Clients receive the events of the server's own code. Events of mcp-runtime and of the crates that it uses, such as tokio and hyper, are
+/// never sent to clients. With `.run()`, they are written to stderr, where `RUST_LOG` filters them.
+///
+/// Specification: Server features, Utilities, Logging.
 ///
 /// ```
 /// use tracing_subscriber::prelude::*;
 ///
 /// let subscriber = tracing_subscriber::registry().with(mcp_runtime::logging::client_log());
-/// # let _ = subscriber;
 /// ```
 pub fn client_log<S>() -> impl Layer<S>
 where
@@ -42,7 +43,7 @@ where
     ClientLog(()).with_filter(WantedLevels)
 }
 
-/// The layer that [`client_log`] returns, without its filter.
+/// Layer that [`client_log`] returns, without its filter. Call that function to create it.
 #[derive(Debug)]
 pub struct ClientLog(());
 
@@ -133,7 +134,7 @@ fn level_of(level: TracingLevel) -> Level {
     }
 }
 
-/// Fields of an event. A message alone becomes a JSON string, a message with other fields a JSON object.
+/// Fields of an event. A message without other fields becomes a JSON string. Any other event becomes a JSON object.
 #[derive(Default)]
 struct Fields {
     message: Option<String>,

@@ -1,4 +1,4 @@
-//! Logs of a running server: the events of a call go to the client that asked for them, and to stderr.
+//! Logs of a running server. The events of a call are sent to the client, if it asked for log messages, and written to stderr.
 
 #[cfg(feature = "client-log")]
 mod client_log;

@@ -68,8 +68,8 @@ pub(super) fn permit_uris<'a>(
     refused.map_or(Ok(()), |no| Err(no.into()))
 }
 
-/// Checks the capabilities of the client, and then the headers that repeat arguments, against the item of the request (rule C-02). For a
-/// client of the legacy era that lacks a capability, it returns a reason instead of an error.
+/// Checks the capabilities of the client, and then the headers that repeat arguments, against the item of the request (rule C-02). If a
+/// client of the legacy era lacks a capability, the reason is an `Ok` value instead of an error.
 #[inline]
 pub(super) fn check_against_item(
     target: Option<&Arc<Entry>>,
@@ -105,7 +105,7 @@ fn lacking(entry: &Entry, missing: Asks) -> Error {
         .with_json(format!(r#"{{"requiredCapabilities":{}}}"#, missing.required_json()))
 }
 
-/// Returns the reason why a client of the legacy era cannot answer the questions that the item declares. Returns `None` if it can.
+/// Returns the reason why a client of the legacy era cannot answer the questions that the item declares. Returns `None` if the client can.
 fn cannot_be_asked(entry: &Entry, terms: &Terms) -> Option<String> {
     if entry.asks.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Path from a call back to its client: destination, channel and response. Also the calls whose handlers have to wait.
+//! Path from a call back to its client: destination, channel and response. This module also contains the calls whose handlers have to wait.
 
 use std::{
     collections::hash_map::Entry,
@@ -26,7 +26,7 @@ use crate::{
     model::{Done, Level, OperationResult, TaskAnswer},
 };
 
-/// Result of one message or batch for its transport, in addition to the messages in the outbox.
+/// Outcome of one message or batch that the transport has to act on, in addition to the messages in the outbox.
 #[derive(Default)]
 pub(crate) struct Received {
     /// Calls whose handlers have to wait. The transport polls each of them to completion.
@@ -42,7 +42,7 @@ pub(crate) enum RefusalStatus {
     Malformed,
     /// The server does not have the method.
     UnknownMethod,
-    /// A limit does not allow the call now.
+    /// A limit does not allow the call at the moment.
     Busy,
     /// The caller is not authorized for the request.
     #[cfg(feature = "auth")]
@@ -82,16 +82,16 @@ impl From<crate::authorization::AccessError> for RefusedRequest {
 #[derive(Clone)]
 pub(crate) struct ReplyTo {
     pub(super) outbox: Arc<Outbox>,
-    /// Batch that the response is an element of.
+    /// Batch that collects the response, if the request is part of a batch.
     batch: Option<Arc<ReplyBatch>>,
-    /// Whether only the response can be sent.
+    /// Whether only the response can be sent, and no messages before it.
     pub(super) only_response: bool,
     /// Whether the client can leave the stream of messages and resume it.
     pub(super) resumes: bool,
 }
 
 impl ReplyTo {
-    /// Makes a destination that gets each message on its own.
+    /// Creates a destination that sends each message on its own.
     pub(crate) fn each(outbox: Arc<Outbox>) -> Self {
         Self { outbox, batch: None, only_response: false, resumes: false }
     }
@@ -110,7 +110,7 @@ impl ReplyTo {
         self
     }
 
-    /// Makes a destination that collects responses into one array.
+    /// Creates a destination that collects responses into one array.
     pub(super) fn batch(&self) -> Self {
         let batch = ReplyBatch { outbox: self.outbox.clone(), answers: Mutex::default() };
         Self { batch: Some(Arc::new(batch)), ..self.clone() }
@@ -168,7 +168,7 @@ pub(super) struct CallChannel {
     outbox: Arc<Outbox>,
     slot: Arc<ProgressSlot>,
     resumes: bool,
-    /// Whether the client wants progress reports. It may want log messages only.
+    /// Whether the client wants progress reports. Otherwise, the channel is only for log messages.
     reports: bool,
 }
 
@@ -183,7 +183,7 @@ impl CallChannel {
         Self { outbox, slot, resumes, reports: token.is_some() }
     }
 
-    /// Turns this into the channel of a task, whose messages name the task.
+    /// Turns the channel into the channel of a task, whose messages name the task.
     pub(super) fn of_task(self, task: Arc<str>) -> Self {
         Self { slot: Arc::new(self.slot.of_task(task)), ..self }
     }
@@ -257,7 +257,7 @@ impl ResponseSink<'_> {
             let tasks = &state.service.tasks;
             state.register(Topic::Tasks);
             state.session().follow_task(&task.id, state.service.limits.tasks);
-            // A task that has ended by now causes no further events.
+            // A task that has already ended causes no further events.
             if !tasks.runs(&task.id) {
                 state.session().forget_task(&task.id);
             }
@@ -328,7 +328,7 @@ impl PendingCall {
     }
 
     /// Removes the call from the table, and returns whether it was there. If it was not there, the call has been cancelled, and the answer
-    /// of its handler must be dropped. Another call may use the same id by now.
+    /// of its handler must be dropped. Another call may already use the same id.
     fn leave(&self) -> bool {
         let Some(ongoing) = self.sink.state.ongoing() else { return false };
         let mut calls = ongoing.calls();

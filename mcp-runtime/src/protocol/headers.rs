@@ -1,5 +1,6 @@
-//! Headers of HTTP requests: they name the revision, and repeat parts of the body for proxies that route without reading the body (rule
-//! B9). Header and body must agree. The headers and the message together decide which conversation the message belongs to (rule B2).
+//! Headers of HTTP requests. They name the protocol revision, and repeat parts of the body for proxies that route requests without reading
+//! the body (rule B9). Header and body must agree. The headers and the message together determine the conversation that the message belongs
+//! to (rule B2).
 
 use http::HeaderMap;
 use mcp_runtime_wire::{Incoming, JsonKind, Raw, RpcMessage, RpcParams};
@@ -60,7 +61,7 @@ const NAME: &str = "mcp-name";
 /// Member that names a task.
 const TASK: &str = "taskId";
 
-/// Checks the headers that every request has.
+/// Checks the headers that every request of the modern era has.
 ///
 /// # Errors
 /// Returns the first header that is missing, repeated or different from the body.
@@ -82,7 +83,7 @@ pub(super) fn check(
     match (header, request.params.get(member).and_then(Raw::string)) {
         // A member that is missing in the body is a different error, which is reported later.
         (None, None) => Ok(()),
-        // Some clients leave the header out (rule HDR-02). A header that is present must still be right.
+        // Some clients omit the header for a task (rule HDR-02). If it is present, it must still agree with the body.
         (None, Some(_)) if member == TASK => Ok(()),
         (None, Some(_)) => Err(missing(NAME, &format!("`params.{member}`"))),
         (Some(_), None) => Err(mismatch(format_args!(
@@ -96,7 +97,7 @@ pub(super) fn check(
     }
 }
 
-/// Value of a header, without the blanks around it.
+/// Value of a header, without surrounding whitespace.
 #[derive(Clone, Copy, Default)]
 struct MirroredHeader<'a>(Option<&'a [u8]>);
 
@@ -172,7 +173,7 @@ pub(super) fn check_arguments(
     Ok(())
 }
 
-/// Returns the value of a header, without the blanks around it. A header that occurs twice is an error (rule HDR-10).
+/// Returns the value of a header, without surrounding whitespace. A header that occurs twice is an error (rule HDR-10).
 fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u8]>, Error> {
     let mut all = headers.get_all(name).iter();
     let first = all.next();

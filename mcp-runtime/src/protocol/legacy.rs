@@ -24,7 +24,7 @@ use crate::{
     limits::Limit,
 };
 
-/// Request that changes the session and has an empty result.
+/// Method that changes the session and has an empty result.
 #[derive(Clone, Copy)]
 enum SessionMethod {
     SetLevel,
@@ -53,7 +53,7 @@ enum LegacyMethod {
 impl LegacyMethod {
     fn parse(name: &str, state: &PeerState) -> Option<Self> {
         let session = || SessionMethod::parse(name).map(Self::Session);
-        // Tried last, because this needs the revision of the session.
+        // Methods of tasks are tried last, because parsing them needs the revision of the session.
         let tasks = || TaskMethod::parse(name, state.revision()).map(Self::Tasks);
         Method::parse(name).map(Self::Items).or_else(session).or_else(tasks)
     }
@@ -104,7 +104,7 @@ fn initialize(state: &Arc<PeerState>, request: &ClientRequest<'_>, received: &mu
         let error = Error::invalid_params("`protocolVersion` must be a string");
         return request.refuse(state.revision(), &error);
     };
-    // The modern revision has no `initialize`, so it is never the answer (rule C-24).
+    // The modern revision has no `initialize`, so the server never selects it here (rule C-24).
     let revision = Revision::parse(&wanted)
         .filter(|revision| !revision.is_modern())
         .unwrap_or(Revision::NEWEST_LEGACY);

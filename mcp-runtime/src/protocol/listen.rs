@@ -25,8 +25,8 @@ use crate::{
     task::LiveTask,
 };
 
-/// Ends all listen streams. The connection may carry several of them, so the protocol demands that each stream is cancelled before its
-/// result is sent (rule SUB-04).
+/// Ends all listen streams. A connection may carry several streams, so the protocol demands a cancellation of each stream before its result
+/// (rule SUB-04).
 pub(super) fn close_all(state: &PeerState) {
     let Some(ongoing) = state.ongoing() else { return };
     let mut listens = ongoing.listens();
@@ -74,7 +74,8 @@ pub(super) fn listen(
             if !listen.filter.tasks.is_empty() {
                 state.register(Topic::Tasks);
             }
-            // The lock is held because no event may come before the acknowledgement, the stream's first message (rule SUB-02).
+            // The lock keeps events back until the acknowledgement is in the outbox, because it must be the first message of the stream
+            // (rule SUB-02).
             let mut listens = state.ongoing_or_new().listens();
             state.outbox.push(|out| {
                 wire::notification(out, "notifications/subscriptions/acknowledged", |params| {
@@ -82,7 +83,7 @@ pub(super) fn listen(
                     subscription_meta(params, &listen.id);
                 });
             });
-            // Sends the current state of each task, because changes before the subscription are not reported otherwise.
+            // Sends the current state of each task, because the client does not learn of earlier changes otherwise.
             for task in &listen.filter.tasks {
                 let stream = Some((SUBSCRIPTION, &listen.id));
                 let view = task.view();
@@ -150,8 +151,7 @@ fn open(
     Ok(ListenStream { id: id.to_owned(), revision, filter, _hold: state.outbox.hold() })
 }
 
-/// Returns those of the named tasks that can still have events for this client. Tasks that have ended or belong to another caller are left
-/// out.
+/// Returns the named tasks, except for tasks that have ended or belong to another caller.
 fn tasks_of(
     state: &PeerState,
     ids: Option<Raw<'_>>,

@@ -1,6 +1,6 @@
 //! Turns bytes into operations and outcomes into bytes. Both eras of the protocol can be used on one connection at the same time.
 //!
-//! The era is decided for each message, never for a connection (rule C-01). Nothing here does I/O: [`Peer::receive`] runs in a unit test
+//! The era is decided for each message, never for a connection (rule C-01). This module does no I/O: a unit test can call [`Peer::receive`]
 //! without a runtime, and transports send the messages that wait in the [`Outbox`](outbox::Outbox).
 //!
 //! Modules from bottom to top: `revision`, `service`, `encode`; the outbound half `outbox`; the state of a peer in `subscriptions`,

@@ -29,7 +29,7 @@ use crate::{
     task,
 };
 
-/// Runs a request that both eras have.
+/// Runs a request whose method exists in both eras.
 pub(super) fn operate(
     state: &Arc<PeerState>,
     method: Method,
@@ -118,8 +118,8 @@ fn run(
     Ok(())
 }
 
-/// Returns the [`Asker`] of a call. In the modern era, a call ends with its open questions. In the legacy era, the server sends each
-/// question as a request.
+/// Returns the [`Asker`] of a call. In the modern era, a call ends with a result that contains its open questions. In the legacy era, the
+/// server sends each question as a request.
 fn asker(
     state: &Arc<PeerState>,
     entry: &Entry,

@@ -19,7 +19,7 @@ use crate::{
     model::Level,
 };
 
-/// Messages on their way to the client, one line each. They are encoded straight into the buffer of the outbox.
+/// Messages on their way to the client, one line each. They are encoded directly into the buffer of the outbox.
 ///
 /// An outbox belongs to a connection or to a stream of an HTTP session, so only calls of the same connection or stream compete for its
 /// lock. A single reader empties it.
@@ -50,8 +50,8 @@ struct OutboxExtras {
     is_refused: bool,
     /// Time after which the client is to reconnect. Set if the handler wants the stream to end early.
     release: Option<Duration>,
-    /// Newest report of each call, by the address of its slot. Reports and events wait until the reader has caught up. The order of calls
-    /// does not matter then.
+    /// Newest report of each call, by the address of its slot. Reports and events wait here until the reader has caught up. The order of
+    /// the calls does not matter.
     reports: BTreeMap<usize, Arc<ProgressSlot>>,
     events: Backlog,
 }
@@ -179,7 +179,7 @@ impl Outbox {
         self.queue().bytes.len()
     }
 
-    /// Whether the outbox is like a new one, apart from its capacity.
+    /// Whether the outbox equals a new one, apart from its capacity.
     #[cfg(feature = "http")]
     pub(crate) fn is_empty(&self) -> bool {
         let OutboxQueue { bytes, unread, extras, .. } = &*self.queue();
@@ -193,7 +193,7 @@ impl Outbox {
         size_of_val(self) + queue.bytes.capacity() + queue.extras.as_deref().map_or(0, size_of_val)
     }
 
-    /// Announces that more messages may come, until the [`OutboxHold`] is dropped.
+    /// Returns a guard. More messages may come until the guard is dropped.
     pub(crate) fn hold(self: &Arc<Self>) -> OutboxHold {
         self.holds.fetch_add(1, Ordering::AcqRel);
         OutboxHold(self.clone())
@@ -204,7 +204,7 @@ impl Outbox {
         self.holds.load(Ordering::Acquire) > 0
     }
 
-    /// Asks the reader to end its stream early.
+    /// Asks the reader to end its stream early. `retry` is the time after which the client is to reconnect.
     pub(super) fn release(&self, retry: Duration) {
         let mut queue = self.queue();
         queue.extras().release = Some(retry);
@@ -231,7 +231,7 @@ impl Outbox {
         self.queue().extras.as_mut().is_some_and(|extras| std::mem::take(&mut extras.has_lost))
     }
 
-    /// Marks that the response refuses a client that lacks a capability. Over HTTP such a response has a status of its own, if no other
+    /// Records that the response refuses a client that lacks a capability. Over HTTP such a response has a status of its own, if no other
     /// message has been sent before.
     #[cfg(feature = "http")]
     pub(super) fn refuse(&self) {
@@ -265,7 +265,7 @@ impl Outbox {
         !queue.bytes.is_empty()
     }
 
-    /// Forgets the task that [`watch`](Self::watch) would wake.
+    /// Removes the task that [`watch`](Self::watch) would wake.
     pub(crate) fn unwatch(&self) {
         self.queue().reader = None;
     }
@@ -439,7 +439,7 @@ impl ProgressSlot {
 struct Backlog {
     waiting: BTreeMap<u64, WaitingEvent>,
     places: HashMap<EventSubject, u64>,
-    /// Keys in `waiting` of the events about tasks. The oldest of these events is dropped first.
+    /// Keys of task events in `waiting`. The event with the lowest key is dropped first.
     task_places: BTreeSet<u64>,
     next: u64,
     bytes: usize,
@@ -457,7 +457,7 @@ struct WaitingEvent {
 enum EventSubject {
     /// The message itself, so that equal messages wait once.
     Event(Arc<[u8]>),
-    /// A task on one stream. Only its newest state counts.
+    /// A task on one stream. Only the newest state of the task is kept.
     Task(Arc<str>, Option<IdBuf>),
 }
 

@@ -43,13 +43,13 @@ pub(crate) enum Era {
     /// Always the legacy era, because the transport exists only in that era. Modern members of `_meta` have no meaning there.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such a transport"))]
     Legacy,
-    /// Always the modern era, as the transport has already found out.
+    /// Always the modern era, which the transport has already determined.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such a head"))]
     Modern,
 }
 
 impl Peer {
-    /// Makes the peer of a connection that belongs to one client.
+    /// Creates the peer of a connection that belongs to one client.
     pub(crate) fn new(service: Arc<Service>) -> Self {
         let remembered = Remembered::new(&service);
         let tenant =
@@ -57,7 +57,7 @@ impl Peer {
         Self { state: Arc::new(PeerState::new(service, remembered, tenant)) }
     }
 
-    /// Makes the peer of a session over HTTP. All requests of the session count for `tenant`. Sessions may share `remembered`.
+    /// Creates the peer of a session over HTTP. All requests of the session count for `tenant`. Sessions may share `remembered`.
     #[cfg(feature = "http")]
     pub(crate) fn of_tenant(
         service: Arc<Service>,
@@ -67,7 +67,7 @@ impl Peer {
         Self { state: Arc::new(PeerState::new(service, remembered, |_, _| Some(tenant))) }
     }
 
-    /// Makes a peer for requests over HTTP without a session. Each request counts for the tenant of its own caller.
+    /// Creates a peer for HTTP requests without a session. Each request counts for the tenant of its own caller.
     #[cfg(feature = "http")]
     pub(crate) fn remembering(service: Arc<Service>, remembered: Arc<Remembered>) -> Self {
         Self { state: Arc::new(PeerState::new(service, remembered, |_, _| None)) }
@@ -138,7 +138,7 @@ impl Peer {
                     carrier: arrival.carrier.clone(),
                     era: arrival.era,
                 };
-                // Each element is refused on its own. The refusal of an element says nothing about the whole batch.
+                // A refused element gets its own error, and does not refuse the batch.
                 let mut elements = Received::default();
                 for message in messages {
                     self.message(message, &arrival, &mut elements);
@@ -200,7 +200,7 @@ impl Peer {
                 }
             }
             Ok(RpcMessage::Notification { method, params }) => match &**method {
-                // In neither era does a cancellation have the envelope of a request, so both eras share one table of calls.
+                // A cancellation has no envelope in either era, so its era is unknown. Both eras therefore share one table of calls.
                 "notifications/cancelled" => self.cancel(*params),
                 "notifications/initialized" => self.state.session().set_initialized(),
                 "notifications/roots/list_changed" => questions::forget_roots(&self.state),
@@ -225,7 +225,7 @@ impl Peer {
         let context = self.state.ongoing().and_then(|ongoing| ongoing.calls().remove(id.as_str()));
         match context {
             Some(context) => {
-                // A blocking handler notices the cancellation late. Its reports until then are not sent (rule STDIO-05).
+                // A blocking handler notices the cancellation late. Closing the context drops its reports until then (rule STDIO-05).
                 context.close();
                 context.set_cancelled();
             }
@@ -271,13 +271,13 @@ impl Peer {
         self.state.kept()
     }
 
-    /// Ends all listen streams. The connection may carry several of them, so the protocol demands that each stream is cancelled before its
-    /// result is sent (rule SUB-04).
+    /// Ends all listen streams. A connection may carry several streams, so the protocol demands a cancellation of each stream before its
+    /// result (rule SUB-04).
     pub(crate) fn close(&self) {
         listen::close_all(&self.state);
     }
 
-    /// Cancels all calls and abandons all open questions. No response is sent any more.
+    /// Cancels all calls, and abandons all open questions. The calls get no response.
     pub(crate) fn cancel_all(&self) {
         let Some(ongoing) = self.state.ongoing() else { return };
         let calls: Vec<Context> = ongoing.calls().drain().map(|call| call.1).collect();

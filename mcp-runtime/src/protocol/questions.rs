@@ -28,7 +28,7 @@ use crate::{
     model::{NeedInput, Question},
 };
 
-/// Hands a response to the question that waits for it.
+/// Passes a response to the question that waits for it.
 pub(super) fn receive_answer(state: &PeerState, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
     let waiting = state.ongoing().and_then(|ongoing| ongoing.questions().take(id));
     let Some(waiting) = waiting else { return };
@@ -47,7 +47,7 @@ pub(super) fn give_up(state: &PeerState) {
     drop(waiting);
 }
 
-/// Forgets the roots, because the client's roots have changed. A client that was never asked has none to forget.
+/// Drops the stored roots, because the roots of the client have changed. No roots are stored before the first question.
 pub(super) fn forget_roots(state: &PeerState) {
     if let Some(ongoing) = state.ongoing() {
         ongoing.questions().forget_roots();
@@ -58,13 +58,13 @@ pub(super) fn forget_roots(state: &PeerState) {
 pub(super) struct Questioner {
     state: Arc<PeerState>,
     outbox: Arc<Outbox>,
-    /// Whether only the response can be sent.
+    /// Whether only the response can be sent, and no questions before it.
     only_response: bool,
     terms: Terms,
     timeout: Duration,
     keys: Mutex<BTreeSet<String>>,
     waiting: Arc<AtomicUsize>,
-    /// Task that asks, if any.
+    /// Task that the questions belong to, if any.
     task: Option<Arc<str>>,
     /// Roots that the client has sent to this call.
     roots: Arc<Mutex<Option<Box<str>>>>,
@@ -86,7 +86,7 @@ impl Questioner {
         }
     }
 
-    /// Marks the questions as questions of a task. They are sent to a client that waits for the task.
+    /// Makes the questions belong to a task. They are sent to a client that waits for the task.
     pub(super) fn of_task(mut self, task: Arc<str>) -> Self {
         self.task = Some(task);
         self

@@ -89,15 +89,15 @@ impl<'a> RequestMeta<'a> {
         Self { whole, progress_token, version, capabilities, client, log_level }
     }
 
-    /// Whether the `_meta` or the method of a request belongs to the modern era (rule B2). A method that both eras have does not decide
-    /// (rule C-01).
+    /// Whether the `_meta` or the method of a request belongs to the modern era (rule B2). A method that exists in both eras does not
+    /// decide this (rule C-01).
     pub(super) fn claims(&self, method: &str) -> bool {
         self.version.is_some()
             || self.capabilities.is_some()
             || matches!(method, "server/discover" | "subscriptions/listen")
     }
 
-    /// Returns the version and the capabilities. This check comes first: both members are required, whatever the version (rule META-01).
+    /// Returns the version and the capabilities. Both members are required in every version, so this check comes first (rule META-01).
     #[inline]
     pub(super) fn envelope(&self) -> Result<(Raw<'a>, Raw<'a>), Error> {
         if self.whole.is_none_or(|meta| meta.kind() != JsonKind::Object) {
@@ -146,7 +146,7 @@ impl Method {
         })
     }
 
-    /// Whether the server has the feature of the method.
+    /// Whether the server has the feature that the method belongs to.
     pub(super) fn is_served(self, revision: Revision, snapshot: &Snapshot) -> bool {
         let has = |feature: Feature| feature.is_served(snapshot);
         match self {
@@ -191,7 +191,7 @@ impl Method {
     }
 }
 
-/// Checks that the client's description of itself is not larger than its limit.
+/// Checks the combined size of `clientInfo` and the capabilities against the limit.
 pub(super) fn check_client(
     limits: &Limits,
     info: Option<Raw<'_>>,

@@ -4,19 +4,32 @@ use std::fmt;
 
 use crate::error::ErrorKind;
 
-/// Revision of the Model Context Protocol. Revisions are ordered from the oldest to the newest.
+/// Revision of the Model Context Protocol.
+///
+/// [`TestClient`](crate::testing::TestClient) connects in a revision. A server supports all of them, and each client selects one. Revisions
+/// are ordered from the oldest to the newest.
+///
+/// Specification: Base protocol, Versioning.
+///
+/// ```
+/// use mcp_runtime::testing::Revision;
+///
+/// assert_eq!(Revision::parse("2026-07-28"), Some(Revision::V2026_07_28));
+/// assert_eq!(Revision::V2025_11_25.name(), "2025-11-25");
+/// assert!(Revision::V2024_11_05 < Revision::V2025_03_26);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Revision {
-    /// 2024-11-05
+    /// Revision 2024-11-05, the first one.
     V2024_11_05,
-    /// 2025-03-26
+    /// Revision 2025-03-26, which adds Streamable HTTP.
     V2025_03_26,
-    /// 2025-06-18
+    /// Revision 2025-06-18, which adds elicitation and structured content.
     V2025_06_18,
-    /// 2025-11-25
+    /// Revision 2025-11-25, which adds tasks, and is the last one with a handshake.
     V2025_11_25,
-    /// 2026-07-28
+    /// Revision 2026-07-28, in which each request is self-contained.
     V2026_07_28,
 }
 
@@ -42,7 +55,7 @@ pub(crate) struct Features {
     pub(crate) hints_and_audio: bool,
     /// `message` of progress notifications.
     pub(crate) progress_message: bool,
-    /// Capability `completions`. The method is older.
+    /// Capability `completions`. The method `completion/complete` is older.
     pub(crate) completions_capability: bool,
     /// `title`, `_meta` of items and content, `lastModified`, resource links, structured content, completion context.
     pub(crate) titles: bool,
@@ -124,7 +137,7 @@ impl Revision {
     /// Revisions without a handshake, in which each request is self-contained.
     pub const MODERN: [Self; 1] = [V2026_07_28];
 
-    /// Returns the name of the revision on the wire.
+    /// Returns the name of the revision on the wire, which is its date.
     pub const fn name(self) -> &'static str {
         match self {
             V2024_11_05 => "2024-11-05",
@@ -135,7 +148,7 @@ impl Revision {
         }
     }
 
-    /// Returns the revision of this name.
+    /// Returns the revision of this name, or `None` if there is none.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|revision| revision.name() == name)
     }

@@ -1,4 +1,4 @@
-//! The server that all connections share: its services, its identity, and its capabilities, which follow from its items (rule DISC-04).
+//! State that all connections of a server share: services, identity, and capabilities, which follow from the items (rule DISC-04).
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl Service {
         &self.dispatcher.catalog.tally
     }
 
-    /// Returns the shares that clients have of limits which apply to all of them together.
+    /// Returns the shares of clients in the limits that apply to all clients together.
     pub(crate) fn shares(&self) -> &Shares {
         &self.dispatcher.catalog.shares
     }
@@ -62,7 +62,7 @@ impl Service {
         }
     }
 
-    /// Counts a batch of too many messages.
+    /// Counts a batch with too many messages.
     pub(crate) fn note_invalid(&self, invalid: &Invalid<'_>) {
         if invalid.is_long_batch() {
             self.tally().refuse(Limit::Batch);
@@ -130,7 +130,7 @@ pub(super) fn implementation(
     }
 }
 
-/// Returns `Implementation` in the newest revision.
+/// Returns `Implementation` in the form of the newest revision.
 pub(crate) fn presented(identity: &Identity) -> Vec<u8> {
     let mut out = Vec::new();
     let mut object = ObjectWriter::begin(&mut out);

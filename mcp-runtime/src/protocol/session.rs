@@ -25,7 +25,7 @@ pub(super) struct Terms {
     pub(super) revision: Revision,
     pub(super) client: Arc<ClientInfo>,
     pub(super) log_level: Option<Level>,
-    /// Whether the answers are for this client only.
+    /// Whether the responses are for this client only.
     pub(super) is_private: bool,
 }
 
@@ -83,7 +83,8 @@ impl LegacySession {
         self.open.as_ref().map(|session| session.revision)
     }
 
-    /// Marks the client as ready. A client that never sends this gets no notifications (rule LIFE-04), but may send requests.
+    /// Marks the client as ready. Before that, the server sends no notifications that belong to no request (rule LIFE-04), but accepts
+    /// requests.
     pub(super) fn set_initialized(&mut self) {
         self.change(|open| open.is_initialized = true);
     }
@@ -120,7 +121,7 @@ impl LegacySession {
         self.interests().map_or(0, |interests| size_of_val(interests))
     }
 
-    /// Makes the session get notifications about this task, unless it follows `most` tasks already.
+    /// Subscribes the session to the changes of a task, unless it is subscribed to `most` tasks already.
     pub(super) fn follow_task(&mut self, id: &Arc<str>, most: usize) {
         self.change_interests(|interests| {
             if interests.tasks.len() < most {
@@ -191,7 +192,7 @@ impl LegacySession {
         self.change(|session| session.log_level = Some(level));
     }
 
-    /// Returns the subscriptions of the session, to add a resource. Returns `None` before the session begins.
+    /// Returns the subscriptions of the session, or `None` before the session begins.
     pub(super) fn subscriptions(&mut self) -> Option<&mut SubscribedUris> {
         let session = self.open.as_mut()?;
         Some(&mut session.interests.get_or_insert_default().subscriptions)
@@ -215,7 +216,7 @@ struct SentPage {
 }
 
 impl SentPages {
-    /// Maximum number of pages. Beyond it the oldest page is forgotten, because not every user finishes.
+    /// Maximum number of pages. When it is reached, the oldest page is dropped, because not every user finishes.
     const MOST: usize = 64;
 
     /// Remembers a page, and returns an id for it.
@@ -228,7 +229,7 @@ impl SentPages {
         id
     }
 
-    /// Removes a page that the user has finished, and returns its ids.
+    /// Removes the entries of a page that the user has finished, and returns their ids.
     fn completed(&mut self, url: &str) -> Vec<String> {
         let (done, left) = self.0.drain(..).partition(|page: &SentPage| *page.url == *url);
         self.0 = left;

@@ -22,25 +22,24 @@ use crate::{
     model::{ClientInfo, Meta},
 };
 
-/// State that a connection and its calls share. The only two of its locks that are ever held at once are `calls` and `listens`, taken in
-/// this order.
+/// State that a connection shares with its calls. Only two of its locks may be held at the same time: `calls`, and then `listens`.
 pub(super) struct PeerState {
     pub(super) service: Arc<Service>,
     /// Outbox for messages that belong to no request, such as notifications of a session and of listen streams.
     pub(super) outbox: Arc<Outbox>,
     remembered: Arc<Remembered>,
     session: Mutex<LegacySession>,
-    /// Created with the first call, stream or question, to save memory: most peers are idle sessions that never have any.
+    /// Created with the first call, stream or question. Most peers are idle sessions that never need this memory.
     ongoing: OnceLock<Box<OngoingWork>>,
     /// Whether this peer is registered with the event bus, by topic.
     registered: [Once; 4],
     /// Number of this peer, unique in the process. It identifies a caller without a principal.
     number: u64,
-    /// Tenant of the session or the connection. Requests without a session over HTTP each have their own.
+    /// Tenant of the session or of the connection. `None` for HTTP requests without a session, each of which has its own tenant.
     tenant: Option<Arc<Tenant>>,
 }
 
-/// Work that continues after the message that began it has been handled.
+/// Calls, streams and questions that continue after the message that began them has been handled.
 #[derive(Default)]
 pub(super) struct OngoingWork {
     listens: Mutex<ListenStreams>,
@@ -49,8 +48,8 @@ pub(super) struct OngoingWork {
 }
 
 impl PeerState {
-    /// Creates the state of a peer. `tenant` is a function that gets the number of the peer. It returns the tenant that all requests of the
-    /// peer count for, or `None` if each request has its own tenant.
+    /// Creates the state of a peer. `tenant` receives the number of the peer, and returns the tenant that all requests of the peer count
+    /// for. It returns `None` if each request has its own tenant.
     pub(super) fn new(
         service: Arc<Service>,
         remembered: Arc<Remembered>,
@@ -85,7 +84,7 @@ impl PeerState {
         }
     }
 
-    /// Returns the caller of a request, as far as the caller is known.
+    /// Returns the key that identifies the caller of a request.
     pub(super) fn who<'a>(&self, carrier: &'a Carrier, revision: Revision) -> CallerKey<'a> {
         match carrier.principal() {
             "" if revision.is_modern() && carrier.is_http() => CallerKey::of_sender(carrier),
@@ -94,7 +93,7 @@ impl PeerState {
         }
     }
 
-    /// Registers this peer with the event bus for this topic. A peer whose client does not wait for events is never registered.
+    /// Registers this peer with the event bus for this topic. Peers whose clients do not wait for events are not registered.
     pub(super) fn register(self: &Arc<Self>, topic: Topic) {
         self.registered[topic as usize].call_once(|| {
             let listener: Arc<dyn Listener> = self.clone();
@@ -186,19 +185,19 @@ impl Listener for PeerState {
 /// Answer of a client: the JSON text of its result, or the message of its error.
 pub(super) type QuestionAnswer = Result<Box<str>, String>;
 
-/// Questions that wait for their answers, by request id. A session never sees an id twice (rule RPC-07).
+/// Questions that wait for their answers, by request id. A session never uses an id twice (rule RPC-07).
 #[derive(Default)]
 pub(super) struct PendingQuestions {
     last: u64,
     pub(super) waiting: BTreeMap<u64, oneshot::Sender<QuestionAnswer>>,
-    /// Roots that the client named last. They are kept only if the client announces changes (rule ROOTS-02).
+    /// Roots that the client sent last. They are kept only if the client announces changes (rule ROOTS-02).
     pub(super) roots: Option<Box<str>>,
-    /// Number of changes of the roots.
+    /// Number of times that the roots of the client have changed.
     pub(super) changes: u64,
 }
 
 impl PendingQuestions {
-    /// Forgets the roots, because the client's roots have changed.
+    /// Drops the stored roots, because the roots of the client have changed.
     pub(super) fn forget_roots(&mut self) {
         self.roots = None;
         self.changes += 1;
@@ -211,18 +210,18 @@ impl PendingQuestions {
         (self.last, waiting)
     }
 
-    /// Removes and returns the sender that waits for the response with this id. Returns `None` if the response is late or was never
-    /// requested.
+    /// Removes and returns the sender that waits for the response with this id. Returns `None` if the response is late, or does not belong
+    /// to a question.
     pub(super) fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<QuestionAnswer>> {
         id.as_str().parse().ok().and_then(|number: u64| self.waiting.remove(&number))
     }
 }
 
-/// Cache of a connection, so that its requests do not compute the same results again. The cache never changes an answer (rule ERA-01).
+/// Cache for the requests of a connection, so that they do not compute a result again. The cache never changes a response (rule ERA-01).
 pub(crate) struct Remembered {
     client: Mutex<LastClient>,
-    /// Snapshot that is valid until the epoch of the catalog changes. With it, a request needs no lock that other connections share. The
-    /// reference is weak, so that an idle connection does not keep an old catalog alive.
+    /// Snapshot of the catalog, valid until the epoch of the catalog changes. Requests that use it take no lock that other connections
+    /// share. The reference is weak, so that an idle connection does not keep an old catalog alive.
     snapshot: Mutex<Weak<Snapshot>>,
 }
 
@@ -250,8 +249,7 @@ impl Remembered {
     }
 }
 
-/// Last client of a connection. Clients send the same description in each request, so the description is parsed again only if its text
-/// differs.
+/// Last client of a connection. Clients send the same description in each request, so the server parses it again only if the text differs.
 #[derive(Default)]
 struct LastClient {
     info: String,

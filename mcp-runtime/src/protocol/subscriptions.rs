@@ -23,7 +23,7 @@ pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
     }
 }
 
-/// Resources that a session or a stream has subscribed to.
+/// Resources that a session or a stream is subscribed to.
 ///
 /// URIs are compared decoded, because clients differ in what they percent-encode, and servers write `updated(format!("note://{title}"))`.
 /// Each client is notified with the URI as the client wrote it.
@@ -32,7 +32,7 @@ pub(super) struct SubscribedUris {
     /// Decoded URIs, each with the client's spelling.
     spellings: BTreeMap<String, String>,
     bytes: usize,
-    /// Share of the bytes that all clients may subscribe to.
+    /// Share of the limit on the bytes of all subscriptions.
     share: Option<Share>,
 }
 
@@ -44,7 +44,7 @@ fn size(uri: &str) -> usize {
     ENTRY + 2 * uri.len()
 }
 
-/// Returns the limit and the error for a client that has too many subscriptions (`by_number`), or subscriptions with too many bytes.
+/// Returns the limit and the error for a client with too many subscriptions, or with too many bytes in them if `by_number` is false.
 #[cold]
 pub(super) fn too_many(limits: &Limits, by_number: bool) -> (Limit, Error) {
     let (most, bytes) = (limits.subscriptions, limits.subscription_bytes);
@@ -152,7 +152,7 @@ pub(super) struct ListenStream {
     pub(super) _hold: OutboxHold,
 }
 
-/// Events that a stream has subscribed to, as far as the server supports them.
+/// Events that a stream is subscribed to, as far as the server supports them.
 #[derive(Default)]
 pub(super) struct EventFilter {
     pub(super) tools: bool,

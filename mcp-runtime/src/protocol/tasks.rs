@@ -110,7 +110,7 @@ pub(super) fn open(
     })
 }
 
-/// Sends questions, reports and log messages of the call through its task.
+/// Makes the call send its questions, reports and log messages through its task.
 pub(super) fn route_through(
     state: &PeerState,
     live: &Arc<LiveTask>,
@@ -238,7 +238,7 @@ pub(super) fn answer_request(
     drive(Dispatched::Pending(pending), request.id, request.carrier, sink, received);
 }
 
-/// Returns the viewer for this request. The viewer decides which tasks the caller sees.
+/// Returns the viewer of this request, which decides which tasks the caller can see.
 pub(super) fn viewer(
     state: &PeerState,
     snapshot: &Snapshot,
@@ -391,7 +391,7 @@ struct TaskQuestions<'a> {
 }
 
 impl TaskQuestions<'_> {
-    /// Passes the answers that have arrived to the task. An answer counts even if another waiter is responsible for the question by now,
+    /// Passes the answers that have arrived to the task. An answer counts even if another waiter has become responsible for the question,
     /// because the user has already given the answer. An error counts only if this waiter is still waiting and responsible for the
     /// question.
     fn poll(&mut self, cx: &mut Poller<'_>, waits: bool) {
@@ -405,7 +405,7 @@ impl TaskQuestions<'_> {
             }
             Poll::Pending => true,
         });
-        // Drops the questions that were withdrawn, or that another waiter is responsible for now. The drop sends a cancellation to the
+        // Drops questions that have been withdrawn, or that another waiter has become responsible for. The drop sends a cancellation to the
         // client.
         asking.retain(|(key, _)| waiter.holds(key));
     }

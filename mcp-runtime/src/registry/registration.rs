@@ -1,4 +1,4 @@
-//! Registration: how the expansion of an attribute adds its item to the items of the binary.
+//! Registration: the expansion of an attribute adds its item to the list of all items in the binary.
 //!
 //! The linker collects all items in one slice. The name of the slice contains the major version, so that two incompatible copies of this
 //! crate in one binary cannot mix their entries. On wasm, and with the feature `inventory`, constructors collect the same entries instead.
@@ -80,7 +80,7 @@ pub fn identity<F: 'static>(_: &F) -> TypeId {
     TypeId::of::<F>()
 }
 
-/// Mark of a function with `#[completion]`. The attribute declares a type alias of it that has the name of the function.
+/// Mark of a function with `#[completion]`. The attribute declares a type alias of this mark, with the name of the function.
 #[derive(Clone, Copy, Debug)]
 pub struct Completes;
 
@@ -88,13 +88,13 @@ pub struct Completes;
 #[derive(Clone, Copy, Debug)]
 pub struct Unmarked;
 
-/// Module for a glob import. A mark of the same name in the importing scope shadows the imported one.
+/// Module for a glob import. A mark of the same name that is declared in the importing scope shadows the imported one.
 pub mod unmarked {
     pub type __Completion = super::Unmarked;
 }
 
-/// Implemented by the marker type beside a function of type `F` if the function has `#[completion]`. As a bound, it rejects functions
-/// without the attribute at compile time.
+/// Trait of the marker type beside a function of type `F` that has `#[completion]`. As a bound, the trait rejects functions without the
+/// attribute at compile time.
 #[diagnostic::on_unimplemented(
     message = "this function completes no arguments: it has no `#[completion]`",
     label = "not marked with `#[completion]`",
@@ -123,7 +123,7 @@ pub fn completed_by<M: MarksCompletion<F>, F: 'static>(function: &F, _: M) -> Ty
 #[derive(Clone, Copy, Debug)]
 pub struct Registered;
 
-/// Type of the stand-in for that constant in an `impl` block.
+/// Type of the stand-ins for [`Registered`] in an `impl` block.
 #[derive(Clone, Copy, Debug)]
 pub struct Misplaced;
 
@@ -137,7 +137,7 @@ pub trait Placed {}
 #[diagnostic::do_not_recommend]
 impl Placed for Registered {}
 
-/// Compiles if the constant was found.
+/// Compiles if `T` is [`Registered`], and fails with an error about `#[handlers]` if `T` is `Misplaced`.
 pub fn placed<T: Placed>(_: T) {}
 
 /// Stand-ins for the names that an `impl` block does not have in scope.
@@ -196,7 +196,7 @@ macro_rules! __scopes {
     ($($scope:literal),*) => { &[$($scope),*] };
 }
 
-/// Policy that decides who may use the item. A function wraps it, so that a closure cannot capture local variables.
+/// Policy that decides which callers may use the item. A function wraps the policy, so that a closure cannot capture local variables.
 #[cfg(feature = "auth")]
 #[doc(hidden)]
 #[macro_export]

@@ -1,17 +1,17 @@
-//! Functions for text in constants: they compare strings, write JSON and word compile errors. JSON is written twice; the first pass only
-//! counts its length.
+//! Text functions for constants. They compare strings, write JSON and compose compile errors. JSON is written in two passes: the first pass
+//! only counts the bytes.
 
-/// Greatest length of a schema in a constant, in bytes. Each byte costs compile time, and the compiler rejects constants that take too
-/// long. So a longer schema is made at run time.
+/// Maximum length of a schema in a constant, in bytes. A longer schema is generated at run time, because each byte costs compile time and
+/// the compiler rejects constants that take too long to evaluate.
 pub(crate) const MOST: usize = 64 * 1024;
 
-/// Writes text into a buffer, or only counts its bytes if the buffer is empty.
+/// Writer of text into a buffer. If the buffer is empty, the writer only counts the bytes.
 #[derive(Debug)]
 pub(crate) struct Out<'a> {
     buffer: &'a mut [u8],
     capacity: usize,
     len: usize,
-    /// Length after which nothing is counted or written any more.
+    /// Length above which further text is neither counted nor written.
     most: usize,
 }
 
@@ -34,8 +34,8 @@ impl<'a> Out<'a> {
         self.bytes(text.as_bytes());
     }
 
-    /// Copies byte by byte. In a constant, a call costs the compiler more than a dozen iterations of a loop, and copying a slice takes ten
-    /// calls.
+    /// Copies byte by byte. When the compiler evaluates a constant, a call costs more than a dozen iterations of a loop, and copying a
+    /// slice takes ten calls.
     const fn bytes(&mut self, mut bytes: &[u8]) {
         if self.len > self.most {
             return;
@@ -123,7 +123,7 @@ impl<'a> Out<'a> {
     }
 }
 
-/// Writes the keywords of a schema, in the order in which they are given.
+/// Writer of a schema's keywords, in the order of the calls.
 pub(super) struct KeywordWriter {
     first: bool,
 }
@@ -158,7 +158,7 @@ impl KeywordWriter {
     }
 }
 
-/// `==` on strings, which constants cannot call.
+/// Compares two strings like `==`, which constants cannot call.
 pub(crate) const fn equal(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;
@@ -171,7 +171,7 @@ pub(crate) const fn equal(a: &str, b: &str) -> bool {
     a.len() == b.len()
 }
 
-/// `<` on strings.
+/// Compares two strings like `<`, which constants cannot call.
 pub(super) const fn is_before(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;
@@ -184,7 +184,7 @@ pub(super) const fn is_before(a: &str, b: &str) -> bool {
     a.len() < b.len()
 }
 
-/// Joins the parts and panics, because `panic!` in constants cannot format and takes only a complete text.
+/// Panics with the joined parts as the message. In constants, `panic!` cannot format a message.
 #[track_caller]
 pub(crate) const fn panic_with(parts: &[&str]) -> ! {
     let mut text = [b' '; 512];
@@ -204,7 +204,7 @@ pub(crate) const fn panic_with(parts: &[&str]) -> ! {
     }
 }
 
-/// Returns the dot before a name; empty if there is no name.
+/// Returns the dot that separates `name` from the text before it, or an empty text if `name` is empty.
 pub(crate) const fn dot_before(name: &str) -> &'static str {
     if name.is_empty() { "" } else { "." }
 }

@@ -1,9 +1,9 @@
-//! Constraints on a value beyond its type: bounds, lengths and a pattern. The same constraints are written into the schema and checked at
-//! each call; a test compares both.
+//! Constraints on a value beyond its type: bounds, lengths and a pattern. The server writes the constraints into the schema, and checks the
+//! arguments of each call. A test verifies that the schema and the check agree.
 //!
 //! As in JSON Schema, each constraint applies only to values of its own types: bounds to numbers, a pattern to strings, a length to
-//! strings, arrays and objects. A `null` is never wrong. The length of a text counts characters (code points). A pattern may match anywhere
-//! in the text unless it is anchored.
+//! strings, arrays and objects. A `null` satisfies every constraint. The length of a text counts characters (code points). A pattern may
+//! match anywhere in the text unless it is anchored.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -56,12 +56,12 @@ impl Constraints {
         self.range.as_ref()
     }
 
-    /// Returns the least and the greatest length.
+    /// Returns the minimum and the maximum length.
     pub(crate) const fn len(&self) -> (Option<usize>, Option<usize>) {
         (self.least, self.most)
     }
 
-    /// Returns the pattern if clients read it as the server does.
+    /// Returns the pattern if clients interpret it as the server does.
     pub(crate) const fn published_pattern(&self) -> Option<&'static str> {
         match self.pattern {
             Some(pattern) if pattern.is_portable() => Some(pattern.text),
@@ -78,8 +78,8 @@ impl Constraints {
 
     /// Writes the constraints into `schema`. If the schema has bounds already, such as those of `u8`, the tighter ones stay.
     ///
-    /// A pattern that JavaScript reads differently, or not at all, is checked but not published: a client that fails to compile a pattern
-    /// drops the tool.
+    /// A pattern that JavaScript rejects or interprets differently is checked but not published, because a client that cannot compile a
+    /// pattern drops the tool.
     pub(crate) fn apply(&self, schema: &mut Map, kind: SchemaKind) {
         if let Some(range) = &self.range {
             range.apply(schema, kind);
@@ -106,7 +106,8 @@ impl Constraints {
         *schema = conjoin(std::mem::take(schema), written);
     }
 
-    /// Returns a phrase for the first constraint that can never apply to a value of this kind. The phrase says what to do.
+    /// Returns a phrase about the first constraint that can never apply to a value of this kind. The phrase advises the author to remove
+    /// the constraint.
     pub(crate) const fn misplaced(&self, kind: SchemaKind) -> Option<&'static str> {
         let measured = matches!(
             kind,
@@ -126,8 +127,8 @@ impl Constraints {
         }
     }
 
-    /// Checks the JSON text of an argument. Returns `None`, or one phrase that says what came and what was expected. Text that is not JSON
-    /// passes: the reader of the argument has a better message for it.
+    /// Checks the JSON text of an argument. Returns `None` if the argument is valid, and otherwise a phrase with the actual and the
+    /// expected value. Text that is not JSON passes, because deserialization reports it with a better message.
     ///
     /// ```text
     /// 11 is not in 1..=10
@@ -189,7 +190,7 @@ impl Constraints {
     }
 }
 
-/// Reads a JSON string, borrowed if nothing is escaped.
+/// Visitor that reads a JSON string. The result is borrowed if the string has no escapes.
 struct JsonStringVisitor;
 
 impl JsonStringVisitor {
@@ -217,7 +218,7 @@ impl<'de> Visitor<'de> for JsonStringVisitor {
     }
 }
 
-/// Counts the elements of an array or the members of an object, without keeping their values.
+/// Visitor that counts the elements of an array or the members of an object.
 struct LengthVisitor;
 
 impl<'de> Visitor<'de> for LengthVisitor {

@@ -7,15 +7,16 @@ use serde_json::Value;
 
 use super::{Map, sentences::SAID};
 
-/// Inlining a schema whose definitions share definitions can grow it exponentially. Above this number of nodes all references are kept.
-/// That is about half a megabyte of text, more than any client reads.
+/// Maximum number of nodes of a schema with all references inlined. A larger schema keeps all of its references. The limit is needed
+/// because definitions that refer to each other can make an inlined schema exponentially larger. It corresponds to about half a megabyte of
+/// text, more than any client reads.
 const MOST_NODES: usize = 20_000;
 
 /// The definitions of one root schema.
 #[derive(Debug)]
 pub(super) struct Definitions {
     all: Map,
-    /// Whether the schema would exceed `MOST_NODES` with all references written out.
+    /// Whether the schema would exceed `MOST_NODES` with all references inlined.
     too_large: bool,
 }
 
@@ -24,12 +25,12 @@ pub(super) struct Definitions {
 pub(super) enum Inlined<'a> {
     /// Name and schema of the definition.
     Meaning(&'a str, &'a Value),
-    /// Name of the definition. It already encloses the reference, so the type contains itself.
+    /// Name of a definition that already encloses the reference, so the type contains itself.
     Again(&'a str),
 }
 
 impl Definitions {
-    /// Takes `$defs` (and its older name, `definitions`) out of `root`.
+    /// Removes `$defs` and its older form `definitions` from `root`.
     pub(super) fn take(root: &mut Map) -> Self {
         let mut all = Map::new();
         for keyword in ["definitions", "$defs"] {
@@ -46,14 +47,14 @@ impl Definitions {
         definitions
     }
 
-    /// Returns the name that `reference` points to, if it is one of these definitions.
+    /// Returns the name of the definition that `reference` points to, if there is such a definition.
     pub(super) fn name(&self, reference: &str) -> Option<&str> {
         let name = definition_name(reference)?;
         self.all.get_key_value(&*name).map(|(name, _)| name.as_str())
     }
 
-    /// Returns the replacement for `reference` inside the definitions of `path`, or `None` if the reference must stay. A reference to a
-    /// recursive definition must stay if `can_cut` is false.
+    /// Returns the replacement for `reference`, or `None` if the reference must stay. `path` contains the names of the definitions that
+    /// enclose the reference. A reference to a recursive definition must stay if `can_cut` is false.
     pub(super) fn inlined(
         &self,
         reference: &str,
@@ -129,7 +130,8 @@ impl Definitions {
         needed
     }
 
-    /// Whether a reference can be replaced, with all references inside it, by at most `room` nodes. Subtracts these nodes from `room`.
+    /// Whether a reference and all references in its definition can be inlined with at most `room` nodes. Subtracts the number of these
+    /// nodes from `room`.
     fn fits(&self, reference: &str, path: &mut Vec<String>, room: &mut usize) -> bool {
         let Some(name) =
             self.name(reference).filter(|name| !path.iter().any(|outer| outer == name))
@@ -208,7 +210,7 @@ fn nodes_of_map(map: &Map) -> usize {
 
 /// Joins two schemas in one object, such as the meaning of a `$ref` (`base`) and the keywords beside it (`over`). Annotations of `over`
 /// take precedence, the tighter bounds stay, and properties and required names are merged. Schemas that cannot share an object, such as two
-/// with an `anyOf`, stay apart in an `allOf`.
+/// schemas with an `anyOf`, become separate parts of an `allOf`.
 pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
     if base
         .iter()
@@ -280,7 +282,7 @@ fn clash(keyword: &str, base: &Value, over: &Value) -> bool {
     }
 }
 
-/// Whether all values of a `type` or an `enum` are among those of another.
+/// Whether each value of one `type` or `enum` is also a value of another. An integer is a number.
 fn within(these: &Value, those: &Value) -> bool {
     fn list(value: &Value) -> &[Value] {
         value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
@@ -290,7 +292,7 @@ fn within(these: &Value, those: &Value) -> bool {
     })
 }
 
-/// Returns whether the tighter of two values of the keyword is the greater or the smaller one.
+/// Returns `Greater` if the tighter of two values of the keyword is the greater one, and `Less` if it is the smaller one.
 pub(super) fn tighter_is(keyword: &str) -> Option<std::cmp::Ordering> {
     match keyword {
         "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => {

@@ -1,14 +1,15 @@
-//! Checks that the fields of a type with `#[data]` have a JSON form, so that the compiler reports a missing form once, with our message.
+//! Checks that each field of a type with `#[data]` can be converted to and from JSON, so that the compiler reports an unsuitable field with
+//! our message.
 //!
-//! serde's derives alone would report a missing form four times, with their own messages. So `#[data]` makes the derives assume that the
-//! form exists (`#[serde(bound)]`), and adds an impl of [`FieldBound`] for each field's type. The compiler checks the assumption at that
-//! impl. The impl has no conditions, so types that contain each other cause no cycle. schemars accepts no such bounds on types without
-//! generics, so it reports the missing form once more.
+//! serde's derives alone would report such a field four times, with their own messages. So `#[data]` makes the derives assume that the
+//! field's type implements their traits (`#[serde(bound)]`), and adds an impl of [`FieldBound`] for that type. The compiler checks the
+//! assumption only at this impl. The impl has no conditions, so types that contain each other cause no cycle. The derive of schemars
+//! reports the field once more, because it accepts no such bounds on types without generics.
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// A type that a field of a type with `#[data]` can have.
+/// Type of a field in a type with `#[data]`.
 ///
 /// `M` is [`Whole`]. With a single impl, the compiler's error would be about the bounds of that impl. With two candidates, the error is
 /// about this trait.
@@ -20,7 +21,7 @@ use serde::{Serialize, de::DeserializeOwned};
 )]
 pub trait Data<M>: Serialize + DeserializeOwned + JsonSchema {}
 
-/// The type that is always used as the parameter `M` of [`Data`].
+/// The only type that is used as the parameter `M` of [`Data`].
 #[derive(Debug)]
 pub struct Whole;
 
@@ -30,5 +31,6 @@ pub trait Nobody {}
 impl<T: Serialize + DeserializeOwned + JsonSchema> Data<Whole> for T {}
 impl<T: Serialize + DeserializeOwned + JsonSchema, M: Nobody> Data<M> for T {}
 
-/// Promises that a field of `Owner` is [`Data`]. The lifetime keeps the compiler from checking the promise at each bound that assumes it.
+/// Assertion that the type of a field of `Owner` implements [`Data`]. Because of the lifetime, the compiler does not check the assertion at
+/// each bound that assumes it.
 pub trait FieldBound<'a, Owner, const INDEX: usize>: Data<Whole> {}

@@ -1,16 +1,16 @@
-//! Arguments that clients repeat in a header, so that proxies can route by them (server/tools, `x-mcp-header`).
+//! Arguments that clients repeat in an HTTP header, so that proxies can route requests by their values (server/tools, `x-mcp-header`).
 
 use std::collections::BTreeMap;
 
 use mcp_runtime_wire::{JsonKind, Raw};
 
-/// Keyword that marks such an argument in a schema.
+/// Keyword of a schema that marks an argument with a header.
 pub(crate) const KEYWORD: &str = "x-mcp-header";
 
 /// An argument and the header that repeats it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HeaderArgument {
-    /// Names that lead to the argument: those of the objects around it, then its own.
+    /// Path to the argument: the names of the objects around it, and then its own name.
     pub(crate) path: Vec<Box<str>>,
     /// Name of the header in lower case, such as `mcp-param-x`.
     pub(crate) header: Box<str>,
@@ -18,16 +18,16 @@ pub(crate) struct HeaderArgument {
 
 impl HeaderArgument {
     #[cfg(any(test, feature = "http"))]
-    /// Returns the value that the client sent. `None` if the client left the argument out or sent `null`, for which there is no header
-    /// (rule HDR-05).
+    /// Returns the value that the client sent, or `None` if the client omitted the argument or sent `null`. In both cases the request has
+    /// no such header (rule HDR-05).
     pub(crate) fn value<'a>(&self, arguments: Raw<'a>) -> Option<Raw<'a>> {
         let found = self.path.iter().try_fold(arguments, |object, name| object.get(name));
         found.filter(|value| !value.is_null())
     }
 }
 
-/// Returns the arguments with a header, and the problems of invalid headers. A single invalid header makes a client drop the whole tool
-/// (rule HDR-07).
+/// Returns the arguments that have a header, and the problems of invalid headers. A single invalid header makes a client drop the whole
+/// tool (rule HDR-07).
 pub(crate) fn arguments(schema: Raw<'_>) -> (Vec<HeaderArgument>, Vec<String>) {
     let mut search = HeaderSearch::default();
     if schema.as_str().contains(KEYWORD) {
@@ -40,13 +40,13 @@ pub(crate) fn arguments(schema: Raw<'_>) -> (Vec<HeaderArgument>, Vec<String>) {
 struct HeaderSearch {
     path: Vec<Box<str>>,
     found: Vec<HeaderArgument>,
-    /// Name of the header in lower case, and the argument that has it.
+    /// Argument of each header, by the name of the header in lower case.
     taken: BTreeMap<String, String>,
     problems: Vec<String>,
 }
 
 impl HeaderSearch {
-    /// `plain` is true while only `properties` lead to this schema.
+    /// Searches one schema. `plain` is true if only `properties` keywords lead to the schema.
     fn schema(&mut self, schema: Raw<'_>, plain: bool) {
         for (keyword, value) in schema.members() {
             match &*keyword {
@@ -55,7 +55,7 @@ impl HeaderSearch {
                 "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
                     self.named(value, false);
                 }
-                // `default`, `const`, `enum` and `examples` are not searched: the keyword would be part of a value there.
+                // `default`, `const`, `enum` and `examples` are not searched, because their contents are values and not schemas.
                 "items"
                 | "prefixItems"
                 | "contains"

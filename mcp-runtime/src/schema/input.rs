@@ -1,5 +1,5 @@
-//! The input schema of a tool: an object schema made from the tool's parameters, made from the fields of one type, or written by the
-//! author.
+//! Input schemas of tools. An input schema is generated from the tool's parameters or from the fields of one type, or is written by the
+//! author of the server.
 
 use std::collections::BTreeMap;
 
@@ -17,20 +17,20 @@ use super::{
 };
 use crate::model::SamplingTool;
 
-/// A parameter that is an argument of its own.
+/// A parameter that becomes one argument of the tool.
 #[derive(Debug)]
 pub(crate) struct InputField<'a> {
     pub(crate) name: &'a str,
     pub(crate) title: Option<&'a str>,
     pub(crate) description: Option<&'a str>,
     pub(crate) required: bool,
-    /// Schema as schemars made it, with its references.
+    /// Schema from schemars, with its references.
     pub(crate) schema: Value,
     pub(crate) constraints: Option<&'a Constraints>,
     pub(crate) default: Option<Value>,
     /// JSON text.
     pub(crate) example: Option<&'a str>,
-    /// The `X` of `Mcp-Param-X`.
+    /// Name of the header without the prefix `Mcp-Param-`.
     pub(crate) header: Option<&'a str>,
 }
 
@@ -50,11 +50,11 @@ impl<'a> InputField<'a> {
     }
 }
 
-/// Collects the parameters of one tool. They are published in the order in which they are declared.
+/// Input schema of one tool, collected from the tool's parameters. The arguments are published in the order of their declarations.
 ///
-/// A tool without arguments has `"properties":{}` all the same: OpenAI's API refuses an object schema without this keyword
-/// (openai/openai-agents-python#454, unclecode/crawl4ai#2207). An empty `required` is left out: validators of draft 4 refuse it, and the
-/// strict modes that ask for the keyword have nothing to check in a call without arguments.
+/// The schema of a tool without arguments still has `"properties":{}`, because OpenAI's API rejects an object schema without this keyword
+/// (openai/openai-agents-python#454, unclecode/crawl4ai#2207). An empty `required` is left out, because validators of draft 4 reject it.
+/// Strict modes that demand the keyword do not need it for a call without arguments.
 #[derive(Debug, Default)]
 pub(crate) struct InputObject {
     order: Vec<String>,
@@ -63,14 +63,15 @@ pub(crate) struct InputObject {
     /// Declaration of each property, for the error about a property that is declared twice.
     owners: BTreeMap<String, String>,
     definitions: Map,
-    /// Whether the schema leaves further properties open. Otherwise it forbids them, unless a spread struct collects them (`others`).
+    /// Whether the schema allows further properties. If it does not, `additionalProperties` is `false`, or the schema in `others` if a
+    /// spread struct collects further properties.
     lenient: bool,
     others: Option<Value>,
     problems: Vec<String>,
 }
 
 impl InputObject {
-    /// `definitions` are those of the schemars generator that made the schemas of all parameters.
+    /// Creates a schema without arguments. `definitions` come from the schemars generator that has generated the schemas of all parameters.
     pub(crate) fn new(definitions: Map, lenient: bool) -> Self {
         Self { definitions, lenient, ..Self::default() }
     }
@@ -86,7 +87,7 @@ impl InputObject {
             constraints.apply(&mut schema, kind);
         }
         if let Some(text) = field.description.filter(|text| !text.is_empty()) {
-            // The description of an enum may already have a line for each value, and `conjoin` keeps these lines.
+            // The description of an enum may have a line for each value. `conjoin` keeps these lines.
             let said = collect_by_insert::<Map, _>([("description".to_owned(), text.into())]);
             schema = conjoin(schema, said);
         }
@@ -108,8 +109,10 @@ impl InputObject {
         self.declare(field.name, schema.into(), field.required, "its own parameter".to_owned());
     }
 
-    /// Merges in the fields of a struct, which is the type of `parameter`. A header of the parameter becomes the header of the struct's
-    /// only field: the macro generates such a struct for a parameter with serde's attributes.
+    /// Adds the fields of a struct as arguments. The struct is the type of `parameter`.
+    ///
+    /// For a parameter with serde attributes, the macro generates a struct with one field. The header of the parameter then becomes the
+    /// header of that field.
     pub(crate) fn spread(&mut self, parameter: &str, header: Option<&str>, schema: Value) {
         let mut schema = object(schema);
         for _ in 0..16 {
@@ -122,7 +125,7 @@ impl InputObject {
             schema.remove("$ref");
             schema = conjoin(meaning, schema);
         }
-        // Providers reject these keywords at the root: eric-tramel/moraine#256, makenotion/notion-mcp-server#340.
+        // Model providers reject these keywords at the root: eric-tramel/moraine#256, makenotion/notion-mcp-server#340.
         let choice =
             ["anyOf", "oneOf", "allOf", "$ref"].iter().any(|keyword| schema.contains_key(*keyword));
         if choice || schema.get("type") != Some(&json!("object")) {
@@ -173,7 +176,7 @@ impl InputObject {
         }
     }
 
-    /// Returns the text of the schema, or everything that is wrong with it.
+    /// Returns the JSON text of the schema, or the list of its problems.
     pub(crate) fn render(mut self, profile: SchemaProfile) -> Result<Box<str>, Vec<String>> {
         if !self.problems.is_empty() {
             return Err(self.problems);
@@ -217,8 +220,9 @@ impl InputObject {
         }
     }
 
-    /// Returns the schema of an argument with a header, without references. Clients drop the tool unless the argument is plainly a string,
-    /// an integer or a boolean (rule HDR-07). The compatible form contains such a type in place, so both profiles use it.
+    /// Returns the schema of an argument with a header, without references. Clients drop the tool unless the schema itself has the type
+    /// string, integer or boolean (rule HDR-07). A reference would hide the type, so both profiles use the compatible form for such an
+    /// argument.
     fn in_place(&self, mut schema: Map) -> Map {
         schema.insert("$defs".into(), Value::Object(self.definitions.clone()));
         let title = schema.remove("title");
@@ -234,7 +238,7 @@ impl InputObject {
     }
 }
 
-/// Writes the text by hand, because `serde_json`'s object sorts its keys.
+/// Writes the JSON text by hand, because an object of `serde_json` sorts its keys.
 fn write(root: &Map, order: &[String], required: &[String], profile: SchemaProfile) -> String {
     let mut text = String::from("{");
     if profile == SchemaProfile::Full {
@@ -258,10 +262,10 @@ fn write(root: &Map, order: &[String], required: &[String], profile: SchemaProfi
     text
 }
 
-/// Makes the input schema of a tool from the fields of `T`.
+/// Generates the input schema of a tool from the fields of `T`.
 ///
 /// # Errors
-/// Returns what is wrong with the type, for example that it is not an object.
+/// Returns the problems of the type, for example that it is not a struct with named fields.
 pub(crate) fn input_schema_of<T: JsonSchema>(
     profile: SchemaProfile,
 ) -> Result<Box<str>, Vec<String>> {
@@ -272,7 +276,8 @@ pub(crate) fn input_schema_of<T: JsonSchema>(
     object.render(profile)
 }
 
-/// Reads the schema of `input_schema = …`: JSON text, or a value that serializes to the schema. It is published as given.
+/// Reads a schema that the author of the server has written as `input_schema = …`: JSON text, or a value that serializes to the schema. The
+/// schema is published unchanged.
 ///
 /// # Errors
 ///
@@ -291,8 +296,25 @@ pub fn input_schema(schema: impl Serialize) -> Result<Box<str>, String> {
 }
 
 impl SamplingTool {
-    /// Sets the arguments: the fields of `T`, with their doc comments as descriptions. `#[data]` on `T` is enough, and
-    /// [`ToolUse::input`](crate::sampling::ToolUse::input) reads them.
+    /// Sets the arguments of the tool to the fields of `T`, with their doc comments as descriptions.
+    ///
+    /// `#[data]` on `T` implements the required traits. [`ToolUse::input`](crate::sampling::ToolUse::input) reads the arguments that the
+    /// model has chosen. For a handwritten schema, use [`input_schema`](SamplingTool::input_schema). If `T` is not a struct with named
+    /// fields, [`Sampling::check`](crate::sampling::Sampling::check) returns an error.
+    ///
+    /// ```
+    /// use mcp_runtime::{prelude::*, sampling::SamplingTool};
+    ///
+    /// #[data]
+    /// struct Place {
+    ///     /// City and country
+    ///     city: String,
+    /// }
+    ///
+    /// let weather = SamplingTool::new("weather").schema::<Place>();
+    /// let question = Sampling::ask("Is it warm in Lyon?", 300).tool(weather);
+    /// assert_eq!(question.check(), Ok(()));
+    /// ```
     #[must_use]
     pub fn schema<T: JsonSchema>(mut self) -> Self {
         self.schema =
@@ -300,8 +322,19 @@ impl SamplingTool {
         self
     }
 
-    /// Sets the schema of the arguments: JSON text, or a value that serializes to the schema. The root must be an object schema, as the
-    /// protocol requires.
+    /// Sets the schema of the arguments: JSON text, or a value that serializes to the schema.
+    ///
+    /// The root must be an object schema, as the protocol requires. If it is not, [`Sampling::check`](crate::sampling::Sampling::check)
+    /// returns an error. To generate the schema from a type, use [`schema`](SamplingTool::schema).
+    ///
+    /// ```
+    /// use mcp_runtime::sampling::{Sampling, SamplingTool};
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({ "type": "object", "properties": { "sides": { "type": "integer" } } });
+    /// let question = Sampling::ask("Roll a die.", 100).tool(SamplingTool::new("roll").input_schema(schema));
+    /// assert_eq!(question.check(), Ok(()));
+    /// ```
     #[must_use]
     pub fn input_schema(mut self, schema: impl Serialize) -> Self {
         self.schema = input_schema(schema);
@@ -351,7 +384,7 @@ mod tests {
         SchemaSettings::draft2020_12().into_generator()
     }
 
-    /// Builds an input schema with one generator. Its definitions are complete only after the last parameter.
+    /// Builds an input schema with one generator, whose definitions are complete only after the last parameter.
     fn input<'a>(
         lenient: bool,
         parts: impl FnOnce(&mut SchemaGenerator) -> Vec<Part<'a>>,

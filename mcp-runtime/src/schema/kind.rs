@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// The JSON type an argument has, as far as its schema tells.
+/// JSON type of an argument, as far as the schema of the argument determines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SchemaKind {
     String,
@@ -13,7 +13,7 @@ pub(crate) enum SchemaKind {
     Boolean,
     Array,
     Object,
-    /// Several types, or any.
+    /// Several types, or any type.
     Other,
 }
 

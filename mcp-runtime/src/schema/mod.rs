@@ -1,8 +1,8 @@
 //! JSON Schemas of arguments and results, as they are published to clients.
 //!
-//! schemars describes what a type means. This module turns that into the published text: the form that every known client reads
-//! ([`compatible`]), or all of 2020-12 ([`full`]). It runs once per item, so it can afford to work on [`serde_json::Value`] instead of
-//! bytes.
+//! schemars generates the schema of a type. This module turns that schema into the published text: the form that every known client reads
+//! ([`compatible`]), or all of JSON Schema 2020-12 ([`full`]). The conversion runs once per item, so the cost of working on
+//! [`serde_json::Value`] instead of bytes does not matter.
 //!
 //! [`full`]: compatible::full
 

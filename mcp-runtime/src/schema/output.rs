@@ -12,20 +12,20 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ResultSchema {
     pub(crate) text: Box<str>,
-    /// Whether every result is an object and the schema says so at its root. 2025-06-18 and 2025-11-25 allow no other output schema (rules
-    /// TOOLS-11 and C-20).
+    /// Whether every result is an object and the root of the schema has the type `object`. Protocol revisions 2025-06-18 and 2025-11-25
+    /// allow no other output schema (rules TOOLS-11 and C-20).
     pub(crate) root_is_object: bool,
 }
 
 impl ResultSchema {
-    /// `schema` is the root schema that schemars made for serialisation, with its `$defs`.
+    /// Renders the schema for publication. `schema` is the root schema that schemars has generated for serialization, with its `$defs`.
     pub(crate) fn render(schema: Value, profile: SchemaProfile) -> Self {
         let mut schema = match profile {
             SchemaProfile::Compatible => compatible_result(schema),
             SchemaProfile::Full => full(schema),
         };
         let root_is_object = is_object(&schema, &schema, 0);
-        // An enum whose variants are all objects is an object too, but clients look for the `type`.
+        // An enum whose variants are all objects has no `type` at its root, but clients look for that keyword.
         if root_is_object && let Value::Object(root) = &mut schema {
             root.insert("type".into(), json!("object"));
         }

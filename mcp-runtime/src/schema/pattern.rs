@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use regex_lite::Regex;
 
-/// A pattern, and a reference to its compiled form. The compiled form is not part of the constraints, because constants read the
+/// A pattern, with a reference to its compiled form. The compiled form is stored outside of the constraints, because constants read the
 /// constraints.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pattern {
@@ -12,7 +12,8 @@ pub(super) struct Pattern {
     regex: &'static CompiledPattern,
 }
 
-/// A regular expression, compiled at its first use. The cell holds `None` if it does not compile, which the macro has ruled out.
+/// Regular expression that is compiled at its first use. The cell contains `None` if the expression does not compile, but the macro has
+/// already rejected such an expression.
 #[derive(Debug, Default)]
 pub struct CompiledPattern(OnceLock<Option<Regex>>);
 
@@ -34,8 +35,8 @@ impl Pattern {
         regex.as_ref().is_none_or(|regex| regex.is_match(string))
     }
 
-    /// Whether ECMA 262, in its `u` mode, reads the pattern as regex-lite does. ECMA 262 has no flags in the pattern, no `\A` and `\z` and
-    /// no named POSIX classes. It also rejects escapes without a meaning.
+    /// Whether ECMA 262, in its `u` mode, interprets the pattern as regex-lite does. ECMA 262 has no flags in the pattern, no `\A` and `\z`
+    /// and no named POSIX classes. It also rejects escapes without a meaning.
     pub(super) const fn is_portable(&self) -> bool {
         is_portable(self.text)
     }

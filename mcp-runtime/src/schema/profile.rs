@@ -1,14 +1,19 @@
-//! Purpose of a published schema: the profile of the server, and the side of a tool that the schema describes.
+//! Parameters of the conversion to a published schema: the profile of the server, and the side of a tool that the schema describes.
 
-/// How much of JSON Schema the published schemas of tools use.
+/// Subset of JSON Schema that the published schemas of tools use.
 ///
-/// Set it for a server with `server!().schema_profile(…)`. A tool with `schema = "full"` or `schema = "compatible"` overrides it.
+/// [`Builder::schema_profile`](crate::Builder::schema_profile) sets the profile of a server. The key `schema` of `#[tool]` overrides the
+/// profile for one tool: `schema = "full"` or `schema = "compatible"`. Use [`Full`](SchemaProfile::Full) only if all clients of the server
+/// can read JSON Schema 2020-12. The default is [`Compatible`](SchemaProfile::Compatible).
+///
+/// Specification: Server features, Tools (`inputSchema` and `outputSchema`).
 ///
 /// ```
 /// use mcp_runtime::SchemaProfile;
 ///
-/// let server = mcp_runtime::server!().schema_profile(SchemaProfile::Full);
-/// # let _ = server;
+/// fn server() -> mcp_runtime::Builder {
+///     mcp_runtime::server!().schema_profile(SchemaProfile::Full)
+/// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -18,7 +23,7 @@ pub enum SchemaProfile {
     /// description. The published schema of an argument may be narrower than what the server accepts.
     #[default]
     Compatible,
-    /// All of JSON Schema 2020-12 as the types describe themselves, for clients that are known to read it.
+    /// Schemas with all keywords of JSON Schema 2020-12, as schemars generates them from the types. `$schema` names the dialect.
     Full,
 }
 
@@ -29,10 +34,10 @@ pub(crate) enum SchemaSide {
     Result,
 }
 
-/// JSON object of which schemas are made.
+/// JSON object that contains a schema.
 pub(crate) type Map = serde_json::Map<String, serde_json::Value>;
 
-/// Creates the generator for every schema that is made at run time. A test listens to the event, to detect such schemas.
+/// Creates the generator for a schema that is generated at run time. A test detects such schemas by the event.
 pub(crate) fn generator(settings: schemars::generate::SchemaSettings) -> schemars::SchemaGenerator {
     tracing::trace!(target: "mcp_runtime::schema", "a schema is made at run time");
     settings.into_generator()

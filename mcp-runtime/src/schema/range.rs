@@ -9,7 +9,7 @@ use serde_json::{Number, Value, json};
 
 use super::{Map, SchemaKind, definitions::conjoin};
 
-/// Bounds of a number, each inclusive or exclusive, an integer or a float. Generated code builds them in constants.
+/// Bounds of a number. Each bound is inclusive or exclusive, and an integer or a float. Generated code builds ranges in constants.
 ///
 /// ```
 /// # use mcp_runtime::__private::Range;
@@ -76,76 +76,76 @@ impl Edge {
 }
 
 impl Range {
-    /// A range without bounds.
+    /// Creates a range without bounds.
     #[must_use]
     pub const fn new() -> Self {
         Self { least: None, most: None }
     }
 
-    /// `limit..`
+    /// Sets the inclusive lower bound: `limit..`.
     #[must_use]
     pub const fn min_int(mut self, limit: i128) -> Self {
         self.least = Some(RangeBound { limit: RangeLimit::Int(limit), exclusive: false });
         self
     }
 
-    /// `..=limit`
+    /// Sets the inclusive upper bound: `..=limit`.
     #[must_use]
     pub const fn max_int(mut self, limit: i128) -> Self {
         self.most = Some(RangeBound { limit: RangeLimit::Int(limit), exclusive: false });
         self
     }
 
-    /// `..limit`
+    /// Sets the exclusive upper bound: `..limit`.
     #[must_use]
     pub const fn below_int(mut self, limit: i128) -> Self {
         self.most = Some(RangeBound { limit: RangeLimit::Int(limit), exclusive: true });
         self
     }
 
-    /// `limit..`
+    /// Sets the inclusive lower bound: `limit..`.
     #[must_use]
     pub const fn min_float(mut self, limit: f64) -> Self {
         self.least = Some(RangeBound { limit: RangeLimit::Float(limit), exclusive: false });
         self
     }
 
-    /// `..=limit`
+    /// Sets the inclusive upper bound: `..=limit`.
     #[must_use]
     pub const fn max_float(mut self, limit: f64) -> Self {
         self.most = Some(RangeBound { limit: RangeLimit::Float(limit), exclusive: false });
         self
     }
 
-    /// More than `limit`.
+    /// Sets the exclusive lower bound: more than `limit`.
     #[must_use]
     pub const fn above_float(mut self, limit: f64) -> Self {
         self.least = Some(RangeBound { limit: RangeLimit::Float(limit), exclusive: true });
         self
     }
 
-    /// `..limit`
+    /// Sets the exclusive upper bound: `..limit`.
     #[must_use]
     pub const fn below_float(mut self, limit: f64) -> Self {
         self.most = Some(RangeBound { limit: RangeLimit::Float(limit), exclusive: true });
         self
     }
 
-    /// `limit..`, with `json` as the text of the limit, so that constants can write it.
+    /// Sets the inclusive lower bound, with `json` as its text, because constants cannot format floats.
     #[must_use]
     pub const fn min_json(mut self, limit: f64, json: &'static str) -> Self {
         self.least = Some(RangeBound { limit: RangeLimit::Written(limit, json), exclusive: false });
         self
     }
 
-    /// `..=limit`, with `json` as the text of the limit.
+    /// Sets the inclusive upper bound, with `json` as its text.
     #[must_use]
     pub const fn max_json(mut self, limit: f64, json: &'static str) -> Self {
         self.most = Some(RangeBound { limit: RangeLimit::Written(limit, json), exclusive: false });
         self
     }
 
-    /// `..limit`, with `json` as the text of the limit.
+    /// Sets the exclusive upper bound, with `json` as its text.
     #[must_use]
     pub const fn below_json(mut self, limit: f64, json: &'static str) -> Self {
         self.most = Some(RangeBound { limit: RangeLimit::Written(limit, json), exclusive: true });
@@ -187,7 +187,7 @@ impl Range {
         *schema = conjoin(bounds, std::mem::take(schema));
     }
 
-    /// Returns what is wrong with a JSON number; `None` if nothing is.
+    /// Returns a phrase if the JSON number is outside of the range, and otherwise `None`.
     pub(super) fn check(&self, number: &str) -> Option<String> {
         let outside = |bound: RangeBound, wrong: Ordering| match bound.limit.compared_with(number) {
             Ok(Some(Ordering::Equal)) => bound.exclusive,
@@ -227,7 +227,7 @@ const fn edge(bound: Option<RangeBound>, whole: bool, step: i128) -> Edge {
 }
 
 impl RangeLimit {
-    /// Compares `number` with this limit; `None` for NaN (the text `nan` of a prompt's argument).
+    /// Compares `number` with this limit. Returns `None` for NaN, which an argument of a prompt can contain as the text `nan`.
     fn compared_with(self, number: &str) -> Result<Option<Ordering>, ParseFloatError> {
         let whole = || Integer::parse(number)?.as_i128();
         match (self, number.parse::<i128>().ok().or_else(whole)) {

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::{Map, SchemaSide, const_text::equal};
 
-/// Keyword that holds the sentences until every rule has been applied. In the description, they would be lost if another description
-/// replaced it. Authors' schemas have no keyword of this name.
+/// Temporary keyword that contains the sentences until every rule has been applied. If the sentences were part of the description, they
+/// would be lost when another description replaces it. No schema of an author has a keyword with this name.
 pub(super) const SAID: &str = "\0said";
 
-/// Adds a sentence to those of this schema.
+/// Adds a sentence to the sentences of this schema.
 pub(super) fn say(map: &mut Map, sentence: String) {
     let said = map.entry(SAID).or_insert_with(|| Value::Array(Vec::new()));
     let sentence = Value::String(sentence);
@@ -19,7 +19,7 @@ pub(super) fn say(map: &mut Map, sentence: String) {
     }
 }
 
-/// Returns the sentences about this schema itself.
+/// Returns the sentences of this schema, without the sentences of its subschemas.
 pub(super) fn sentences_of(map: &Map) -> Option<String> {
     let said: Vec<_> = map.get(SAID)?.as_array()?.iter().filter_map(Value::as_str).collect();
     Some(said.join(" "))
@@ -44,7 +44,7 @@ pub(super) fn finish(schema: &mut Value) {
     }
 }
 
-/// Writes a value for a sentence.
+/// Formats a value for a sentence.
 pub(super) fn quoted(value: &Value) -> String {
     match value {
         Value::String(text) => format!("`{text}`"),
@@ -52,7 +52,7 @@ pub(super) fn quoted(value: &Value) -> String {
     }
 }
 
-/// Writes several values for a sentence.
+/// Formats several values for a sentence.
 pub(super) fn listed(values: &[Value]) -> String {
     values.iter().map(quoted).collect::<Vec<_>>().join(", ")
 }

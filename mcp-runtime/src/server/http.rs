@@ -1,4 +1,4 @@
-//! Settings of the HTTP endpoint, which the author or the operator of the server sets, and checks of their values.
+//! Settings of the HTTP endpoint, and checks of their values.
 
 #[cfg(feature = "auth")]
 use std::sync::Arc;
@@ -16,9 +16,9 @@ pub(crate) struct HttpSettings {
     /// Allowed origins in lower case.
     pub(crate) origins: Vec<String>,
     pub(crate) legacy_sse: bool,
-    /// Proxies that are trusted to name the address of the caller.
+    /// Proxies that may name the address of the caller.
     pub(crate) proxies: Vec<Network>,
-    /// Resource whose callers need a token.
+    /// Resource whose callers need a token. `None` if callers need none.
     #[cfg(feature = "auth")]
     pub(crate) protected: Option<Arc<ProtectedResource>>,
 }
@@ -50,7 +50,7 @@ fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#\"<>\\^`{|}".contains(&byte))
 }
 
-/// Returns the reason if no request could have this path.
+/// Returns a description of the problem if no request can have this path.
 pub(crate) fn path_problem(path: &str) -> Option<String> {
     if !path.starts_with('/') {
         Some(format!("`{path}` does not begin with `/`"))
@@ -61,7 +61,7 @@ pub(crate) fn path_problem(path: &str) -> Option<String> {
     }
 }
 
-/// Returns the reason if no request could have this `Host`.
+/// Returns a description of the problem if no request can have this `Host`.
 pub(crate) fn host_problem(host: &str) -> Option<String> {
     let bare = host.split_once("://").map_or(host, |(_, rest)| rest);
     let bare = bare.split('/').next().unwrap_or(bare);
@@ -76,7 +76,7 @@ pub(crate) fn host_problem(host: &str) -> Option<String> {
     }
 }
 
-/// Returns the reason if no page could have this origin.
+/// Returns a description of the problem if no page can have this origin.
 pub(crate) fn origin_problem(origin: &str) -> Option<String> {
     if matches!(origin, "*" | "null") {
         return None;

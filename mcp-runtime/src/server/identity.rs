@@ -1,6 +1,15 @@
 use crate::model::Icon;
 
-/// Identity of a server, as clients see it. `server!()` fills it from the Cargo package.
+/// Identity of a server, as clients see it: name, version, description, icons and instructions.
+///
+/// [`server!`](crate::server!) creates it from the Cargo package. Change it with the methods of [`Builder`](crate::Builder), such as
+/// [`title`](crate::Builder::title).
+///
+/// Specification: Base protocol, Lifecycle.
+///
+/// ```
+/// let server = mcp_runtime::server!().name("notes").title("Notes").version("2.0.0");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub(crate) package: &'static str,
@@ -14,7 +23,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Creates the identity of a server. The name is that of the program, if there is one, because a package may have several programs.
+    /// Creates an identity from the data of a Cargo package. The name is that of the program, if there is one, because a package may have
+    /// several programs.
     pub fn new(
         package: &'static str,
         program: Option<&'static str>,
@@ -33,7 +43,7 @@ impl Identity {
         }
     }
 
-    /// Returns the problem of an identity that no client could use.
+    /// Returns a description of the problem if no client could use the identity.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         self.name.trim().is_empty().then_some(
             "the name of the server is empty: set one with `.name(\"…\")`, or leave the call out",

@@ -1,4 +1,4 @@
-//! Start and end of a server that has been checked.
+//! Start and stop of a server that has passed its checks.
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
@@ -13,10 +13,10 @@ use crate::{
     task::{self, TaskStore, Tasks},
 };
 
-/// Inserts the state that a `setup` has made.
+/// Closure that inserts the state of a `setup`.
 pub(crate) type StateInsert = Box<dyn FnOnce(&mut States) + Send>;
 
-/// Closure of `setup`. Its error is the text of the author's error.
+/// Closure of `setup`. The error is the message of the error that the author's closure returned.
 pub(crate) type StateSetup = Box<
     dyn FnOnce(Handle) -> Pin<Box<dyn Future<Output = Result<StateInsert, String>> + Send>> + Send,
 >;
@@ -25,7 +25,23 @@ pub(crate) type StateSetup = Box<
 pub(crate) type ShutdownHook =
     Box<dyn FnOnce(Context) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
-/// A server that has been checked and is ready to start.
+/// Server that has passed its checks and has not started.
+///
+/// [`Builder::build`](crate::Builder::build) returns it. To serve, call a method of the builder instead, such as
+/// [`Builder::serve`](crate::Builder::serve).
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let server = mcp_runtime::server!().items(items![add]).build();
+/// assert!(server.is_ok());
+/// ```
 pub struct Server {
     pub(crate) identity: Arc<Identity>,
     pub(crate) catalog: Arc<Catalog>,
@@ -38,7 +54,8 @@ pub struct Server {
     pub(crate) around: Option<Around>,
     pub(crate) settings: CallSettings,
     pub(crate) rights: ItemRights,
-    /// Reason why the server cannot be served over HTTP on its own: it restricts access, but has no verifier that identifies callers.
+    /// Reason why the server cannot be served over HTTP without an application: it restricts access, but has no verifier that identifies
+    /// callers.
     #[cfg(feature = "auth")]
     pub(crate) unverified: Option<String>,
     pub(crate) max_blocking: usize,
@@ -53,7 +70,7 @@ impl fmt::Debug for Server {
     }
 }
 
-/// A server that has started. Unless `start_bare` was used, its `setup` has run.
+/// Server that has started. Its `setup` has run, unless `start_bare` started the server.
 pub(crate) struct Started {
     pub(crate) identity: Arc<Identity>,
     pub(crate) dispatcher: Arc<Dispatcher>,
@@ -83,8 +100,8 @@ impl Server {
         Ok(started)
     }
 
-    /// Starts without running `setup`. This is enough for lists, which need no state. The closures of `around` and `on_shutdown` may rely
-    /// on the state, so they are left out too.
+    /// Starts the server without running `setup`, which is enough for lists. The closures of `around` and `on_shutdown` may rely on the
+    /// state, so they are dropped too.
     #[cfg(feature = "stdio")]
     pub(crate) fn start_bare(mut self) -> Started {
         self.around = None;
@@ -92,8 +109,8 @@ impl Server {
         self.started()
     }
 
-    /// Starts a server to inspect all of its items: `setup` runs only if it may add items. Returns the error of the first `setup` that
-    /// fails; the remaining ones do not run then.
+    /// Starts the server to inspect all of its items. `setup` runs only if it may add items. At the first `setup` that fails, the others
+    /// are skipped, and the error is returned.
     #[cfg(feature = "stdio")]
     pub(crate) async fn start_to_inspect(mut self) -> (Started, Option<String>) {
         if !self.setups_may_add_items {

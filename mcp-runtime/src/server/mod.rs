@@ -1,4 +1,4 @@
-//! A server that has been checked, and a server that runs: identity, settings, and the services that all connections share. The
+//! Server that has passed its checks or has started: identity, settings, and the services that all connections share. The
 //! [`builder`](crate::builder) creates the server. The protocol and the transports serve it.
 
 #[cfg(feature = "http")]

@@ -1,13 +1,12 @@
-//! Addresses and networks that an operator names, such as those of proxies.
+//! Addresses and networks in settings, such as those of proxies.
 
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// Address or network that an operator has named. IPv4 addresses are kept as IPv6 addresses (`::ffff:0:0/96`), so it does not matter which
-/// of the two forms a socket reports.
+/// Address or network in a setting. IPv4 addresses are kept as IPv6 addresses (`::ffff:0:0/96`), because a socket may report either form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Network {
     first: u128,
-    /// Length of the prefix that all addresses share, in bits; never 0.
+    /// Length of the prefix that all addresses of the network share, in bits. It is never 0.
     bits: u32,
 }
 
@@ -15,7 +14,7 @@ impl Network {
     /// Parses an address or a network.
     ///
     /// # Errors
-    /// Fails if the text is neither an address nor a network. The error says what is wrong and what to write.
+    /// Fails if the text is neither an address nor a network. The error describes the problem and the fix.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),

@@ -87,7 +87,7 @@ fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(path)
 }
 
-/// Cause that keeps this process from writing to the file.
+/// Returns the reason why this process cannot write to the file, if there is one.
 fn closed_file(path: &Path) -> Option<String> {
     let why = open(path).err()?;
     Some(format!(
@@ -95,7 +95,7 @@ fn closed_file(path: &Path) -> Option<String> {
     ))
 }
 
-/// Cause that keeps this process from writing the journals that SQLite makes beside the file.
+/// Returns the reason why SQLite cannot write its journals beside the file, if there is one.
 fn obstacle_beside(path: &Path) -> Option<String> {
     if let Some(why) = probe(path) {
         return Some(closed_directory(&directory(path), &why));
@@ -110,7 +110,7 @@ fn obstacle_beside(path: &Path) -> Option<String> {
     })
 }
 
-/// Reason why no file can be made beside this one.
+/// Returns the reason why no file can be created beside this one, if there is one.
 fn probe(path: &Path) -> Option<io::Error> {
     let probe = beside(path, "-probe");
     match OpenOptions::new().write(true).create_new(true).open(&probe) {

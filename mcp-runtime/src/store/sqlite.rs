@@ -1,4 +1,4 @@
-//! Store in a SQLite file: its tables, and how the file is opened and locked.
+//! Store in a SQLite file: the tables, and the code that opens and locks the file.
 
 use std::{
     fmt,
@@ -22,16 +22,16 @@ use crate::{
     task::{BoxFuture, TaskRecord, TaskStore, no_room},
 };
 
-/// Time to wait for another server to release the file. A server that ends gives its calls five seconds to finish.
+/// Time to wait for another server to release the file. It is longer than the five seconds that a stopping server waits for its calls.
 const WAIT: Duration = Duration::from_secs(6);
 
-/// Identifies the files of this crate, in the header of the file.
+/// Application id of this crate, in the header of its files.
 const APPLICATION: i32 = i32::from_be_bytes(*b"mcpt");
 
-/// Version of the format below. A file in another format is left alone.
+/// Version of the table format. A file in another format is rejected, and not changed.
 const FORMAT: i32 = 1;
 
-/// `end` is the last column, so that the columns before it can be read without it.
+/// `end` may be large. It is the last column, so that SQLite can read the other columns without it.
 const TABLES: &str = "
     CREATE TABLE task (
         id TEXT NOT NULL PRIMARY KEY,
@@ -49,23 +49,26 @@ const TABLES: &str = "
 
 const SELECT: &str = "SELECT id, owner, created, expires, finished, json, \"end\" FROM task WHERE ";
 
-/// The same columns, with an empty `end` for callers that do not need it.
+/// Query for the columns of [`SELECT`], with an empty `end` for callers that do not need it.
 const SELECT_HEADS: &str =
     "SELECT id, owner, created, expires, finished, json, '' FROM task WHERE ";
 
-/// Task store in a SQLite file (feature `sqlite`), with a maximum number and a maximum size of tasks.
+/// Task store in a SQLite file, which survives a restart (feature `sqlite`).
+///
+/// Set it with [`Builder::task_store`](crate::Builder::task_store). If tasks may be lost when the process ends, use
+/// [`MemoryTasks`](crate::tasks::MemoryTasks) instead. By default, the store keeps at most 65,536 tasks of 1 GiB together.
 ///
 /// With its feature `sqlite`, the crate `mcp-runtime-authorization-server` keeps logins in the same file.
 ///
-/// When a task is stored, expired tasks are deleted. If there is still no room, the oldest finished tasks of the same owner are deleted
-/// too. If that does not help, the new task is refused.
+/// When a task is stored, expired tasks are deleted. If the new task still exceeds a limit, the oldest finished tasks of the same owner are
+/// deleted too. If that is not enough, the new task is rejected.
 ///
-/// A stored task is on the disk. It survives a power cut and the end of the process, even by `kill -9`, provided that the disk keeps the
-/// data that it reports as written.
+/// A stored task is on the disk. It survives a power cut and the end of the process, even by `kill -9`. The only condition is that the disk
+/// keeps the data that it reports as written.
 ///
 /// **Each server needs its own file.** When a server starts, it ends the unfinished tasks in the file, or runs them again. No other process
-/// can open the file while the server runs, not even to read it. So each server of a fleet has its own file. Over stdio each client starts
-/// its own process: give each client another path, or serve all of them over HTTP.
+/// can open the file while the server runs, not even to read it. Therefore each server of a fleet needs its own file. Over stdio each
+/// client starts its own process. Give each of these processes a different path, or serve all clients over HTTP.
 ///
 /// The server opens or creates the file when it starts, and does not start if that fails. The commands of the binary do not touch the file.
 ///
@@ -85,7 +88,7 @@ const SELECT_HEADS: &str =
 pub struct SqliteStore {
     path: PathBuf,
     wait: Duration,
-    /// `None` until the file is first needed.
+    /// Open file. `None` until the file is first needed.
     file: Arc<Mutex<Option<TaskFile>>>,
     most: StoredSize,
 }
@@ -93,11 +96,12 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Creates a store in the file at `path`, for at most 65,536 tasks of 1 GiB together.
     ///
-    /// The server does not start if the file cannot be read and written, or is not a SQLite database. Nor does it start with a database
-    /// of another application, or with one in the format of another version of this crate. The server does not write to such a file. The
-    /// error names the file, the cause and the fix.
-    /// The process must be able to create files in the directory, because SQLite keeps its journals there. If another process has the file
-    /// open, the server waits six seconds for that process to end.
+    /// The file is opened when the server starts. If another process has the file open, the server waits up to six seconds for that process
+    /// to end. The process must be able to create files in the directory, because SQLite keeps its journals there.
+    ///
+    /// The server does not start if the file cannot be read and written, or is not a SQLite database. It also rejects a database of another
+    /// application, and a database in the format of another version of this crate. A rejected file is not changed. The error names the
+    /// file, the cause and the fix.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self::waiting(path, WAIT)
     }
@@ -121,7 +125,7 @@ impl SqliteStore {
         self
     }
 
-    /// Runs `work` on the file, on a thread that may block. Calls run in the order in which they come, since the lock is fair. Work that
+    /// Runs `work` on the file, on a thread that may block. Calls run in the order of their arrival, because the lock is fair. Work that
     /// has begun is finished even if its caller is cancelled.
     async fn with<T: Send + 'static>(
         &self,
@@ -244,7 +248,7 @@ impl TaskFile {
         if path == Path::new(":memory:") {
             return Err("that is not a file: use `MemoryTasks` to keep tasks in memory".to_owned());
         }
-        // SQLite gives some relative paths a special meaning, but an absolute path always names a file.
+        // Some relative paths have a special meaning for SQLite, but an absolute path always names a file.
         let path = std::path::absolute(path).map_err(|why| advice::for_path(path, &why))?;
         make(&path).map_err(|why| advice::for_path(&path, &why))?;
         if let Some(other) = advice::for_kind(&path) {
@@ -258,8 +262,8 @@ impl TaskFile {
         Ok(Self { connection, kept })
     }
 
-    /// Stores a task, and deletes expired tasks. Returns whether there was room for the task within `most`. If there was no room, the file
-    /// is unchanged.
+    /// Stores a task, and deletes expired tasks. Returns `false` if the task does not fit within `most`. In that case, the file is
+    /// unchanged.
     fn put(&mut self, task: &TaskRecord, most: StoredSize) -> rusqlite::Result<bool> {
         let write = self.connection.transaction_with_behavior(Immediate)?;
         let mut kept = self.kept;
@@ -300,7 +304,7 @@ impl TaskFile {
         self.connection.query_row(&sql, [id], read).optional()
     }
 
-    /// Returns the tasks of one owner after a place, or from the first task on.
+    /// Returns the tasks of one owner that follow this creation time and id, or the first tasks of the owner.
     fn list(
         &self,
         owner: &str,
@@ -339,7 +343,7 @@ fn make(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Locks the file for this process, and creates the tables of a new file. A file of another application is not written to.
+/// Locks the file for this process, and creates the tables of a new file. A file of another application is not changed.
 fn prepare(connection: &mut Connection, wait: Duration) -> rusqlite::Result<Result<(), String>> {
     connection.busy_timeout(wait)?;
     // The lock that the first transaction takes is held until the file is closed, or the process ends in any way.
@@ -411,7 +415,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<TaskRecord> {
     })
 }
 
-/// Converts to a signed integer of SQLite. A number that is too large becomes the largest one.
+/// Converts to a signed integer of SQLite. A number that is too large becomes the largest integer of SQLite.
 fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! A task of this process: its status, its questions and its end.
+//! Task that runs in this process, with its status, its questions and its end.
 
 use std::{
     collections::BTreeSet,
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// A call that runs as a task of this process, or may become one.
+/// A call that runs as a task of this process, or may become a task.
 pub(crate) struct LiveTask {
     pub(super) origin: TaskOrigin,
     pub(super) catalog: Arc<Catalog>,
@@ -65,7 +65,7 @@ struct LiveTaskState {
     roots: Option<Box<str>>,
     end: Option<LiveTaskEnd>,
     context: Option<Context>,
-    /// Share of the limit on tasks, as long as the task counts for it.
+    /// Share of the limit on tasks. `None` once the task no longer counts for the limit.
     share: Option<Share>,
 }
 
@@ -84,8 +84,8 @@ struct LiveTaskEnd {
     outcome: Arc<TaskEnd>,
     message: Option<Arc<str>>,
     at: Timestamp,
-    /// Whether clients can see the end. They can once the store has saved the end, or has failed to. If the process is killed before that,
-    /// the next process takes up the task again.
+    /// Whether clients can see the end. This is set once the store has saved the end, or has failed to save it. If the process is killed
+    /// before that, the next process recovers the task.
     is_public: bool,
 }
 
@@ -175,7 +175,7 @@ impl LiveTask {
         self.changed.notify_waiters();
     }
 
-    /// Sets the task's share of the limit on tasks. `None` gives the share back.
+    /// Sets the task's share of the limit on tasks. `None` releases the share.
     pub(super) fn set_share(&self, share: Option<Share>) {
         self.state().share = share;
     }
@@ -194,7 +194,7 @@ impl LiveTask {
         self.state().end.as_ref().is_some_and(|end| end.is_public)
     }
 
-    /// Makes the end visible to clients. The caller must have stored the end before, or tried to.
+    /// Makes the end visible to clients. The caller must have stored the end, or must have tried to.
     pub(super) fn publish_end(&self) {
         if let Some(end) = &mut self.state().end {
             end.is_public = true;
@@ -238,8 +238,8 @@ impl LiveTask {
     }
 
     /// Ends the task, without showing the end to clients yet. Returns the open questions and the context of the call, or `None` if the task
-    /// had already ended. Dropping the questions wakes the handler. The context is removed from the task, because the two would keep each
-    /// other alive.
+    /// had already ended. Dropping the questions wakes the handler. The context is removed from the task, because the task and the context
+    /// would otherwise keep each other alive.
     fn end(
         &self,
         outcome: TaskEnd,
@@ -258,7 +258,7 @@ impl LiveTask {
         Some((std::mem::take(&mut state.open), state.context.take()))
     }
 
-    /// Ends the task with the handler's answer; `None` means that the handler was cancelled.
+    /// Ends the task with the handler's answer. `None` means that the handler was cancelled.
     pub(super) fn finish(&self, answer: Option<OperationResult>) {
         let (end, message) = match answer {
             Some(Ok(Done::Tool(result))) => (TaskEnd::Result(result), None),
@@ -297,7 +297,7 @@ impl LiveTask {
         true
     }
 
-    /// Ends the task with an error that says why it could not go on.
+    /// Ends the task with an error that says why the task could not continue.
     pub(super) fn fail(&self, why: &str) {
         self.finish(Some(Err(Error::msg(why))));
     }
@@ -305,11 +305,11 @@ impl LiveTask {
     pub(super) fn ask(self: &Arc<Self>, key: &str, question: Question) -> AnswerFuture {
         let failed = |error| Box::pin(std::future::ready(Err(error)));
         if let Some(error) = missing_capability(&self.origin.client, &question) {
-            // The call has been accepted, so it is too late to reject it.
+            // The call has already been accepted, so the missing capability is a failure of the task and not a rejection of the call.
             return failed(Error::msg(error.message()));
         }
         if let Question::Url { url, must_visit: true, .. } = &question {
-            // When the user has visited the page, no client repeats the call of a task on its own.
+            // Clients do not repeat the call of a task by themselves after the user has visited the page.
             let text = format!("the user must visit {url} first: call the tool again after that");
             return failed(Error::msg(text));
         }
@@ -407,7 +407,7 @@ impl LiveTaskState {
         }
     }
 
-    /// Whether this waiter has to send the question: it is the newest waiter whose client supports such a question.
+    /// Whether this waiter has to send the question, because it is the newest waiter whose client supports the question.
     fn must_put(&self, number: u64, question: &Question) -> bool {
         let mut able =
             self.waiters.iter().rev().filter(|waiter| question.missing(&waiter.1, true).is_empty());
@@ -435,8 +435,8 @@ impl Drop for Withdraw {
 }
 
 /// A client's request that waits for the end of a task, and can send the task's questions to the client. A question is sent by the newest
-/// waiter whose client supports it. Over HTTP, the server cannot tell a client that lost its stream from one that takes long to answer. A
-/// client that lost its stream sends a new request, so the newest waiter is the one that works.
+/// waiter whose client supports it. Over HTTP, the server cannot distinguish a client that lost its stream from a client that answers
+/// slowly. A client that lost its stream sends a new request, so the newest waiter has a working stream.
 pub(crate) struct Waiter {
     live: Arc<LiveTask>,
     number: u64,

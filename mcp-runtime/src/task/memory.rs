@@ -8,16 +8,18 @@ use std::{
 use super::store::{BoxFuture, TaskRecord, TaskStore, no_room};
 use crate::{error::Result, model::Timestamp};
 
-/// Store that keeps tasks in memory, as long as the process runs. The number of tasks and their size are limited.
+/// Task store in memory, which loses all tasks when the process ends.
 ///
-/// If a new task does not fit, expired tasks are evicted first, then the oldest finished tasks of the same owner. If that is not enough,
-/// the new task is rejected.
+/// It is the default of [`Builder::task_store`](crate::Builder::task_store). For tasks that survive a restart, use `SqliteStore` (feature
+/// `sqlite`). By default, the store keeps at most 4,096 tasks of 256 MiB together.
+///
+/// If a new task exceeds a limit, expired tasks are evicted first, and then the oldest finished tasks of the same owner. If that is not
+/// enough, the new task is rejected.
 ///
 /// ```
 /// use mcp_runtime::tasks::MemoryTasks;
 ///
 /// let server = mcp_runtime::server!().task_store(MemoryTasks::new().most(100).bytes(10 << 20));
-/// # let _ = server;
 /// ```
 pub struct MemoryTasks {
     kept: Mutex<TaskTable>,
@@ -113,8 +115,8 @@ impl TaskTable {
         }
     }
 
-    /// Returns the finished tasks of this owner that must be evicted to make room, the oldest first. `None` if evicting all of them would
-    /// not make enough room.
+    /// Returns the finished tasks of this owner that must be evicted before a new task fits, the oldest first. Returns `None` if the new
+    /// task would not fit even then.
     fn evictable(
         &self,
         owner: &str,

@@ -1,8 +1,8 @@
-//! Tasks: calls that go on after their response.
+//! Tasks: calls that continue after their response.
 //!
-//! A task runs in this process as a [`LiveTask`], which has its questions and its status. The data that must outlast the process is put
-//! into a [`TaskStore`] when the task begins and when it ends. This module does not depend on protocol revisions: the two dialects of tasks
-//! are in `protocol/tasks.rs`.
+//! A task runs in this process as a [`LiveTask`], which contains the questions and the status. The data that must outlast the process is
+//! written to a [`TaskStore`] when the task begins and when it ends. This module does not depend on protocol revisions: the two dialects of
+//! tasks are in `protocol/tasks.rs`.
 
 mod live;
 mod memory;

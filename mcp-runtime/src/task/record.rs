@@ -1,4 +1,4 @@
-//! Stored form of a task: how its [`TaskRecord`] is written and read.
+//! Conversion of a task to its stored form, a [`TaskRecord`], and back.
 
 use std::{sync::Arc, time::Duration};
 
@@ -186,7 +186,7 @@ impl TaskRecord {
         self.record(|_| end()).ok_or_else(|| self.unreadable())
     }
 
-    /// Reads only the part of the task that lists show. It does not contain the result, which may be large.
+    /// Reads only the part of the task that lists show. The result, which may be large, is not read.
     ///
     /// # Errors
     /// Fails if the text was not written by this server.

@@ -217,7 +217,7 @@ fn run_again(
 
 const ENDED: &str = "the server stopped before the task was done: check what the task has already done before you call again";
 
-/// Connection of a handler to its client. It leads through the call until the task begins, and through the task after that.
+/// Route for the questions and reports of a handler. They pass through the call until the task begins, and through the task after that.
 pub(crate) struct TaskRoute {
     pub(crate) live: Arc<LiveTask>,
     /// Asker and channel of the call, for the time before the task begins.
@@ -232,8 +232,8 @@ impl TaskRoute {
         Self { live, asker: None, channel: None, task_channel: None }
     }
 
-    /// Routes the questions and reports of a call through this route, even if the item cannot ask or the client does not accept reports. A
-    /// task always has a status that reports change, and sends its questions itself.
+    /// Routes the questions and reports of a call through this route, even if the item cannot ask or the client does not accept reports.
+    /// Reports also update the status of the task, and a task sends its questions itself.
     pub(crate) fn attach_to(self, caller: Caller) -> Caller {
         let route = Arc::new(self);
         Caller {

@@ -7,14 +7,19 @@ use crate::{
     model::Timestamp,
 };
 
-/// Future that the methods of a [`TaskStore`] return.
+/// Future that the methods of a [`TaskStore`] return. Create one with `Box::pin(async { … })`. See [`TaskStore`] for an example.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// Store that keeps tasks. Set it with [`Builder::task_store`](crate::Builder::task_store).
 ///
-/// The server puts a task into the store when the task begins, before the client gets its id. It stores the task again when the task ends,
-/// before any client can see the end. Progress in between is not stored. The store decides which tasks are left after a restart:
-/// [`MemoryTasks`](crate::tasks::MemoryTasks) loses all tasks, `SqliteStore` (feature `sqlite`) loses none.
+/// The server stores a task when the task begins, before the client gets the id. It stores the task again when the task ends, before any
+/// client can see the end. Progress in between is not stored. The store decides which tasks are left after a restart.
+/// [`MemoryTasks`](crate::tasks::MemoryTasks) is the default, and loses all tasks. `SqliteStore` (feature `sqlite`) keeps them.
+///
+/// If a client cancels its call, the server may drop the future of a method before that future has finished. The store must remain usable
+/// in that case.
+///
+/// Specification: Base protocol, Utilities, Tasks.
 ///
 /// ```
 /// use std::{collections::BTreeMap, sync::Mutex};
@@ -37,21 +42,20 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>
 ///     }
 ///
 ///     fn list<'a>(&'a self, owner: &'a str, after: Option<(u64, &'a str)>, most: usize) -> BoxFuture<'a, Vec<TaskRecord>> {
-///         let mut found: Vec<_> = self.0.lock().unwrap().values().filter(|it| it.owner == owner).cloned().collect();
+///         let mut found: Vec<_> = self.0.lock().unwrap().values().filter(|task| task.owner == owner).cloned().collect();
 ///         found.sort_by(|a, b| a.place().cmp(&b.place()));
-///         found.retain(|it| after.is_none_or(|last| it.place() > last));
+///         found.retain(|task| after.is_none_or(|last| task.place() > last));
 ///         found.truncate(most);
 ///         Box::pin(async { Ok(found) })
 ///     }
 ///
 ///     fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
-///         let found = self.0.lock().unwrap().values().filter(|it| !it.finished).cloned().collect();
+///         let found = self.0.lock().unwrap().values().filter(|task| !task.finished).cloned().collect();
 ///         Box::pin(async { Ok(found) })
 ///     }
 /// }
 ///
 /// let server = mcp_runtime::server!().task_store(Hoard::default());
-/// # let _ = server;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot keep tasks",
@@ -75,14 +79,15 @@ pub trait TaskStore: Send + Sync + 'static {
     /// server logs the error. Clients then get the result from memory until the process ends or the task expires.
     fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()>;
 
-    /// Returns the task with this id.
+    /// Returns the task with this id, or `None` if there is no such task.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
     fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>>;
 
-    /// Returns the tasks of one owner that come after this [`place`](TaskRecord::place), at most `most` of them, in the order of their
-    /// places. The server does not read [`end`](TaskRecord::end) of these tasks, so the store may leave `end` empty.
+    /// Returns the tasks of one owner that come after this [`place`](TaskRecord::place), in the order of their places, at most `most` of
+    /// them. `None` means that the list begins with the first task. The server does not read [`end`](TaskRecord::end) of these tasks, so
+    /// the store may leave `end` empty.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
@@ -103,7 +108,18 @@ pub trait TaskStore: Send + Sync + 'static {
     fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>>;
 }
 
-/// A task as a [`TaskStore`] keeps it.
+/// Task in the form in which a [`TaskStore`] keeps it.
+///
+/// The server creates these values. See [`TaskStore`] for a store that uses them.
+///
+/// ```
+/// use mcp_runtime::tasks::TaskRecord;
+///
+/// /// Whether the store may evict the task. `now` is in milliseconds since 1970.
+/// fn may_evict(task: &TaskRecord, now: u64) -> bool {
+///     task.expires.is_some_and(|expires| expires <= now)
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskRecord {
     /// Id of the task.
@@ -112,10 +128,10 @@ pub struct TaskRecord {
     pub owner: String,
     /// Time at which the task was created, in milliseconds since 1970.
     pub created: u64,
-    /// Time at which the task expires, in milliseconds since 1970. From then on the store may evict it, and the server no longer returns it
-    /// to clients. `None` if it never expires.
+    /// Time at which the task expires, in milliseconds since 1970. From then on, the store may evict the task, and the server does not
+    /// return the task to clients. `None` if the task never expires.
     pub expires: Option<u64>,
-    /// Whether the task has ended, and will never change again.
+    /// Whether the task has ended. The record of an ended task does not change again.
     pub finished: bool,
     /// All other properties, as JSON text that only the server reads.
     pub json: String,
@@ -134,7 +150,7 @@ impl TaskRecord {
         self.expires.is_some_and(|expires| expires <= Timestamp::now().0)
     }
 
-    /// Returns the size that counts for the limit of a store, in bytes. Id and owner count twice, because an index has them too.
+    /// Returns the size that counts for the limit of a store, in bytes. Id and owner count twice, because an index contains them as well.
     pub(crate) fn size(&self) -> usize {
         self.json.len() + self.end.len() + 2 * (self.id.len() + self.owner.len())
     }

@@ -1,4 +1,4 @@
-//! The tasks of a server, and the rules that decide which callers see them.
+//! Tasks of a server, and the rules that decide which callers can see a task.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -24,7 +24,7 @@ use crate::{
     unwind::{self, Panicked},
 };
 
-/// All tasks of a server: those that run in this process, and those in the store.
+/// All tasks of a server: the tasks that run in this process, and the tasks in the store.
 pub(crate) struct Tasks {
     pub(super) store: Arc<dyn TaskStore>,
     pub(super) catalog: Arc<Catalog>,
@@ -49,11 +49,12 @@ pub(crate) struct NewTask<'a> {
 /// Answers of a client, as JSON texts by the keys of the questions.
 pub(crate) type TaskAnswers = Vec<(Box<str>, Box<str>)>;
 
-/// Caller that asks for tasks. The caller sees only its own tasks, and no tasks of tools that it may not use.
+/// Caller that requests tasks. A caller sees only its own tasks, and no tasks of tools that it may not use.
 #[derive(Clone)]
 pub(crate) struct Viewer {
     owner: Box<str>,
-    /// Tools with restricted access: those that the caller may not use, and those that it may use. `None` if callers are not checked.
+    /// Tools with restricted access: the tools that the caller may not use, and the tools that the caller may use. `None` if callers are
+    /// not checked.
     judged: Option<Arc<[BTreeSet<Box<str>>; 2]>>,
 }
 
@@ -66,8 +67,8 @@ impl Viewer {
         &self.owner
     }
 
-    /// Whether the caller sees a task of this owner and this tool. Tasks of a restricted tool that is gone are hidden, because it is
-    /// unknown who may use the tool.
+    /// Whether the caller sees a task of this owner and this tool. Tasks of a restricted tool that was removed are hidden, because the
+    /// callers that may use the tool are not known.
     pub(super) fn sees(&self, owner: &str, tool: &str, was_guarded: bool) -> bool {
         *self.owner == *owner
             && self.judged.as_ref().is_none_or(|judged| {
@@ -93,7 +94,7 @@ impl Tasks {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates a task that its client does not know of yet, and takes its share of the limit on tasks.
+    /// Creates a task, and reserves its share of the limit on tasks. The client does not know the task yet.
     ///
     /// # Errors
     /// Fails if a limit on tasks is reached, or the system has no random numbers.
@@ -121,8 +122,8 @@ impl Tasks {
         Ok(live)
     }
 
-    /// Takes the share of a task. A call that may become a task gets the share at its start, because the server cannot refuse the task
-    /// later.
+    /// Reserves the share of a task in the limit on tasks. A call that may become a task reserves the share when it starts, because the
+    /// server cannot reject the task later.
     fn share(&self, tenant: &Arc<Tenant>) -> Result<Share> {
         let Limits { tasks, owner_tasks, .. } = self.limits;
         let is_principal = !tenant.principal().is_empty();
@@ -184,7 +185,7 @@ impl Tasks {
     /// Returns the state of a task.
     ///
     /// # Errors
-    /// No task has this id, or the viewer may not see it. The error does not tell which.
+    /// Fails if no task has this id, or if the viewer may not see the task. The error is the same in both cases.
     pub(crate) async fn view(&self, id: &str, viewer: &Viewer) -> Result<TaskView> {
         if let Some(live) = self.live(id, viewer) {
             return Ok(live.view());
@@ -234,7 +235,7 @@ impl Tasks {
     /// Returns a page of the viewer's tasks, and the cursor of the next page.
     ///
     /// # Errors
-    /// Fails if the cursor is not one that this server has made.
+    /// Fails if the cursor is invalid.
     pub(crate) async fn list(
         &self,
         viewer: &Viewer,
@@ -268,7 +269,7 @@ impl Tasks {
         Ok((views, next))
     }
 
-    /// Stores the end of a task, and only then shows it to clients. If the store rejects the end, clients still see the end until the
+    /// Stores the end of a task, and then shows the end to clients. If the store rejects the end, clients can still see it until the
     /// process exits. Otherwise they would wait for a result that already exists.
     pub(super) async fn settle(&self, live: &LiveTask) {
         let is_stored = self.put(live).await.is_ok();
@@ -282,7 +283,7 @@ impl Tasks {
     pub(super) async fn put(&self, live: &LiveTask) -> Result<()> {
         self.set_kept();
         let put = unwind::catch_async(|| self.store.put(record_of(live))).await;
-        // A panic counts as an error. Otherwise clients would never see the end of the task, and it would keep its share.
+        // A panic counts as an error. Otherwise clients would never see the end of the task, and the task would keep its share.
         let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the task store panicked")));
         if let Err(why) = &put {
             tracing::error!(
@@ -319,8 +320,8 @@ impl Tasks {
 }
 
 impl Drop for Tasks {
-    /// Cancels the running tasks. Clients do not see this. In the store, the tasks remain unfinished, so that the next process can recover
-    /// them.
+    /// Cancels the running tasks. Clients do not see the cancellation. In the store, the tasks remain unfinished, so that the next process
+    /// can recover them.
     fn drop(&mut self) {
         for live in std::mem::take(&mut *self.table()).into_values() {
             live.cancel("the server has stopped");

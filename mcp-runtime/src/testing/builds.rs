@@ -1,11 +1,14 @@
-//! Problems that `build()` finds, as the failure of a test.
+//! The macro `assert_builds!`, which fails a test if the server cannot be built.
 
 use crate::builder::Builder;
 
-/// Fails the test unless the server can be built. [`Builder::build`] finds problems that the compiler cannot see, and this macro brings
-/// them into `cargo test`.
+/// Fails the test if the server cannot be built.
 ///
-/// With a [`Builder`], the macro checks that server:
+/// [`Builder::build`] finds problems that the compiler cannot see, such as two tools with the same name. This macro finds them in `cargo
+/// test`. To send requests to the server, use [`TestClient`](crate::testing::TestClient). To compare the server with its lock file, use
+/// [`assert_contract!`](crate::testing::assert_contract).
+///
+/// With a [`Builder`] as its argument, the macro checks the server of that builder:
 ///
 /// ```standalone_crate
 /// use mcp_runtime::{prelude::*, testing::assert_builds};
@@ -29,33 +32,41 @@ use crate::builder::Builder;
 /// # the_server_builds();
 /// ```
 ///
-/// The server does not start: `setup` does not run, and only the type of its state is considered. All schemas are made, including those
-/// that a server makes at first use.
+/// The server does not start. `setup` does not run, and the macro considers only the type of the state that it returns. All schemas are
+/// generated, including those that a running server generates at first use.
 ///
-/// Without a builder, the macro checks all items of the package, one group after the other. It leaves out everything that only the builder
-/// knows: the available state, `with`, and other settings.
+/// Without an argument, the macro checks all items of the package, one group at a time. It cannot check what only a builder configures,
+/// such as the state, `with` and other settings.
 ///
 /// ```standalone_crate
-/// # use mcp_runtime::{prelude::*, testing::assert_builds};
-/// # struct Notes;
-/// /// Counts.
+/// use mcp_runtime::{prelude::*, testing::assert_builds};
+///
+/// struct Notes(Vec<String>);
+///
+/// /// Counts the notes.
 /// #[tool(group = "admin")]
 /// fn count(notes: &Notes) -> usize {
-///     # let _ = notes;
-///     0
+///     notes.0.len()
 /// }
 ///
+/// # /*
+/// #[test]
+/// # */
+/// fn every_group_builds() {
+///     assert_builds!();
+/// }
 /// # fn main() {
-/// assert_builds!();
+/// #     every_group_builds();
 /// # }
 /// ```
 ///
-/// The items are those that the linker put into the test. In a `#[test]` beside the items, these are the items of that binary or library. A
-/// file in `tests/` has the items of the package's library if it uses the library (`use my_tools as _;` is enough), and never those of its
-/// `main.rs`.
+/// The macro finds the items that are linked into the test. In a `#[test]` in the same crate as the items, these are the items of that
+/// binary or library. A file in `tests/` is linked with the items of the package's library if the file uses that library (`use my_tools as
+/// _;` is enough). It is never linked with the items of `main.rs`.
 ///
 /// # Panics
-/// Panics with the text of the [`BuildError`](crate::BuildError): every problem, each with its `file:line`.
+/// Panics if the server cannot be built. The message is the text of the [`BuildError`](crate::BuildError), which lists every problem with
+/// its `file:line`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __assert_builds {

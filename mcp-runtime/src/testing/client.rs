@@ -1,4 +1,4 @@
-//! The client: how it connects, sends messages and receives them, and answers the server's questions.
+//! The client, which connects to a server, exchanges messages and answers the server's questions.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -18,10 +18,38 @@ use crate::{
     transport::in_process::InProcessConnection,
 };
 
-/// Maximum number of rounds of questions in one call.
+/// Maximum number of rounds of questions in one call of [`TestClient::request`].
 const MOST_ROUNDS: usize = 100;
 
-/// Client in the same process as the server. By default it speaks the newest revision.
+/// MCP client in the same process as the server, for tests.
+///
+/// Most methods send one request and return its result: [`call`](TestClient::call), [`read`](TestClient::read),
+/// [`prompt`](TestClient::prompt), and the lists. Use [`request`](TestClient::request) for any other method of the protocol, and
+/// [`start`](TestClient::start) for several requests at once. To check a server without sending requests, use
+/// [`assert_builds!`](crate::testing::assert_builds).
+///
+/// By default the client speaks the newest protocol revision and declares no capabilities: see [`connect_with`](TestClient::connect_with)
+/// and [`connect_capable`](TestClient::connect_capable). A request fails if the server sends no message for ten seconds.
+///
+/// ```
+/// use mcp_runtime::{prelude::*, testing::TestClient};
+/// use serde_json::json;
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![add])).await?;
+///     assert_eq!(client.tools().await?[0]["name"], "add");
+///     assert_eq!(client.call("add", json!({ "a": 40, "b": 2 })).await?.text(), "42");
+///     client.close().await;
+///     Ok(())
+/// }
+/// ```
 pub struct TestClient {
     memory: InProcessConnection,
     pub(super) revision: Revision,
@@ -30,9 +58,9 @@ pub struct TestClient {
     pub(super) log_level: Option<&'static str>,
     pub(super) responses: HashMap<u64, Result<Value, RpcError>>,
     pub(super) notifications: VecDeque<Value>,
-    /// Result of `initialize`, in revisions that have that request.
+    /// Result of `initialize`, or `null` under protocol revision 2026-07-28, which does not have this request.
     initialized: Value,
-    /// Keeps the server's state alive, and runs `on_shutdown` in [`TestClient::close`].
+    /// The running server. This field keeps its state alive, and [`TestClient::close`] runs its `on_shutdown`.
     started: Started,
     pub(super) patience: Duration,
     responder: Responder,
@@ -56,55 +84,104 @@ impl fmt::Debug for Responder {
     }
 }
 
-/// Returns the name and version that every test client sends.
+/// Returns the `clientInfo` of every test client.
 fn info() -> Value {
     json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// Handle of a request that was sent. [`TestClient::wait`] waits for its result, and [`TestClient::cancel`] cancels it.
+/// Handle of a request that [`TestClient::start`] has sent, or of an open stream.
+///
+/// [`TestClient::wait`] waits for the result of the request, and [`TestClient::cancel`] cancels the request or ends the stream.
+///
+/// ```
+/// use mcp_runtime::{prelude::*, testing::TestClient};
+/// use serde_json::json;
+///
+/// /// Doubles a number.
+/// #[tool]
+/// fn double(number: i64) -> i64 {
+///     number * 2
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![double])).await?;
+///     let call = |number: i64| json!({ "name": "double", "arguments": { "number": number } });
+///     let first = client.start("tools/call", call(1));
+///     let second = client.start("tools/call", call(2));
+///     assert_eq!(client.wait(second).await?["content"][0]["text"], "4");
+///     assert_eq!(client.wait(first).await?["content"][0]["text"], "2");
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ongoing(pub(super) u64);
 
 impl TestClient {
-    /// Starts the server and connects to it in the newest revision.
+    /// Starts the server and connects to it under the newest protocol revision.
+    ///
+    /// The client declares no capabilities. Use [`connect_with`](TestClient::connect_with) for another revision, and
+    /// [`connect_capable`](TestClient::connect_capable) for a client with capabilities.
     ///
     /// # Errors
-    /// Fails if the server cannot start.
+    /// Fails if the server cannot be built or started.
     pub async fn connect(server: Builder) -> Result<Self, ServeError> {
         Self::connect_with(server, Revision::MODERN[0]).await
     }
 
-    /// Connects without running `setup`, which is enough for lists.
+    /// Connects without running `setup`. This is enough for a client that only lists items.
     #[cfg(feature = "stdio")]
     pub(crate) fn unprepared(server: Builder) -> Result<Self, ServeError> {
         Ok(Self::to(server.build()?.start_bare()))
     }
 
-    /// Connects in order to inspect all items. Also returns the error of `setup`, if it failed.
+    /// Connects to a server in order to inspect all of its items. If `setup` failed, its error is returned with the client.
     #[cfg(feature = "stdio")]
     pub(crate) async fn looking(server: Builder) -> Result<(Self, Option<String>), ServeError> {
         let (started, problem) = server.build()?.start_to_inspect().await;
         Ok((Self::to(started), problem))
     }
 
-    /// Returns the catalog snapshot that lists are made from.
+    /// Returns the snapshot of the catalog from which the server makes its lists.
     #[cfg(feature = "stdio")]
     pub(crate) fn snapshot(&self) -> std::sync::Arc<crate::catalog::Snapshot> {
         self.started.dispatcher.catalog.snapshot()
     }
 
-    /// Starts the server and connects to it in this revision, with a handshake if the revision has one.
+    /// Starts the server and connects to it under the given protocol revision.
+    ///
+    /// Under a revision before 2026-07-28, the client begins with the `initialize` handshake. The client declares no capabilities.
+    ///
+    /// ```
+    /// use mcp_runtime::{prelude::*, testing::{Revision, TestClient}};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let server = mcp_runtime::server!().items(items![add]);
+    ///     let client = TestClient::connect_with(server, Revision::V2025_06_18).await?;
+    ///     assert_eq!(client.revision(), Revision::V2025_06_18);
+    ///     Ok(())
+    /// }
+    /// ```
     ///
     /// # Errors
-    /// Fails if the server cannot start.
+    /// Fails if the server cannot be built or started, or if the handshake fails.
     pub async fn connect_with(server: Builder, revision: Revision) -> Result<Self, ServeError> {
         Self::connect_capable(server, revision, json!({})).await
     }
 
-    /// Starts the server and connects to it as a client with these capabilities: `json!({ "elicitation": {} })`.
+    /// Starts the server and connects to it as a client that declares `capabilities`, such as `json!({ "elicitation": {} })`.
+    ///
+    /// Set the function that answers the server's questions with [`answer_with`](TestClient::answer_with), which also has an example.
     ///
     /// # Errors
-    /// Fails if the server cannot start.
+    /// Fails if the server cannot be built or started, or if the handshake fails.
     pub async fn connect_capable(
         server: Builder,
         revision: Revision,
@@ -124,10 +201,13 @@ impl TestClient {
         Ok(client)
     }
 
-    /// Starts the server and connects without sending a message. This is for tests of messages before the handshake, or without one.
+    /// Starts the server and connects to it without the `initialize` handshake.
+    ///
+    /// Use this method to test messages that arrive before the handshake, together with [`send_raw`](TestClient::send_raw). The client
+    /// speaks the newest protocol revision and declares no capabilities.
     ///
     /// # Errors
-    /// Fails if the server cannot start.
+    /// Fails if the server cannot be built or started.
     pub async fn bare(server: Builder) -> Result<Self, ServeError> {
         Ok(Self::to(server.build()?.start().await?))
     }
@@ -148,33 +228,35 @@ impl TestClient {
         }
     }
 
-    /// Declares an extension of the protocol with all later requests.
+    /// Declares a protocol extension in the client capabilities of all later requests.
     #[cfg(feature = "stdio")]
     pub(crate) fn declare_extension(&mut self, id: &str) {
         self.capabilities["extensions"][id] = json!({});
     }
 
-    /// Sends all later requests as this caller, as over HTTP. The server then checks the requirements of items and of the server itself
-    /// (`scopes`, `auth`, [`policy`](Builder::policy)), and handlers find the caller in [`Auth`](crate::auth::Auth). Without this method
-    /// nothing is checked, as over stdio.
+    /// Sends all later requests as this caller, like an HTTP client with an access token.
+    ///
+    /// The server then checks the requirements of items and of the server itself (`scopes`, `auth`, [`policy`](Builder::policy)). Handlers
+    /// get the caller as [`Auth`](crate::auth::Auth). Without this method the server checks no requirements, as over stdio.
     ///
     /// ```
     /// use mcp_runtime::{auth::Authorization, prelude::*, testing::TestClient};
-    /// # use serde_json::json;
+    /// use serde_json::json;
     ///
     /// /// Forgets everything.
     /// #[tool(scopes("notes:write"))]
     /// fn clear() {}
     ///
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-    /// let mut client = TestClient::connect(mcp_runtime::server!().items(items![clear])).await?;
-    /// client.authorization(Authorization::new("ada").scopes(["notes:read"]));
-    /// assert!(client.tools().await?.is_empty());
-    /// assert!(client.call("clear", json!({})).await.is_err());
-    /// client.authorization(Authorization::new("ada").scopes(["notes:write"]));
-    /// assert!(client.call("clear", json!({})).await.is_ok());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # }).unwrap();
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![clear])).await?;
+    ///     client.authorization(Authorization::new("ada").scopes(["notes:read"]));
+    ///     assert!(client.tools().await?.is_empty());
+    ///     assert!(client.call("clear", json!({})).await.is_err());
+    ///     client.authorization(Authorization::new("ada").scopes(["notes:write"]));
+    ///     assert!(client.call("clear", json!({})).await.is_ok());
+    ///     Ok(())
+    /// }
     /// ```
     #[cfg(feature = "auth")]
     pub fn authorization(&mut self, authorization: crate::auth::Authorization) {
@@ -182,12 +264,15 @@ impl TestClient {
         self.memory.carrier.authorization = Some(std::sync::Arc::new(authorization));
     }
 
-    /// Returns the revision that this client speaks.
+    /// Returns the protocol revision that this client speaks.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// Returns the server's description of itself: the result of `initialize`, or of `server/discover` in the modern era.
+    /// Returns the server's description of itself and its capabilities.
+    ///
+    /// Under protocol revision 2026-07-28 the client sends `server/discover`. Under older revisions it returns the result of `initialize`
+    /// again, without a request.
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
@@ -200,9 +285,35 @@ impl TestClient {
 
     /// Sends a request and waits for its result.
     ///
+    /// Use this method for requests that have no method of their own, or for the raw JSON of a result. If the server asks questions, the
+    /// function set with [`answer_with`](TestClient::answer_with) answers them.
+    ///
+    /// ```
+    /// use mcp_runtime::{prelude::*, testing::TestClient};
+    /// use serde_json::json;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![add])).await?;
+    ///     let result = client.request("tools/list", json!({})).await?;
+    ///     assert_eq!(result["tools"][0]["name"], "add");
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
     /// # Errors
-    /// Returns the server's error response, or an error with code 0 if the server does not answer within ten seconds or still asks after
-    /// 100 rounds.
+    /// Returns the server's error response. Returns an error with code 0 if the server sends no message for ten seconds, or if it still
+    /// asks questions after 100 rounds.
+    ///
+    /// # Cancel safety
+    /// Not cancel safe. If the future is dropped, the server continues to work on the request, and the result is lost. Use
+    /// [`start`](TestClient::start) and [`wait`](TestClient::wait) in a `select!`.
     pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
         let mut round = params.clone();
         for _ in 0..MOST_ROUNDS {
@@ -212,7 +323,7 @@ impl TestClient {
                 Some(next) => round = next,
                 None => return Ok(result),
             }
-            // A caller's timeout can fire only if this future yields.
+            // Yields, so that a timeout of the caller can fire between two rounds.
             tokio::task::yield_now().await;
         }
         Err(RpcError {
@@ -222,7 +333,10 @@ impl TestClient {
         })
     }
 
-    /// Sends a request without waiting for its result. A `progressToken` in `_meta` asks for progress reports.
+    /// Sends a request without waiting for its result. See [`Ongoing`] for an example.
+    ///
+    /// [`wait`](TestClient::wait) waits for the result. If `params` have a `progressToken` in `_meta`, the server reports progress, which
+    /// [`notification`](TestClient::notification) returns.
     pub fn start(&mut self, method: &str, params: Value) -> Ongoing {
         self.next_id += 1;
         let id = self.next_id;
@@ -231,10 +345,15 @@ impl TestClient {
         Ongoing(id)
     }
 
-    /// Waits for the result of a request that was started.
+    /// Waits for the result of a request that [`start`](TestClient::start) has sent.
+    ///
+    /// Notifications that arrive in the meantime are kept for [`notification`](TestClient::notification).
     ///
     /// # Errors
-    /// Returns the server's error response, or an error with code 0 if the server does not answer within ten seconds.
+    /// Returns the server's error response, or an error with code 0 if the server sends no message for ten seconds.
+    ///
+    /// # Cancel safety
+    /// Cancel safe. A result that has arrived is kept, and another call of this method returns it.
     pub async fn wait(&mut self, ongoing: Ongoing) -> Result<Value, RpcError> {
         self.pump_until(|client| client.responses.contains_key(&ongoing.0)).await;
         let silence = || {
@@ -243,17 +362,43 @@ impl TestClient {
         self.responses.remove(&ongoing.0).unwrap_or_else(silence)
     }
 
-    /// Cancels a request, or ends a stream.
+    /// Cancels a request, or ends a stream that [`subscribe`](TestClient::subscribe) or [`listen`](TestClient::listen) has opened.
     pub fn cancel(&mut self, ongoing: Ongoing) {
         self.notify("notifications/cancelled", json!({ "requestId": ongoing.0 }));
     }
 
-    /// Sends a notification.
+    /// Sends a notification, such as `notifications/roots/list_changed`.
     pub fn notify(&self, method: &str, params: Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Returns the next notification from the server, or `None` if none comes within `patience`.
+    /// Returns the next notification from the server, or `None` if the server sends no message for `patience`.
+    ///
+    /// Notifications that arrived during calls of other methods come first, in the order of their arrival.
+    ///
+    /// ```
+    /// use mcp_runtime::{prelude::*, testing::TestClient};
+    /// use serde_json::json;
+    ///
+    /// /// Works in two steps.
+    /// #[tool]
+    /// async fn work(progress: Progress) {
+    ///     progress.say(1, "halfway");
+    /// }
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![work])).await?;
+    ///     client.start("tools/call", json!({ "name": "work", "arguments": {}, "_meta": { "progressToken": 1 } }));
+    ///     let report = client.notification(std::time::Duration::from_secs(5)).await.unwrap();
+    ///     assert_eq!(report["method"], "notifications/progress");
+    ///     assert_eq!(report["params"]["message"], "halfway");
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Cancel safety
+    /// Not cancel safe. No notification is lost if the future is dropped, but `patience` then also limits later requests.
     pub async fn notification(&mut self, patience: Duration) -> Option<Value> {
         let before = std::mem::replace(&mut self.patience, patience);
         self.pump_until(|client| !client.notifications.is_empty()).await;
@@ -261,29 +406,37 @@ impl TestClient {
         self.notifications.pop_front()
     }
 
-    /// Sends a line as it is.
+    /// Sends one line to the server as it is, for example a malformed message.
+    ///
+    /// [`receive_raw`](TestClient::receive_raw) returns the response.
     pub fn send_raw(&self, line: &[u8]) {
         self.memory.send(line);
     }
 
-    /// Returns the next line from the server as it is, or `None` if none comes within `patience`.
+    /// Returns the next line from the server as it is, or `None` if the server sends no line for `patience`.
+    ///
+    /// Lines that other methods have received are not returned again.
+    ///
+    /// # Cancel safety
+    /// Cancel safe. No line is lost if the future is dropped.
     pub async fn receive_raw(&mut self, patience: Duration) -> Option<Vec<u8>> {
         self.memory.receive(patience).await
     }
 
-    /// Waits for all later responses without a time limit.
+    /// Removes the time limit for all later responses.
     #[cfg(feature = "stdio")]
     pub(crate) fn wait_without_end(&mut self) {
         self.patience = Duration::MAX;
     }
 
-    /// Returns the number of calls that the server is working on.
+    /// Returns the number of calls that wait for their handlers.
     pub fn in_flight(&self) -> usize {
         self.memory.peer().in_flight()
     }
 
-    /// Stops the server and runs its `on_shutdown`. Returns the lines that have not been received, including those with which the server
-    /// ended its streams.
+    /// Stops the server and runs its `on_shutdown`.
+    ///
+    /// Returns the lines that the client has not received yet. These include the last messages of open streams.
     pub async fn close(mut self) -> Vec<Vec<u8>> {
         self.memory.peer().close();
         let mut rest = Vec::new();
@@ -299,7 +452,7 @@ impl TestClient {
         self.memory.send(message.to_string().as_bytes());
     }
 
-    /// Adds the client's description and capabilities to `params` in the modern era, where each request carries them.
+    /// In the modern era, adds the `_meta` keys that each request carries: the revision, and the info and capabilities of the client.
     fn enveloped(&self, mut params: Value) -> Value {
         if !self.revision.is_modern() {
             return params;
@@ -323,7 +476,8 @@ impl TestClient {
         params
     }
 
-    /// Sorts incoming messages until `enough` holds, or until no message arrives within the client's `patience`.
+    /// Receives messages, and sorts them into responses, questions and notifications. Stops when `enough` holds, or when no message arrives
+    /// within the client's `patience`.
     pub(super) async fn pump_until(&mut self, enough: impl Fn(&Self) -> bool) {
         while !enough(self) {
             let Some(line) = self.memory.receive(self.patience).await else { return };
@@ -342,30 +496,43 @@ impl TestClient {
         }
     }
 
-    /// Sets the function that answers all later questions of the server, in the form of the client's revision. `answer` gets the method and
-    /// its parameters, and returns the result. [`request`](TestClient::request) and the methods based on it run all rounds of a call. With
-    /// [`start`](TestClient::start), each round is a request of its own.
+    /// Sets the function that answers all later questions of the server.
+    ///
+    /// `answer` gets the method of a question, such as `elicitation/create`, with its parameters. It returns the result of that method. The
+    /// client must declare the capability for the question: see [`connect_capable`](TestClient::connect_capable).
+    ///
+    /// Under protocol revision 2026-07-28, the answers are part of a further request. [`request`](TestClient::request) and the methods
+    /// based on it send these requests themselves. After [`start`](TestClient::start), the caller must send them.
     ///
     /// ```
-    /// # use mcp_runtime::{prelude::*, testing::{TestClient, Revision}};
-    /// # use serde_json::json;
-    /// # #[form] struct Consent { go: bool }
+    /// use mcp_runtime::{prelude::*, testing::{Revision, TestClient}};
+    /// use serde_json::json;
+    ///
+    /// #[form]
+    /// struct Consent {
+    ///     /// Continue?
+    ///     go: bool,
+    /// }
+    ///
+    /// /// Asks for consent.
     /// #[tool]
     /// async fn ask(ctx: &Context) -> Result<String> {
     ///     let consent: Consent = ctx.elicit("consent", "Go on?").await?;
     ///     Ok(consent.go.to_string())
     /// }
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-    /// let server = mcp_runtime::server!().items(items![ask]);
-    /// let can = json!({ "elicitation": {} });
-    /// let mut client = TestClient::connect_capable(server, Revision::V2026_07_28, can).await?;
-    /// client.answer_with(|_method, params| {
-    ///     assert_eq!(params["message"], "Go on?");
-    ///     json!({ "action": "accept", "content": { "go": true } })
-    /// });
-    /// assert_eq!(client.call("ask", json!({})).await?.text(), "true");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # }).unwrap();
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let server = mcp_runtime::server!().items(items![ask]);
+    ///     let capabilities = json!({ "elicitation": {} });
+    ///     let mut client = TestClient::connect_capable(server, Revision::V2026_07_28, capabilities).await?;
+    ///     client.answer_with(|_method, params| {
+    ///         assert_eq!(params["message"], "Go on?");
+    ///         json!({ "action": "accept", "content": { "go": true } })
+    ///     });
+    ///     assert_eq!(client.call("ask", json!({})).await?.text(), "true");
+    ///     Ok(())
+    /// }
     /// ```
     pub fn answer_with(&mut self, answer: impl FnMut(&str, &Value) -> Value + Send + 'static) {
         self.responder = Responder(Some(Box::new(answer)));
@@ -385,7 +552,7 @@ impl TestClient {
         true
     }
 
-    /// Returns the answers to questions, by their keys. The map is empty if no answer function is set.
+    /// Returns the answers to `questions`, under the keys of the questions. The map is empty if no answer function is set.
     pub(super) fn answers_to(&mut self, questions: &Value) -> Map<String, Value> {
         let (Some(answer), Some(questions)) = (&mut self.responder.0, questions.as_object()) else {
             return Map::new();
@@ -407,7 +574,7 @@ impl TestClient {
         Self::unanswered(&result).map_or(Ok(result), Err)
     }
 
-    /// Returns an error if a result contains questions.
+    /// Returns an error that lists the questions in a result, or `None` if the result contains no questions.
     pub(super) fn unanswered(result: &Value) -> Option<RpcError> {
         let questions = result["inputRequests"].as_object()?;
         let questions: Vec<String> = questions
@@ -424,7 +591,7 @@ impl TestClient {
         Some(RpcError { code: 0, message, data: None })
     }
 
-    /// Returns the parameters of the next round if a result asks for one and an answer function is set.
+    /// Returns the parameters of the next round, if `result` contains questions and an answer function is set.
     fn next_round(&mut self, params: &Value, result: &Value) -> Option<Value> {
         if result["resultType"] != "input_required" || self.responder.0.is_none() {
             return None;

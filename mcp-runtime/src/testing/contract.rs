@@ -1,4 +1,4 @@
-//! Test that compares a server with its lock file.
+//! The macro `assert_contract!`, which compares a server with its lock file in a test.
 
 use std::{
     env, fs,
@@ -12,9 +12,9 @@ const VARIABLE: &str = "MCP_LOCK";
 
 /// Fails the test if the server no longer keeps the contract in its lock file.
 ///
-/// The lock file is the committed output of `schema`: `cargo run -- schema > mcp.lock.json`. The test compares it with what the server
-/// publishes now, as `check --against mcp.lock.json` does on the command line. If a change breaks clients, the test panics with the same
-/// report:
+/// The lock file is the output of `cargo run -- schema > mcp.lock.json`, committed to the repository. The macro compares this file with the
+/// items that the server publishes now, like the command `check --against mcp.lock.json`. If a change breaks clients, the macro panics with
+/// the report of that command. To check only that the server can be built, use [`assert_builds!`](crate::testing::assert_builds).
 ///
 /// ```standalone_crate
 /// use mcp_runtime::{prelude::*, testing::assert_contract};
@@ -51,14 +51,15 @@ const VARIABLE: &str = "MCP_LOCK";
 /// | `assert_contract!(server())` | this [`Builder`](crate::Builder) with the same file |
 /// | `assert_contract!("locks/one.json")`, `assert_contract!(server(), "locks/one.json")` | the server with this file; a relative path begins at the crate's `Cargo.toml` |
 ///
-/// The test does not start the server: `setup` does not run, and no state is needed. A lock file has no items that are added while the
-/// server runs. If `main` calls `.group(…)` or `.items(…)`, pass its builder, so that the test compares the same items.
+/// The macro does not start the server, so `setup` does not run and no state is needed. A lock file does not contain items that are added
+/// while the server runs. If `main` calls `.group(…)` or `.items(…)`, pass its builder, so that the test compares the same items.
 ///
-/// The items are those that the linker put into the test. In a `#[test]` beside the items, these are the items of that binary or library. A
-/// file in `tests/` has the items of the package's library if it uses the library, and never those of its `main.rs`.
+/// The macro compares only items that are linked into the test. In a `#[test]` in the same crate as the items, these are the items of that
+/// binary or library. A file in `tests/` is linked with the items of the package's library if the file uses that library. It is never
+/// linked with the items of `main.rs`.
 ///
 /// # What breaks
-/// Everything is compared as a client of the newest revision sees it. Descriptions, titles, icons and order are cosmetic.
+/// The items are compared as a client of the newest protocol revision sees them. Descriptions, titles, icons and order are cosmetic.
 ///
 /// | | breaking | additive |
 /// |---|---|---|
@@ -69,17 +70,19 @@ const VARIABLE: &str = "MCP_LOCK";
 /// | hints | a promise that is taken back (`read_only`, `idempotent`, not `destructive`, not `open_world`) | a promise |
 /// | tasks, `asks`, completion, subscription, MIME type, `meta` | less than before, or more required of the client | more than before, or less required |
 ///
-/// An object is assumed to have only its declared members, unless it has `additionalProperties`. A change that cannot be decided counts as
-/// breaking, such as a change from one pattern to another. Only published facts are compared: `i32` and `i64` are both `integer` to a
-/// client, and only a `range` makes a width part of the contract. A difference in a type that several items take or return is reported
-/// once, with all places.
+/// An object is assumed to have only its declared members, unless it has `additionalProperties`. A change whose effect cannot be decided
+/// counts as breaking, such as a change from one pattern to another. Only published facts are compared: `i32` and `i64` are both `integer`
+/// to a client, and only a `range` makes a width part of the contract. If several items take or return a type, a difference in that type is
+/// reported once, with all places that use the type.
 ///
-/// # The environment
-/// With `MCP_LOCK=update` the macro writes the file instead: `MCP_LOCK=update cargo test`. With `MCP_LOCK=strict` it also fails for
-/// additive and cosmetic changes, so that the file stays up to date.
+/// # Environment
+/// With `MCP_LOCK=update`, the macro compares nothing and writes the lock file: `MCP_LOCK=update cargo test`. With `MCP_LOCK=strict`, the
+/// macro also fails for additive and cosmetic changes, so that the lock file stays up to date. If the variable is not set, the macro fails
+/// only for breaking changes.
 ///
 /// # Panics
-/// If a change breaks clients, if the server cannot be built, or if the file is missing or is not a lock file of this server.
+/// Panics if a change breaks clients, or if the server cannot be built. Also panics if the file is missing, cannot be written, or is not a
+/// lock file of this server, and if `MCP_LOCK` has another value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __assert_contract {
@@ -101,23 +104,23 @@ macro_rules! __assert_contract {
     };
 }
 
-/// `folder` is the crate's folder at compile time. The crate may have moved since then, so the folder that cargo names at run time takes
-/// precedence.
+/// Implements the macro. `folder` is the crate's folder at compile time. The crate may have moved since then, so `CARGO_MANIFEST_DIR` at
+/// run time takes precedence.
 #[track_caller]
 pub fn assert_contract(builder: Builder, folder: &str, file: &Path) {
     let folder = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| folder.into(), PathBuf::from);
     let mode = env::var(VARIABLE).unwrap_or_default();
     match compare(builder, &folder.join(file), &mode) {
-        // The report of a passing test is visible only with `--nocapture`. Nothing in it needs attention.
+        // The report of a passing test is visible only with `--nocapture`.
         Ok(report) => eprint!("{report}"),
         Err(report) => panic!("{report}"),
     }
 }
 
-/// Returns the report of a comparison that passes.
+/// Compares the server with the lock file, or writes the file. Returns the text to print if the test passes.
 ///
 /// # Errors
-/// Returns the reason why the test fails, such as the report.
+/// Returns the text of the panic if the test fails.
 fn compare(builder: Builder, file: &Path, mode: &str) -> Result<String, String> {
     let (identity, snapshot) = builder.published().map_err(|error| {
         format!(

@@ -1,15 +1,13 @@
-//! In-process client for `#[test]`s. Its requests go through all layers of the server, but not through sockets or pipes of the operating
-//! system.
+//! In-process client for tests. Requests pass through all layers of the server, but not through sockets or pipes of the operating system.
 //!
-//! Use it in a `#[tokio::test]`. The crate then needs `tokio` (with `macros` and `rt`) and `serde_json` among its dev-dependencies. Keep
-//! the server in a function, so that `main` and the tests share it. [`assert_builds!`] checks the server without starting it.
+//! | test | checks |
+//! |---|---|
+//! | [`TestClient`] | the results of requests |
+//! | [`assert_builds!`] | that the server can be built, without starting it |
+//! | [`assert_contract!`] | that the server still keeps the contract in its lock file |
 //!
-//! ```
-//! fn server() -> mcp_runtime::Builder {
-//!     mcp_runtime::server!()
-//! }
-//! # let _ = server();
-//! ```
+//! The client needs a tokio runtime, as in a `#[tokio::test]`. Add `tokio` (with the features `macros` and `rt`) and `serde_json` to your
+//! dev-dependencies. Build the server in a function, so that `main` and the tests use the same server.
 //!
 //! ```
 //! use mcp_runtime::{prelude::*, testing::TestClient};
@@ -21,11 +19,18 @@
 //!     a + b
 //! }
 //!
-//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-//! let mut client = TestClient::connect(mcp_runtime::server!().items(items![add])).await?;
-//! assert_eq!(client.call("add", json!({ "a": 40, "b": 2 })).await?.text(), "42");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! # }).unwrap();
+//! fn server() -> mcp_runtime::Builder {
+//!     mcp_runtime::server!().items(items![add])
+//! }
+//!
+//! // In a test, write `#[tokio::test]` here.
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let mut client = TestClient::connect(server()).await?;
+//!     let sum = client.call("add", json!({ "a": 40, "b": 2 })).await?;
+//!     assert_eq!(sum.text(), "42");
+//!     Ok(())
+//! }
 //! ```
 
 #[allow(missing_docs, reason = "public only for generated code")]
@@ -42,9 +47,9 @@ pub(crate) use client::next_round;
 pub use client::{Ongoing, TestClient};
 pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 
-pub use crate::protocol::Revision;
 #[doc(inline)]
 pub use crate::__assert_builds as assert_builds;
 #[cfg(feature = "contract")]
 #[doc(inline)]
 pub use crate::__assert_contract as assert_contract;
+pub use crate::protocol::Revision;

@@ -1,4 +1,4 @@
-//! Methods of the client with types, one for each operation of the protocol.
+//! Typed methods of the client, one for each operation of the protocol.
 
 use std::time::Duration;
 
@@ -9,11 +9,13 @@ use super::{
     results::{Called, Completed, Prompted, ReadContents, RpcError, called, typed},
 };
 
-/// Longest time that the client waits for a task.
+/// Maximum time that the client waits for a task.
 const LONGEST: Duration = Duration::from_secs(3600);
 
 impl TestClient {
-    /// Returns the items of all pages of `tools/list`.
+    /// Lists the tools of the server, as JSON objects. Fetches all pages of `tools/list`.
+    ///
+    /// Specification: Server features, Tools.
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
@@ -21,7 +23,9 @@ impl TestClient {
         self.list("tools/list", "tools").await
     }
 
-    /// Returns the items of all pages of `resources/list`.
+    /// Lists the resources of the server, as JSON objects. Fetches all pages of `resources/list`.
+    ///
+    /// Specification: Server features, Resources.
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
@@ -29,7 +33,9 @@ impl TestClient {
         self.list("resources/list", "resources").await
     }
 
-    /// Returns the items of all pages of `resources/templates/list`.
+    /// Lists the resource templates of the server, as JSON objects. Fetches all pages of `resources/templates/list`.
+    ///
+    /// Specification: Server features, Resources.
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
@@ -37,7 +43,9 @@ impl TestClient {
         self.list("resources/templates/list", "resourceTemplates").await
     }
 
-    /// Returns the items of all pages of `prompts/list`.
+    /// Lists the prompts of the server, as JSON objects. Fetches all pages of `prompts/list`.
+    ///
+    /// Specification: Server features, Prompts.
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
@@ -60,10 +68,17 @@ impl TestClient {
         }
     }
 
-    /// Calls a tool.
+    /// Calls a tool and waits for its result.
+    ///
+    /// If the call continues as a task under protocol revision 2026-07-28, the method waits for the task: see
+    /// [`finish_task`](TestClient::finish_task). Use [`request`](TestClient::request) to get the raw result.
+    ///
+    /// Specification: Server features, Tools.
     ///
     /// # Errors
-    /// Returns the JSON-RPC error of the response. A tool that fails returns a result instead: see [`Called::is_error`].
+    /// Returns the server's error response, for example for an unknown tool. Returns an error with code 0 if there is no valid response, or
+    /// if the server asks questions and no answer function is set. If the tool fails, the method returns a result with [`Called::is_error`]
+    /// instead.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Called, RpcError> {
         let raw =
             self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
@@ -74,24 +89,35 @@ impl TestClient {
         }
     }
 
-    /// Reads a resource.
+    /// Reads a resource. See [`ReadContents`] for an example.
+    ///
+    /// Specification: Server features, Resources.
     ///
     /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response. Returns an error with code 0 if there is no valid response, or if the server asks questions and
+    /// no answer function is set.
     pub async fn read(&mut self, uri: &str) -> Result<Vec<ReadContents>, RpcError> {
         let mut result = self.answered("resources/read", json!({ "uri": uri })).await?;
         typed(result["contents"].take())
     }
 
-    /// Gets a prompt.
+    /// Gets a prompt. See [`Prompted`] for an example.
+    ///
+    /// Specification: Server features, Prompts.
     ///
     /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response. Returns an error with code 0 if there is no valid response, or if the server asks questions and
+    /// no answer function is set.
     pub async fn prompt(&mut self, name: &str, arguments: Value) -> Result<Prompted, RpcError> {
         typed(self.answered("prompts/get", json!({ "name": name, "arguments": arguments })).await?)
     }
 
-    /// Completes an argument of a prompt, or a variable of a template when `target` is a URI.
+    /// Completes an argument of a prompt, or a variable of a resource template. See [`Completed`] for an example.
+    ///
+    /// `target` is the name of the prompt, or the URI template of the resource. A `target` with a colon counts as a URI. `text` is the part
+    /// of the value that the user has typed.
+    ///
+    /// Specification: Server features, Utilities, Completion.
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
@@ -104,7 +130,10 @@ impl TestClient {
         self.complete_given(target, argument, text, json!({})).await
     }
 
-    /// Completes an argument when other arguments are already filled in.
+    /// Completes an argument when the user has already filled in other arguments.
+    ///
+    /// `given` is an object of these arguments, such as `json!({ "country": "AT" })`. The other parameters are those of
+    /// [`complete`](TestClient::complete).
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
@@ -129,8 +158,42 @@ impl TestClient {
         typed(result["completion"].take())
     }
 
-    /// Subscribes to updates of a resource, in the form of the client's revision. In the modern era this returns a stream, which
-    /// [`TestClient::cancel`] ends.
+    /// Subscribes to updates of a resource.
+    ///
+    /// Under protocol revision 2026-07-28, the method opens a stream and returns its handle, and [`cancel`](TestClient::cancel) ends the
+    /// subscription. Under older revisions the method returns `None`, and the request `resources/unsubscribe` ends the subscription.
+    ///
+    /// Specification: Server features, Resources.
+    ///
+    /// ```
+    /// use mcp_runtime::{prelude::*, testing::TestClient};
+    /// use serde_json::json;
+    ///
+    /// /// Notes of today.
+    /// #[resource("notes://today", subscribe)]
+    /// fn today() -> &'static str {
+    ///     "Buy milk"
+    /// }
+    ///
+    /// /// Reports that the notes have changed.
+    /// #[tool]
+    /// fn change(handle: Handle) {
+    ///     handle.updated("notes://today");
+    /// }
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![today, change])).await?;
+    ///     client.subscribe("notes://today").await?;
+    ///     client.call("change", json!({})).await?;
+    ///     let mut updated = false;
+    ///     while let Some(message) = client.notification(std::time::Duration::from_millis(100)).await {
+    ///         updated |= message["method"] == "notifications/resources/updated";
+    ///     }
+    ///     assert!(updated);
+    ///     Ok(())
+    /// }
+    /// ```
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
@@ -142,11 +205,15 @@ impl TestClient {
         self.listen(json!({ "resourceSubscriptions": [uri] })).await.map(Some)
     }
 
-    /// Opens a `subscriptions/listen` stream (modern era) and waits for its acknowledgement. The acknowledgement stays in the queue of
-    /// notifications.
+    /// Opens a `subscriptions/listen` stream (protocol revision 2026-07-28) and waits for its acknowledgement.
+    ///
+    /// `filter` is the member `notifications` of the request, such as `json!({ "toolsListChanged": true })`.
+    /// [`notification`](TestClient::notification) returns the acknowledgement and the events of the stream. [`cancel`](TestClient::cancel)
+    /// ends the stream. For the updates of one resource, use [`subscribe`](TestClient::subscribe).
     ///
     /// # Errors
-    /// Returns the server's error response.
+    /// Returns the server's error response. If the server sends no acknowledgement, the method returns the stream after ten seconds of
+    /// silence.
     pub async fn listen(&mut self, filter: Value) -> Result<Ongoing, RpcError> {
         let ongoing = self.start("subscriptions/listen", json!({ "notifications": filter }));
         let acknowledges = |message: &Value| {
@@ -164,7 +231,12 @@ impl TestClient {
         }
     }
 
-    /// Asks for log messages of this level and above: for the session, or in the modern era with each later request.
+    /// Requests log messages of this level and above. [`notification`](TestClient::notification) returns the messages.
+    ///
+    /// Under protocol revision 2026-07-28, each later request carries the level. Under older revisions, the client sets the level of its
+    /// session with `logging/setLevel`.
+    ///
+    /// Specification: Server features, Utilities, Logging.
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
@@ -176,33 +248,40 @@ impl TestClient {
         self.request("logging/setLevel", json!({ "level": level.name() })).await.map(drop)
     }
 
-    /// Waits until a task has ended, and returns the result of its tool. `created` is the result that announced the task. Questions of the
-    /// task are answered by the function set with [`answer_with`](TestClient::answer_with).
+    /// Waits until a task has ended, and returns the result of its tool.
     ///
-    /// Under protocol revision 2026-07-28, [`call`](TestClient::call) does this by itself for a client that [has](TestClient::connect_capable) the
-    /// capability `json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })`. In 2025-11-25 the client itself asks for a task.
+    /// `created` is the result that announced the task. The function set with [`answer_with`](TestClient::answer_with) answers the
+    /// questions of the task.
+    ///
+    /// Under protocol revision 2026-07-28, [`call`](TestClient::call) waits for tasks itself. The client must
+    /// [declare](TestClient::connect_capable) the capability `json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })`. Under
+    /// 2025-11-25, the client requests a task with the parameter `task`:
     ///
     /// ```
-    /// # use mcp_runtime::{prelude::*, testing::{TestClient, Revision}};
-    /// # use serde_json::json;
+    /// use mcp_runtime::{prelude::*, testing::{Revision, TestClient}};
+    /// use serde_json::json;
+    ///
+    /// /// Brews tea.
     /// #[tool(task)]
     /// async fn brew() -> &'static str {
     ///     tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     ///     "tea"
     /// }
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-    /// let server = mcp_runtime::server!().items(items![brew]);
-    /// let mut client = TestClient::connect_with(server, Revision::V2025_11_25).await?;
-    /// let created = client.request("tools/call", json!({ "name": "brew", "task": {} })).await?;
-    /// assert_eq!(created["task"]["status"], "working");
-    /// assert_eq!(client.finish_task(&created).await?.text(), "tea");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # }).unwrap();
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let server = mcp_runtime::server!().items(items![brew]);
+    ///     let mut client = TestClient::connect_with(server, Revision::V2025_11_25).await?;
+    ///     let created = client.request("tools/call", json!({ "name": "brew", "task": {} })).await?;
+    ///     assert_eq!(created["task"]["status"], "working");
+    ///     assert_eq!(client.finish_task(&created).await?.text(), "tea");
+    ///     Ok(())
+    /// }
     /// ```
     ///
     /// # Errors
-    /// Returns the JSON-RPC error that the task ended with, or an error with code 0 if the task was cancelled, asks questions without an answer
-    /// function, or is still running after an hour.
+    /// Returns the JSON-RPC error that the task ended with. Returns an error with code 0 if the task was cancelled, asks questions without
+    /// an answer function, or is still running after an hour.
     pub async fn finish_task(&mut self, created: &Value) -> Result<Called, RpcError> {
         let id = if self.revision().is_modern() {
             &created["taskId"]

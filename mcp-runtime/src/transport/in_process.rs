@@ -1,4 +1,4 @@
-//! In-process connection: lines in, lines out, without a byte stream.
+//! In-process connection, which passes whole lines instead of a byte stream.
 
 use std::{collections::VecDeque, future::poll_fn, task::Poll, time::Duration};
 
@@ -8,10 +8,10 @@ use crate::{
     protocol::{Arrival, Peer, Received},
 };
 
-/// Client's end of the connection.
+/// Client side of an in-process connection.
 pub(crate) struct InProcessConnection {
     peer: Peer,
-    /// Carrier of each line that is sent.
+    /// Carrier that the server sees with each line of the client.
     pub(crate) carrier: Carrier,
     received: VecDeque<Vec<u8>>,
 }
@@ -21,7 +21,7 @@ impl InProcessConnection {
         Self { peer, carrier: Carrier::default(), received: VecDeque::new() }
     }
 
-    /// Sends one line, without its newline.
+    /// Sends one line to the server. `line` has no newline.
     pub(crate) fn send(&self, line: &[u8]) {
         let mut turn = Received::default();
         let arrival = Arrival { carrier: self.carrier.clone(), ..self.peer.plainly() };
@@ -29,7 +29,7 @@ impl InProcessConnection {
         spawn(turn.waiting);
     }
 
-    /// Returns the next line from the server, or `None` if none comes within `patience`.
+    /// Returns the next line from the server, or `None` if no line arrives within `patience`.
     pub(crate) async fn receive(&mut self, patience: Duration) -> Option<Vec<u8>> {
         let next = async {
             loop {

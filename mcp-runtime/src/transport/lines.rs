@@ -1,17 +1,17 @@
 //! Splits a stream of bytes into lines, one JSON-RPC message each (rule STDIO-01).
 //!
-//! Does no I/O: the caller puts bytes in and takes lines out. Each byte is searched for a newline once, even if a line arrives in small
-//! pieces. At most one line and one read are kept.
+//! [`Lines`] does no I/O: the caller adds bytes and removes lines. Each byte is searched for a newline once, even if a line arrives in
+//! small pieces. The buffer holds at most one unfinished line and the bytes of one read.
 
 use memchr::memchr;
 
-/// The byte order mark that clients on .NET begin their stream with.
+/// UTF-8 byte order mark, which clients on .NET send at the start of the stream.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Capacity of a pipe on Linux, so that one read can empty it.
+/// Usual space for one read, in bytes: the capacity of a pipe on Linux, so that one read can empty the pipe.
 const ROOM: usize = 64 * 1024;
 
-/// Initial size of the buffer. The buffer grows when a read fills it, but most clients never send so much at once.
+/// Initial size of the buffer, in bytes. A read that fills the buffer makes it grow, but most clients never send so much at once.
 const FIRST_ROOM: usize = 4 * 1024;
 
 /// A line, or the reason why there is no complete one.
@@ -25,9 +25,9 @@ pub(crate) enum Line<'a> {
     Unterminated(&'a [u8]),
 }
 
-/// Buffer between the reads and the lines in them.
+/// Buffer that reads fill, and from which lines are taken.
 ///
-/// Take lines with [`Lines::next`] until it returns `None` before putting more bytes in.
+/// Call [`Lines::next`] until it returns `None` before each read.
 #[derive(Debug)]
 pub(crate) struct Lines {
     /// Fully initialised memory, of which only `start..end` holds data.
@@ -39,12 +39,12 @@ pub(crate) struct Lines {
     limit: usize,
     /// Whether the rest of a line that was too long is being dropped.
     skipping: bool,
-    /// Whether no line has been taken yet, so that a byte order mark may come.
+    /// Whether the stream may still begin with a byte order mark.
     first: bool,
 }
 
 impl Lines {
-    /// Makes a buffer for lines of at most `limit` bytes, not counting the line ending.
+    /// Creates a buffer for lines of at most `limit` bytes, not counting the line ending.
     pub(crate) fn new(limit: usize) -> Self {
         Lines {
             buffer: Vec::new(),
@@ -57,7 +57,7 @@ impl Lines {
         }
     }
 
-    /// Returns the space to read into, which is never empty. Call [`Lines::filled`] with the number of bytes read.
+    /// Returns the free space for the next read, which is never empty. After the read, call [`Lines::filled`] with the number of bytes.
     pub(crate) fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.searched, self.end) = (0, 0, 0);
@@ -67,7 +67,7 @@ impl Lines {
             }
         }
         if self.buffer.len() - self.end <= self.buffer.len().min(ROOM) / 4 {
-            // Moving is cheap here: fewer bytes are moved than have been taken from the front.
+            // The move is cheap, because it copies fewer bytes than have already been taken from the front.
             if self.start > self.buffer.len() / 2 {
                 self.buffer.copy_within(self.start..self.end, 0);
                 self.searched -= self.start;
@@ -84,7 +84,7 @@ impl Lines {
         &mut self.buffer[self.end..]
     }
 
-    /// Adds the first `count` bytes of [`Lines::room`], which now hold data.
+    /// Marks the first `count` bytes of [`Lines::room`] as data.
     pub(crate) fn filled(&mut self, count: usize) {
         self.end = self.buffer.len().min(self.end + count);
         if self.end == self.buffer.len() && self.end < ROOM {
@@ -92,7 +92,7 @@ impl Lines {
         }
     }
 
-    /// Adds bytes that were read elsewhere.
+    /// Copies `bytes` into the buffer.
     #[cfg(test)]
     pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
@@ -105,7 +105,7 @@ impl Lines {
         }
     }
 
-    /// Returns the next line, and skips blank lines. `None` if more bytes are needed.
+    /// Returns the next line that is not blank, or `None` if more bytes are needed.
     #[allow(
         clippy::should_implement_trait,
         reason = "the line borrows from the buffer, which no `Iterator` allows"
@@ -138,7 +138,8 @@ impl Lines {
         }
     }
 
-    /// Returns the bytes that are left when the stream has ended and [`Lines::next`] returns `None`. The buffer is empty after that.
+    /// Empties the buffer, and returns the bytes after the last newline. Call it at the end of the stream, when [`Lines::next`] returns
+    /// `None`.
     pub(crate) fn finish(&mut self) -> Option<Line<'_>> {
         let rest = without_return(&self.buffer[self.start..self.end]);
         self.start = self.end;
@@ -152,7 +153,7 @@ impl Lines {
         }
     }
 
-    /// Skips a byte order mark, which RFC 8259 lets a reader ignore. Anywhere but at the start of the stream the mark is an error.
+    /// Skips a byte order mark at the start of the stream, as RFC 8259 permits. Elsewhere the mark makes its line invalid JSON.
     fn skip_mark(&mut self) {
         if std::mem::take(&mut self.first) && self.buffer[self.start..self.end].starts_with(MARK) {
             self.start += MARK.len();
@@ -162,7 +163,7 @@ impl Lines {
 
     /// Drops the bytes of an unfinished line that exceeds the limit. Returns true once for each such line.
     fn overflows(&mut self) -> bool {
-        // The byte beyond the limit may be the `\r` of a line that just fits.
+        // A line of the maximum length may end with `\r`, which does not count.
         let pending = &self.buffer[self.start..self.end];
         if !self.skipping && without_return(pending).len() <= self.limit {
             return false;
@@ -186,7 +187,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns all lines of a stream that arrives in `chunks`, as text. `?` marks a fragment, `!` a line that is too long.
+    /// Returns all lines of a stream that arrives in `chunks`. A line that begins with `?` is unterminated, and `!` stands for a line that
+    /// is too long.
     fn read<'a>(limit: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
         fn take(read: &mut Vec<String>, line: Line<'_>) {
             read.push(match line {

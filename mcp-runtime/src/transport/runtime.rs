@@ -11,15 +11,15 @@ use std::{
 
 use tokio::runtime::Runtime;
 
-/// Waker for one of several events that a task waits for. The alarm records whether its event has woken the task. After a wakeup for
-/// another reason, the task need not poll a rare event, such as a timer or a signal.
+/// Waker for one of several events that a task waits for. The alarm records whether this event caused the wakeup. After a wakeup for
+/// another reason, the task can skip the poll of a rare event, such as a timer or a signal.
 pub(crate) struct Alarm {
     has_rung: AtomicBool,
     task: Mutex<Waker>,
 }
 
 impl Alarm {
-    /// Makes an alarm that has rung already, so that its event is polled at once.
+    /// Returns an alarm that counts as rung, so that the task polls the event at once.
     pub(crate) fn new(task: Waker) -> Arc<Self> {
         Arc::new(Self { has_rung: AtomicBool::new(true), task: Mutex::new(task) })
     }
@@ -28,7 +28,7 @@ impl Alarm {
         self.task.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the alarm wake this task from now on.
+    /// Sets the task that the alarm wakes.
     pub(crate) fn follow(&self, task: &Waker) {
         self.task().clone_from(task);
     }
@@ -52,17 +52,17 @@ impl Wake for Alarm {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.has_rung.store(true, Ordering::Release);
-        // The lock is released first, since the task may run inside of `wake`.
+        // The waker is cloned so that the lock is released first: `wake` may run the task, which takes the lock.
         let task = self.task().clone();
         task.wake();
     }
 }
 
-/// Blocks until the future is ready, and does not wait for other work on the runtime. A blocking job that loops would keep the process
-/// alive for ever, although its answer is no longer needed.
+/// Runs a future to completion, without waiting for other work on the runtime afterwards. A blocking job that never ends would otherwise
+/// keep the process alive.
 ///
-/// The compiler repeats `Runtime::block_on`, with all the code of the future, for each kind of runtime and each type of future. The pointer
-/// hides the type of the future, so there is only one copy.
+/// `Runtime::block_on` is generic, and the compiler copies the code of the future into each of its instances. A trait object reduces the
+/// instances to one.
 pub(crate) fn block_on<T>(runtime: Runtime, future: Pin<&mut dyn Future<Output = T>>) -> T {
     let output = runtime.block_on(future);
     runtime.shutdown_background();

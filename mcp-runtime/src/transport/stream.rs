@@ -1,4 +1,4 @@
-//! A connection over a pair of byte streams, with one message a line: stdio, and other transports with the same framing (rule STDIO-09).
+//! Connection over a pair of byte streams, with one message per line: stdio, and other transports with the same framing (rule STDIO-09).
 
 use std::{
     future::poll_fn,
@@ -12,17 +12,18 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::lines::{Line, Lines};
 use crate::protocol::{Arrival, Peer, PendingCall, Received};
 
-/// Number of unwritten bytes above which no further message is handled. It bounds the answers that wait for a client which does not read.
+/// Number of unwritten bytes above which the server handles no further messages. It bounds the responses that wait for a client that does
+/// not read.
 const HIGH_WATER: usize = 1 << 20;
 
-/// Number of rounds between two polls of `stop`, while the client always has more input.
+/// Number of loop iterations between two polls of `stop`, while input is always ready.
 const LOOKS: u32 = 32;
 
 /// Serves until the input ends, `stop` is ready, or reading or writing fails.
 ///
-/// After the end of the input or a stop, running calls may finish within the grace period of the limits. If `stop` is ready a second time,
-/// the remaining calls are given up at once, because a user who asks twice does not want to wait. `stop` is therefore polled like a stream:
-/// it can be ready several times.
+/// After the end of the input or a stop, running calls may finish within the grace period of the limits. A second stop cancels the
+/// remaining calls at once, because a user who stops the server twice does not want to wait. `stop` is therefore polled like a stream, and
+/// can be ready several times.
 pub(crate) async fn serve<R, W>(
     peer: &Peer,
     input: R,
@@ -49,7 +50,7 @@ where
     };
     peer.cancel_all();
     match drained {
-        // The client left before it had read everything, which is no error of the server.
+        // A client that disconnects before it has read every response is not an error of the server.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
@@ -77,12 +78,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
             peer.outbox().unwatch();
             let mut turn = 0u32;
             loop {
-                // A line that a stop cuts off is incomplete, so it is not handled as a message.
+                // A stop may interrupt a line, so the rest of the buffer is not handled as a message.
                 if turn.is_multiple_of(LOOKS) && stop(cx).is_ready() {
                     return Poll::Ready(Ok(()));
                 }
                 turn = turn.wrapping_add(1);
-                // Answers that are ready go out in one write before this task waits.
+                // All responses that are ready go out in one write before this task waits.
                 self.writer.poll(peer, cx)?;
                 let next = match self.behind {
                     _ if self.writer.waiting(peer) > HIGH_WATER => Poll::Pending,
@@ -95,7 +96,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
                         self.take_rest();
                         return Poll::Ready(Ok(()));
                     }
-                    // If the output is blocked, it wakes this task when it can take more bytes.
+                    // A blocked output wakes this task when it accepts more bytes.
                     Poll::Pending if !peer.outbox().watch(cx) || self.writer.is_blocked() => {
                         return Poll::Pending;
                     }
@@ -110,7 +111,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
     fn take_lines(&mut self) {
         let mut turn = Received::default();
         self.behind = loop {
-            // A single read can hold many requests, whose answers together may exceed the limit by far.
+            // A single read can contain many requests, whose responses together may far exceed the limit.
             if self.writer.waiting(self.peer) > HIGH_WATER {
                 break true;
             }
@@ -125,7 +126,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
         spawn(turn.waiting);
     }
 
-    /// Handles a last line without a newline, which is a message like any other.
+    /// Handles a last line without a newline like any other message.
     fn take_rest(&mut self) {
         let mut turn = Received::default();
         if let Some(Line::Unterminated(line)) = self.lines.finish() {
@@ -134,7 +135,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
         spawn(turn.waiting);
     }
 
-    /// Waits for running calls and writes the remaining answers. Gives up after the grace period, or when `stop` is ready.
+    /// Waits for running calls, and writes the remaining responses. Returns early after the grace period, or when `stop` is ready.
     async fn drain(
         &mut self,
         stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
@@ -192,7 +193,7 @@ fn poll_read<R: AsyncRead + Unpin>(
     Poll::Ready(Ok(if count == 0 { ReadProgress::End } else { ReadProgress::Read }))
 }
 
-/// Spawns a tokio task for each handler that has to wait. Other handlers have finished already.
+/// Spawns a tokio task for each call whose handler has to wait. All other handlers have finished already.
 pub(crate) fn spawn(waiting: Vec<PendingCall>) {
     for call in waiting {
         tokio::spawn(call);
@@ -216,7 +217,7 @@ impl<W: AsyncWrite + Unpin> MessageWriter<W> {
         self.buffer.len() - self.written + peer.outbox().len()
     }
 
-    /// Whether the output takes no more bytes now.
+    /// Whether the output accepts no more bytes at the moment.
     fn is_blocked(&self) -> bool {
         self.written < self.buffer.len()
     }
@@ -228,7 +229,7 @@ impl<W: AsyncWrite + Unpin> MessageWriter<W> {
                 self.buffer.clear();
                 self.written = 0;
                 if self.buffer.capacity() > HIGH_WATER {
-                    // A large answer must not keep its memory allocated for the rest of the connection.
+                    // The memory of a large response must not stay allocated for the rest of the connection.
                     self.buffer = Vec::new();
                 }
                 if !peer.outbox().take(&mut self.buffer) {

@@ -75,7 +75,7 @@ fn impossible_parameters_and_malformed_resource_uris_are_refused() {
         "#[resource(size)] fn f() {}",
         &[("size", "#[resource] starts with its URI"), ("size", "write `size")],
     );
-    // rustc itself rejects these types.
+    // rustc rejects these types, so the macro adds no error.
     check("#[tool] fn f(a: str, b: [u8]) {}", &[]);
 }
 
@@ -138,14 +138,14 @@ fn wrong_items() {
 #[test]
 fn half_typed_functions_survive() {
     let source = "#[tool] fn f(#[arg(default = 1)] a: , b: u8) -> u8 { b. }";
-    // rustc itself rejects a parameter without a type: the macro adds no error, and registers nothing.
+    // rustc rejects a parameter without a type, so the macro adds no error and does not register the function.
     assert_eq!(expand(source).to_string(), "fn f (a : , b : u8) -> u8 { b . }");
     for params in ["a", "a: u8, b", "a: u8, b:", "a: &", "a: std::", "a: u8,, b: u8", "self, a:"] {
         let source = format!("fn f({params}) -> u8 {{ a. }}");
         let expanded = expand(&format!("#[tool(name = \"g\")] {source}")).to_string();
         assert_eq!(expanded, source.parse::<TokenStream>().unwrap().to_string());
     }
-    // Any other syntax error is reported by the macro too, since rustc may not report it.
+    // The macro reports any other syntax error, because rustc may not report it.
     for whole in ["a: u8 + +", "a: Vec<u8>>", "a: u8 b: u8", "a: fn(u8", "a: HashMap<u8, u8>: u8"] {
         let Ok(source) = format!("#[tool] fn f({whole}) {{}}").parse::<TokenStream>() else {
             continue;

@@ -1,4 +1,4 @@
-//! Tests of all errors: their texts, the tokens that they point at, and the user's item, which the macro must still emit.
+//! Tests of all errors: their messages, the tokens that they point at, and the user's item, which the macro must emit despite the errors.
 
 mod forms;
 mod items;
@@ -14,7 +14,8 @@ fn errors(tokens: TokenStream, found: &mut Vec<(String, String)>) {
     for (index, token) in tokens.iter().enumerate() {
         match (token, tokens.get(index + 2)) {
             (TokenTree::Ident(word), Some(TokenTree::Group(group))) if word == "compile_error" => {
-                // `::core::compile_error!{…}`: the first `:` has the span of the first guilty token, and the braces have that of the last.
+                // `::core::compile_error!{…}`: the first `:` has the span of the first wrong token, and the braces have the span of the
+                // last.
                 let start = tokens[index - 5].span();
                 let message = group.stream().to_string();
                 let message: syn::LitStr = syn::parse_str(&message).unwrap();
@@ -45,7 +46,7 @@ fn check(source: &str, expected: &[(&str, &str)]) {
             .all(|((at, text), (guilty, part))| at == guilty && text.contains(part));
     assert!(matches, "{source}\nexpected {expected:#?}\nfound {found:#?}");
     let text = expanded.to_string();
-    // A form keeps a stand-in impl, so that code that uses the form gives no further errors.
+    // A form has a stand-in impl, so that code which uses the form causes no further errors.
     let generated = if source.contains("#[form") {
         ["__SCHEMA", "__mcp :: choices"]
     } else {

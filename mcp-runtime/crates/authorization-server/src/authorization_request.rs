@@ -1,5 +1,5 @@
-//! Authorization request of a client (RFC 6749, section 4.1.1). It contains a PKCE challenge (RFC 7636), which later proves that a code is
-//! sent by the client that requested it. Only the method S256 is supported.
+//! Authorization request of a client (RFC 6749, section 4.1.1). By its PKCE challenge (RFC 7636), the server later verifies that the client
+//! that sends a code is the client that requested the code. Only the method S256 is supported.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl Challenge {
     /// Fails if the challenge is missing or is not a SHA-256 digest, or if its method is not S256.
     pub(crate) fn of(form: &Form) -> Result<Self, OAuthError> {
         let challenge = form.required("code_challenge")?;
-        // The default of the parameter is `plain`.
+        // A missing parameter means `plain` (RFC 7636, section 4.3), which is not supported.
         if form.one("code_challenge_method")? != Some("S256") {
             return Err(OAuthError::invalid_request(
                 "the parameter code_challenge_method must be S256",
@@ -98,7 +98,7 @@ mod tests {
         Challenge::of(&Form::parse(query).unwrap())
     }
 
-    /// The example of RFC 7636, appendix B.
+    /// Example of RFC 7636, appendix B.
     const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
     const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 

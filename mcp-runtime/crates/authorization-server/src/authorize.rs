@@ -1,4 +1,4 @@
-//! The beginning of an authorization (RFC 6749, section 4.1.1).
+//! Start of an authorization (RFC 6749, section 4.1.1).
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 
 /// Shows the first page, or redirects the browser at once.
 pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply {
-    // A page of another site could embed this address, for example as an image, and use up the rate limit of the user.
+    // A page of another site could embed this URL, for example as an image, and so exhaust the rate limit of the user's address.
     let shown_in = request.parts.headers.get("sec-fetch-dest");
     if shown_in.is_some_and(|place| place != "document") {
         let status = StatusCode::FORBIDDEN;
@@ -50,9 +50,9 @@ pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply 
     }
 }
 
-/// Tells a client that its request is invalid. The user has not agreed to anything yet. An attacker could register a client with a site of
-/// their own, and use a link with an invalid request to send users to that site (RFC 9700, section 4.11.2). If the redirect leads to a
-/// site, the user therefore has to click a link first.
+/// Tells a client that its request is invalid. If the redirect URI leads to a site, the user has to click a link first, because the user
+/// has not agreed to anything yet. Otherwise an attacker could register a client, and use links with invalid requests to send users to a
+/// site of the attacker (RFC 9700, section 4.11.2).
 fn reject(server: &ServerState, target: &RedirectTarget, refusal: &OAuthError) -> Reply {
     let url = target.refusal(refusal);
     match RedirectUri::parse(&target.redirect) {

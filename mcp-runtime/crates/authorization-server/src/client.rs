@@ -38,7 +38,7 @@ const DAY: u64 = 24 * 60 * 60;
 /// Maximum number of redirect URIs of a client.
 const REDIRECTS: usize = 20;
 
-/// Maximum size of all redirect URIs of a client, in bytes, because they are stored for each client.
+/// Maximum size of all redirect URIs of a client together, in bytes. It limits the memory that each client needs.
 const REDIRECT_BYTES: usize = 4 << 10;
 
 /// Maximum size of a client's name or URL, in bytes.
@@ -56,7 +56,7 @@ const LONGEST_DOCUMENT: usize = 64 << 10;
 /// Maximum number of concurrent fetches.
 const AT_ONCE: usize = 8;
 
-/// A client that has registered itself, or is identified by the URL of its metadata.
+/// OAuth client that has registered itself, or is identified by the URL of its metadata.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Client {
     pub(crate) id: String,
@@ -112,7 +112,7 @@ impl Clients {
             });
         }
         if all.len() >= MOST {
-            // A flood of registrations evicts unused clients, not clients in use.
+            // Only unused clients are evicted, so that a flood of registrations does not affect clients in use.
             let unused = all.values().filter(|client| client.expires <= now + UNUSED);
             let oldest = unused.min_by_key(|client| client.expires).map(|client| client.id.clone());
             let limit = Limit::RegisteredClients;
@@ -155,7 +155,7 @@ impl Clients {
         now: u64,
     ) -> Result<String, OAuthError> {
         let ClientCredentials { id, secret } = ClientCredentials::read(headers, form)?;
-        // A client that is identified by its metadata URL has no secret. Codes and grants are compared with its id.
+        // A client that is identified by its metadata URL has no secret. Its id is later compared with that of the code or the grant.
         if is_metadata_url(&id) && secret.is_none() {
             return Ok(id);
         }
@@ -208,14 +208,14 @@ fn basic(header: &str) -> Option<ClientCredentials> {
 }
 
 impl Client {
-    /// Returns the host of the metadata URL, if the id is one.
+    /// Returns the host of the client's metadata URL, or `None` if the client registered itself.
     pub(crate) fn host(&self) -> Option<&str> {
         let rest = self.id.split_once("://")?.1;
         rest.split('/').next()
     }
 }
 
-/// Metadata of a client. Other fields are ignored.
+/// Metadata of a client (RFC 7591, section 2). Other fields of the document are ignored.
 #[derive(Deserialize)]
 pub(crate) struct ClientMetadata {
     /// Id of the client. Only the document of a client that is identified by its metadata URL contains it.
@@ -288,10 +288,10 @@ pub(crate) fn is_metadata_url(id: &str) -> bool {
     id.starts_with("https://") || id.starts_with("http://")
 }
 
-/// Metadata documents that clients have published, with a cache.
+/// Fetches the metadata documents that clients publish, and caches them.
 pub(crate) struct ClientDocuments {
     web: Web,
-    /// Web client that may also reach loopback addresses. Set if the server listens on loopback.
+    /// HTTP client that may also connect to loopback addresses. It is set if this server listens on loopback.
     own: OnceLock<Web>,
     known: Mutex<HashMap<String, (Instant, Arc<Client>)>>,
     running: Semaphore,
@@ -345,8 +345,8 @@ impl ClientDocuments {
                 "the metadata of the application that sent you cannot be fetched from its URL",
             )
         };
-        // A server with an `https` origin is reached under a public name, so the request may come from a stranger through a proxy. In this
-        // case the server does not fetch from loopback addresses.
+        // Clients reach a server with an `https` origin under a public name. Through a proxy, a request may then come from a stranger, so
+        // such a server does not fetch from loopback addresses.
         let own = self.own.get().filter(|_| !has_tls);
         let asked = own.unwrap_or(&self.web).get(url).await;
         let document = asked.map_err(|why| {
@@ -376,7 +376,7 @@ impl ClientDocuments {
     }
 }
 
-/// Checks that an id is a URL with a path, in its only accepted spelling.
+/// Checks that a client id is a metadata URL with a path, without the segments `.` and `..`.
 fn check_id(url: &str) -> Result<(), OAuthError> {
     let is_location = matches!(
         RedirectUri::parse(url),

@@ -21,7 +21,7 @@ use crate::{
 /// Lifetime of a code.
 const TIME: Duration = Duration::from_secs(60);
 
-/// Time for which a code is remembered after it was issued, to detect that it is used twice.
+/// Time for which a code is remembered after it was issued, so that a second use is detected.
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
 /// Upper bound of the time from the start of a login to its code. It covers the time on the pages of this server and at the upstream
@@ -31,7 +31,7 @@ const LONGEST: Duration = pending::TIME.saturating_mul(3);
 /// Maximum number of codes.
 const MOST: usize = 4000;
 
-/// Approved authorization that a code stands for.
+/// Approved authorization, for which a client gets tokens in exchange for a code.
 #[derive(Clone)]
 pub(crate) struct AuthorizationCode {
     pub(crate) client: String,
@@ -54,8 +54,7 @@ enum CodeState {
     Used(Box<str>),
     /// The code was exchanged for this grant.
     Gave(Digest),
-    /// The code must not lead to a grant any more. It was sent again before its grant existed, it was sent after its expiry, or its user
-    /// was logged out.
+    /// The code is no longer valid. It was sent again before its grant existed, or after its expiry, or all logins of its user were ended.
     Over,
 }
 
@@ -93,8 +92,8 @@ impl Codes {
     /// Adds a code. `since` is the time at which the user's login began.
     ///
     /// # Errors
-    /// Fails if the operating system provides no random numbers, if there is no room, or if all logins of the user were ended after
-    /// `since`.
+    /// Fails if the operating system provides no random numbers, if there are too many codes, or if all logins of the user were ended
+    /// after `since`.
     pub(crate) fn add(
         &self,
         code: AuthorizationCode,
@@ -108,7 +107,7 @@ impl Codes {
         }
         all.retain(|_, entry| now < entry.0 + REMEMBERED);
         if all.len() >= MOST {
-            // Codes that were used or have expired are not needed any more.
+            // Used and expired codes only serve to detect a second use, so they make room for new codes.
             all.retain(|_, entry| matches!(entry.1, CodeState::Fresh(_)) && now < entry.0 + TIME);
         }
         if all.len() >= MOST {
@@ -140,7 +139,7 @@ impl Codes {
         }
     }
 
-    /// Records the grant of a code. Returns `false` if the code must not lead to a grant any more.
+    /// Records the grant that a code was exchanged for. Returns `false` if the code is no longer valid, so that the grant must end.
     #[must_use]
     pub(crate) fn gave(&self, code: &str, grant: Digest) -> bool {
         let mut state = self.state();
@@ -249,7 +248,7 @@ mod tests {
         for code in &all[1..] {
             assert!(matches!(codes.take(code), TakenCode::Good(_)));
         }
-        // Used codes make room, and a code that is still valid keeps its place.
+        // A full table drops the used codes, and keeps the code that is still valid.
         let last = codes.add(code(), Instant::now()).unwrap();
         assert!(matches!(codes.take(&all[0]), TakenCode::Good(_)));
         for _ in 0..MOST - 2 {

@@ -1,5 +1,4 @@
-//! Decisions of users: handles the forms that users send from a page, and the callback through which the upstream provider returns the
-//! browser.
+//! Decisions of users: the forms that users send from a page, and the callback to which the upstream provider redirects the browser.
 
 use std::time::Duration;
 
@@ -176,8 +175,10 @@ fn nothing_to_grant() -> OAuthError {
     OAuthError::invalid_scope("the user may not grant any of the requested scopes")
 }
 
+/// Checks the user that the author's function has returned.
+///
 /// # Errors
-/// Fails if the author's function has returned an invalid user.
+/// Fails if the user is invalid.
 fn check_user(user: &User) -> Result<(), OAuthError> {
     match user.problem() {
         Some(problem) => Err(OAuthError::server_error("the user cannot be logged in", &problem)),
@@ -211,10 +212,10 @@ fn ticked_scopes(
     }
 }
 
-/// Creates the code for what a user has allowed.
+/// Creates the code for the scopes that a user has granted.
 ///
 /// # Errors
-/// Fails if there is no room for the code, or the user was logged out in the meantime.
+/// Fails if there are too many codes, or if all logins of the user were ended in the meantime.
 fn issue_code(
     server: &ServerState,
     authorization: &AuthorizationRequest,

@@ -16,7 +16,7 @@ use crate::{login::User, secret::Digest};
 /// Time for which a grant is valid without a refresh, in seconds.
 pub(crate) const IDLE: u64 = 30 * 24 * 60 * 60;
 
-/// Length of the grant's name, which is at the start of a refresh token.
+/// Length of a grant's name in characters. Each refresh token starts with the name of its grant.
 const NAME: usize = 22;
 
 /// Grant of a user to a client.
@@ -53,8 +53,8 @@ pub(crate) struct SealedTokens {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct RefreshTokens {
     pub(crate) current: Digest,
-    /// Tokens that earlier processes issued in exchange for `previous`. The client may have received one of them or none, so each is as
-    /// valid as `current`. When the client uses one of these tokens, the others become invalid. Each process adds at most one token.
+    /// Tokens that earlier processes issued in exchange for `previous`. The client may have received any one of them, so each is as valid
+    /// as `current`. When the client uses one of these tokens, the others become invalid. Each process adds at most one token.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) alternatives: Vec<Digest>,
     /// Token that was used last, and the time of its first use.
@@ -71,12 +71,12 @@ impl RefreshTokens {
         self.current == shown || self.alternatives.contains(&shown)
     }
 
-    /// Records that the client used the token `shown` now, and was issued the token `next` for it.
+    /// Records that the client has exchanged the token `shown` for the token `next`.
     pub(crate) fn used(&mut self, shown: Digest, next: Digest, now: u64) {
         if self.is_current(shown) {
             *self = Self { previous: Some((shown, now)), ..Self::first(next) };
         } else if !self.is_current(next) {
-            // An earlier process issued `current` for the same token. This process has another key, so it derives another token.
+            // An earlier process issued `current` for the same token. This process derives another token, because it has another key.
             self.alternatives.push(std::mem::replace(&mut self.current, next));
         }
     }
@@ -134,11 +134,11 @@ pub(crate) fn grant_name(token: &str) -> &str {
     token.get(..NAME).unwrap_or(token)
 }
 
-/// Access tokens in 16 parts, each with its own lock. Requests seldom wait for each other, and never wait for the lock of the grants.
+/// Access tokens in 16 parts, each with its own lock. Requests rarely wait for each other, and never wait for the lock of the grants.
 #[derive(Default)]
 pub(crate) struct AccessTokens([Mutex<HashMap<Digest, KnownToken>>; 16]);
 
-/// Data that a request needs about its token.
+/// Data with which the server verifies an access token.
 struct KnownToken {
     authorization: Authorization,
     grant: Digest,
@@ -166,7 +166,7 @@ impl AccessTokens {
         part.insert(digest, KnownToken { authorization, grant, expires });
     }
 
-    /// Revokes a token, also for the streams that were opened with it.
+    /// Revokes a token. Streams that were opened with the token end too.
     pub(crate) fn remove(&self, digest: &Digest) {
         let known = self.part(digest).remove(digest);
         if let Some(revoked) = known.as_ref().and_then(|token| token.authorization.revoked()) {

@@ -44,6 +44,7 @@ pub(crate) enum Standing {
     Good,
     /// The grant belongs to another server, or to this server under another URL.
     Elsewhere,
+    /// The grant does not fit the login method of the server, or its upstream tokens cannot be opened.
     Lost,
 }
 
@@ -51,7 +52,7 @@ pub(crate) enum Standing {
 #[derive(Default)]
 pub(crate) struct Grants {
     table: Mutex<HashMap<Digest, Grant>>,
-    /// Stored grants that are not in use: they are not checked yet, or were issued by another server or under another URL of this server. A
+    /// Loaded grants that are not active: they are not checked yet, or belong to another server or to another URL of this server. A
     /// function that needs both locks takes the lock of `table` first.
     aside: Mutex<HashMap<Digest, Grant>>,
     tokens: AccessTokens,
@@ -85,7 +86,7 @@ impl Grants {
         self.aside().insert(key, grant);
     }
 
-    /// Activates those grants that were set aside and are valid. Removes those that `standing` calls lost from the store.
+    /// Checks the loaded grants with `standing`. Activates valid grants, and removes lost grants from the store.
     pub(crate) fn activate(
         &self,
         standing: impl Fn(&Digest, &mut Grant) -> Standing,
@@ -105,7 +106,7 @@ impl Grants {
     /// Stores a new grant and issues its first tokens.
     ///
     /// # Errors
-    /// Fails if there is no room, if `back` fails, or if the operating system provides no random numbers.
+    /// Fails if there are too many grants, if `back` fails, or if the operating system provides no random numbers.
     pub(crate) fn begin(
         &self,
         mut grant: Grant,
@@ -135,10 +136,9 @@ impl Grants {
     /// Issues new tokens for a refresh token. A refresh token can be used once. A second use means that both the client and a thief have
     /// the token, so the grant ends.
     ///
-    /// Within `GRACE` seconds, a second use returns the same tokens again. A client that did not receive the response retries at once. A
-    /// client with several concurrent calls may refresh once for each call, while other calls already use the first response. A thief who
-    /// uses the token in this time gets the same tokens as the client. The theft is detected later, when one of the two uses the next
-    /// refresh token after its grace period.
+    /// Within `GRACE` seconds, a second use returns the same tokens again. A client that did not receive the response retries at once, and
+    /// a client with several concurrent calls may refresh the token once for each of them. A thief who uses the token in this time gets
+    /// the same tokens as the client. The theft is detected when one of the two uses the next refresh token after its grace period.
     ///
     /// If the process is killed before it responds, only digests of the new tokens are in the store. The next process then issues other
     /// tokens. The tokens of both processes are valid.
@@ -179,7 +179,7 @@ impl Grants {
                     "the user has not granted all requested scopes",
                 ));
             }
-            // Each scope is stored once with the token, however often the request names it.
+            // The token stores each scope once, even if the request repeats a scope.
             Some(requested) => {
                 granted.iter().filter(|scope| requested.contains(scope)).cloned().collect()
             }
@@ -218,7 +218,8 @@ impl Grants {
         (is_good && may).then(|| Some((key, grant.backing.clone()?))).flatten()
     }
 
-    /// Revokes a token (RFC 7009, section 2.1). A refresh token ends its whole grant, which is returned. An access token ends alone.
+    /// Revokes a token (RFC 7009, section 2.1). For a refresh token, its whole grant ends and is returned. For an access token, only this
+    /// token ends.
     pub(crate) fn revoke(
         &self,
         token: &str,
@@ -232,8 +233,8 @@ impl Grants {
                 self.tokens.remove(&digest);
                 locked.change(key, journal, |grant| {
                     grant.tokens.retain(|token| token.digest != digest);
-                    // A client that revokes this token has received the response that contained it. The grace period ends, so the token is
-                    // not issued again.
+                    // The client has received the response with this token, so the grace period ends. Otherwise a repeated refresh would
+                    // issue the revoked token again.
                     if let Some(refresh) = &mut grant.refresh {
                         refresh.previous = None;
                     }
@@ -251,7 +252,7 @@ impl Grants {
         self.locked().end(key, journal);
     }
 
-    /// Calls `each` for the grants of a user that have not ended.
+    /// Calls `each` for each grant of a user that has not ended, and returns the results.
     pub(crate) fn of<T>(
         &self,
         user: &str,
@@ -320,7 +321,7 @@ impl LockedGrants<'_> {
         let expires = until.min(now + ACCESS);
         let authorization = grant.authorization(&scopes, expires);
         self.tokens.insert(digest, key, authorization, expires);
-        // The token is already present if the same response is repeated.
+        // If a refresh is repeated, the grant already has this token.
         grant.tokens.retain(|token| token.digest != digest);
         grant.tokens.push(AccessToken { digest, expires, scopes: scopes.clone() });
         let beyond = grant.tokens.len().saturating_sub(TOKENS);
@@ -370,7 +371,10 @@ impl LockedGrants<'_> {
         Some(grant)
     }
 
-    /// Makes room for one more grant of this user.
+    /// Removes expired grants, and evicts a grant of this user if the user already has the maximum number.
+    ///
+    /// # Errors
+    /// Fails if there are too many grants of all users together.
     fn make_room(
         &mut self,
         principal: &str,
@@ -448,7 +452,7 @@ mod tests {
         assert!(!table.is_good(&first.access, NOW + ACCESS));
         let (access, refresh) = table.refresh(&first.refresh.unwrap(), NOW + ACCESS).unwrap();
         assert!(table.is_good(&access, NOW + ACCESS));
-        // A grant lives for as long as its client refreshes it in time.
+        // A grant ends if its client does not refresh it in time.
         let (_, refresh) = table.refresh(&refresh, NOW + ACCESS + IDLE - 1).unwrap();
         assert!(table.refresh(&refresh, NOW + ACCESS + IDLE - 1 + IDLE).is_none());
     }
@@ -471,7 +475,7 @@ mod tests {
         for _ in 0..TOKENS * 2 {
             assert_eq!(table.refresh(&first, NOW + GRACE), Some(answer.clone()));
         }
-        // The response is the same after its access token was used.
+        // The response is still the same after the client has used its access token.
         assert!(table.is_good(&answer.0, NOW + GRACE + ACCESS - 1));
         assert_eq!(table.refresh(&first, NOW + GRACE), Some(answer.clone()));
         assert!(table.refresh(&first, NOW + GRACE + 1).is_none());
@@ -531,7 +535,7 @@ mod tests {
             .collect();
         let (_, table) = answers.last().unwrap();
         for ((access, refresh), _) in &answers {
-            // The use of one refresh token makes the alternatives invalid.
+            // Using one refresh token makes its alternatives invalid.
             let table = table.restarted();
             assert!(table.is_good(access, NOW));
             let (_, next) = table.refresh(refresh, NOW + GRACE + 1).unwrap();

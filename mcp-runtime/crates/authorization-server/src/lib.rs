@@ -1,13 +1,38 @@
-//! OAuth 2.1 authorization server inside the MCP server that accepts its tokens, for servers built with
-//! [`mcp_runtime`](https://docs.rs/mcp-runtime).
+//! OAuth 2.1 authorization server that runs inside an MCP server built with [`mcp_runtime`](https://docs.rs/mcp-runtime). It issues the
+//! access tokens that the MCP server accepts.
 //!
 //! ```console
 //! $ cargo add mcp-runtime --features auth
 //! $ cargo add mcp-runtime-authorization-server
 //! ```
 //!
-//! [`AuthorizationServer`] is the entry point. It takes the function that authenticates your users, or an [`Upstream`] provider that
-//! authenticates them.
+//! [`AuthorizationServer`] is the entry point. Create it with [a function of yours](AuthorizationServer::new) that authenticates users, or
+//! with [an OpenID provider](AuthorizationServer::delegated). If another authorization server issues your tokens, you do not need this
+//! crate: pass [`Jwt`](mcp_runtime::auth::Jwt) to [`Builder::auth`](mcp_runtime::Builder::auth) instead.
+//!
+//! ```
+//! use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
+//!
+//! async fn login(request: LoginRequest) -> Result<User, LoginPage> {
+//!     if request.name() == "ada" && request.password() == "correct horse" {
+//!         Ok(User::new("ada"))
+//!     } else {
+//!         Err(LoginPage::form().message("No user has this name and this password."))
+//!     }
+//! }
+//!
+//! let server = mcp_runtime::server!().auth(AuthorizationServer::new(login));
+//! # let _ = server;
+//! ```
+//!
+//! | type | purpose |
+//! |---|---|
+//! | [`AuthorizationServer`] | settings of the server; passed to `Builder::auth` |
+//! | [`LoginRequest`], [`LoginPage`], [`User`] | input and output of your login function |
+//! | [`Upstream`], [`UpstreamUser`] | OpenID provider that authenticates users instead of your function |
+//! | [`Logins`], [`Login`] | handle that lists and ends logins |
+//!
+//! Specification: Base protocol, Authorization.
 //!
 //! # Features
 //!
@@ -17,11 +42,16 @@
 
 // Protocol revision 2025-03-26 describes servers of this kind (rules A9, AUTH-13 in `docs/rules.md`).
 //
-// `server` routes each request to its endpoint (`metadata`). A `client` registers itself (`registration`) or is identified by the URL of
-// its metadata. `authorize` starts an authorization, `pending` binds it to the browser, and `decide` handles the forms of the pages in
-// `page`. With an `upstream` provider, the return of the browser from the `provider` replaces the login page. The result is a code in
-// `codes`, which `token` exchanges for tokens in `grants`. `state` contains all of these records, and shares them with the author's
-// `logins` handle. State that must outlast the process goes through `store`.
+// `server` routes each request to the handler of its endpoint; `metadata` lists the endpoints. An authorization has these steps:
+//
+// 1. The client registers itself (`registration`), or its id is the URL of its metadata (`client`).
+// 2. `authorize` checks the request of the client, and `pending` binds the authorization to the user's browser.
+// 3. The user logs in and decides on the pages of `page`, whose forms `decide` handles. With an `upstream` provider, the user logs in at
+//    the `provider` instead, which then redirects the browser back to `decide`.
+// 4. The client gets a code from `codes`, which `token` exchanges for the tokens of a grant in `grants`.
+//
+// `state` contains all of these records, and shares them with the author's `logins` handle. `store` saves the records that must outlast
+// the process.
 
 // On the documentation site, which builds with a nightly compiler, each item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

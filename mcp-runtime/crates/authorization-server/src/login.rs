@@ -1,4 +1,4 @@
-//! Users, login pages, and the author's function that checks what a user has entered.
+//! Users, login pages, and the author's function that checks a login attempt.
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{authorization_request::AuthorizationRequest, form::Form, store::time};
 
-/// User who has logged in, as returned by the `login` function of an [`AuthorizationServer`](crate::AuthorizationServer) or by the function
-/// of `Upstream::user`.
+/// User who has logged in.
+///
+/// The login function of an [`AuthorizationServer`](crate::AuthorizationServer) returns it, or the function of
+/// [`Upstream::user`](crate::Upstream::user).
 ///
 /// ```
 /// use mcp_runtime_authorization_server::User;
@@ -35,8 +37,10 @@ pub struct User {
 }
 
 impl User {
-    /// Creates a user with this name, which becomes the caller's [`Principal`](mcp_runtime::auth::Principal). The name must differ from the names of
-    /// all other users, and must never be given to another user.
+    /// Creates a user with this identifier, which becomes the caller's [`Principal`](mcp_runtime::auth::Principal).
+    ///
+    /// The identifier must be unique, and must never be assigned to another user later. The key of an account in your database is a good
+    /// choice. A login with an empty identifier fails.
     pub fn new(principal: impl Into<String>) -> Self {
         let principal = principal.into();
         let problem = principal.is_empty().then(|| {
@@ -45,15 +49,17 @@ impl User {
         Self { principal, name: None, claims: None, may: None, problem }
     }
 
-    /// Sets the name that pages show. By default, pages show the principal's name.
+    /// Sets the name that pages show. By default, pages show the identifier.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Sets more data about the user, for handlers that take [`Auth<T>`](mcp_runtime::auth::Auth). The data is stored as JSON for as long
-    /// as the user stays signed in. For data that can change in that time, let handlers look it up instead.
+    /// Sets further data about the user, which handlers read with a parameter of type [`Auth<T>`](mcp_runtime::auth::Auth).
+    ///
+    /// The server stores the data as JSON until the login ends. If the data can change in that time, let the handlers look it up instead.
+    /// A login whose claims cannot be serialized fails.
     #[must_use]
     pub fn claims(mut self, claims: &impl Serialize) -> Self {
         match serde_json::to_string(claims) {
@@ -65,7 +71,7 @@ impl User {
         self
     }
 
-    /// Limits the scopes that the user can grant, regardless of what a client requests. By default, a user may grant all scopes of the
+    /// Limits the scopes that the user may grant, whichever scopes a client requests. By default, a user may grant all scopes of the
     /// server.
     #[must_use]
     pub fn may_grant<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
@@ -107,7 +113,21 @@ impl fmt::Debug for User {
     }
 }
 
-/// Login attempt of a user, for one client. The login function of an [`AuthorizationServer`](crate::AuthorizationServer) checks it.
+/// Login attempt of a user on behalf of one client.
+///
+/// The login function of an [`AuthorizationServer`](crate::AuthorizationServer) checks it.
+///
+/// ```
+/// use mcp_runtime_authorization_server::{LoginPage, LoginRequest, User};
+///
+/// async fn login(request: LoginRequest) -> Result<User, LoginPage> {
+///     if request.name() == "ada" && request.field("code") == "123456" {
+///         Ok(User::new("ada"))
+///     } else {
+///         Err(LoginPage::form().message("No user has this name and this code."))
+///     }
+/// }
+/// ```
 #[derive(Clone)]
 pub struct LoginRequest {
     pub(crate) form: Form,
@@ -116,33 +136,36 @@ pub struct LoginRequest {
 }
 
 impl LoginRequest {
-    /// Returns the value of the field `name` of the page.
+    /// Returns the value of the field `name`, or an empty string if the field is missing.
     pub fn name(&self) -> &str {
         self.field("name")
     }
 
-    /// Returns the value of the field `password` of the page.
+    /// Returns the value of the field `password`, or an empty string if the field is missing.
     pub fn password(&self) -> &str {
         self.field("password")
     }
 
-    /// Returns the value of a field of your own page, or an empty string if the field is missing.
+    /// Returns the value of a field of [your own page](LoginPage::html), or an empty string if the field is missing.
     pub fn field(&self, name: &str) -> &str {
         self.form.all(name).next().unwrap_or_default()
     }
 
-    /// Returns the headers of the HTTP request.
+    /// Returns the headers of the HTTP request that contained the login form.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// Returns the id of the client that wants to act for the user. A client that registered itself has a random id; otherwise the id is
-    /// the URL of the client's metadata.
+    /// Returns the id of the client that wants to act for the user.
+    ///
+    /// The id of a client that registered itself is random. Any other id is the URL of the client's metadata.
     pub fn client(&self) -> &str {
         &self.authorization.client.id
     }
 
-    /// Returns the requested scopes that the server has.
+    /// Returns the scopes that the client requests, without those that the server does not have.
+    ///
+    /// If the client requests no scopes, this returns all scopes of the server.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
         self.authorization.scopes.iter().map(|scope| &**scope)
     }
@@ -154,7 +177,10 @@ impl fmt::Debug for LoginRequest {
     }
 }
 
-/// Login page, with a name and a password or with your own HTML.
+/// Login page: the default form with a name and a password, or your own HTML.
+///
+/// Set the first page with [`AuthorizationServer::login_page`](crate::AuthorizationServer::login_page). The login function returns a page
+/// when an attempt has failed.
 ///
 /// ```
 /// use mcp_runtime_authorization_server::LoginPage;
@@ -178,18 +204,27 @@ impl LoginPage {
         Self::default()
     }
 
-    /// Creates a page from your own HTML.
+    /// Creates a page from your own HTML. Its form must post to the page's own address.
     ///
-    /// The form must post to the page's own address and contain `{{hidden}}`, which becomes the hidden fields of the framework.
-    /// `{{client}}`, `{{server}}` and `{{message}}` become escaped texts. A button with the name `action` and the value `deny` sends the
-    /// browser back to the client.
+    /// The server replaces these placeholders:
     ///
-    /// The page may contain styles. Scripts do not run, and nothing is loaded from elsewhere.
+    /// | placeholder | replacement |
+    /// |---|---|
+    /// | `{{hidden}}` | hidden fields that identify the authorization; required inside the form |
+    /// | `{{client}}` | name of the client, escaped |
+    /// | `{{server}}` | name of the server, escaped |
+    /// | `{{message}}` | text of [`message`](Self::message), escaped |
+    /// | any other | empty string |
+    ///
+    /// A button with the name `action` and the value `deny` cancels the login, and sends the browser back to the client. The page may
+    /// contain inline styles, and images as `data:` URLs. Scripts do not run, and the browser loads no other resources.
     pub fn html(html: impl Into<Arc<str>>) -> Self {
         Self { html: Some(html.into()), message: None }
     }
 
-    /// Shows a message on the page, such as why the login failed. The message must not reveal whether a name is known.
+    /// Sets the message that the page shows, such as the reason why the login failed.
+    ///
+    /// The message must not reveal whether an account with the entered name exists.
     #[must_use]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());

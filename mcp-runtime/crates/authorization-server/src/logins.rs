@@ -1,4 +1,4 @@
-//! Handle for the author to list and end logins.
+//! Handle with which the author of a server lists and ends logins.
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
@@ -6,12 +6,21 @@ use mcp_runtime::{Error, Result};
 
 use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time};
 
-/// Handle to the logins at an [`AuthorizationServer`], which lists and ends what users have granted to clients.
+/// Handle that lists and ends the logins of users at an [`AuthorizationServer`].
+///
+/// Get it from [`AuthorizationServer::logins`], and share it with handlers as state.
 ///
 /// ```
 /// use mcp_runtime::{auth::Auth, prelude::*};
-/// use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, Logins};
-/// # async fn login(_: LoginRequest) -> Result<mcp_runtime_authorization_server::User, LoginPage> { Err(LoginPage::form()) }
+/// use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, Logins, User};
+///
+/// async fn login(request: LoginRequest) -> Result<User, LoginPage> {
+///     if request.name() == "ada" && request.password() == "correct horse" {
+///         Ok(User::new("ada"))
+///     } else {
+///         Err(LoginPage::form().message("No user has this name and this password."))
+///     }
+/// }
 ///
 /// /// Logs you out of every application.
 /// #[tool(destructive)]
@@ -20,31 +29,43 @@ use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time}
 ///     Ok(format!("{ended} applications have to ask you to log in again"))
 /// }
 ///
-/// # fn main() {
-/// let authorization = AuthorizationServer::new(login);
-/// let logins = authorization.logins();
-/// let server = mcp_runtime::server!().items(items![log_out_everywhere]).state(logins).auth(authorization);
-/// # let _ = server;
-/// # }
+/// fn main() {
+///     let authorization = AuthorizationServer::new(login);
+///     let logins = authorization.logins();
+///     let server = mcp_runtime::server!().items(items![log_out_everywhere]).state(logins).auth(authorization);
+///     # let _ = server;
+/// }
 /// ```
 ///
-/// A user is identified by the name given to [`User::new`](crate::User::new), which is the caller's [`Principal`](mcp_runtime::auth::Principal). The
-/// same holds with an [`Upstream`](crate::Upstream) provider.
+/// The methods take the identifier of a user that was passed to [`User::new`](crate::User::new). It is also the name of the caller's
+/// [`Principal`](mcp_runtime::auth::Principal).
 ///
-/// **Ended logins.** The access tokens and refresh tokens of an ended login are rejected, and the stored tokens of an upstream provider are
-/// deleted. The provider is notified if it supports revocation and can be reached at that time. Calls that are already running continue.
-/// Streams that wait for messages of the server end before they send anything more, at the latest before the next keep-alive comment
-/// ([`Limits::keep_alive`](mcp_runtime::limits::Limits::keep_alive)). With [`keep_in`](crate::AuthorizationServer::keep_in), a method returns after the
-/// login has ended in the file too.
+/// **Ended logins.** The server rejects the access tokens and refresh tokens of an ended login:
+///
+/// * Calls that are already running continue.
+/// * A stream that waits for messages of the server ends before its next message, or before its next keep-alive comment
+///   ([`Limits::keep_alive`](mcp_runtime::limits::Limits::keep_alive)).
+/// * Stored tokens of an upstream provider are deleted. The provider is notified if it supports revocation and can be reached.
+/// * With [`keep_in`](crate::AuthorizationServer::keep_in), the login has ended in the file too when the method returns.
 ///
 /// **Lifetime.** The handle works before the server serves, while it serves, and afterwards. A call before the server serves reads the file
 /// at once. A handle that outlives the server keeps the file open.
 ///
 /// [`AuthorizationServer`]: crate::AuthorizationServer
+/// [`AuthorizationServer::logins`]: crate::AuthorizationServer::logins
 #[derive(Clone)]
 pub struct Logins(pub(crate) Arc<Records>);
 
 /// Login of a user with one client, returned by [`Logins::of`].
+///
+/// ```
+/// use mcp_runtime_authorization_server::Logins;
+///
+/// async fn applications(logins: &Logins, user: &str) -> mcp_runtime::Result<Vec<String>> {
+///     let logins = logins.of(user).await?;
+///     Ok(logins.iter().map(|login| login.client_name().unwrap_or(login.client()).to_owned()).collect())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Login {
     id: String,
@@ -56,11 +77,15 @@ pub struct Login {
 }
 
 impl Logins {
-    /// Returns the logins of a user that have not ended, newest first. Each authorization of a client is a separate login. A user has at
-    /// most 128.
+    /// Returns the logins of a user that have not ended, newest first.
+    ///
+    /// Each authorization of a client is a separate login. A user has at most 128 logins.
     ///
     /// # Errors
     /// Fails if the server has not served yet and the file cannot be read.
+    ///
+    /// # Cancel safety
+    /// This method is cancel safe.
     pub async fn of(&self, user: &str) -> Result<Vec<Login>> {
         self.load().await?;
         let mut all = self.0.grants.of(user, self.0.clock.now(), Login::of);
@@ -68,13 +93,19 @@ impl Logins {
         Ok(all)
     }
 
-    /// Ends one login of a user, by its [id](Login::id). Returns whether the user has this login: the id of another user's login has no
-    /// effect.
+    /// Ends one login of a user, by its [id](Login::id). Returns whether the user had a login with this id.
+    ///
+    /// The id of another user's login has no effect.
     ///
     /// # Errors
-    /// Fails if the end of the login cannot be saved. The login has still ended in this process, and the next write saves its end too, for
-    /// example another call of this method. Also fails if the server has not served yet and the file cannot be read. In this case the login
-    /// has not ended.
+    /// Fails in these cases:
+    ///
+    /// * The change cannot be written to the file. The login has ended in this process anyway. The next write saves the change, for example
+    ///   another call of this method.
+    /// * The server has not served yet and the file cannot be read. The login has not ended.
+    ///
+    /// # Cancel safety
+    /// This method is not cancel safe. If its future is dropped, the login may have ended without a notification of the upstream provider.
     pub async fn end(&self, user: &str, id: &str) -> Result<bool> {
         match Digest::parse(id) {
             Some(one) => Ok(self.ended(user, Some(one)).await? > 0),
@@ -82,13 +113,17 @@ impl Logins {
         }
     }
 
-    /// Ends all logins of a user and returns their number. Logins that have begun but are not complete end too: an open page, or a code
-    /// that the client has not exchanged yet.
+    /// Ends all logins of a user and returns their number.
+    ///
+    /// Logins that are not complete end too: the user has not decided yet, or the client has not exchanged its code yet. They do not count.
     ///
     /// Call this after you change a password or delete an account. A login that begins after this call asks the user again.
     ///
     /// # Errors
-    /// As with [`end`](Self::end).
+    /// Fails in the same cases as [`end`](Self::end).
+    ///
+    /// # Cancel safety
+    /// This method is not cancel safe, as [`end`](Self::end) is not.
     pub async fn end_all(&self, user: &str) -> Result<usize> {
         self.ended(user, None).await
     }
@@ -97,7 +132,7 @@ impl Logins {
         self.load().await?;
         let Records { clock, codes, grants, journal, provider, .. } = &*self.0;
         if one.is_none() {
-            // Codes are ended before grants, so that a code whose exchange is in progress cannot create a new grant.
+            // Codes end before grants, so that a code whose exchange is in progress cannot create a new grant.
             codes.end(user);
         }
         let ended = grants.end_of(user, one.as_ref(), journal);
@@ -126,17 +161,17 @@ impl Login {
         }
     }
 
-    /// Returns the id of the login for [`Logins::end`]. The id gives no access.
+    /// Returns the id of the login, for [`Logins::end`]. The id is not a secret.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns the client's id: random if the client registered itself, otherwise the URL of its metadata.
+    /// Returns the client's id, which is random if the client registered itself, and otherwise the URL of its metadata.
     pub fn client(&self) -> &str {
         &self.client
     }
 
-    /// Returns the name that the client gave itself when the user was asked. The name is not verified.
+    /// Returns the name of the client at the time of the user's consent. The client chose the name, and the server did not verify it.
     pub fn client_name(&self) -> Option<&str> {
         self.client_name.as_deref()
     }
@@ -146,12 +181,12 @@ impl Login {
         self.scopes.iter().map(|scope| &**scope)
     }
 
-    /// Returns the time at which the user let the client in.
+    /// Returns the time at which the client got its first tokens.
     pub fn since(&self) -> SystemTime {
         time(self.since)
     }
 
-    /// Returns the time at which the login ends if the client does not refresh its tokens before.
+    /// Returns the time at which the login ends, unless the client refreshes its tokens before.
     pub fn until(&self) -> SystemTime {
         time(self.until)
     }

@@ -14,7 +14,7 @@ pub(crate) enum Endpoint {
     Callback,
 }
 
-/// First part of the path at which the metadata of an issuer is served. The issuer's path follows (RFC 8414, section 3.1).
+/// Start of the path at which the metadata of an issuer is served. The path of the issuer follows (RFC 8414, section 3.1).
 const WELL_KNOWN: &str = "/.well-known/oauth-authorization-server";
 
 const AUTHORIZE: &str = "/authorize";

@@ -8,7 +8,7 @@ use std::{
 use http::StatusCode;
 use mcp_runtime::{__companion::RefusalCounters, limits::Limit};
 
-/// Error of a client or of this server. `why` must not contain text from the client, because it becomes part of URLs.
+/// OAuth error that a client or this server has caused. `why` becomes part of URLs, so it must not contain text from the client.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct OAuthError {
     pub(crate) error: &'static str,
@@ -82,7 +82,7 @@ impl OAuthError {
         Self { status, ..Self::of("temporarily_unavailable", why) }
     }
 
-    /// Internal error. Its reason goes to the log only.
+    /// Internal error. The client gets `what`; `why` goes to the log only.
     pub(crate) fn server_error(what: &'static str, why: &dyn std::fmt::Display) -> Self {
         tracing::error!("the authorization server: {what}: {why}");
         let status = StatusCode::INTERNAL_SERVER_ERROR;
@@ -95,7 +95,7 @@ impl OAuthError {
 pub(crate) struct RefusalCounts(Arc<OnceLock<Arc<RefusalCounters>>>);
 
 impl RefusalCounts {
-    /// Returns counters, and the tally from which a test reads them.
+    /// Returns started counters, and the `RefusalCounters` behind them, which a test can read.
     #[cfg(test)]
     pub(crate) fn of_test() -> (Self, Arc<RefusalCounters>) {
         let (counts, tally) = (Self::default(), Arc::<RefusalCounters>::default());

@@ -38,7 +38,7 @@ fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // Characters that change the direction of writing could make one name look like another.
+            // Characters that change the direction of writing are dropped, because they could make one name look like another.
             '\u{202a}'..='\u{202e}'
             | '\u{2066}'..='\u{2069}'
             | '\u{200e}'

@@ -19,7 +19,7 @@ use crate::{
     secret::{Digest, random},
 };
 
-/// Time after which a pending authorization expires. The time starts again when the browser goes to the upstream provider.
+/// Time after which a pending authorization expires. It starts again when the browser goes to the upstream provider.
 pub(crate) const TIME: Duration = Duration::from_secs(10 * 60);
 
 /// Maximum number of pending authorizations.
@@ -34,8 +34,9 @@ const COOKIE: &str = "mcp-authorization-";
 /// Authorization whose user has not decided yet.
 struct PendingAuthorization {
     authorization: Arc<AuthorizationRequest>,
-    /// Digest of the secret that the browser sends by itself. `ticket` is the digest of the secret that only the page knows.
+    /// Digest of the secret in the cookie, which the browser sends with every request.
     cookie: Digest,
+    /// Digest of the secret that only the page knows.
     ticket: Digest,
     user: Option<LoggedInUser>,
     /// Approval of the user, given before the browser went to the upstream provider.
@@ -66,11 +67,11 @@ pub(crate) struct FoundAuthorization {
     pub(crate) id: String,
     pub(crate) authorization: Arc<AuthorizationRequest>,
     pub(crate) user: Option<LoggedInUser>,
-    /// The user has already approved, so no further form is accepted.
+    /// Whether the user has already approved. If so, no further form is accepted.
     pub(crate) is_approved: bool,
 }
 
-/// Approval that is used when the browser comes back from the upstream provider.
+/// Approval of a user, which takes effect when the browser comes back from the upstream provider.
 pub(crate) struct Approval {
     pub(crate) scopes: Vec<String>,
     pub(crate) secrets: LoginSecrets,
@@ -94,7 +95,7 @@ impl PendingAuthorizations {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an authorization. If there is no room, another one is evicted.
+    /// Adds an authorization. If the table is full, another authorization is evicted.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers.
@@ -121,7 +122,7 @@ impl PendingAuthorizations {
             all.retain(|_, pending| pending.until > now);
         }
         if all.len() >= MOST {
-            // Evicts an authorization of the address that has begun the most, so a flood from one address evicts its own authorizations.
+            // The evicted authorization belongs to the address with the most authorizations, so a flood from one address evicts its own.
             // Among these, authorizations with a logged-in user are evicted last.
             let mut begun: HashMap<_, usize> = HashMap::new();
             all.values().for_each(|pending| *begun.entry(pending.from).or_default() += 1);
@@ -161,8 +162,8 @@ impl PendingAuthorizations {
         })
     }
 
-    /// Records the user's approval before the upstream login. The browser gets a new cookie and a new ticket. So only the browser in which
-    /// the user has approved can complete the callback.
+    /// Records the user's approval before the upstream login. The browser gets a new cookie and a new ticket, so that only the browser in
+    /// which the user has approved can complete the callback.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers.
@@ -226,7 +227,7 @@ impl PendingAuthorizations {
         Ok(Some(PageBinding { id: id.to_owned(), ticket, cookie: None }))
     }
 
-    /// Ends an authorization. Of several concurrent calls, only the first returns `true`.
+    /// Ends an authorization. If several calls run concurrently, only one of them returns `true`.
     pub(crate) fn take(&self, id: &str) -> bool {
         self.all().remove(id).is_some()
     }
@@ -299,7 +300,7 @@ mod tests {
         for number in 0..(MOST * 3).try_into().unwrap() {
             tokio::time::advance(Duration::from_millis(1)).await;
             let id = add([0x2001, 0xdb8, 0, number % 300, number, 0, 0, 1].into());
-            // Authorizations with a logged-in user do not evict those of other addresses either.
+            // Authorizations with a logged-in user do not evict the authorizations of other addresses either.
             table.log_in(&id, login_user()).unwrap();
         }
         assert_eq!(table.all().len(), MOST);

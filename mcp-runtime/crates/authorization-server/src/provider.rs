@@ -27,7 +27,7 @@ use crate::{
     upstream::{Upstream, UpstreamUser},
 };
 
-/// Maximum size of a token response, in bytes. A part of it is stored for each grant.
+/// Maximum size of a token response, in bytes. A part of the response is stored for each grant.
 const MOST: usize = 64 << 10;
 
 /// Maximum number of concurrent tasks that notify the provider of ended grants.
@@ -39,7 +39,7 @@ const USUAL: u64 = 60 * 60;
 /// Maximum age of cached metadata of the provider.
 const FRESH: Duration = Duration::from_secs(60 * 60);
 
-/// Secrets of one login: the verifier, sent with the code, and the nonce, expected in the ID token.
+/// Secrets of one login: the PKCE verifier, which this server sends with the code, and the nonce, which the ID token must contain.
 #[derive(Clone)]
 pub(crate) struct LoginSecrets {
     verifier: String,
@@ -87,7 +87,7 @@ pub(crate) struct Provider {
 
 /// Reason why the provider issues no tokens for a login or a refresh.
 pub(crate) enum ProviderError {
-    /// The provider has refused, or its response was not accepted.
+    /// The provider has refused, or this server has rejected its response.
     Refused,
     /// The provider cannot be reached, or cannot answer now.
     Unavailable,
@@ -123,12 +123,12 @@ impl Provider {
         self.settings.scopes.join(" ")
     }
 
-    /// Returns the provider's source for the `Content-Security-Policy` of a page that leads there.
+    /// Returns the source that allows the provider in the `Content-Security-Policy` of a page.
     pub(crate) fn source(&self) -> String {
         RedirectUri::parse(&self.settings.issuer).map(|uri| uri.source()).unwrap_or_default()
     }
 
-    /// Returns what is wrong with the settings, if anything is.
+    /// Returns a description of the first invalid setting, or `None` if all settings are valid.
     pub(crate) fn problem(&self) -> Option<String> {
         let is_empty = self.settings.id.is_empty();
         let nameless = || "the `client_id` of the `Upstream` is empty".to_owned();
@@ -251,7 +251,7 @@ impl Provider {
                 Err(ProviderError::Unavailable)
             }
             Ok((StatusCode::OK, document)) => {
-                // An error of serde can quote the text that it fails to parse, which may contain tokens. So the error is not logged.
+                // The error is not logged, because an error of serde can quote the text, which may contain tokens.
                 serde_json::from_slice(&document).map_err(|_| {
                     tracing::warn!("the token response of the provider {issuer} cannot be parsed");
                     ProviderError::Unavailable
@@ -273,7 +273,7 @@ impl Provider {
         }
     }
 
-    /// Waits until no other request refreshes the same grant.
+    /// Locks the refresh of the grant of this token. Waits while another request refreshes the grant.
     pub(crate) async fn lock_refresh(&self, token: &str) -> tokio::sync::MutexGuard<'_, ()> {
         let number = grant_name(token)
             .bytes()
@@ -281,8 +281,8 @@ impl Provider {
         self.refresh_locks[number % self.refresh_locks.len()].lock().await
     }
 
-    /// Returns the text that binds sealed tokens to this provider and one grant. The provider is part of the text, because another provider
-    /// may use the same names for other users.
+    /// Returns the text that binds sealed tokens to this provider and one grant. The text contains the provider, because another provider
+    /// may give the same names to other users.
     fn bound(&self, grant: &Digest) -> String {
         format!("{} {}", self.settings.issuer, grant.text())
     }
@@ -363,7 +363,7 @@ impl Provider {
 }
 
 impl UpstreamTokens {
-    /// Keeps the previous refresh token if the response has no new one (RFC 6749, section 6).
+    /// Converts a token response. If it has no refresh token, `refresh` stays in use (RFC 6749, section 6).
     fn of(tokens: UpstreamTokenResponse, refresh: Option<String>, now: u64) -> Self {
         Self {
             access: tokens.access_token,
@@ -422,7 +422,7 @@ impl MetadataCache {
         let old =
             known.metadata.as_ref().map(|entry| entry.1.clone()).ok_or(ProviderError::Unavailable);
         let is_fresh = known.metadata.as_ref().is_some_and(|entry| entry.0.elapsed() < FRESH);
-        // If a fetch failed while this caller waited for the lock, the caller does not fetch again.
+        // If a fetch failed while this caller waited for the lock, this caller does not try again.
         if is_fresh || known.failed.is_some_and(|at| at >= since) {
             return old;
         }
@@ -461,7 +461,7 @@ impl MetadataCache {
 /// provider supports `client_secret_post` but not `client_secret_basic`.
 ///
 /// # Errors
-/// Fails if the id and the secret give no valid header value.
+/// Fails if the id and the secret do not form a valid header value.
 fn with_credentials(
     id: &str,
     secret: Option<&str>,
@@ -497,8 +497,8 @@ fn basic(id: &str, secret: &str) -> Result<HeaderValue, String> {
     Ok(value)
 }
 
-/// Revokes the upstream tokens of grants whose end is already saved. This runs in the background, because the grants stay ended whatever
-/// the provider responds.
+/// Revokes the upstream tokens of grants whose end is already saved. This runs in the background, because the response of the provider does
+/// not change the grants.
 pub(crate) fn revoke_upstream(provider: Option<&Arc<Provider>>, ended: Vec<(Digest, Grant)>) {
     let Some(provider) = provider.cloned() else { return };
     let backed = ended.into_iter().filter_map(|(key, grant)| Some((key, grant.backing?)));

@@ -68,7 +68,7 @@ impl<'a> RedirectUri<'a> {
         }
     }
 
-    /// Returns the source for the `Content-Security-Policy` of a page that leads there.
+    /// Returns the source that allows this URI in the `Content-Security-Policy` of a page.
     pub(crate) fn source(&self) -> String {
         match self {
             Self::Site { origin, .. } | Self::Loopback { origin, .. } => (*origin).to_owned(),
@@ -254,7 +254,7 @@ mod tests {
     proptest! {
         #[test]
         fn redirect_uris_match_exactly_or_except_for_the_port_of_a_loopback_uri(registered in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}", asked in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}") {
-            // The same rule, implemented in another way: URLs of programs on this machine are compared without their ports.
+            // An independent implementation of the rule: URLs of programs on this machine are compared without their ports.
             let plain = |text: &str| {
                 let is_own = RedirectUri::parse(text).is_ok_and(|uri| matches!(uri, RedirectUri::Loopback { .. }));
                 let (scheme, rest) = text.split_once("://").unwrap();

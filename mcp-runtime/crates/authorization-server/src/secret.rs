@@ -30,7 +30,7 @@ pub(crate) fn random<const N: usize>() -> Result<String, OAuthError> {
 pub(crate) struct SecretChain(OnceLock<hmac::Key>);
 
 impl SecretChain {
-    /// Returns the secret that follows `secret` for this purpose. Calls with the same arguments return the same secret.
+    /// Derives a secret from `secret` for this purpose. Calls with the same arguments return the same secret.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers.
@@ -57,7 +57,7 @@ impl Digest {
         Self(digest(&SHA256, text.as_bytes()).as_ref().try_into().unwrap_or_default())
     }
 
-    /// Returns the first byte, which is as evenly distributed as the others.
+    /// Returns the first byte. Its values are evenly distributed, so it can select a part of a table.
     pub(crate) fn first(&self) -> u8 {
         self.0[0]
     }
@@ -104,7 +104,7 @@ impl TokenSealer {
         Self(key.map(LessSafeKey::new))
     }
 
-    /// Seals a text. It can be opened only with the same `bound`.
+    /// Seals a text. The sealed text can be opened only with the same key and the same `bound`.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers.

@@ -1,4 +1,4 @@
-//! The server as its author configures it, and the routing of its requests.
+//! [`AuthorizationServer`], which the author of an MCP server configures, and the routing of requests to the endpoints.
 
 use std::{fmt, future::Future, net::IpAddr, pin::Pin, sync::Arc};
 
@@ -23,10 +23,13 @@ use crate::{
     upstream::Upstream,
 };
 
-/// OAuth 2.1 authorization server inside the MCP server that accepts its tokens, for development and for single nodes. Pass it to
-/// [`Builder::auth`](mcp_runtime::Builder::auth).
+/// OAuth 2.1 authorization server inside the MCP server that accepts its tokens.
 ///
-/// Your function authenticates users. The framework does the rest: registration of clients, pages, codes and tokens.
+/// Pass it to [`Builder::auth`](mcp_runtime::Builder::auth). Your function authenticates users. The framework registers clients, shows the
+/// pages, and issues codes and tokens.
+///
+/// It is meant for development, and for servers that run as a single process. If your users have accounts at an OpenID provider, use
+/// [`delegated`](Self::delegated). If another authorization server issues the tokens, use [`Jwt`](mcp_runtime::auth::Jwt) instead.
 ///
 /// ```
 /// use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
@@ -35,7 +38,7 @@ use crate::{
 ///     if request.name() == "ada" && request.password() == "correct horse" {
 ///         Ok(User::new("ada").name("Ada Lovelace"))
 ///     } else {
-///         Err(LoginPage::form().message("Nobody has this name and this password."))
+///         Err(LoginPage::form().message("No user has this name and this password."))
 ///     }
 /// }
 ///
@@ -47,34 +50,51 @@ use crate::{
 /// # let _ = server;
 /// ```
 ///
-/// **Issuer.** A server on the loopback interface needs no further configuration: clients find everything from its URL. On other addresses,
-/// and inside an application, the server does not start without an [`issuer`](Self::issuer).
+/// **Issuer.** A server that listens on the loopback interface needs no issuer. A server on another address does not start without an
+/// [`issuer`](Self::issuer) that is an `https` URL. A server that is mounted in an application needs an issuer too.
 ///
-/// **Supported.** Access tokens are valid for one hour and for this server only. A login ends when its client has not refreshed its tokens
-/// for 30 days.
+/// **Supported.** The server implements these parts of OAuth:
 ///
 /// * Metadata (RFC 8414) and registration of clients (RFC 7591).
 /// * Authorization codes with PKCE (S256 only) and exact redirect URIs.
 /// * Refresh tokens that change with each use, and revocation (RFC 7009).
 /// * Resource indicators (RFC 8707), and `iss` in responses (RFC 9207).
 ///
-/// **Not supported.** The server does not remember logins. Each authorization asks the user to log in, so that no page can make a browser
+/// **Not supported.** The browser gets no session. Each authorization asks the user to log in, so that no web page can make a browser
 /// authorize a client unnoticed. There is no second factor, unless your function asks for one. There is no page on which users see their
 /// grants. To build such a page or tool, use [`logins`](Self::logins).
+///
+/// **Limits.** These values are fixed:
+///
+/// | limit | value |
+/// |---|---|
+/// | lifetime of an access token, which is valid for this server only | 1 hour |
+/// | lifetime of a login whose client does not refresh its tokens | 30 days |
+/// | lifetime of an authorization code | 60 seconds |
+/// | time for the user to log in and to decide | 10 minutes, and 10 more at an upstream provider |
+/// | login attempts for one authorization | 5 |
+/// | failed login attempts from one address | 10 a minute, or 20 at once after a pause |
+/// | authorizations that one address may start | 1 a second, or 60 at once after a pause |
+/// | clients that one address may register | 10 a minute, or 50 at once after a pause |
+/// | logins | 128 for each user, 20,000 in all |
+/// | registered clients | 10,000 |
+/// | lifetime of a registered client | 7 days before its first use, 90 days after its last use |
+///
+/// Behind a proxy, configure [`trust_proxy`](mcp_runtime::Builder::trust_proxy). Otherwise all users share the address of the proxy, and
+/// with it the limits of one address.
+///
+/// Specification: Base protocol, Authorization.
 pub struct AuthorizationServer {
     state: Arc<ServerState>,
 }
 
 impl AuthorizationServer {
-    /// Creates a server whose users are authenticated by this function. The function receives what a user has entered. It returns the user,
-    /// or the page to show again.
+    /// Creates a server that authenticates users with this function.
     ///
-    /// The function must return within 30 seconds. It runs on the same threads as calls, so long computations such as a slow hash belong in
-    /// `tokio::task::spawn_blocking`.
+    /// The function receives the fields that a user has entered. It returns the user, or the login page to show again.
     ///
-    /// Five login attempts are allowed for each authorization. From one address, 20 failed attempts are allowed at once, and then ten a
-    /// minute. This limit counts the attempts for all clients together. Behind a proxy, configure
-    /// [`trust_proxy`](mcp_runtime::Builder::trust_proxy). Otherwise all users share the proxy's address.
+    /// The login fails if the function panics, or does not return within 30 seconds. The function runs on the same threads as calls, so
+    /// long computations such as a slow hash belong in `tokio::task::spawn_blocking`.
     pub fn new<F, L>(login: F) -> Self
     where
         F: Fn(LoginRequest) -> L + Send + Sync + 'static,
@@ -88,10 +108,11 @@ impl AuthorizationServer {
         }
     }
 
-    /// Creates a server whose users are authenticated by an upstream provider.
+    /// Creates a server whose users log in at an upstream provider. For an example, see [`Upstream`].
     ///
-    /// The provider's tokens are stored encrypted. They are refreshed together with the access tokens of this server, which expire no
-    /// later. A user whom the provider refuses at a refresh is logged out here.
+    /// The server stores the provider's tokens encrypted, and refreshes them whenever a client refreshes its own tokens. An access token of
+    /// this server expires no later than that of the provider. If the provider rejects a refresh, the login ends. If the provider issues no
+    /// refresh token, the login ends when the provider's access token expires.
     pub fn delegated(upstream: Upstream) -> Self {
         let provider = Arc::new(Provider::new(upstream));
         Self { state: Arc::new(ServerState::new(LoginMethod::Delegated(provider))) }
@@ -107,33 +128,45 @@ impl AuthorizationServer {
 
     /// Sets the URL by which clients know this server: `https://notes.example.com`, without a slash at the end.
     ///
-    /// The server then accepts this host and its own pages, as if they were set with [`allow_host`](mcp_runtime::Builder::allow_host) and
-    /// [`allow_origin`](mcp_runtime::Builder::allow_origin). By default, the issuer is derived from each request, which is allowed on the
-    /// loopback interface only.
+    /// The URL must be `https`, or `http` with `localhost` or a loopback address. A server with any other issuer does not build. By
+    /// default, the issuer is derived from each request, which is allowed on the loopback interface only.
+    ///
+    /// The server then accepts requests for this host and from pages of this origin. It needs no
+    /// [`allow_host`](mcp_runtime::Builder::allow_host) or [`allow_origin`](mcp_runtime::Builder::allow_origin) for them.
     #[must_use]
     pub fn issuer(self, url: impl Into<String>) -> Self {
         let url = url.into();
         self.change(|state| state.issuer = Some(url))
     }
 
-    /// Adds a scope that users can grant, with the description that they see. A client that requests no scopes gets all scopes that the
-    /// user agrees to.
+    /// Adds a scope that users can grant, with the description that the consent page shows.
+    ///
+    /// If a client requests no scopes, the consent page offers all of them. An item requires a scope with
+    /// `#[tool(scopes("notes:read"))]`. A server that adds a scope twice, or a scope with an invalid name, does not build.
     #[must_use]
     pub fn scope(self, name: impl Into<String>, description: impl Into<String>) -> Self {
         let scope = OfferedScope { name: name.into(), description: description.into() };
         self.change(|state| state.scopes.push(scope))
     }
 
-    /// Stores clients and grants in this file too, so that logins survive a restart. By default, they are only in memory. The file contains
-    /// digests of this server's tokens, and the data of each user as your function returned it.
+    /// Also stores clients and grants in this file, so that logins survive a restart.
+    ///
+    /// By default, clients and grants are only in memory. The file contains digests of this server's tokens, and the data of each
+    /// [`User`] in clear text.
     ///
     /// ```no_run
     /// use std::sync::Arc;
     ///
     /// use mcp_runtime::tasks::SqliteStore;
-    /// use mcp_runtime_authorization_server::AuthorizationServer;
-    /// # use mcp_runtime_authorization_server::{LoginPage, LoginRequest, User};
-    /// # async fn login(_: LoginRequest) -> Result<User, LoginPage> { Err(LoginPage::form()) }
+    /// use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
+    ///
+    /// async fn login(request: LoginRequest) -> Result<User, LoginPage> {
+    ///     if request.name() == "ada" && request.password() == "correct horse" {
+    ///         Ok(User::new("ada"))
+    ///     } else {
+    ///         Err(LoginPage::form().message("No user has this name and this password."))
+    ///     }
+    /// }
     ///
     /// let file = Arc::new(SqliteStore::new("notes.db"));
     /// let server = mcp_runtime::server!()
@@ -148,13 +181,16 @@ impl AuthorizationServer {
         self
     }
 
-    /// Returns a handle to all logins. With it you can list and end logins, for example after a laptop was stolen or a password was
-    /// changed. Call this before the server is built. The handle stays valid afterwards.
+    /// Returns a handle that lists and ends logins, for example after a laptop was stolen or a password was changed.
+    ///
+    /// Call this before you pass the authorization server to [`Builder::auth`](mcp_runtime::Builder::auth). For an example, see [`Logins`].
     pub fn logins(&self) -> Logins {
         Logins(self.state.records.clone())
     }
 
-    /// Sets the login page that is shown first. Default: [`LoginPage::form`].
+    /// Sets the login page that the user sees first. Default: [`LoginPage::form`].
+    ///
+    /// This has no effect with an upstream provider ([`delegated`](Self::delegated)).
     #[must_use]
     pub fn login_page(self, page: LoginPage) -> Self {
         self.change(|state| {
@@ -164,10 +200,10 @@ impl AuthorizationServer {
         })
     }
 
-    /// Also allows clients to register this redirect URI of an application with a private scheme, such as `com.example.app:/callback`.
+    /// Also allows clients to register this redirect URI, which has the private scheme of an application: `com.example.app:/callback`.
     ///
-    /// Any application on a user's machine can claim any scheme. By default, only `https` URIs and programs that listen on the user's own
-    /// machine are allowed.
+    /// By default, clients may register only `https` URIs and `http` URIs of programs that listen on the user's own machine. Private
+    /// schemes are less safe, because any application on a user's machine can claim any scheme.
     #[must_use]
     pub fn allow_redirect(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
@@ -198,7 +234,7 @@ impl TokenVerifier for AuthorizationServer {
         match address {
             Some(address) if address.is_loopback() => Ok(()),
             _ if self.state.issuer.as_deref().is_some_and(|url| url.starts_with("https://")) => Ok(()),
-            // The application that mounts the server is responsible for who can reach the server.
+            // The application that mounts the server controls who can reach it.
             None if self.state.issuer.is_some() => Ok(()),
             Some(address) => Err(format!(
                 "{address} can be reached from other machines, so the `AuthorizationServer` needs its public URL: set it with `.issuer(\"https://…\")`, or listen on 127.0.0.1"
@@ -258,13 +294,13 @@ impl AuthorizationPages for ServerState {
         request: PageRequest,
     ) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
         Box::pin(async move {
-            // The request runs in its own task. If the client or browser disconnects, tokens that the upstream provider has already issued
-            // are not lost. If the author's function panics, only this response fails.
+            // The request runs in a task of its own, so that it completes even if the client or the browser disconnects. Otherwise, tokens
+            // that the upstream provider has already issued would be lost. The task also contains a panic of the author's function.
             let (server, parts) = (self.clone(), request.parts.clone());
             let answered = tokio::spawn(async move { route(&server, &request).await });
             answered.await.unwrap_or_else(|why| {
                 let refusal = OAuthError::server_error("the request cannot be answered", &why);
-                // The error contains the payload of the panic. Its `Drop` is code of the author, which may panic again.
+                // The error contains the payload of the panic. The payload can be a value of the author whose `Drop` panics too.
                 discard(why);
                 match Endpoint::of(parts.uri.path(), self.path()) {
                     Some(Endpoint::Authorize) => page::problem(&self, &refusal),

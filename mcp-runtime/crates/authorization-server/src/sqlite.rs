@@ -1,4 +1,4 @@
-//! Clients of the authorization server and the grants of users, in the same file as the tasks.
+//! Store of clients and grants in SQLite, in the same file as the tasks.
 
 use mcp_runtime::tasks::SqliteStore;
 use rusqlite::{Connection, TransactionBehavior::Immediate, params};

@@ -22,7 +22,7 @@ use crate::{
     store::{Clock, Journal, RecordKind, StoredRecord},
 };
 
-/// State that exists before the server is built and after it has ended, because the author's `Logins` handle shares it.
+/// State that the server shares with the author's `Logins` handle. It exists before the server is built, and after the server has ended.
 pub(crate) struct Records {
     pub(crate) clock: Clock,
     pub(crate) counts: RefusalCounts,
@@ -116,7 +116,7 @@ pub(crate) struct ServerState {
     pub(crate) login_attempts: RateLimiter,
     /// Rate limit of registrations of clients, per address.
     pub(crate) registrations: RateLimiter,
-    /// Rate limit of new authorizations, per address. Each one takes memory until the user decides.
+    /// Rate limit of new authorizations, per address. Each authorization uses memory until the user decides.
     pub(crate) authorizations: RateLimiter,
 }
 
@@ -141,7 +141,7 @@ impl ServerState {
         }
     }
 
-    /// Returns what is wrong with the settings, if anything is.
+    /// Returns a description of the first invalid setting, or `None` if all settings are valid.
     pub(crate) fn problem(&self) -> Option<String> {
         if let Some(problem) = self.issuer.as_deref().and_then(issuer_problem) {
             return Some(problem);
@@ -204,8 +204,8 @@ impl ServerState {
         self.origin(shown).starts_with("https://")
     }
 
-    /// Whether `asked` names this server (RFC 8707, section 2), by the URL of its MCP endpoint or of its HTTP+SSE endpoint. Grants are
-    /// stored under the URL of the MCP endpoint.
+    /// Whether the URL `asked` names this server (RFC 8707, section 2). Valid URLs are those of its MCP endpoint and of its HTTP+SSE
+    /// endpoint. A stored grant always has the URL of the MCP endpoint.
     pub(crate) fn is_target(&self, asked: &str, request: &PageRequest) -> bool {
         let own = [Some(&request.resource), request.legacy_sse_url.as_ref()];
         own.into_iter().flatten().any(|own| is_same_resource(asked, own))
@@ -219,7 +219,7 @@ impl ServerState {
 
     /// Stores the data about the protected resource that is known when the server starts.
     pub(crate) fn start(&self, served: ServedResource) {
-        // A server starts once, so the cells below are still empty.
+        // A server starts once, so the cells that are set below are still empty.
         if served.bound.is_some_and(|address| address.is_loopback()) {
             self.documents.listen_on_loopback();
         }
@@ -249,7 +249,7 @@ impl ServerState {
             (Some(backing), Some(provider)) => provider.restore(backing, key),
             _ => false,
         };
-        // A grant is lost if the server's provider has changed, or the key that sealed its upstream tokens was lost with the process.
+        // A grant is lost if the server has another provider than before, or no longer has the key that sealed the upstream tokens.
         if is_backed { Standing::Good } else { Standing::Lost }
     }
 

@@ -1,4 +1,4 @@
-//! Storage of clients and grants: the records that a store keeps, and the changes on their way to it.
+//! Storage of clients and grants: the trait of a store, the stored records, and the changes that are not written yet.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::oauth_error::OAuthError;
 
-/// Future of a store.
+/// Future that a store returns.
 pub(crate) type StoreFuture<'a, T> =
     Pin<Box<dyn Future<Output = mcp_runtime::Result<T>> + Send + 'a>>;
 
@@ -47,7 +47,7 @@ impl RecordKind {
     }
 }
 
-/// Stored record, as JSON. It contains nothing that gives access.
+/// Client or grant as a store keeps it: JSON without secrets in clear text.
 #[derive(Clone)]
 #[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "only files forget by themselves"))]
 pub(crate) struct StoredRecord {
@@ -58,10 +58,10 @@ pub(crate) struct StoredRecord {
     pub(crate) json: String,
 }
 
-/// Change of a record: its new row, or `None` if it was removed.
+/// Change of the record with this kind and key: its new content, or `None` if the record was removed.
 pub(crate) type RecordChange = (RecordKind, String, Option<StoredRecord>);
 
-/// Store in which clients and grants outlast the process.
+/// Store that keeps clients and grants when the process ends.
 pub(crate) trait LoginStore: Send + Sync + 'static {
     /// Loads the records that have not expired at `now`.
     ///
@@ -69,7 +69,7 @@ pub(crate) trait LoginStore: Send + Sync + 'static {
     /// Fails if the store cannot be read.
     fn load(&self, now: u64) -> StoreFuture<'_, Vec<StoredRecord>>;
 
-    /// Writes all changes or none. They outlast the process when the future completes with `Ok`.
+    /// Writes all changes or none. If the future returns `Ok`, the changes survive a crash of the process.
     ///
     /// # Errors
     /// Fails if the changes cannot be written.
@@ -96,12 +96,12 @@ impl Journal {
         self.ledger.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether there is a store.
+    /// Whether the records outlast the process, because a store is set.
     pub(crate) fn outlasts(&self) -> bool {
         self.ledger().is_some()
     }
 
-    /// Records that a record is new or has changed. `save` stores the change.
+    /// Adds a new or changed record to the changes that [`save`](Self::save) writes.
     pub(crate) fn put(&self, kind: RecordKind, key: &str, expires: u64, value: &impl Serialize) {
         if !self.outlasts() {
             return;
@@ -115,7 +115,7 @@ impl Journal {
         }
     }
 
-    /// Records that a record was removed. `save` stores the change.
+    /// Adds the removal of a record to the changes that [`save`](Self::save) writes.
     pub(crate) fn remove(&self, kind: RecordKind, key: &str) {
         if self.outlasts() {
             self.dirty().insert((kind, key.to_owned()), None);
@@ -126,7 +126,7 @@ impl Journal {
         self.dirty.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Loads the stored records that have not expired. Without a store, there are none.
+    /// Loads the stored records that have not expired. Returns an empty list if no store is set.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
@@ -168,8 +168,8 @@ impl Journal {
     }
 }
 
-/// Clock that returns seconds since 1970, because stored times outlast the process. While the process runs, no lifetime is extended if the
-/// system clock is set back.
+/// Clock that returns seconds since 1970, because the next process must understand the stored times too. Setting the system clock back
+/// extends no lifetime while the process runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     started: Duration,

@@ -137,7 +137,7 @@ async fn refresh(
     let scopes = form.one("scope")?;
     let scopes = scopes
         .map(|text| text.split(' ').filter(|name| !name.is_empty() && *name != "offline_access"));
-    // A request without scopes, or with `offline_access` alone, asks for all granted scopes.
+    // A request without scopes, or with `offline_access` alone, is a request for all granted scopes.
     let scopes = scopes.map(|names| names.map(str::to_owned).collect::<Vec<_>>());
     let scopes = scopes.filter(|names| !names.is_empty());
     if !form.all("resource").all(|uri| server.is_target(uri, request)) {
@@ -155,13 +155,13 @@ async fn refresh(
     let now = records.clock.now();
     let refreshed = records.grants.refresh(token, client, scopes, backing, now, &records.journal);
     if refreshed.is_err() {
-        // The failed refresh may have ended the grant.
+        // The failed refresh may have ended the grant, which must be saved.
         records.journal.save().await?;
     }
     refreshed
 }
 
-/// Refreshes the upstream tokens of a grant before its own tokens. If the provider refuses, the grant ends.
+/// Refreshes the upstream tokens of a grant, before this server issues tokens of its own. If the provider refuses, the grant ends.
 async fn renew(
     server: &ServerState,
     provider: &Provider,
@@ -197,6 +197,6 @@ pub(crate) async fn revoke(
     let ended = records.grants.revoke(form.required("token")?, &client, &records.journal);
     records.journal.save().await?;
     provider::revoke_upstream(records.provider.as_ref(), ended.into_iter().collect());
-    // An unknown token gets the same response, because there is nothing left to do (RFC 7009, section 2.2).
+    // An unknown token gets the same response, because it is invalid already (RFC 7009, section 2.2).
     Ok(response::empty(StatusCode::OK))
 }

@@ -1,31 +1,41 @@
+//! Settings of the upstream provider, as the author of a server writes them.
+
 use std::fmt;
 
 use serde::de::DeserializeOwned;
 
 use crate::login::User;
 
-/// OpenID provider that authenticates users in place of a login page of this server. Pass it to [`AuthorizationServer::delegated`].
+/// OpenID provider at which users log in, instead of on a login page of this server.
+///
+/// Pass it to [`AuthorizationServer::delegated`]. To check passwords with a function of your own, use [`AuthorizationServer::new`] instead.
 ///
 /// ```
 /// use mcp_runtime_authorization_server::{AuthorizationServer, Upstream, User};
 ///
 /// let upstream = Upstream::new("https://accounts.example.com", "our-client-id", "our-secret")
 ///     .scope("email")
-///     .user(|identity| identity.claim::<String>("email").map(User::new));
+///     .user(|identity| {
+///         let is_verified = identity.claim("email_verified").unwrap_or(false);
+///         let email: String = identity.claim("email")?;
+///         is_verified.then(|| User::new(email))
+///     });
 /// let server = mcp_runtime::server!().auth(
 ///     AuthorizationServer::delegated(upstream).issuer("https://notes.example.com").scope("notes:read", "Read your notes"),
 /// );
 /// # let _ = server;
 /// ```
 ///
-/// Register this server's redirect URI at the provider: the issuer's URL followed by `/callback`.
+/// **Redirect URI.** Register `https://notes.example.com/callback` at the provider: the [`issuer`](crate::AuthorizationServer::issuer) of
+/// this server, followed by `/callback`.
 ///
-/// Before the browser goes to the provider, a page of this server asks whether the client may act for the user. The provider does not know
-/// the clients of this server, and might log the user in without asking anything.
+/// **Consent.** Before the browser goes to the provider, a page of this server asks whether the client may act for the user. The provider
+/// does not know the clients of this server, and might log the user in without asking anything.
 ///
-/// The provider is notified at its `revocation_endpoint` when a client revokes its tokens or [`Logins`](crate::Logins) ends them. If the
-/// provider has no such endpoint or cannot be reached at that time, it is not notified.
+/// **Revocation.** When a login ends because the client revokes its tokens, or because of [`Logins`](crate::Logins), this server notifies
+/// the provider's `revocation_endpoint`. It does not try again if the provider cannot be reached.
 ///
+/// [`AuthorizationServer::new`]: crate::AuthorizationServer::new
 /// [`AuthorizationServer::delegated`]: crate::AuthorizationServer::delegated
 pub struct Upstream {
     pub(crate) issuer: String,
@@ -41,6 +51,8 @@ pub struct Upstream {
 type UserFunction = dyn Fn(&UpstreamUser) -> Option<User> + Send + Sync;
 
 /// Identity of a user at the provider: the claims of a verified ID token.
+///
+/// The function of [`Upstream::user`] maps it to a [`User`]. For an example, see [`Upstream`].
 pub struct UpstreamUser {
     pub(crate) subject: String,
     pub(crate) claims: String,
@@ -52,7 +64,9 @@ impl UpstreamUser {
         &self.subject
     }
 
-    /// Returns a claim, if it is present and deserializes to `T`. Trust an `email` only if `email_verified` is true.
+    /// Returns a claim, or `None` if it is missing or cannot be deserialized to `T`.
+    ///
+    /// Trust the claim `email` only if the claim `email_verified` is `true`.
     pub fn claim<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let claims: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&self.claims).ok()?;
@@ -67,8 +81,10 @@ impl fmt::Debug for UpstreamUser {
 }
 
 impl Upstream {
-    /// Creates a provider from its issuer, and from the client id and secret of this server at the provider. With an empty secret, this
-    /// server uses PKCE alone.
+    /// Creates a provider from its issuer, and from the client id and secret of this server at the provider.
+    ///
+    /// The issuer is the URL of the provider, exactly as the provider's metadata contains it. If the secret is empty, this server
+    /// authenticates its requests with PKCE alone.
     pub fn new(
         issuer: impl Into<String>,
         client_id: impl Into<String>,
@@ -78,7 +94,6 @@ impl Upstream {
         Self {
             issuer: issuer.into(),
             id: client_id.into(),
-            // A client without a secret uses PKCE alone.
             secret: (!secret.is_empty()).then_some(secret),
             scopes: vec!["openid".to_owned()],
             user: Box::new(|identity| {
@@ -93,15 +108,18 @@ impl Upstream {
         }
     }
 
-    /// Requests this scope too, in addition to `openid`. Use `offline_access` if the provider requires it for refresh tokens.
+    /// Adds a scope to request from the provider, in addition to `openid`.
+    ///
+    /// Add `offline_access` if the provider requires it for refresh tokens.
     #[must_use]
     pub fn scope(mut self, scope: impl Into<String>) -> Self {
         self.scopes.push(scope.into());
         self
     }
 
-    /// Sets the function that maps an identity at the provider to a user of this server. `None` rejects the login. By default, the
-    /// principal is the `sub` claim of the provider, and the name is the `name` claim.
+    /// Sets the function that maps an identity at the provider to a user of this server. If it returns `None`, the login is rejected.
+    ///
+    /// By default, the user's identifier is the `sub` claim, and the name on pages is the `name` claim.
     #[must_use]
     pub fn user<F>(mut self, user: F) -> Self
     where
@@ -111,17 +129,19 @@ impl Upstream {
         self
     }
 
-    /// Encrypts the stored tokens of the provider with this key. By default, the key is random and lost with the process, so a restart ends
-    /// all logins.
+    /// Sets the key that encrypts the stored tokens of the provider: 32 random bytes that only this server knows.
+    ///
+    /// By default, each process creates a random key, so a restart ends all logins.
     #[must_use]
     pub fn seal_key(mut self, key: [u8; 32]) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// Gives handlers the provider's access token, so that they can call the provider on behalf of the user:
-    /// [`Authorization::upstream_token`](mcp_runtime::auth::Authorization::upstream_token). The clients of this server never use this
-    /// token.
+    /// Gives handlers the provider's access token, so that they can call the provider's API on behalf of the user.
+    ///
+    /// Handlers get the token from [`Authorization::upstream_token`](mcp_runtime::auth::Authorization::upstream_token). The clients of
+    /// this server never receive it. Default: handlers do not get the token.
     #[must_use]
     pub fn hand_over(mut self) -> Self {
         self.hands_over = true;

@@ -22,7 +22,7 @@ pub(crate) enum ChangeClass {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContractChange {
     pub(crate) class: ChangeClass,
-    /// Place in the sources.
+    /// Place of the changed part in the sources.
     pub(crate) place: SourcePlace,
     /// Part of the server that has changed, as in "tool `add`: argument `b`".
     pub(crate) subject: String,
@@ -30,7 +30,7 @@ pub(crate) struct ContractChange {
     pub(crate) text: String,
     /// Advice on how to avoid the breaking change.
     pub(crate) advice: Option<String>,
-    /// Key of the difference inside its type. It is equal in all places where the type is used.
+    /// Key of the difference inside its type. The key is equal for all places where the type is used.
     pub(crate) type_key: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for ContractChange {
     }
 }
 
-/// All differences between the manifest in a lock file and what the server publishes now.
+/// All differences between the manifest in a lock file and the manifest that the server publishes now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContractReport {
     changes: Vec<ContractChange>,
@@ -89,7 +89,7 @@ impl ContractReport {
         self.changes.is_empty()
     }
 
-    /// Returns the report as text. `regenerate` is the command that writes a new lock.
+    /// Returns the report as text. `file` is the path of the lock file, and `regenerate` is the command that writes a new one.
     pub fn text(&self, file: &str, regenerate: &str) -> String {
         if self.is_empty() {
             return format!("{file}: up to date\n");
@@ -131,7 +131,8 @@ impl ContractReport {
     }
 }
 
-/// Groups the changes that report the same difference at several places. Returns the first change of each group with the others.
+/// Groups the changes that report the same difference at several places. Returns the first change of each group, with the other changes of
+/// the group.
 fn group_by_type<'a>(
     all: impl Iterator<Item = &'a ContractChange>,
 ) -> Vec<(&'a ContractChange, Vec<&'a ContractChange>)> {

@@ -1,4 +1,4 @@
-//! Compares two manifests: items that are gone, items that are new, and items in both.
+//! Compares two manifests, and finds items that are gone, new or different.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ impl Published {
     /// Returns the changes since the manifest in `lock` was written.
     ///
     /// # Errors
-    /// Fails if the text is not a lock, or is the lock of another server.
+    /// Fails if the text is not a lock file, or is the lock file of another server.
     pub fn against(&self, lock: &[u8]) -> Result<ContractReport, String> {
         let old = Manifest::read(lock)?;
         if is_foreign(&old, &self.manifest) {
@@ -153,7 +153,8 @@ fn find_renamed(
         };
         let words = same("description");
         let name = suggest::similarity(key, name);
-        // Equal descriptions alone are not enough, because a description may have been copied. Equal arguments alone are common.
+        // Equal descriptions alone are not enough, because a description may have been copied. Equal arguments alone are not enough either,
+        // because they are common.
         match (words, arguments) {
             (true, true) => name + 1.0,
             (true, false) | (false, true) => name + 0.2,

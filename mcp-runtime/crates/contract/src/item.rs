@@ -170,8 +170,8 @@ impl ItemComparison<'_> {
         }
     }
 
-    /// Compares the hints of a tool. Clients use hints to decide whether to ask their user, so it is a breaking change to take back a
-    /// promise. A hint and the promises that it implied are reported as one difference.
+    /// Compares the hints of a tool. Clients use hints to decide whether to ask the user for consent, so it is a breaking change to take
+    /// back a promise. A hint and the promises that it implied are reported as one difference.
     fn hints(&mut self, was: Option<&Value>, is: Option<&Value>) {
         let (was, is) = (Hints(was), Hints(is));
         let now = |of: Hints<'_>, than: Hints<'_>| -> Vec<&'static Hint> {
@@ -328,12 +328,12 @@ fn advice(remedy: &Remedy, path: &ValuePath) -> Option<String> {
     })
 }
 
-/// Hint, its default, and the value of the hint that is a promise.
+/// Hint of a tool, with its default and with the value that makes the hint a promise.
 struct Hint {
     name: &'static str,
     default: bool,
     promising: bool,
-    /// Promise, in words that follow "it".
+    /// Text of the promise, as the predicate of a sentence about the tool.
     promise: &'static str,
     /// Attribute key with which the author makes the promise.
     key: &'static str,
@@ -343,7 +343,7 @@ struct Hint {
 
 const READ_ONLY: &str = "readOnlyHint";
 
-/// All hints, the most important ones first.
+/// All hints, in descending order of importance.
 const HINTS: [Hint; 4] = [
     Hint {
         name: READ_ONLY,

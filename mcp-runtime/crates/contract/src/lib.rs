@@ -1,12 +1,12 @@
-//! Contract of a server. Compares what the server publishes now with what it published when its lock file was written, and finds the
-//! differences that break clients.
+//! Contracts of servers. The crate compares the current items of a server with the items in its lock file, and finds the differences that
+//! break clients.
 //!
-//! A part of [mcp-runtime](https://docs.rs/mcp-runtime), released together with it: its names may change in any release. The crate works
-//! without a running server: mcp-runtime creates the [`Manifest`] of a server.
+//! This crate is a part of [mcp-runtime](https://docs.rs/mcp-runtime). The two crates are released together, and the names of this crate
+//! may change in any release. The crate works without a running server: mcp-runtime creates the [`Manifest`] of a server.
 //!
-//! The command `schema` prints a [`Manifest`], and users commit it. [`Published::against`] compares it with the current server. Each
-//! difference is breaking, additive or cosmetic (`ChangeClass`), and has a place in the sources. If the effect of a difference cannot be
-//! decided, the difference counts as breaking.
+//! The command `schema` prints a [`Manifest`], and authors of servers commit this text as a lock file. [`Published::against`] compares the
+//! lock file with the current server. Each difference is breaking, additive or cosmetic (`ChangeClass`), and has a place in the sources. If
+//! the effect of a difference cannot be decided, the difference counts as breaking.
 //!
 //! A manifest contains what a client of the newest protocol revision sees, in a fixed order and without the server's version. It also
 //! contains facts that affect clients but are not part of that revision's lists:
@@ -38,7 +38,7 @@
 //! schema accepts. For results, the old schema must accept every value that the new schema accepts. Two cases have rules of their own:
 //!
 //! - An object is assumed to have no undeclared members unless it has `additionalProperties`. So a new optional member of such an object is
-//!   not breaking. It is breaking if arguments that accepted undeclared members reject them now.
+//!   not breaking. But a change is breaking if arguments that accepted undeclared members reject them now.
 //! - It is breaking to remove a declared member, for arguments and for results, even if the object accepts undeclared members.
 //!
 //! Keywords that cannot be compared (`not`, `if`, `patternProperties`, another `pattern`, …) are compatible only if they are equal. A

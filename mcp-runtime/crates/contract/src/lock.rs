@@ -64,7 +64,7 @@ impl Manifest {
     }
 }
 
-/// Returns the number of the first line with a conflict marker of a merge. No line of a lock begins with such a marker.
+/// Returns the number of the first line with a merge conflict marker. No line of a lock begins with such a marker.
 fn line_of_conflict(text: &str) -> Option<usize> {
     let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
     let at = text.lines().position(|line| marks.iter().any(|mark| line.starts_with(mark)))?;

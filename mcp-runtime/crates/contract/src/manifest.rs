@@ -1,4 +1,4 @@
-//! Manifest, which contains everything that a server publishes, and its form as a lock file.
+//! Manifest of everything that a server publishes, and the text form of a manifest in a lock file.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Members of a JSON object.
 pub type JsonObject = serde_json::Map<String, Value>;
 
-/// Version of the lock format. The version changes when older locks can no longer be read as before.
+/// Version of the lock format. The version is increased when older lock files can no longer be read as before.
 pub(crate) const FORMAT: u64 = 1;
 
 /// Kind of an item.
@@ -41,10 +41,10 @@ impl ItemKind {
 /// Items of one kind. The key is the value of the member that identifies an item.
 pub(crate) type ItemList = BTreeMap<String, JsonObject>;
 
-/// Everything that a server publishes now, or published when its lock was written.
+/// Everything that a server publishes, at present or at the time when its lock file was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
-    /// Description of the server. It does not contain the server's version, because a new version alone is not a change of the contract.
+    /// Description of the server, without the server's version: a new version alone is not a change of the contract.
     pub(crate) server: JsonObject,
     pub(crate) lists: BTreeMap<ItemKind, ItemList>,
 }
@@ -125,7 +125,8 @@ fn next_line(text: &mut String, after_another: bool, depth: usize) {
     text.push_str(&"  ".repeat(depth));
 }
 
-/// Sorts the parts of a schema that have no order: `required`, and a `type` that is a list. So the order of parameters does not matter.
+/// Sorts the parts of a schema whose order has no meaning: `required`, and a `type` that is a list. So the order of parameters does not
+/// matter.
 fn sort_unordered(schema: &mut Value) {
     let Value::Object(map) = schema else { return };
     for (keyword, said) in map {

@@ -5,14 +5,15 @@ pub fn similarity(a: &str, b: &str) -> f64 {
     strsim::jaro_winkler(a, b)
 }
 
-/// Maximum number of names that are compared letter by letter, which costs about two thousand instructions each. It bounds the delay that a
-/// client can cause for other clients by calling unknown items.
+/// Maximum number of names that are compared letter by letter, which costs about two thousand instructions each. The limit bounds the delay
+/// that a client can cause for other clients by calling unknown items.
 const MAX_COMPARED: usize = 1000;
 
-/// Returns the name that differs from `wrong` by the fewest slips, if there are few enough. At most one slip is allowed for each three
-/// letters of the shorter name, but one is always allowed for names of two letters or more. A slip is a letter that is missing, added,
-/// replaced, or swapped with the next letter. The case of letters and the kind of separator do not count. After `MAX_COMPARED` names that
-/// may be near, the other names are not compared.
+/// Returns the name that differs from `wrong` by the fewest slips, or `None` if every name differs by too many.
+///
+/// A slip is a letter that is missing, added, replaced, or swapped with the next letter. The case of letters and the kind of separator do
+/// not count. One slip is allowed for each three letters of the shorter name, and at least one for names of two letters or more. The
+/// function compares at most `MAX_COMPARED` names that may be near.
 #[cold]
 pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = Letters::of(wrong);
@@ -62,7 +63,7 @@ impl Letters {
         if longer > 6 * shorter + 4 {
             return false;
         }
-        // The counts of bytes rule a name out only if each letter is one byte (ASCII), and no count can have reached its maximum of 255.
+        // The byte counts can rule out a name only if each letter is one byte (ASCII) and no count has reached its maximum of 255.
         if !(self.is_ascii && other.is_ascii() && self.len <= 255) {
             return true;
         }
@@ -73,7 +74,7 @@ impl Letters {
             common += usize::from(*left > 0);
             *left = left.saturating_sub(1);
         }
-        // Each letter of the longer name that the other name lacks is a separate slip.
+        // Each letter of the longer name that the shorter name lacks is a separate slip.
         is_near(self.len.max(other.len()) - common, self.len, other.len())
     }
 }

@@ -113,7 +113,7 @@ fn items_that_are_alike_have_a_new_name() {
         json!({"tools": [tool("search_note"), tool("add")]}),
         &[&is_now("tool", "search_notes", "search_note")],
     );
-    // Tools with the same description and arguments, and different names.
+    // Two tools with the same description and arguments, but different names.
     let sum = |name: &str| {
         json!({"name": name, "description": "Adds", "inputSchema": {
             "type": "object", "properties": {"a": {"type": "integer"}},
@@ -623,8 +623,8 @@ fn a_change_of_a_shared_type_is_reported_once() {
     );
 }
 
-/// An `enum` is a type too, and two with different descriptions are the same type. A type in arguments is never grouped with the same type
-/// in results.
+/// An `enum` is a type too, and two enums that differ only in their descriptions are the same type. A type in arguments is never grouped
+/// with the same type in results.
 #[test]
 fn changes_of_different_types_are_reported_separately() {
     let size = |values: &[&str], text: &str| json!({"type": "string", "enum": values, "description": text});

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// Whether `instance` is valid. References are looked up in `root`.
+/// Whether `instance` is valid for `schema`. References are looked up in `root`.
 pub fn accepts(schema: &Value, instance: &Value, root: &Value) -> bool {
     let Value::Object(map) = schema else { return schema != &Value::Bool(false) };
     map.iter().all(|(keyword, value)| keyword_accepts(keyword, value, schema, instance, root))

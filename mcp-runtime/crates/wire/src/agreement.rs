@@ -34,7 +34,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), "[a-z\"\\\\/\u{0}-\u{20}ä😀]{0,20}"]
 }
 
-/// Texts made of pieces of JSON. They are almost valid far more often than random bytes are.
+/// Generates texts from pieces of JSON. Such texts are nearly valid far more often than random bytes.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: &[&[u8]] = &[
         b"{",
@@ -180,7 +180,7 @@ proptest! {
     }
 }
 
-/// Names of members, most often those of JSON-RPC.
+/// Names of members, most of which are names that JSON-RPC defines.
 const NAMES: [&str; 22] = [
     r#""jsonrpc""#,
     r#""jsonrpc""#,
@@ -233,7 +233,7 @@ fn message_text() -> impl Strategy<Value = String> {
     })
 }
 
-/// Texts, some of which are cut off or have one byte changed or removed.
+/// Generates messages, some of which are cut off or have one byte changed or removed.
 fn message_bytes() -> impl Strategy<Value = Vec<u8>> {
     let spoil = prop::option::of((any::<prop::sample::Index>(), 0..3u8, any::<u8>()));
     (message_text(), spoil).prop_map(|(text, spoil)| {
@@ -260,7 +260,7 @@ fn check_object(known: IndexedObject<'_>, whole: Raw<'_>) {
     }
 }
 
-/// Whether any object in `value` has a name twice.
+/// Whether a name occurs twice in any object of `value`.
 fn has_duplicate(value: Raw<'_>) -> bool {
     let mut names = BTreeSet::new();
     value.members().any(|(name, value)| !names.insert(name) || has_duplicate(value))

@@ -1,13 +1,13 @@
-//! Detection of names that an object has twice.
+//! Detection of names that occur twice in one object.
 //!
-//! Some JSON readers use the first of two members with one name, others the last. A gateway may have checked the member that the server
-//! does not use, so a message with such members is rejected.
+//! If two members have the same name, some JSON readers use the first member, and others use the last. A gateway may have checked the
+//! member that the server does not use, so the server rejects such a message.
 
 use std::{borrow::Cow, fmt};
 
 use crate::raw::Raw;
 
-/// Name that one object of a message has twice.
+/// Name that occurs twice in one object of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DuplicateName<'a> {
     name: Cow<'a, str>,
@@ -51,7 +51,8 @@ impl fmt::Display for DuplicateName<'_> {
     }
 }
 
-/// Number of names up to which each name is compared with every other name. More names are sorted.
+/// Number of names that need no allocation. If an object has fewer names, each name is compared with every other name. Otherwise the names
+/// are sorted.
 const FEW: usize = 8;
 
 /// Names of the members of all objects that are open while a value is read. The innermost object comes last, and the names of each object
@@ -61,7 +62,7 @@ const FEW: usize = 8;
 pub(crate) struct OpenNames<'a> {
     few: [Option<&'a str>; FEW],
     count: usize,
-    /// All names, after `few` was full. Empty again when no name is left.
+    /// All names, if there are too many for `few`. Empty again when no name is left.
     many: Vec<Option<&'a str>>,
     has_escapes: bool,
 }
@@ -104,7 +105,7 @@ impl<'a> OpenNames<'a> {
         self.many.push(name);
     }
 
-    /// Ends the innermost object. Returns a name that the object has twice.
+    /// Ends the innermost object. Returns a name that occurs twice in the object, if there is one.
     #[inline]
     pub(crate) fn close(&mut self) -> Option<Cow<'a, str>> {
         let all = match self.many.as_mut_slice() {
@@ -155,7 +156,7 @@ fn duplicate_among(mut names: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     Some(names.swap_remove(at))
 }
 
-/// Returns a name that this object has twice. Objects inside it are not checked.
+/// Returns a name that occurs twice in this object, if there is one. Objects inside this object are not checked.
 pub(crate) fn duplicate_member(object: Raw<'_>) -> Option<Cow<'_, str>> {
     duplicate_among(object.members().map(|(name, _)| name).collect())
 }

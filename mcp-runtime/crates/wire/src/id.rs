@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::raw::{JsonKind, Raw};
 
-/// The JSON text of a string or of an integer.
+/// Id of a request: the JSON text of a string or of an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id<'a>(&'a str);
 
@@ -49,7 +49,7 @@ impl fmt::Display for Id<'_> {
     }
 }
 
-/// An owned [`Id`]. A map with such keys can be searched with [`Id::as_str`], so a lookup allocates nothing.
+/// An owned [`Id`]. A map with `IdBuf` keys can be searched with the text from [`Id::as_str`], so a lookup does not allocate.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdBuf(Box<str>);
 

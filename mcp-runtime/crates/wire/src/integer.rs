@@ -1,16 +1,16 @@
-//! Whole numbers of JSON.
+//! Whole JSON numbers.
 
 /// Value of a whole JSON number. The notation does not matter: `100`, `100.0` and `1e2` are the same integer (JSON Schema Core, 4.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integer {
-    /// Value that fits the integer types.
+    /// Value whose magnitude fits `u128`.
     Within {
         /// Whether the number has a minus sign.
         is_negative: bool,
         /// The number without its sign.
         magnitude: u128,
     },
-    /// Value that fits no integer type.
+    /// Value whose magnitude exceeds `u128`.
     Beyond {
         /// Whether the number has a minus sign.
         is_negative: bool,
@@ -18,7 +18,7 @@ pub enum Integer {
 }
 
 impl Integer {
-    /// Reads a number. Returns `None` for a number with a fraction, and for a text that is not a JSON number.
+    /// Parses a JSON number. Returns `None` for a number with a fractional part, and for a text that is not a number.
     pub fn parse(number: &str) -> Option<Self> {
         let (is_negative, unsigned) = match number.strip_prefix('-') {
             Some(unsigned) => (true, unsigned),
@@ -34,7 +34,7 @@ impl Integer {
         let Some(last) = digits().rev().position(|digit| digit != b'0') else {
             return Some(Self::Within { is_negative, magnitude: 0 });
         };
-        // Zeros at the end are counted as part of the exponent.
+        // Trailing zeros are counted as part of the exponent.
         let len = whole.len() + fraction.len() - last;
         let exponent = exponent.saturating_sub(length(fraction)).saturating_add(last as i64);
         if exponent < 0 {
@@ -51,7 +51,7 @@ impl Integer {
         })
     }
 
-    /// Reads an exponent. An exponent that is too large for the type becomes the largest value of the type.
+    /// Parses an exponent. An exponent that is too large for `i64` becomes the largest `i64`.
     fn exponent(text: &str) -> Option<i64> {
         let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -69,7 +69,7 @@ impl Integer {
         }
     }
 
-    /// Returns the value if the type has it.
+    /// Returns the value if it fits `i128`.
     #[inline]
     pub fn as_i128(self) -> Option<i128> {
         match self {
@@ -79,7 +79,7 @@ impl Integer {
         }
     }
 
-    /// Returns the value if the type has it.
+    /// Returns the value if it fits `u128`.
     #[inline]
     pub fn as_u128(self) -> Option<u128> {
         match self {

@@ -1,11 +1,13 @@
 //! JSON-RPC 2.0 as bytes: reading one message or batch, and writing messages.
 //!
-//! A part of [mcp-runtime](https://docs.rs/mcp-runtime), released together with it: its names may change in any release.
+//! This crate is a part of [mcp-runtime](https://docs.rs/mcp-runtime). The two crates are released together, and the names of this crate
+//! may change in any release.
 //!
 //! The crate does not depend on MCP, except that it recognizes the names of members that most MCP messages have. A parsed message borrows
-//! from the received bytes: one pass validates the text and finds the members of the envelope. Parameters stay text until they are read
-//! into the user's own type. Reading a typical message allocates nothing. Strings with escapes, batches, and values with many members or
-//! deep nesting do allocate. Messages are written straight into the buffer that the transport sends, and never contain a raw newline.
+//! from the received bytes: one pass validates the text and finds the members of the envelope. Parameters stay text until they are
+//! deserialized into a type of the user. Reading a typical message allocates nothing. Strings with escapes, batches, and values with many
+//! members or deep nesting do allocate. Messages are written straight into the buffer that the transport sends, and never contain a raw
+//! newline.
 //!
 //! ```
 //! use mcp_runtime_wire::{Incoming, ParseLimits, Parsed, RpcMessage, parse, response};

@@ -1,5 +1,5 @@
 //! JSON-RPC messages. The reading half parses requests, notifications, responses and batches, and reports texts that are none of these. The
-//! writing half writes the envelope, and other code writes the content.
+//! writing half writes the envelope, and closures of the caller write the content.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::{
 /// A JSON-RPC message, borrowed from its text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RpcMessage<'a> {
-    /// A call that is answered with a response.
+    /// A message that expects a response.
     Request {
         /// Id that the response carries.
         id: Id<'a>,
@@ -24,14 +24,14 @@ pub enum RpcMessage<'a> {
         /// The member `params`, if there is one.
         params: Option<&'a RpcParams<'a>>,
     },
-    /// A message without an answer.
+    /// A message that expects no response.
     Notification {
         /// Name of the method.
         method: Cow<'a, str>,
         /// The member `params`, if there is one.
         params: Option<&'a RpcParams<'a>>,
     },
-    /// The answer to a request of ours.
+    /// The response to a request that this process has sent.
     Response {
         /// Id of the request.
         id: Id<'a>,
@@ -47,7 +47,8 @@ pub struct Invalid<'a> {
     pub id: Option<Id<'a>>,
     /// Description of the problem, for the peer.
     pub reason: Cow<'static, str>,
-    /// Whether to send an error response. `false` for a text that looks like a notification or a response, because these get no response.
+    /// Whether to send an error response. `false` for a text that looks like a notification or a response, because JSON-RPC allows no
+    /// response to these.
     pub answer: bool,
 }
 
@@ -60,7 +61,7 @@ impl Invalid<'_> {
 
 const LONG_BATCH: &str = "the batch is too long";
 
-/// Content of one line or body.
+/// Content of one line of stdio or of one HTTP body.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incoming<'a> {
     /// A single message.
@@ -144,7 +145,7 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// Parses one text. The same pass validates the text and finds the members of the envelope. `parsed` must be a new value.
+/// Parses one text. The same pass validates the text and finds the members of the envelope. `parsed` must be a new [`Parsed`].
 ///
 /// # Errors
 ///
@@ -180,7 +181,7 @@ fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Scanned<ParsedText<'a>>
     Ok(if too_long { ParsedText::LongBatch } else { ParsedText::Batch(messages) })
 }
 
-/// Members of a message that JSON-RPC defines, with any values. Other members are skipped.
+/// Members of a message that JSON-RPC defines. Their values have not been checked, and other members are skipped.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope<'a> {
     pub(crate) jsonrpc: Option<Raw<'a>>,
@@ -189,7 +190,7 @@ pub(crate) struct Envelope<'a> {
     pub(crate) params: Option<RpcParams<'a>>,
     pub(crate) result: Option<Raw<'a>>,
     pub(crate) error: Option<Raw<'a>>,
-    /// First name that the message, or an object in it, has twice.
+    /// First name that occurs twice in the message or in an object of the message.
     pub(crate) duplicate: Option<DuplicateName<'a>>,
     /// Whether the message has a member that JSON-RPC does not define.
     has_unknown: bool,
@@ -219,7 +220,7 @@ impl<'a> Envelope<'a> {
     // Inlined, because it has one caller and runs for each member of each message.
     #[inline(always)]
     fn member(&mut self, scanner: &mut Scanner<'a>) -> Scanned<()> {
-        // Nearly every message has these members, and nearly every serializer writes them in this form.
+        // Nearly every message has these members, and nearly every serializer writes them in exactly this form.
         let (member, name) = if scanner.passes(r#""jsonrpc":"2.0""#) {
             if self.jsonrpc.replace(Raw::VERSION).is_some() {
                 scanner.note_duplicate("jsonrpc".into(), ObjectPlace::Message);
@@ -267,7 +268,7 @@ impl<'a> Envelope<'a> {
         }
         let id = self.id.and_then(Id::parse);
         let invalid = |reason: Cow<'static, str>| {
-            // If there are two ids, it is unknown which one the error response should carry.
+            // If the message has two ids, it is unknown which id the error response should carry.
             let id =
                 id.filter(|_| !self.duplicate.as_ref().is_some_and(|name| name.is_member("id")));
             let response = self.method.is_none() && (self.result.is_some() || self.error.is_some());

@@ -11,11 +11,11 @@ use crate::{
 
 /// Maximum number of parameters that are recorded. Most methods have no more.
 const MOST_PARAMS: usize = 5;
-/// Maximum number of members that are recorded for `arguments`, and for `_meta`. Most calls have no more in either of them.
+/// Maximum number of members that are recorded for `arguments`, and for `_meta`. Most calls have no more in either object.
 const MOST_NESTED: usize = 6;
 
-/// Text of a message's `params`, which is an object or an array. For an object, its members are recorded too, and those of `arguments` and
-/// `_meta` inside it.
+/// Parameters of a message: the text of `params`, which is an object or an array. For an object, the members are recorded too, and also the
+/// members of `arguments` and `_meta` inside the object.
 #[derive(Clone, Copy, Debug)]
 pub struct RpcParams<'a> {
     all: MemberIndex<'a, MOST_PARAMS>,
@@ -68,7 +68,7 @@ impl<'a> RpcParams<'a> {
         }
         let start = scanner.at();
         scanner.object(|scanner| {
-            // Most serializers write these two names in this form.
+            // Most serializers write these two names in exactly this form.
             let name = if scanner.passes(r#""name":"#) {
                 scanner.space();
                 Cow::Borrowed("name")
@@ -163,13 +163,13 @@ pub struct IndexedObject<'a> {
 impl<'a, const N: usize> MemberIndex<'a, N> {
     const UNKNOWN: usize = usize::MAX;
 
-    /// Creates an object without members. This is a function, because a constant would be copied to its destination.
+    /// Creates an object without members. A constant would be copied into place, so this is an inlined function.
     #[inline(always)]
     const fn empty() -> Self {
         Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: 0 }
     }
 
-    /// Reads the value at the cursor. `place` is its place in the message.
+    /// Reads the value at the cursor. `place` is the position of the value in the message.
     ///
     /// `usual` contains the names that most such objects begin with, in their usual order. The text is first compared with the name that is
     /// expected next, because this is cheaper than scanning a name.
@@ -267,7 +267,7 @@ impl<'a, const N: usize> MemberIndex<'a, N> {
 }
 
 impl<'a> IndexedObject<'a> {
-    /// Returns the members with these names, found in one pass. If several have one name, the last one counts.
+    /// Returns the members with these names, found in one pass. If several members have the same name, the last member counts.
     pub fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Raw<'a>>; N] {
         match self.members {
             Some(members) => find_each(members, names),

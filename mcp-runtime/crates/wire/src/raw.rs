@@ -1,4 +1,4 @@
-//! Text of one valid JSON value, which is read in place.
+//! Valid JSON values as text, which is read in place.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,8 +7,8 @@ use crate::search::{plain_until, space_until};
 
 /// Text of one valid JSON value, without whitespace around it.
 ///
-/// Reading never validates again. If [`Raw::trusted`] was given an invalid text, reading may return nonsense, but it neither panics nor
-/// runs forever.
+/// The methods do not validate the text again. If an invalid text was passed to [`Raw::trusted`], they may return wrong values, but they
+/// neither panic nor run forever.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Raw<'a>(&'a str);
 
@@ -68,13 +68,13 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Returns the members of an object in their order. Other values have none.
+    /// Returns the members of an object, in the order of the text. Other values have no members.
     #[inline]
     pub fn members(self) -> Members<'a> {
         Members(ValueCursor::inside(self, JsonKind::Object))
     }
 
-    /// Returns the elements of an array. Other values have none.
+    /// Returns the elements of an array. Other values have no elements.
     #[inline]
     pub fn elements(self) -> Elements<'a> {
         Elements(ValueCursor::inside(self, JsonKind::Array))
@@ -85,7 +85,7 @@ impl<'a> Raw<'a> {
         self.members().filter(|(key, _)| key == name).last().map(|(_, value)| value)
     }
 
-    /// Returns the members with these names, found in one pass. If several have one name, the last one counts.
+    /// Returns the members with these names, found in one pass. If several members have the same name, the last member counts.
     pub fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Raw<'a>>; N] {
         let mut found = [None; N];
         for (key, value) in self.members() {
@@ -114,7 +114,7 @@ impl<'a> Raw<'a> {
         self.0 == "null"
     }
 
-    /// Returns the value of `true` or `false`.
+    /// Returns the value of a boolean.
     #[inline]
     pub fn bool(self) -> Option<bool> {
         match self.0 {
@@ -124,17 +124,17 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Returns a number that is written as an integer, without fraction and exponent, and fits the type.
+    /// Returns the number if it is written as an integer, without fraction and exponent, and fits the type.
     pub fn u64(self) -> Option<u64> {
         self.0.parse().ok()
     }
 
-    /// Returns a number that is written as an integer, without fraction and exponent, and fits the type.
+    /// Returns the number if it is written as an integer, without fraction and exponent, and fits the type.
     pub fn i64(self) -> Option<i64> {
         self.0.parse().ok()
     }
 
-    /// Returns any number, rounded to the nearest `f64`.
+    /// Returns the number, rounded to the nearest `f64`.
     pub fn f64(self) -> Option<f64> {
         if self.kind() == JsonKind::Number { self.0.parse().ok() } else { None }
     }
@@ -176,7 +176,7 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Steps from value to value inside a container. The text is valid, so the separators need no check.
+/// Cursor that steps from value to value inside an array or an object. The text is valid, so the separators need no check.
 #[derive(Debug, Clone)]
 struct ValueCursor<'a> {
     text: &'a str,
@@ -274,7 +274,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Decodes the text between the quotes of a string. Its first `plain` bytes have no escape.
+/// Decodes the text between the quotes of a string. The first `plain` bytes contain no escape.
 #[cold]
 fn unescape(inner: &str, plain: usize) -> String {
     let mut decoded = String::with_capacity(inner.len());

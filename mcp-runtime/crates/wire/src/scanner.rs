@@ -1,8 +1,8 @@
 //! Validation of JSON: one value per text, as RFC 8259 defines it.
 //!
-//! A text is accepted exactly if `serde_json` reads it as a `Value`, so a later read into a type can only fail because of the value's
-//! shape. As in `serde_json`, two checks go beyond the grammar: escapes of unpaired surrogates and numbers beyond the range of `f64` are
-//! rejected. Only the depth limit differs from `serde_json`.
+//! The scanner accepts a text exactly if `serde_json` reads it as a `Value`. So a later deserialization into a type can fail only because
+//! of the value's shape. As in `serde_json`, two checks go beyond the grammar: escapes of unpaired surrogates and numbers beyond the range
+//! of `f64` are rejected. Only the depth limit differs from `serde_json`.
 
 use std::{borrow::Cow, fmt};
 
@@ -64,23 +64,23 @@ pub fn validate(bytes: &[u8], max_depth: usize) -> Result<Raw<'_>, Malformed> {
 pub(crate) struct Scanner<'a> {
     text: &'a str,
     at: usize,
-    /// Containers that the caller has opened through [`Scanner::object`] or [`Scanner::array`].
+    /// Number of containers that the caller has opened through [`Scanner::object`] or [`Scanner::array`].
     outside: usize,
     max_depth: usize,
     /// Reason of the last [`ScanFailed`].
     why: Option<Malformed>,
-    /// First name that an object has twice. This is valid JSON, but rejected in a message.
+    /// First name that occurs twice in one object. Such a text is valid JSON, but the message is rejected.
     duplicate: Option<DuplicateName<'a>>,
 }
 
-/// Error for a text that is not valid JSON. The reason stays in the scanner. This keeps the error small, because every step may return it.
+/// Error for a text that is not valid JSON. Every step may return this type, so it must be small: the scanner stores the reason.
 #[derive(Debug)]
 pub(crate) struct ScanFailed;
 
 pub(crate) type Scanned<T> = Result<T, ScanFailed>;
 
 impl<'a> Scanner<'a> {
-    /// Starts at the first byte that is not whitespace.
+    /// Creates a scanner whose cursor is at the first byte that is not whitespace.
     pub(crate) fn new(bytes: &'a [u8], max_depth: usize) -> Result<Self, Malformed> {
         match std::str::from_utf8(bytes) {
             Ok(text) => {
@@ -145,7 +145,7 @@ impl<'a> Scanner<'a> {
         Ok(name)
     }
 
-    /// Skips `text` if it comes next. Comparing a known text is cheaper than scanning it.
+    /// Skips `text` if it comes next. Returns whether the text was skipped. Comparing with a known text is cheaper than scanning.
     #[inline(always)]
     pub(crate) fn passes(&mut self, text: &str) -> bool {
         let next = self.text.as_bytes().get(self.at..self.at + text.len());
@@ -154,7 +154,7 @@ impl<'a> Scanner<'a> {
         is_next
     }
 
-    /// Skips the name of a member, up to its value, if the name is `name`.
+    /// Skips the name of a member, up to the member's value, if the name is `name`. Returns whether the name was skipped.
     #[inline]
     pub(crate) fn passes_key(&mut self, name: &str) -> bool {
         let start = self.at;
@@ -210,7 +210,7 @@ impl<'a> Scanner<'a> {
     fn container(&mut self) -> Scanned<Raw<'a>> {
         let start = self.at;
         let mut open = BracketStack::default();
-        // The names are created only for the first object that has members.
+        // The list of names is created only for the first object that has members.
         let mut names = None;
         loop {
             match self.peek() {
@@ -449,13 +449,13 @@ impl<'a> Scanner<'a> {
         Raw::validated(&self.text[start..end])
     }
 
-    /// Records that an object has a name twice. Only the first such name of a text is recorded.
+    /// Records a name that occurs twice in an object. Only the first such name of a text is recorded.
     #[cold]
     pub(crate) fn note_duplicate(&mut self, name: Cow<'a, str>, object: ObjectPlace) {
         self.duplicate.get_or_insert_with(|| DuplicateName::new(name, object));
     }
 
-    /// Takes the recorded name.
+    /// Removes and returns the recorded name.
     pub(crate) fn take_duplicate(&mut self) -> Option<DuplicateName<'a>> {
         self.duplicate.take()
     }
@@ -472,7 +472,7 @@ fn in_range(number: &str) -> bool {
     serde_json::from_str::<f64>(number).is_ok()
 }
 
-/// Kinds of the open containers, innermost last: one bit each, true for an object.
+/// Stack of the open containers, with one bit for each: 1 for an object, 0 for an array.
 #[derive(Default)]
 struct BracketStack {
     depth: usize,
@@ -513,9 +513,9 @@ impl BracketStack {
     }
 }
 
-/// Functions on values that need a scan.
+/// Functions that scan a text.
 impl<'a> Raw<'a> {
-    /// Wraps text that this process wrote itself. The text must be exactly one valid value with no whitespace around it.
+    /// Wraps text that this process has written itself. The text must be exactly one valid value, without whitespace around it.
     #[inline]
     pub fn trusted(text: &'a str) -> Self {
         debug_assert_eq!(
@@ -526,7 +526,7 @@ impl<'a> Raw<'a> {
         Raw::validated(text)
     }
 
-    /// Returns a name that some object in this value has twice.
+    /// Returns a name that occurs twice in one object of this value, if there is one.
     pub fn duplicate_name(self) -> Option<DuplicateName<'a>> {
         let mut scanner = Scanner::new(self.as_str().as_bytes(), usize::MAX).ok()?;
         scanner.value().ok()?;

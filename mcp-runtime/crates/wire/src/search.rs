@@ -12,7 +12,7 @@ const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 ///
 /// Eight bytes are compared together. A borrow in the subtractions can only flag bytes above a true hit, so the lowest flag is always
 /// right.
-// Not inlined, because it has many callers. Its only call is the last thing it does, so it needs no stack frame.
+// Not inlined, because the function has many callers. Its only call is a tail call, so the function needs no stack frame.
 #[inline(never)]
 pub(crate) fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     let long = at + LONG;
@@ -26,7 +26,7 @@ pub(crate) fn plain_until(bytes: &[u8], mut at: usize) -> usize {
             return long_plain_until(bytes, at);
         }
     }
-    // The last eight bytes, without those that have been compared already.
+    // Compares the last eight bytes, without the bytes that have been compared already.
     if let Some(word) = bytes.last_chunk::<8>()
         && at < bytes.len()
     {
@@ -57,7 +57,7 @@ fn long_plain_until(bytes: &[u8], at: usize) -> usize {
 /// Returns the high bit of each byte of `word` that cannot stand for itself. Bits above the lowest one may be false hits.
 #[inline]
 fn specials(word: u64) -> u64 {
-    // With its second bit flipped, a quote comes right after the control characters, and no other byte comes between them.
+    // With the second bit flipped, a quote is 0x20 and the control characters are still below 0x20. So one comparison finds both.
     let quotes_and_controls = word ^ (ONES * 2);
     let backslash = word ^ (ONES * b'\\' as u64);
     let hits = (quotes_and_controls.wrapping_sub(ONES * 0x21) & !quotes_and_controls)
@@ -65,7 +65,7 @@ fn specials(word: u64) -> u64 {
     hits & HIGH
 }
 
-/// Returns the index of the first byte from `at` on that is no JSON whitespace.
+/// Returns the index of the first byte from `at` on that is not JSON whitespace.
 #[inline]
 pub(crate) fn space_until(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {

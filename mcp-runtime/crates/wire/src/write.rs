@@ -1,7 +1,7 @@
 //! Writing JSON into the outgoing buffer.
 //!
-//! Only the serialization of a user's type can fail. In this case the buffer keeps its earlier content. No function writes a raw newline,
-//! because a message is one line on stdio and one `data:` field in an event stream (rule STDIO-01).
+//! Only the serialization of a user's type can fail. The buffer then keeps its earlier content. No function writes a raw newline, because a
+//! message is one line on stdio and one `data:` field in an event stream (rule STDIO-01).
 
 use serde::Serialize;
 
@@ -73,7 +73,7 @@ pub fn f64(out: &mut Vec<u8>, number: f64) {
 ///
 /// # Errors
 ///
-/// Returns an error if the type's own `Serialize` fails, or if a map key is not a string. Nothing is written then.
+/// Returns an error if the type's own `Serialize` fails, or if a map key is not a string. In both cases the buffer stays unchanged.
 pub fn value<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<(), serde_json::Error> {
     let start = out.len();
     match serde_json::to_writer(&mut *out, value) {
@@ -88,8 +88,8 @@ pub fn value<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<(), 
     }
 }
 
-/// Replaces raw newlines by spaces. In valid JSON they only occur between tokens, where a space means the same. Such newlines come from
-/// text that a client sent, or from a `RawValue` inside a user's type.
+/// Replaces raw newlines with spaces. In valid JSON, raw newlines occur only between tokens, where a space means the same. They come from
+/// text that a client has sent, or from a `RawValue` inside a user's type.
 fn one_line(json: &mut [u8]) {
     for byte in json {
         *byte = if matches!(*byte, b'\n' | b'\r') { b' ' } else { *byte };
@@ -167,7 +167,7 @@ impl<'o> ObjectWriter<'o> {
         self
     }
 
-    /// Writes a member whose value is JSON text already.
+    /// Writes a member whose value is given as JSON text.
     #[inline]
     pub fn raw(&mut self, name: &'static str, text: &str) -> &mut Self {
         raw(self.key(name), text);
@@ -251,7 +251,7 @@ impl Drop for ObjectWriter<'_> {
     }
 }
 
-/// An array that is being written. It is closed like an [`ObjectWriter`].
+/// An array that is being written. The array is closed by [`ArrayWriter::end`] or when the writer is dropped.
 #[derive(Debug)]
 pub struct ArrayWriter<'o> {
     out: &'o mut Vec<u8>,

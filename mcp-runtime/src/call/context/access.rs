@@ -11,7 +11,20 @@ use crate::{
     item::template::UriTemplate,
 };
 
-/// A caller's access to an item, as a [`Policy`] sees it.
+/// Caller's access to an item, as a [`Policy`] sees it.
+///
+/// ```
+/// use mcp_runtime::auth::{Access, Authorization};
+///
+/// /// Lets callers use only their own files.
+/// fn own_files(caller: &Authorization, access: &Access<'_>) -> bool {
+///     let user = access.argument::<String>("user");
+///     access.is_listing() || user.as_deref() == Some(caller.principal().as_str())
+/// }
+///
+/// let server = mcp_runtime::server!().policy(own_files);
+/// # let _ = server;
+/// ```
 pub struct Access<'a> {
     pub(crate) kind: &'static str,
     pub(crate) item: &'a str,
@@ -45,24 +58,25 @@ impl<'a> Access<'a> {
         self.item
     }
 
-    /// Returns the URI that is read or subscribed to, as the client has written it.
+    /// Returns the URI that the client reads or subscribes to, as the client has written it. `None` for tools and prompts, and while a
+    /// template is listed.
     ///
-    /// `note://%61da/1` names the same resource as `note://ada/1`, so base the decision on [`argument`](Self::argument). `None` for tools
-    /// and prompts, and while a template is listed.
+    /// Base decisions on [`argument`](Self::argument) instead, because a URI can be written in several ways: `note://%61da/1` names the
+    /// same resource as `note://ada/1`.
     pub fn uri(&self) -> Option<&str> {
         self.uri
     }
 
-    /// Returns whether the caller only lists the item, or completes one of its arguments. The access has no arguments then. The policy is
-    /// asked again when the caller uses the item.
+    /// Returns whether the caller only lists the item, or completes one of its arguments. Such an access has no arguments. The server calls
+    /// the policy again when the caller uses the item.
     pub fn is_listing(&self) -> bool {
         self.is_listing
     }
 
-    /// Returns an argument of the call, or a variable of the URI that is read, as a `T`. `None` if the argument is missing, and while
+    /// Returns an argument of the call as a `T`, or a variable of the URI. `None` if the argument is missing, and while
     /// [listing](Self::is_listing).
     ///
-    /// If the argument is not a `T`, the call is rejected, even if the policy allows it.
+    /// If the argument cannot be read as a `T`, the server rejects the call, even if the policy returns `true`.
     pub fn argument<T: DeserializeOwned + 'static>(&self, name: &str) -> Option<T> {
         let read = match self.given {
             AccessArguments::None => return None,
@@ -72,7 +86,7 @@ impl<'a> Access<'a> {
                 json::read(raw, strict).map(|(value, _)| value)
             }
             AccessArguments::Texts(arguments) => {
-                // As for the prompt's handler, `null` counts as missing, even after another value of the same name.
+                // As in the arguments of the prompt's handler, `null` counts as missing, even after another value of the same name.
                 let given =
                     arguments.members().filter(|member| member.0 == name && !member.1.is_null());
                 let raw = given.last()?.1;
@@ -102,10 +116,11 @@ impl fmt::Debug for Access<'_> {
     }
 }
 
-/// Decides which callers may use an item.
+/// Function that decides which callers may use an item.
 ///
-/// Set it with `#[tool(auth(…))]` or [`Tool::auth`](crate::Tool::auth), or with [`Builder::policy`](crate::Builder::policy) for all items.
-/// A policy is a function or closure of the caller and the access:
+/// Set a policy with `#[tool(auth(…))]` or [`Tool::auth`](crate::Tool::auth), or with [`Builder::policy`](crate::Builder::policy) for all
+/// items. If the scopes of the token are enough for the decision, use `#[tool(scopes(…))]` instead. A policy is a function or closure that
+/// takes the caller and the access:
 ///
 /// ```
 /// use mcp_runtime::{auth::{Access, Authorization}, prelude::*};
@@ -115,20 +130,22 @@ impl fmt::Debug for Access<'_> {
 ///     access.is_listing() || owner.as_deref() == Some(caller.principal().as_str())
 /// }
 ///
-/// /// Reads the notes of somebody.
+/// /// Returns the notes of a user.
 /// #[tool(auth(own_notes))]
 /// fn notes(owner: &str) -> String {
 ///     format!("what {owner} wrote")
 /// }
 ///
-/// /// Ends the server's day.
+/// /// Closes the shop.
 /// #[tool(auth(|caller, _| caller.has_scope("admin")))]
 /// fn close() {}
 /// # fn main() {}
 /// ```
 ///
-/// The server calls the policy after it has checked the scopes, and before the handler runs. It also calls the policy once for each item
-/// of a list, so the policy must return at once. Anonymous callers never reach the policy: they are asked for a token.
+/// The server calls the policy after it has checked the scopes, and before the handler runs. A caller for whom the policy returns `false`
+/// gets status 403. An anonymous caller gets status 401, and the policy is not called. Over stdio there are no policies.
+///
+/// The server also calls the policy for each item of a list, so the policy must not block.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot decide who may use an item",
     label = "not a function that takes a caller and an access, and returns `bool`",
@@ -139,7 +156,7 @@ pub trait Policy: Fn(&Authorization, &Access<'_>) -> bool + Send + Sync + 'stati
 #[diagnostic::do_not_recommend]
 impl<F: Fn(&Authorization, &Access<'_>) -> bool + Send + Sync + 'static> Policy for F {}
 
-/// Calls a policy, in generated code. The bound is on the parameter itself, so that the compiler knows the argument types of a closure.
+/// Calls a policy. Generated code calls this function, so that the bound `Policy` tells the compiler the argument types of a closure.
 pub fn decide(policy: impl Policy, caller: &Authorization, access: &Access<'_>) -> bool {
     policy(caller, access)
 }

@@ -19,10 +19,33 @@ use crate::{
     },
 };
 
-/// A question to the client. The future resolves to the answer.
+/// Future of the answer to a question, returned by the methods of [`Context`] that ask.
 ///
-/// The question is asked at once, before the future is polled. So several questions can be open at the same time, with `tokio::join!` or
-/// [`Context::ask_all`].
+/// The question is asked when the future is created, not when it is first polled. So several questions can be open at once: pass them to
+/// [`Context::ask_all`] or `tokio::join!`.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// #[form]
+/// struct Name {
+///     name: String,
+/// }
+///
+/// /// Greets the user.
+/// #[tool]
+/// async fn greet(user: Elicit) -> Result<String> {
+///     let question = user.form::<Name>("name", "What is your name?");
+///     let answer = question.await?;
+///     Ok(format!("Hello, {}!", answer.name))
+/// }
+/// # fn main() {}
+/// ```
+///
+/// # Cancel safety
+/// Not cancel safe: a future that is dropped loses its answer. Before protocol revision 2026-07-28, and in tasks, the server then withdraws
+/// the question. Under protocol revision 2026-07-28 the client may still get the question. To keep the question open in `select!`, poll the
+/// future by mutable reference.
 #[must_use = "the answer comes with `.await`"]
 pub struct Asked<T>(Pin<Box<dyn Future<Output = T> + Send>>);
 
@@ -47,23 +70,27 @@ impl<T> fmt::Debug for Asked<T> {
 }
 
 impl Context {
-    /// Asks the user to fill in a form (client/elicitation), and waits for the answer.
+    /// Asks the user to fill in a form. The future resolves to the answer.
     ///
-    /// The `key` names the question within this call. It must be the same each time the function runs with the same arguments, and no other
-    /// question of the call may use it. Under protocol revision 2026-07-28 the question ends the call, and the function **runs again from
-    /// the top** with the answer. Use [`Context::once`] for work that must not be repeated.
+    /// The `key` identifies the question within this call. It must be the same each time the function runs with the same arguments, and
+    /// each question of the call needs a key of its own. Under protocol revision 2026-07-28 the question ends the call, and the function
+    /// **runs again from the top** with the answer. Use [`Context::once`] for work that must not be repeated.
+    ///
+    /// The timeout of the handler is paused while the question is open. Before protocol revision 2026-07-28, a question outside of a task
+    /// fails after [`Limits::question_time`](crate::limits::Limits::question_time) (default: 10 minutes). Under protocol revision
+    /// 2026-07-28, the user has to answer within [`Builder::state_lifetime`](crate::Builder::state_lifetime) (default: 15 minutes).
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
-    /// /// Whether to go on.
+    /// /// Permission of the user.
     /// #[form]
     /// struct Consent {
-    ///     /// Put it into service
+    ///     /// Deploy this version
     ///     deploy: bool,
     /// }
     ///
-    /// /// Puts a version into service, if the user agrees.
+    /// /// Deploys a version, if the user agrees.
     /// #[tool(destructive, asks(elicitation))]
     /// async fn deploy(ctx: &Context, version: &str) -> Result<String> {
     ///     let consent: Consent = ctx.elicit("consent", format!("Deploy {version}?")).await?;
@@ -72,10 +99,13 @@ impl Context {
     /// # fn main() {}
     /// ```
     ///
-    /// Under protocol revision 2026-07-28 the server asks again if the answer does not fit the form or the type (70,000 in a `u16`). It
-    /// then appends the reason to the message. An answer counts only for the question that it was given to. If the function runs again
-    /// with another message for the same key, the server asks again. If a part of the message changes from run to run, such as the time,
-    /// get that part from [`Context::once`].
+    /// Under protocol revision 2026-07-28 the server asks again in two cases:
+    ///
+    /// - The answer does not fit the form or the type, for example 70,000 for a `u16`. The server then appends the reason to the message.
+    /// - The function runs again with another message for the same key. An answer counts only for the question that it was given to. If a
+    ///   part of the message changes from run to run, such as the time, compute that part in [`Context::once`].
+    ///
+    /// Specification: Client features, Elicitation.
     ///
     /// # Errors
     /// Fails with [`Unanswered`] if the user declines or cancels, or if the client cannot be asked (protocol revisions 2024-11-05 and
@@ -96,9 +126,10 @@ impl Context {
         })
     }
 
-    /// Sends the user to a page, for example to pay or to log in (client/elicitation, URL mode; protocol revision 2025-11-25 and later).
+    /// Asks the user to visit a page. The future resolves when the user agrees (protocol revision 2025-11-25 and later).
     ///
-    /// Waits until the user agrees to go there. The answer does not tell what happened on the page.
+    /// The result does not say what happened on the page. If the call cannot continue before the user has been there, use
+    /// [`require_url`](Context::require_url).
     ///
     /// The address is an absolute http or https URL without a user name. Clients expect https, except for a page on the user's own machine
     /// (`localhost`). Other people may read the address, so it must not contain data about the user, and must not grant access by itself.
@@ -116,6 +147,8 @@ impl Context {
     /// # fn main() {}
     /// ```
     ///
+    /// Specification: Client features, Elicitation, URL mode.
+    ///
     /// # Errors
     /// Fails with [`Unanswered`] if the user declines or cancels, or if the client cannot be asked. An invalid address is an internal
     /// error, and the client is not asked.
@@ -132,19 +165,26 @@ impl Context {
 
     /// Sends the user to a page before the call can continue, for example to pay or to log in.
     ///
-    /// Call it when the function finds that a step is missing, for example that an order is not paid. Return the resulting [`Unanswered`]
-    /// as the error of the function. It tells the client about the page.
+    /// Call this method when the function finds that a step is missing, for example that an order is not paid. Return the resulting
+    /// [`Unanswered`] as the error of the function, because this error tells the client about the page. The rules for the address are the
+    /// same as for [`elicit_url`](Context::elicit_url).
     ///
-    /// The client sends the user to the page and repeats the call, and the function checks again. This repeats until the check succeeds.
-    /// When the user is done, call [`Handle::url_completed`](crate::Handle::url_completed): it notifies the clients that can wait for
-    /// this. The rules for the address are the same as for [`elicit_url`](Context::elicit_url).
+    /// The client sends the user to the page and repeats the call, and the function checks again. This continues until the check succeeds.
+    /// When the user is done, call [`Handle::url_completed`](crate::Handle::url_completed), which notifies the clients that can wait for
+    /// the event.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
-    /// # struct Orders;
-    /// # impl Orders { fn is_paid(&self, _: u32) -> bool { true } }
     ///
-    /// /// Books the table of a paid order.
+    /// struct Orders;
+    ///
+    /// impl Orders {
+    ///     fn is_paid(&self, order: u32) -> bool {
+    ///         order < 1000
+    ///     }
+    /// }
+    ///
+    /// /// Books a table for a paid order.
     /// #[tool]
     /// async fn book(ctx: &Context, order: u32, orders: &Orders) -> Result<String> {
     ///     if !orders.is_paid(order) {
@@ -159,10 +199,12 @@ impl Context {
     /// The result is [`Unanswered::Declined`] or [`Unanswered::Cancelled`] if the user refuses to visit the page, and
     /// [`Unanswered::Failed`] otherwise:
     ///
-    /// - Under protocol revision 2025-11-25 the error (JSON-RPC error -32042) sends the user to the page. A client that cannot send users
-    ///   to pages gets a message with the address, which the model can pass on.
-    /// - Under protocol revision 2026-07-28 such a client gets error -32021, which does not contain the address. If the model should get
-    ///   the address, check `ctx.client().can("elicitation.url")` first.
+    /// - Under protocol revision 2025-11-25 the client gets JSON-RPC error -32042, which sends the user to the page. A client that cannot
+    ///   send users to pages gets a message with the address, which the model can pass on.
+    /// - Under protocol revision 2026-07-28 a client that cannot send users to pages gets error -32021 without the address. If the model
+    ///   should get the address, check `ctx.client().can("elicitation.url")` first.
+    ///
+    /// Specification: Client features, Elicitation, URL mode.
     pub fn require_url(
         &self,
         key: impl Into<String>,
@@ -181,10 +223,27 @@ impl Context {
         })
     }
 
-    /// Asks the client's model (client/sampling).
+    /// Asks the client's model. The future resolves to the model's answer.
+    ///
+    /// The `key` has the same rules as in [`elicit`](Context::elicit). The client decides which model answers, and may show the
+    /// conversation to the user first.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Summarizes a text.
+    /// #[tool(read_only, asks(sampling))]
+    /// async fn summarize(ctx: &Context, text: &str) -> Result<String> {
+    ///     let question = Sampling::ask(format!("Summarize this text: {text}"), 200);
+    ///     Ok(ctx.sample("summary", question).await?.text())
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Specification: Client features, Sampling.
     ///
     /// # Errors
-    /// Fails if the client cannot be asked, or does not answer.
+    /// Fails if the client cannot be asked or does not answer. An invalid conversation is an internal error.
     pub fn sample(&self, key: impl Into<String>, sampling: Sampling) -> Asked<Result<Sampled>> {
         let checked = sampling.check().map_err(Error::internal);
         let asking = self.ask(key.into(), Question::Sample(sampling.into()));
@@ -195,37 +254,61 @@ impl Context {
         })
     }
 
-    /// Asks which directories the user works in (client/roots).
+    /// Asks the client which directories the user works in.
     ///
-    /// The list is a claim of the client, and grants no permission. The server asks the client once for each call, however often the
-    /// function asks. In a session whose client reports changes of the roots, the server asks again only after a change.
+    /// The list is a claim of the client, and grants no permission. The server asks the client only once per call, even if the function
+    /// asks several times. In a session whose client reports changes of the roots, the server asks again only after a change.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Counts the directories that the user works in.
+    /// #[tool(read_only, asks(roots))]
+    /// async fn count_roots(ctx: &Context) -> Result<usize> {
+    ///     Ok(ctx.roots().await?.len())
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Specification: Client features, Roots.
     ///
     /// # Errors
-    /// Fails if the client cannot be asked, or does not answer.
+    /// Fails if the client cannot be asked or does not answer.
     pub fn roots(&self) -> Asked<Result<Vec<Root>>> {
         let asking = self.ask("client_roots".to_owned(), Question::Roots);
         Asked::new(async move { read_roots(Raw::trusted(&asking.await?)).map_err(Error::msg) })
     }
 
-    /// Waits for the answers to several questions. The client gets the questions together: under protocol revision 2026-07-28 in one round.
+    /// Waits for the answers to several questions.
+    ///
+    /// The client gets the questions together, under protocol revision 2026-07-28 in one round.
     ///
     /// ```
-    /// # use mcp_runtime::prelude::*;
-    /// # #[form] struct Name { name: String }
-    /// # #[form] struct Place { place: String }
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// #[form]
+    /// struct Name {
+    ///     name: String,
+    /// }
+    ///
+    /// #[form]
+    /// struct Home {
+    ///     town: String,
+    /// }
+    ///
     /// /// Introduces the user.
     /// #[tool(asks(elicitation))]
     /// async fn introduce(ctx: &Context) -> Result<String> {
     ///     let name = ctx.elicit::<Name>("name", "What is your name?");
-    ///     let place = ctx.elicit::<Place>("place", "Where do you live?");
-    ///     let (name, place) = ctx.ask_all((name, place)).await;
-    ///     Ok(format!("{} of {}", name?.name, place?.place))
+    ///     let home = ctx.elicit::<Home>("home", "Where do you live?");
+    ///     let (name, home) = ctx.ask_all((name, home)).await;
+    ///     Ok(format!("{} from {}", name?.name, home?.town))
     /// }
     /// # fn main() {}
     /// ```
     ///
-    /// Other futures that the function polls at the same time, with `tokio::join!` or `select!`, are dropped when a question ends the call.
-    /// They start again in the next round. Only work in [`Context::once`] is completed first.
+    /// Under protocol revision 2026-07-28 a question ends the call. Other futures that the function polls at the same time, with
+    /// `tokio::join!` or `select!`, are dropped then, and start again in the next round. Only work in [`Context::once`] is completed first.
     pub fn ask_all<Q: AskAll>(&self, questions: Q) -> Asked<Q::Answers> {
         questions.answers()
     }
@@ -253,7 +336,7 @@ impl Context {
             return failed(Error::internal(text));
         };
         let mut asking = asker.ask(&key, question);
-        // The question may come from another task than the handler's. The handler's task must be woken, so that it sees the question.
+        // This may run in another task than the handler. The handler's task must be woken, so that it notices the question.
         self.wake();
         let context = self.clone();
         Box::pin(async move {
@@ -266,7 +349,7 @@ impl Context {
                 ready => ready,
             })
             .await;
-            // Only the author reads internal errors, so they name the location of the item in the source.
+            // Internal errors are for the author, so they name the source location of the item.
             answer.map_err(|error| match error.kind() {
                 ErrorKind::Internal => context.fault(error.message()),
                 _ => error,
@@ -297,7 +380,30 @@ fn wrong(why: String) -> Unanswered {
     Unanswered::Failed(Error::msg(format_args!("the client's answer cannot be used: {why}")))
 }
 
-/// Several questions at once: a tuple of two to four, or a `Vec`.
+/// Group of questions for [`Context::ask_all`]: a tuple of two to four, or a `Vec` of questions with the same type of answer.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// #[form]
+/// struct Rating {
+///     #[arg(range(1..=5))]
+///     stars: u8,
+/// }
+///
+/// /// Asks the user to rate each of the books.
+/// #[tool(asks(elicitation))]
+/// async fn rate(ctx: &Context, books: Vec<String>) -> Result<u32> {
+///     let questions: Vec<_> =
+///         books.iter().map(|book| ctx.elicit::<Rating>(book, format!("How do you rate {book}?"))).collect();
+///     let mut sum = 0;
+///     for rating in ctx.ask_all(questions).await {
+///         sum += u32::from(rating?.stars);
+///     }
+///     Ok(sum)
+/// }
+/// # fn main() {}
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a group of questions",
     label = "neither a tuple of two to four questions nor a `Vec` of questions",
@@ -311,7 +417,7 @@ pub trait AskAll {
     fn answers(self) -> Asked<Self::Answers>;
 }
 
-/// A question, and its answer once it has come.
+/// Question with its answer, once the answer has arrived.
 struct AnswerSlot<T> {
     asked: Asked<T>,
     answer: Option<T>,

@@ -16,7 +16,10 @@ use crate::{
     model::millis,
 };
 
-/// A caller, as verified by a [`TokenVerifier`](crate::auth::TokenVerifier). Handlers see it as [`Auth`](crate::auth::Auth).
+/// Verified caller: its principal, the scopes that it has been granted, and its claims.
+///
+/// A [`TokenVerifier`](crate::auth::TokenVerifier) returns an `Authorization` for a valid access token. Policies get the `Authorization`
+/// itself, and handlers take [`Auth`](crate::auth::Auth) as a parameter.
 ///
 /// ```
 /// use mcp_runtime::auth::Authorization;
@@ -30,8 +33,10 @@ use crate::{
 /// assert!(ada.has_scope("notes:read"));
 /// ```
 ///
-/// Instead of a verifier, middleware of the surrounding application may insert an `Authorization` into the extensions of the HTTP
-/// request. The request then belongs to the principal of the `Authorization`, unless the extensions also contain a [`Principal`].
+/// Instead of a verifier, middleware of the surrounding application may insert an `Authorization` into the extensions of the HTTP request.
+/// The request then belongs to the principal of the `Authorization`, unless the extensions also contain a [`Principal`].
+///
+/// Specification: Base protocol, Authorization.
 #[derive(Clone)]
 pub struct Authorization {
     principal: Principal,
@@ -59,7 +64,8 @@ enum CallerClaims {
 const DEEPEST: usize = 128;
 
 impl Authorization {
-    /// Creates the authorization of the principal with this name, which must be unique. Callers with an empty name are rejected.
+    /// Creates the authorization of the principal with this name, which must be unique among callers. The server rejects a caller with an
+    /// empty name.
     pub fn new(principal: impl Into<Arc<str>>) -> Self {
         let principal = Principal::new(principal);
         Self {
@@ -73,28 +79,33 @@ impl Authorization {
         }
     }
 
-    /// Sets the scopes that the caller has been granted.
+    /// Sets the scopes that the caller has been granted. Default: none.
     #[must_use]
     pub fn scopes<S: Into<Box<str>>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets further data about the caller. Handlers take it as [`Auth<T>`](crate::auth::Auth).
+    /// Sets further data about the caller, which handlers get as [`Auth<T>`](crate::auth::Auth).
+    ///
+    /// A stored task that continues after a restart of the server has lost this data. [`claims_json`](Self::claims_json) survives a
+    /// restart.
     #[must_use]
     pub fn claims<T: Send + Sync + 'static>(mut self, claims: T) -> Self {
         self.claims = CallerClaims::Typed(Arc::new(claims));
         self
     }
 
-    /// Sets the claims as the text of a JSON object, such as the payload of a token. [`Auth<T>`](crate::auth::Auth) reads a `T` from it.
+    /// Sets the claims as the text of a JSON object, such as the payload of a token. [`Auth<T>`](crate::auth::Auth) deserializes a `T` from
+    /// the text.
     #[must_use]
     pub fn claims_json(mut self, claims: impl Into<Arc<str>>) -> Self {
         self.claims = CallerClaims::Json(claims.into());
         self
     }
 
-    /// Sets the time at which the token expires. The server rejects the token from then on, however long the verifier caches it.
+    /// Sets the time at which the token expires. From then on the server rejects the token, even if the verifier has cached it. By default
+    /// the token does not expire.
     #[must_use]
     pub fn expires(mut self, at: SystemTime) -> Self {
         self.expires = Some(at);
@@ -152,8 +163,8 @@ impl Authorization {
         self
     }
 
-    /// Returns the access token of the upstream provider, for requests to that provider in the caller's name. `None` unless the server
-    /// uses `Upstream::hand_over`.
+    /// Returns the access token of the upstream provider, for requests to that provider on behalf of the caller. `None` if the server does
+    /// not use `Upstream::hand_over`.
     pub fn upstream_token(&self) -> Option<&str> {
         self.upstream.as_deref()
     }
@@ -201,12 +212,12 @@ impl Authorization {
         Some(authorization)
     }
 
-    /// Reads the claims as a `C`. An `IgnoredAny` reads no claims.
+    /// Reads the claims as a `C`.
     pub(crate) fn read_claims<C: DeserializeOwned + Send + Sync + 'static>(
         &self,
     ) -> Result<Arc<C>> {
         let text = match &self.claims {
-            // A plain `Auth` reads no claims.
+            // A plain `Auth` is an `Auth<IgnoredAny>`, and needs no claims.
             _ if TypeId::of::<C>() == TypeId::of::<IgnoredAny>() => "null",
             CallerClaims::Typed(claims) => {
                 return claims.clone().downcast().map_err(|_| {
@@ -265,11 +276,11 @@ impl Hierarchy {
         (!self.implied.is_empty()).then(|| Arc::new(self.clone()))
     }
 
-    /// Returns whether a granted scope is `needed`, or implies it directly or through other scopes.
+    /// Returns whether a granted scope is `needed`, or implies `needed` directly or through other scopes.
     pub(crate) fn satisfies(&self, is_granted: impl Fn(&str) -> bool, needed: &str) -> bool {
         let mut reached = vec![needed];
         let mut position = 0;
-        // The list grows during the walk. Each scope is added once, so that cycles end.
+        // The list grows during the loop. Each scope is added once, so the loop ends even if the hierarchy has a cycle.
         while let Some(narrow) = reached.get(position).copied() {
             position += 1;
             if is_granted(narrow) {

@@ -57,7 +57,8 @@ impl Environment {
         Self { states, blocking: AtomicUsize::new(0), max_blocking }
     }
 
-    /// Returns a permit for one blocking job, or `None` if all are taken. A job whose call was given up keeps its permit until it ends.
+    /// Returns a permit for one blocking job, or `None` if all permits are taken. A job keeps its permit until it ends, even if its call
+    /// was cancelled or has timed out before.
     pub(crate) fn blocking_permit(self: &Arc<Self>) -> Option<BlockingPermit> {
         let taken = self.blocking.fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| {
             (taken < self.max_blocking).then_some(taken + 1)
@@ -79,11 +80,11 @@ impl Drop for BlockingPermit {
     }
 }
 
-/// The caller, and the options of the request besides the operation.
+/// Caller of an operation, and the options of its request.
 #[derive(Clone, Default)]
 pub(crate) struct Caller {
     pub(crate) client: Arc<ClientInfo>,
-    /// The request's `_meta` as JSON text. Kept only for items that can ask for it.
+    /// The request's `_meta` as JSON text. Stored only for items that can read it.
     pub(crate) meta: Option<Box<str>>,
     /// Transport data of the request.
     #[cfg_attr(
@@ -91,11 +92,11 @@ pub(crate) struct Caller {
         allow(dead_code, reason = "only HTTP requests have more to say")
     )]
     pub(crate) carrier: Carrier,
-    /// Channel for reports and log events. `None` if only the answer can be sent.
+    /// Channel for progress reports and log events. `None` if only the answer can be sent.
     pub(crate) channel: Option<Arc<dyn Channel>>,
     /// Handles questions to the client. `None` for items that ask no questions.
     pub(crate) asker: Option<Arc<dyn Asker>>,
-    /// Turns the call into a task. `None` if it cannot become one.
+    /// Turns the call into a task. `None` if the call cannot become a task.
     pub(crate) task: Option<Arc<dyn TaskBegin>>,
     /// Source location of the item, for errors that only the author reads.
     pub(crate) origin: Option<&'static SourceLocation>,
@@ -103,7 +104,7 @@ pub(crate) struct Caller {
     pub(crate) wants_progress: bool,
     /// Least severe level of log events that the client wants for this call.
     pub(crate) log_level: Option<Level>,
-    /// Outer call, if this call runs under `around`. Both end together and share their reports.
+    /// Outer call, if this call runs under `around`. The two calls end together and share their progress reports.
     pub(crate) outer: Option<Context>,
 }
 
@@ -125,14 +126,19 @@ impl Caller {
     }
 }
 
-/// Context of the call that a handler runs for. A handler takes it as a parameter `&Context`.
+/// Context of the call that a handler runs for, as the parameter `&Context`.
 ///
-/// A clone may outlive the call. Reports through it are dropped after the answer has been sent.
+/// The context gives access to the client, the caller and the shared state. Handlers use it to report [progress](Self::progress), to notice
+/// [cancellation](Self::cancel), and to ask questions during the call: [`elicit`](Self::elicit), [`elicit_url`](Self::elicit_url),
+/// [`sample`](Self::sample) and [`roots`](Self::roots). A handler that needs only one of these can take [`Progress`](crate::Progress),
+/// [`Cancel`](crate::Cancel), [`Client`](crate::extract::Client) or [`Elicit`](crate::elicitation::Elicit) instead.
+///
+/// A clone may outlive the call. The server drops reports that the clone sends after the answer.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
-/// /// Says who is asking.
+/// /// Returns the name of the client.
 /// #[tool]
 /// fn whoami(ctx: &Context) -> String {
 ///     ctx.client().name.clone()
@@ -154,9 +160,9 @@ pub(crate) struct CallState {
     /// Whether the call has ended. No message may follow the answer.
     pub(crate) over: AtomicBool,
     pub(crate) progress: Mutex<ProgressState>,
-    /// Boxed, because few handlers use it.
+    /// Boxed, because few handlers use `once`.
     pub(super) onces: OnceLock<Box<Mutex<Onces>>>,
-    /// The call's share of limits. Blocking work keeps it beyond the end of the call.
+    /// The call's share of limits. Blocking work keeps the share beyond the end of the call.
     reservation: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
@@ -181,7 +187,7 @@ impl Context {
         let _ = self.0.reservation.set(reservation);
     }
 
-    /// Returns the share of limits, for work that cannot be stopped when the call is given up.
+    /// Returns the share of limits, for work that continues after the call was cancelled or has timed out.
     pub(crate) fn reservation(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         let own = self.0.reservation.get().and_then(Weak::upgrade);
         own.or_else(|| self.0.caller.outer.as_ref()?.reservation())
@@ -192,14 +198,16 @@ impl Context {
         &self.0.caller.client
     }
 
-    /// Returns the request's `_meta`. Empty if there is none.
+    /// Returns the request's `_meta`, or an empty object if there is none.
     pub fn meta(&self) -> Meta {
         let text = self.0.caller.meta.as_deref();
         Meta(text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
     }
 
-    /// Returns the shared state of type `T`, if the server has it. The server checks at its start that it has the state for every
-    /// parameter `&T` and `State<T>`. It cannot check the calls of this method.
+    /// Returns the shared state of type `T`, or `None` if the server has no such state.
+    ///
+    /// Prefer a parameter `&T` or [`State<T>`](crate::State). The server checks when it is built that it has the state for all parameters,
+    /// but it cannot check calls of this method.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.0.environment.states.get()
     }
@@ -209,7 +217,7 @@ impl Context {
         self.0.uri.as_deref()
     }
 
-    /// Returns the name of the principal that calls, if it is known.
+    /// Returns the name of the calling [`Principal`](crate::auth::Principal). `None` if the caller is anonymous.
     pub fn principal(&self) -> Option<&str> {
         Some(self.0.caller.carrier.principal()).filter(|name| !name.is_empty())
     }
@@ -219,15 +227,15 @@ impl Context {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Ends the call: nothing more is sent for it.
+    /// Marks the call as ended. No message is sent for the call after that.
     pub(crate) fn close(&self) {
         self.0.over.store(true, Ordering::Release);
         if self.0.caller.task.is_some() {
-            // The handler may be waiting for a task to begin.
+            // Wakes a handler that waits for its task to begin.
             self.0.cancel.notify_waiters();
         }
         if self.0.caller.channel.is_some() {
-            // Another thread may have checked `over` before. That thread holds the lock until it has sent its message.
+            // Another thread may have read `over` before it was set. That thread holds the lock until it has sent its message.
             drop(self.lock_progress());
         }
     }
@@ -292,11 +300,11 @@ impl fmt::Debug for Context {
     }
 }
 
-/// The [`Context`] of a call, created on first use, because most handlers need only their arguments.
+/// [`Context`] of a call, created on first use, because most handlers need only their arguments.
 pub struct LazyContext<'a> {
     environment: &'a Arc<Environment>,
     uri: Option<&'a str>,
-    /// `None` after the context was created from it.
+    /// Data for the context. `None` after the context was created.
     caller: Cell<Option<Caller>>,
     made: OnceCell<Context>,
 }
@@ -317,12 +325,12 @@ impl<'a> LazyContext<'a> {
         })
     }
 
-    /// Returns the context if it was created. If not, no other code refers to the call.
+    /// Returns the context if it was created. Without a context, no other code refers to the call.
     pub(crate) fn made(&self) -> Option<&Context> {
         self.made.get()
     }
 
-    /// Returns whether the result depends on answers of the client. A handler that has not used the context has asked nothing.
+    /// Returns whether the result depends on answers of the client. A handler without a context has asked no questions.
     pub(crate) fn is_resumed(&self) -> bool {
         self.made().is_some_and(Context::is_resumed)
     }
@@ -372,28 +380,47 @@ pub(crate) fn meta_text(meta: Option<Raw<'_>>) -> Option<Box<str>> {
     meta.map(|meta| meta.as_str().into())
 }
 
-/// Headers of a call over another transport.
+/// Empty headers, for calls that did not come over HTTP.
 #[cfg(feature = "http")]
 static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
 
-/// The HTTP request that a call came with.
+/// Data of the HTTP request that the call came with.
 #[cfg(feature = "http")]
 impl Context {
-    /// Returns the headers of the HTTP request. Empty over other transports. A handler may also take `&HeaderMap` as a parameter.
+    /// Returns the headers of the HTTP request. Empty over other transports. A handler can also take `&HeaderMap` as a parameter.
     pub fn headers(&self) -> &HeaderMap {
         self.0.caller.carrier.http.as_ref().map_or(&NO_HEADERS, |head| &head.headers)
     }
 
-    /// Returns an extension that the surrounding application has added to the HTTP request.
+    /// Returns an extension that the surrounding application has added to the HTTP request. As a parameter:
+    /// [`Extension`](crate::http::Extension).
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
         self.0.caller.carrier.http.as_ref()?.extensions.get()
     }
 
-    /// Ends the stream on which the client waits for the answer. The client reconnects after `retry`, and then gets all messages sent from
-    /// now on (SEP-1699). Use it for long work behind proxies that cut off long responses.
+    /// Ends the response stream on which the client waits for the answer, while the call continues.
+    ///
+    /// The client reconnects after `retry`, and gets all messages that the server has sent since (SEP-1699). Use this method for long work
+    /// behind proxies that cut off long responses.
     ///
     /// Does nothing if the stream cannot be resumed: on other transports, under protocol revisions other than 2025-11-25, and for clients
     /// that accept no streams.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Builds the project.
+    /// #[tool]
+    /// async fn build(ctx: &Context) {
+    ///     ctx.release_stream(Duration::from_secs(30));
+    ///     tokio::time::sleep(Duration::from_secs(300)).await;
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Specification: Base protocol, Transports, Streamable HTTP.
     pub fn release_stream(&self, retry: Duration) {
         let lock = self.lock_progress();
         if let Some(channel) = self.0.caller.channel.as_ref().filter(|_| !self.is_over()) {
@@ -403,7 +430,7 @@ impl Context {
     }
 }
 
-// Methods that authors look for on a `Context`, because other frameworks have them there.
+// Methods that other frameworks have on their context. A call does not compile, and the error names the alternative.
 
 #[diagnostic::on_unimplemented(
     message = "a `Context` does not log: events of `tracing` go to the client that asked for them",

@@ -5,15 +5,16 @@ use std::{fmt, sync::atomic::Ordering};
 use super::Context;
 use crate::error::{Error, Result};
 
-/// Tells a handler that its answer is no longer needed: the client has cancelled, the timeout has passed, or the server stops.
+/// Signal that the answer of a call is no longer needed.
 ///
-/// An `async` handler is dropped at its next `.await`. A `#[tool(blocking)]` function cannot be dropped: take `Cancel` there, and check it
-/// in the loop.
+/// This is the case when the client has cancelled the call, when the call has timed out, or when the server stops. An `async` handler needs
+/// no such parameter, because its future is dropped at the current `.await`. A `#[tool(blocking)]` function cannot be dropped: take
+/// `Cancel` as a parameter there, and check it in the loop. [`Context::cancel`] returns the same signal.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
-/// /// Counts primes below a bound.
+/// /// Counts the primes below a bound.
 /// #[tool(blocking, timeout = "10s")]
 /// fn primes(below: u64, cancel: Cancel) -> Result<u64> {
 ///     let mut count = 0;
@@ -25,6 +26,8 @@ use crate::error::{Error, Result};
 /// }
 /// # fn main() {}
 /// ```
+///
+/// Specification: Base protocol, Cancellation.
 #[derive(Clone)]
 pub struct Cancel(Context);
 
@@ -34,15 +37,18 @@ impl Cancel {
         self.0.is_cancelled()
     }
 
-    /// Fails once the answer is no longer needed, for use with `?`.
+    /// Returns an error if the answer is no longer needed, for use with `?`.
     ///
     /// # Errors
-    /// Fails after the cancellation. The client does not see the error, because the call has already been answered or given up.
+    /// Fails if the answer is no longer needed. The client does not see the error, because the call has already ended.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::msg("cancelled")) } else { Ok(()) }
     }
 
-    /// Waits until the answer is no longer needed.
+    /// Waits until the answer is no longer needed. If the call ends without a cancellation, the future never resolves.
+    ///
+    /// # Cancel safety
+    /// Cancel safe. The future only observes the call, so a new future can take its place.
     pub async fn cancelled(&self) {
         self.0.cancelled().await;
     }
@@ -55,7 +61,7 @@ impl fmt::Debug for Cancel {
 }
 
 impl Context {
-    /// Returns a [`Cancel`] to notice that the answer is no longer needed. An `async` handler needs it only for clean-up, because its
+    /// Returns a [`Cancel`], which signals that the answer is no longer needed. An `async` handler needs it only for clean-up, because its
     /// future is dropped.
     pub fn cancel(&self) -> Cancel {
         Cancel(self.clone())

@@ -16,7 +16,7 @@ pub(crate) struct Carrier {
     /// Address of the client, if the transport knows it.
     #[cfg(feature = "http")]
     pub(crate) address: Option<IpAddr>,
-    /// Caller that a test has set. Over HTTP the caller is in the request.
+    /// Caller that a test has set. Over HTTP the caller is in the extensions of the request.
     #[cfg(feature = "auth")]
     pub(crate) authorization: Option<Arc<Authorization>>,
 }
@@ -40,7 +40,7 @@ impl Carrier {
         Self::default()
     }
 
-    /// Creates the carrier like `of`, with the caller's authorization.
+    /// Creates the same carrier as `of`, with the caller's authorization.
     #[cfg(feature = "auth")]
     pub(crate) fn of_caller(owner: &str, authorization: Authorization) -> Self {
         let mut carrier = Self::of(owner);
@@ -50,7 +50,7 @@ impl Carrier {
         carrier
     }
 
-    /// Returns the data about the caller that is stored with a call that may run again.
+    /// Returns the data about the caller that the server stores with a call that may run again.
     pub(crate) fn kept_caller(&self) -> Option<Box<str>> {
         #[cfg(feature = "auth")]
         return self.authorization().map(Authorization::keep);
@@ -66,7 +66,8 @@ impl Carrier {
         return false;
     }
 
-    /// Returns whether the server checks rights of callers. Over stdio it does not: the user who started the process may use all items.
+    /// Returns whether the server checks the rights of the caller. Over stdio it does not, because the user who has started the process may
+    /// use all items.
     pub(crate) fn is_judged(&self) -> bool {
         #[cfg(feature = "auth")]
         return self.http.is_some() || self.authorization.is_some();
@@ -74,7 +75,7 @@ impl Carrier {
         return false;
     }
 
-    /// Returns whether the client has identified itself. Its responses must then not be shared with other clients (rule CACHE-03).
+    /// Returns whether the client has identified itself. If so, its responses must not be shared with other clients (rule CACHE-03).
     pub(crate) fn is_authenticated(&self) -> bool {
         #[cfg(feature = "http")]
         return !self.principal().is_empty()
@@ -86,7 +87,7 @@ impl Carrier {
         return false;
     }
 
-    /// Returns whether clients can be told apart. A connection that is not HTTP belongs to a single client.
+    /// Returns whether the server can tell this client from others. A connection that is not HTTP belongs to a single client.
     pub(crate) fn is_identified(&self) -> bool {
         #[cfg(feature = "http")]
         return self.http.is_none() || !self.principal().is_empty();

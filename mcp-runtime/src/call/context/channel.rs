@@ -1,6 +1,6 @@
 //! Traits through which a running call reaches its client.
 //!
-//! Later layers implement these traits, so that the code below `dispatch` depends on no protocol.
+//! Higher layers implement these traits, so that the code below `dispatch` does not depend on a protocol.
 
 use std::{future::Future, pin::Pin, time::Duration};
 
@@ -14,7 +14,7 @@ pub(crate) trait Channel: Send + Sync {
     /// Ends the response stream of the call early, if the client can reconnect after `retry` to get the rest.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
     fn release(&self, retry: Duration);
-    /// Sends a report. The code that calls this has checked that the progress is greater than in the last report.
+    /// Sends a progress report. The calling code has checked that the progress is greater than in the last report.
     fn progress(&self, report: ProgressReport);
     /// Sends a log event. `data` is JSON text.
     #[cfg_attr(
@@ -41,16 +41,16 @@ pub(crate) trait Asker: Send + Sync {
     /// Asks a question. The future never resolves if the question ends the call.
     fn ask(&self, key: &str, question: Question) -> AnswerFuture;
 
-    /// Returns the value that an earlier round of the call has kept under this key, as JSON text.
+    /// Returns the value that an earlier round of the call has stored under this key, as JSON text.
     fn done(&self, key: &str) -> Option<Box<str>>;
 
-    /// Keeps a value for later rounds.
+    /// Stores a value for later rounds.
     fn set_done(&self, key: &str, json: Box<str>);
 
-    /// Keeps the round open until `release`, because work is running whose value must be stored. Does nothing if calls have no rounds.
+    /// Keeps the round open until `release`, because the value of running work must be stored. Does nothing if calls have no rounds.
     fn hold(&self) {}
 
-    /// Ends a `hold`, because its work no longer runs.
+    /// Ends a `hold`, after its work has finished or was dropped.
     fn release(&self) {}
 
     /// Records that the call cannot continue in another round.
@@ -71,7 +71,7 @@ pub(crate) trait Asker: Send + Sync {
     /// Returns whether the call continues with answers of its client. Its result then belongs to that client alone (rule MRTR-10).
     fn is_resumed(&self) -> bool;
 
-    /// Returns whether the user may be thinking about a question. The timeout of the handler does not run meanwhile.
+    /// Returns whether the call may be waiting for the user's answer to a question. The timeout of the handler is paused meanwhile.
     fn is_waiting(&self) -> bool;
 }
 

@@ -15,7 +15,7 @@ static INSTALLED: AtomicBool = AtomicBool::new(false);
 static WANTED: AtomicU8 = AtomicU8::new(NOBODY);
 const NOBODY: u8 = u8::MAX;
 
-/// Returns whether the layer is part of a subscriber. Only then does the server declare the capability `logging` (rule LOG-01).
+/// Returns whether the layer is part of a subscriber. The server declares the capability `logging` only in this case (rule LOG-01).
 pub(crate) fn is_installed() -> bool {
     INSTALLED.load(Ordering::Relaxed)
 }
@@ -25,8 +25,8 @@ pub(crate) fn set_installed() {
     INSTALLED.store(true, Ordering::Relaxed);
 }
 
-/// Records that a client wants events of this level and more severe ones. The record stays after the client has disconnected. Its only
-/// cost is a read of a thread-local value for each such event.
+/// Records that a client wants events of this level and more severe ones. The level stays recorded after the client has disconnected. The
+/// only cost is a read of a thread-local value for each such event.
 pub(crate) fn listen(level: Level) {
     let before = WANTED.fetch_min(level as u8, Ordering::Relaxed);
     if before > level as u8 {

@@ -2,20 +2,21 @@
 
 use std::{fmt, sync::Arc};
 
-/// The identity of a caller, as established by the application in front of the server.
+/// Identity of a caller, as established by the application in front of the server.
 ///
-/// Middleware inserts it into the extensions of the HTTP request. Sessions and tasks that the caller begins then belong to this principal
-/// alone, and so does the state between the rounds of a call.
+/// Middleware inserts the principal into the extensions of the HTTP request. Sessions and tasks of the caller then belong to this principal
+/// alone, and so does the state between the rounds of a call. If the server verifies access tokens itself (feature `auth`), the principal
+/// comes from the token.
 ///
-/// ```
+#[cfg_attr(feature = "http", doc = "```")]
+// Without the feature there is no crate `http`, so there is nothing to compile.
+#[cfg_attr(not(feature = "http"), doc = "```ignore")]
 /// use mcp_runtime::auth::Principal;
 ///
-/// # #[cfg(feature = "http")]
 /// fn identified<B>(mut request: http::Request<B>) -> http::Request<B> {
 ///     request.extensions_mut().insert(Principal::new("alice"));
 ///     request
 /// }
-/// # let _ = Principal::new("alice");
 /// ```
 ///
 /// Requests without a principal, or with an empty name, are anonymous. The server does not tell anonymous callers apart.
@@ -23,7 +24,7 @@ use std::{fmt, sync::Arc};
 pub struct Principal(Arc<str>);
 
 impl Principal {
-    /// Creates the principal with this name. The name must be unique, so use the id of an account and not its display name.
+    /// Creates the principal with this name. The name must be unique, so use the ID of an account and not its display name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }

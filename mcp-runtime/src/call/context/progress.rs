@@ -10,15 +10,19 @@ use futures_core::Stream;
 
 use super::{Context, ProgressReport, call_context::ProgressState};
 
-/// Reports the progress of a call. Reports are sent only if the client has asked for them; otherwise they cost nothing.
+/// Reporter of a call's progress, as a parameter of an `async` or `blocking` handler.
 ///
-/// Each value must be greater than the last one: the protocol forbids other values, so the server drops them. Reports to a slow client
-/// are merged, so frequent reports are harmless. The last report always arrives before the answer.
+/// The server sends reports only if the client has asked for them; otherwise they cost nothing. Each value must be greater than the last
+/// one. The server drops other values, because the protocol forbids them. Reports to a slow client are merged, so frequent reports are
+/// harmless. The last report always arrives before the answer.
+///
+/// To report each item of a loop, use [`over`](Self::over) or [`over_stream`](Self::over_stream). To report by yourself, use
+/// [`total`](Self::total) and [`report`](Self::report). [`Context::progress`] returns the same reporter.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
-/// /// Sums numbers, slowly.
+/// /// Adds up numbers, slowly.
 /// #[tool]
 /// async fn sum(numbers: Vec<i64>, progress: Progress) -> i64 {
 ///     let mut sum = 0;
@@ -30,6 +34,8 @@ use super::{Context, ProgressReport, call_context::ProgressState};
 /// }
 /// # fn main() {}
 /// ```
+///
+/// Specification: Base protocol, Progress.
 #[derive(Clone)]
 pub struct Progress(Context);
 
@@ -41,36 +47,36 @@ impl Context {
 }
 
 impl Progress {
-    /// Sets the total amount of work.
+    /// Sets the total amount of work, in the unit of the reports. By default the total is unknown.
     pub fn total(&self, total: impl Amount) -> &Self {
         self.state().total = Some(total.amount());
         self
     }
 
-    /// Reports how much is done.
+    /// Reports the amount of work that is done.
     pub fn report(&self, done: impl Amount) {
         self.send(done.amount(), None);
     }
 
-    /// Reports how much is done, with a message (clients show it since protocol revision 2025-03-26).
+    /// Reports the amount of work that is done, with a message (protocol revision 2025-03-26 and later).
     pub fn say(&self, done: impl Amount, message: impl Into<String>) {
         self.send(done.amount(), Some(message.into()));
     }
 
-    /// Reports a value that is one greater than the last report.
+    /// Reports a value that is greater than the last one by 1. The first value is 1.
     pub fn step(&self) {
         let next = self.state().last.unwrap_or(0.0) + 1.0;
         self.send(next, None);
     }
 
-    /// Iterates over `items` and reports each item that is done. The total is the upper bound of the iterator's `size_hint`.
+    /// Iterates over `items` and reports each finished item. The total is the upper bound of the iterator's `size_hint`.
     pub fn over<I: IntoIterator>(&self, items: I) -> ProgressIter<I::IntoIter> {
         let items = items.into_iter();
         self.promise(items.size_hint());
         ProgressIter { items, progress: self.clone(), done: 0 }
     }
 
-    /// Iterates over a stream like [`over`](Self::over).
+    /// Returns a stream of `items` that reports each finished item, like [`over`](Self::over).
     pub fn over_stream<S: Stream + Unpin>(&self, items: S) -> ProgressStream<S> {
         self.promise(items.size_hint());
         ProgressStream { items, progress: self.clone(), done: 0 }
@@ -109,7 +115,7 @@ impl fmt::Debug for Progress {
     }
 }
 
-/// A number that progress can be counted in.
+/// Number that can express progress.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "progress cannot be counted in `{Self}`",
@@ -121,7 +127,7 @@ pub trait Amount: ProgressNumber {
     fn amount(self) -> f64;
 }
 
-/// Keeps other types from implementing [`Amount`].
+/// Sealed trait, so that other crates cannot implement [`Amount`].
 #[diagnostic::on_unimplemented(
     message = "progress cannot be counted in `{Self}`",
     label = "not a number of Rust or its standard library"
@@ -148,6 +154,24 @@ macro_rules! amounts {
 amounts! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 }
 
 /// Iterator that reports progress, returned by [`Progress::over`].
+///
+/// An item counts as finished when the next one is requested.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Counts the words of some texts.
+/// #[tool]
+/// async fn count_words(texts: Vec<String>, progress: Progress) -> usize {
+///     let mut words = 0;
+///     for text in progress.over(texts) {
+///         words += text.split_whitespace().count();
+///         tokio::task::yield_now().await;
+///     }
+///     words
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 pub struct ProgressIter<I> {
     items: I,
@@ -159,7 +183,7 @@ impl<I: Iterator> Iterator for ProgressIter<I> {
     type Item = I::Item;
 
     fn next(&mut self) -> Option<I::Item> {
-        // An item counts as done when the loop asks for the next one.
+        // An item counts as finished when the loop requests the next one.
         if self.done > 0 {
             self.progress.report(self.done);
         }
@@ -176,6 +200,17 @@ impl<I: Iterator> Iterator for ProgressIter<I> {
 }
 
 /// Stream that reports progress, returned by [`Progress::over_stream`].
+///
+/// An item counts as finished when the next one is requested.
+///
+/// ```
+/// use futures_core::Stream;
+/// use mcp_runtime::{extract::ProgressStream, prelude::*};
+///
+/// fn with_progress<S: Stream + Unpin>(rows: S, progress: &Progress) -> ProgressStream<S> {
+///     progress.over_stream(rows)
+/// }
+/// ```
 #[derive(Debug)]
 pub struct ProgressStream<S> {
     items: S,

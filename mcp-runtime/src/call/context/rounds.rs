@@ -1,4 +1,4 @@
-//! Work that outlasts one round of its call: it runs once for all rounds (`once`), or continues as a task (`begin_task`).
+//! Work that outlasts one round of its call. Work in `once` runs once for all rounds, and `begin_task` continues the handler as a task.
 
 use std::{
     cell::Cell,
@@ -14,11 +14,11 @@ use super::{Asker, Context, call_context::Onces};
 use crate::error::Error;
 
 thread_local! {
-    /// Whether the future that is polled now waits for an answer.
+    /// Whether the future that is being polled waits for an answer.
     static ASKS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Records that the future that is polled now waits for an answer.
+/// Records that the future that is being polled waits for an answer.
 pub(super) fn waits_for_an_answer() {
     ASKS.set(true);
 }
@@ -39,7 +39,7 @@ impl RoundHold {
 impl Drop for RoundHold {
     fn drop(&mut self) {
         self.asker.release();
-        // The work may have run in another task. The task of the handler must be woken, so that it checks whether the round ends now.
+        // The work may have run in another task. The handler's task must be woken to check whether the round ends now.
         self.context.wake();
     }
 }
@@ -47,12 +47,14 @@ impl Drop for RoundHold {
 impl Context {
     /// Runs `work` at most once in a call, even if the function runs again.
     ///
-    /// Under protocol revision 2026-07-28 a later round gets the value of the first run. Only success is kept; failed work runs again.
+    /// Under protocol revision 2026-07-28 a question ends the call, and the function runs again with the answer. Use this method for work
+    /// before a question that must not be repeated, such as a payment. A later round gets the value of the first run. Failed work runs
+    /// again. Under earlier revisions, the function runs only once anyway.
     ///
-    /// A round does not end while the work runs: an open question is sent when the work is done. Work that itself waits for an answer is
-    /// the exception. It is dropped at the end of the round, and starts again in the next one. The server notices this only if the work
-    /// asks in its own task. If another task asks the question, or if the work waits for an event that only happens after an answer, the
-    /// call waits until its timeout.
+    /// A question that is open while the work runs is sent when the work is done. The exception is work that itself waits for an answer.
+    /// Such work is dropped at the end of the round, and starts again in the next round. The server recognizes such work only if the
+    /// question is asked in the task of the work. If another task asks the question, or if the work waits for an event that only happens
+    /// after an answer, the call waits until its timeout.
     ///
     /// The value must survive a round trip through JSON. Otherwise the call ends with an internal error, before the client is asked.
     ///
@@ -60,14 +62,24 @@ impl Context {
     /// client sends a round twice, the work after that round runs twice, unless the item is `single_use`.
     ///
     /// Between two rounds the server keeps the value in its process. With `Builder::state_key` (feature `state-key`) it sends the sealed
-    /// value to the client instead. The value is lost after [`Builder::state_lifetime`](crate::Builder::state_lifetime). All values of a
-    /// call together may have at most [`Limits::state`](crate::limits::Limits::state) bytes.
+    /// value to the client instead. The value is lost after [`Builder::state_lifetime`](crate::Builder::state_lifetime) (default: 15
+    /// minutes). All values and answers of a call together may have at most [`Limits::state`](crate::limits::Limits::state) bytes
+    /// (default: 64 KiB).
     ///
     /// ```
-    /// # use mcp_runtime::prelude::*;
-    /// # #[form] struct Consent { deploy: bool }
-    /// # async fn make_plan(env: &str) -> Result<String> { Ok(env.to_owned()) }
-    /// /// Plans, asks, deploys.
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Permission of the user.
+    /// #[form]
+    /// struct Consent {
+    ///     deploy: bool,
+    /// }
+    ///
+    /// async fn make_plan(env: &str) -> Result<String> {
+    ///     Ok(format!("deploy version 7 to {env}"))
+    /// }
+    ///
+    /// /// Makes a plan, and carries it out if the user agrees.
     /// #[tool(asks(elicitation))]
     /// async fn deploy(ctx: &Context, env: String) -> Result<String> {
     ///     let plan = ctx.once("plan", async || make_plan(&env).await).await?;
@@ -79,6 +91,9 @@ impl Context {
     ///
     /// # Errors
     /// Returns the error of `work`.
+    ///
+    /// # Cancel safety
+    /// Not cancel safe: if the future is dropped, the work is dropped as well, and runs again in the next use of the key.
     pub async fn once<T, E, F>(&self, key: impl Into<String>, work: F) -> Result<T, E>
     where
         T: Serialize + DeserializeOwned,
@@ -99,7 +114,7 @@ impl Context {
             if polled.is_pending() && ASKS.get() {
                 hold = None;
             }
-            // An enclosing `once` waits for the same answer.
+            // An enclosing `once` waits for this answer too.
             ASKS.set(ASKS.get() && polled.is_pending() || outer);
             polled
         })
@@ -107,7 +122,7 @@ impl Context {
         self.use_once(&key);
         if let Some(asker) = asker {
             let json = serde_json::to_string(&value);
-            // Checked before the client is asked, because work whose value cannot be read back would have to be repeated.
+            // This is checked before the client is asked. If the value could not be read back, the work would have to be repeated.
             let kept = json.and_then(|json| serde_json::from_str::<T>(&json).map(|_| json));
             match kept {
                 Ok(json) => asker.set_done(&key, json.into()),
@@ -120,7 +135,7 @@ impl Context {
         Ok(value)
     }
 
-    /// Records a use of a key. A second use is an error under every protocol revision, even if no value is kept.
+    /// Records a use of a key. A second use is an error under every protocol revision, even if no value is stored.
     fn use_once(&self, key: &str) {
         let mut onces = self.onces();
         if !onces.keys.insert(key.into()) {
@@ -150,13 +165,15 @@ impl Context {
         self.0.caller.task.as_ref().is_some_and(|task| task.has_begun())
     }
 
-    /// Ends the call, and continues the handler as a task. Use it in tools with `task(later)`, which first ask their questions and then
-    /// run for a long time.
+    /// Ends the call, and continues the handler as a task.
+    ///
+    /// Use it in tools with the key `task(later)`, which first ask their questions and then run for a long time. A tool that runs for a
+    /// long time from the start needs only the key `task`.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
-    /// /// Which report.
+    /// /// Report to write.
     /// #[form]
     /// struct Report {
     ///     year: u16,
@@ -175,6 +192,11 @@ impl Context {
     ///
     /// Returns at once if the call is already a task or cannot become one, so handlers need not check. Under protocol revision 2025-11-25
     /// the client decides whether a call is a task. Such a call is a task from the start, and asks its questions as a task.
+    ///
+    /// Specification: Base protocol, Tasks.
+    ///
+    /// # Cancel safety
+    /// Cancel safe. If the future is dropped after its first poll, the call becomes a task when the handler next waits.
     pub async fn begin_task(&self) {
         let Some(task) = &self.0.caller.task else { return };
         let mut end = pin!(self.ended());
@@ -182,7 +204,7 @@ impl Context {
             return;
         }
         let mut beginning = task.begin_task();
-        // The task that runs the handler must see that the call wants to become a task.
+        // The task that runs the handler must be woken, because it turns the call into a task.
         self.wake();
         poll_fn(|cx| match beginning.as_mut().poll(cx) {
             Poll::Pending => {

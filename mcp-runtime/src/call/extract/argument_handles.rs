@@ -1,5 +1,5 @@
-//! Handles that read the arguments of all kinds of items: JSON for tools, text for prompts and templates, and for completions the text
-//! that the user has typed so far.
+//! Handles that read arguments from the client. Tools get JSON, prompts and templates get text, and completion functions get the text that
+//! the user has typed so far.
 
 use std::{
     any::{Any, TypeId},
@@ -28,25 +28,26 @@ use crate::{
     item::ArgDef,
 };
 
-/// Records the problem of an argument, which then has no value.
+/// Records a problem with an argument, and returns `None` because the argument has no usable value.
 fn refuse<T>(call: &mut Call<'_>, def: &ArgDef, problem: impl Display) -> Option<T> {
     call.problem(format!("`{}`: {problem}", def.name));
     None
 }
 
-/// Returns `None`, for an argument without a default. `fn() -> T` is a concrete type in place of `impl FnOnce() -> T`.
+/// Returns `None` for an argument without a default. The concrete type `fn() -> T` lets the compiler infer the parameter of type
+/// `Option<impl FnOnce() -> T>`.
 fn none<T>() -> Option<fn() -> T> {
     None
 }
 
-/// Reads a JSON argument, or makes its default.
+/// Reads a JSON argument, or returns its default if the client left it out.
 fn read_json<T: Argument>(
     call: &mut Call<'_>,
     def: &'static ArgDef,
     default: Option<impl FnOnce() -> T>,
 ) -> Option<T> {
     let raw = call.json(def.name);
-    // Some clients send null for an argument that they leave out.
+    // Some clients send `null` instead of leaving an argument out.
     let raw = raw.filter(|value| !(value.is_null() && default.is_some()));
     let Some(raw) = raw else {
         return match default {
@@ -68,7 +69,8 @@ fn read_json<T: Argument>(
     }
 }
 
-/// Returns the value as JSON if its type is listed here. Other arguments need not implement `Serialize`. `name_of` handles enums.
+/// Returns the value as JSON if its type is in the list below. There is a list because argument types need not implement `Serialize`. Enums
+/// are converted by `name_of`.
 fn primitive_json<T: 'static>(value: &T) -> Option<Value> {
     let value: &dyn Any = value;
     macro_rules! try_types {
@@ -135,7 +137,7 @@ json_handles! {
         lends |slot| Ok(slot.0.as_ref().and_then(Option::as_deref));
 }
 
-/// Returns the text of an argument, or `None` if it is missing. Fails if the text violates a constraint of the argument.
+/// Returns the text of an argument, or `None` if the client left the argument out. Fails if the text violates a constraint of the argument.
 fn read_text<'a>(
     call: &mut Call<'a>,
     def: &'static ArgDef,
@@ -229,8 +231,8 @@ text_handles! {
         values introspect::values_of::<T>;
 }
 
-/// Returns the values of a type that is parsed with `FromStr`. Only the values of `bool` are known, because an enum's `FromStr` may spell
-/// its variants differently than serde does.
+/// Returns the allowed values of a type that is parsed with `FromStr`, or an empty list. Only the values of `bool` are known, because an
+/// enum's `FromStr` may spell the variants differently from serde.
 fn parsed_values<T: 'static>() -> Vec<&'static str> {
     if TypeId::of::<T>() == TypeId::of::<bool>() { vec!["true", "false"] } else { Vec::new() }
 }
@@ -260,9 +262,9 @@ impl<T: FromStr<Err: Display> + Send + 'static> Describe for TypedText<T> {
     }
 }
 
-// Borrowed texts: the handle reads an owned value, and lends it to the function.
+// Handles for borrowed text. Each handle reads an owned value and lends it to the user's function.
 
-/// Declares handles that read an owned value like `$inner` and lend it.
+/// Declares handles that read an owned value with the handle `$inner`, and lend that value to the user's function.
 macro_rules! lent {
     ($($handle:ident for $given:ty: $inner:ident<$kind:ty> holds $value:ty, lends |$slot:ident| $lend:expr $(, or $or:ident)?;)*) => {$(
         impl<'s> $handle<$given> {

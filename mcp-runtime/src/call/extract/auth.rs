@@ -10,7 +10,11 @@ use crate::{
     error::{Error, ErrorKind, Result},
 };
 
-/// Parameter for the caller: the [`Authorization`] of its access token, with the token's claims deserialized into a `C`.
+/// Parameter for the caller that an access token identifies, with the claims of the token.
+///
+/// The claims are deserialized into `C`. A plain `Auth` does not read the claims. To decide which callers may use an item at all, use the
+/// keys `scopes(…)` and `auth(…)` of its [attribute](crate::prelude::tool#keys) instead. [`Context::principal`] returns only the name of
+/// the caller, and does not need the feature `auth`.
 ///
 /// ```
 /// use mcp_runtime::{auth::Auth, prelude::*};
@@ -20,13 +24,13 @@ use crate::{
 ///     email: Option<String>,
 /// }
 ///
-/// /// Says where letters to the caller go.
+/// /// Returns the address for letters to the caller.
 /// #[tool]
 /// fn address(caller: Auth<Claims>) -> String {
 ///     caller.email.clone().unwrap_or_else(|| caller.principal().to_owned())
 /// }
 ///
-/// /// Greets whoever calls.
+/// /// Greets the caller.
 /// #[tool]
 /// fn greet(caller: Option<Auth>) -> String {
 ///     format!("Hello, {}!", caller.as_ref().map_or("stranger", Auth::principal))
@@ -34,15 +38,18 @@ use crate::{
 /// # fn main() {}
 /// ```
 ///
-/// A call without an authorization fails. This includes calls over stdio, where credentials come from the environment. A parameter
-/// `Option<Auth<C>>` is then `None`. Claims that cannot be read as a `C` cause an internal error.
+/// A call without an authorization fails before the handler runs. Calls over stdio have no authorization, because their credentials come
+/// from the environment. For such calls, a parameter `Option<Auth<C>>` is `None`. Claims that cannot be read as a `C` cause an internal
+/// error.
+///
+/// Specification: Base protocol, Authorization.
 pub struct Auth<C = IgnoredAny> {
     authorization: Authorization,
     claims: Arc<C>,
 }
 
 impl<C> Auth<C> {
-    /// Returns the caller's name.
+    /// Returns the name of the caller's [`Principal`](crate::auth::Principal).
     pub fn principal(&self) -> &str {
         self.authorization.principal().as_str()
     }
@@ -52,7 +59,7 @@ impl<C> Auth<C> {
         self.authorization.has_scope(scope)
     }
 
-    /// Returns all data about the caller.
+    /// Returns the authorization, which has all data about the caller.
     pub fn authorization(&self) -> &Authorization {
         &self.authorization
     }

@@ -1,4 +1,4 @@
-//! The call that generated code works on: it reads the arguments, collects their problems, and runs the handler.
+//! [`Call`]: reads the arguments for generated code, collects their problems, and runs the handler.
 
 use std::{borrow::Cow, cell::Cell, future::Future, pin::Pin};
 
@@ -12,7 +12,7 @@ use crate::{
     unwind,
 };
 
-/// A call whose arguments are being read: the arguments, and the problems found so far.
+/// Call whose arguments are being read, with the problems found so far.
 pub struct Call<'a> {
     pub(crate) mode: Mode<'a>,
     pub(crate) arguments: Arguments<'a>,
@@ -37,7 +37,7 @@ pub(crate) enum Mode<'a> {
     Prompt {
         name: &'a str,
     },
-    /// `misfit` is set if a variable does not fit its type: the URI may then belong to another template.
+    /// `misfit` is set to `true` if a variable does not fit its type. The dispatcher then looks for another template that matches the URI.
     Resource {
         uri: &'a str,
         misfit: &'a Cell<bool>,
@@ -51,7 +51,7 @@ pub(crate) enum Mode<'a> {
     },
 }
 
-/// The names of an item's arguments.
+/// Names of an item's arguments.
 #[derive(Default)]
 pub(crate) struct ArgumentNames {
     /// Names of the arguments that have a parameter of their own.
@@ -104,7 +104,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Returns the JSON arguments as a list, for callers that look at all of them.
+    /// Returns the JSON arguments as a list, for code that needs all of them. `None` for text arguments.
     pub(crate) fn listed(&mut self) -> Option<&mut Vec<ArgumentMember<'a, Raw<'a>>>> {
         if let Self::Noted { members, taken } = *self {
             let all = members.iter().flatten().enumerate();
@@ -121,7 +121,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Returns the JSON argument of this name and marks it as taken. If a name is repeated, the last member wins, as in all JSON objects.
+    /// Returns the JSON argument of this name, and marks it as taken. If several members have the name, the last one wins.
     fn take(&mut self, name: &str) -> Option<Raw<'a>> {
         match self {
             Self::Noted { members, taken } => {
@@ -146,7 +146,7 @@ impl<'a> Arguments<'a> {
             members.iter().filter(|member| !member.taken).map(|member| &*member.name).collect()
         }
         match self {
-            // Usual case: all arguments have been read.
+            // Fast path for the usual case that all arguments have been read.
             Self::Noted { members, taken } if taken.count_ones() as usize == members.len() => {
                 Vec::new()
             }
@@ -185,7 +185,8 @@ impl<'a> Call<'a> {
         Self { mode, arguments, context, names, problems: Vec::new() }
     }
 
-    /// Records a problem with an argument. A long text is truncated: any error, also of the author's types, may repeat the client's input.
+    /// Records a problem with an argument. Long texts are truncated, because error messages may repeat the client's input. This includes
+    /// messages of the author's types.
     pub(crate) fn problem(&mut self, text: String) {
         self.problems.push(match truncated(&text, LONGEST_PROBLEM) {
             all if all.len() == text.len() => text,
@@ -206,7 +207,7 @@ impl<'a> Call<'a> {
         Some(member.value.clone())
     }
 
-    /// Returns the text that the user has typed so far. Empty unless a `#[completion]` function runs.
+    /// Returns the text that the user has typed so far, for a `#[completion]` function. Empty for other items.
     pub(crate) fn typed(&self) -> &'a str {
         match self.mode {
             Mode::Completion { text } => text,
@@ -223,13 +224,13 @@ impl<'a> Call<'a> {
         matches!(self.mode, Mode::Tool { strict: true, .. })
     }
 
-    /// Records unknown arguments as problems. Returns whether the handler can run: there are no problems, and the mode is not `Fit`.
+    /// Records unknown arguments as problems. Returns `true` if the handler can run: if there are no problems and the mode is not `Fit`.
     pub fn accept(&mut self) -> bool {
         let lenient = match self.mode {
             Mode::Tool { lenient, .. } => lenient,
             Mode::Prompt { .. } => false,
-            // A resource has no unknown arguments: its arguments are the variables of the template, and each of them has a parameter,
-            // which is checked at compile time. A completion function takes only the arguments that it needs.
+            // A resource has no unknown arguments. Its arguments are the variables of the template, and the crate does not compile if a
+            // variable has no parameter. A completion function takes only the arguments that it needs.
             Mode::Resource { .. } | Mode::Fit { .. } | Mode::Completion { .. } => true,
         };
         if let Mode::Fit { fits } = self.mode {
@@ -253,7 +254,7 @@ impl<'a> Call<'a> {
         self.problems.is_empty()
     }
 
-    /// Returns the answer to a call with wrong arguments.
+    /// Returns the error for a call with wrong arguments.
     #[cold]
     pub fn refuse(self) -> Running {
         let list = self.problems.join("\n- ");
@@ -274,12 +275,12 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Runs a plain function in place.
+    /// Runs a plain function on the current thread.
     pub fn ready(self, run: impl FnOnce(&LazyContext<'_>) -> OperationResult) -> Running {
         Running::Ready(run(self.context))
     }
 
-    /// Runs an `async` function.
+    /// Returns the future of an `async` function.
     pub fn future<F>(self, run: impl FnOnce(Context) -> F) -> Running
     where
         F: Future<Output = OperationResult> + Send + 'static,
@@ -287,8 +288,8 @@ impl<'a> Call<'a> {
         Running::Pending(Box::pin(run(self.context.get().clone())))
     }
 
-    /// Runs a plain function on a thread for blocking work. The job keeps its permit, and the call's share of the limits, until the job
-    /// ends. This holds even if the call is given up.
+    /// Runs a plain function on a thread for blocking work. The job keeps its permit and the call's share of the limits until the function
+    /// returns, even if the call was cancelled or has timed out before.
     pub fn blocking(
         self,
         run: impl FnOnce(&Context) -> OperationResult + Send + 'static,
@@ -305,7 +306,7 @@ impl<'a> Call<'a> {
             let job = move || {
                 let _held = (permit, reservation);
                 let _scope = crate::call::context::enter(&context);
-                // The panic is caught on this thread. Otherwise it would arrive as tokio's `JoinError`.
+                // Panics are caught on this thread, because tokio would wrap them in a `JoinError`.
                 unwind::catch(|| run(&context))
             };
             match tokio::task::spawn_blocking(job).await {
@@ -318,10 +319,10 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Maximum number of characters in the problem of one argument.
+/// Maximum length of the problem of one argument, in characters.
 const LONGEST_PROBLEM: usize = 1000;
 
-/// Maximum number of unknown arguments that an error lists by name. Further ones are only counted.
+/// Maximum number of unknown arguments that an error lists by name. The error only counts further ones.
 const MOST_UNKNOWN: usize = 10;
 
 fn unknown_argument(name: &str, known: &[&str]) -> String {

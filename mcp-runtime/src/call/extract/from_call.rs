@@ -16,24 +16,29 @@ use crate::{
     model::{Asks, ClientInfo, Meta, Root, Sampled, Sampling},
 };
 
-/// Type of a parameter whose value comes from the server, never from the client. The parameter is not in any schema.
+/// Parameter type whose value comes from the server instead of the client.
 ///
-/// Implement it for types that your handlers derive from the call:
+/// Such a parameter is not in the schema that clients get. The trait is implemented for `&T` and [`State<T>`](State),
+/// [`&Context`](Context), [`Progress`], [`Cancel`], [`Meta`], [`Client`], [`Handle`](crate::Handle), [`Elicit`], [`Sample`] and [`Roots`].
+/// The feature `http` adds `&HeaderMap` and `Extension`, and the feature `auth` adds `Auth`. A parameter of a type without this trait is an
+/// argument.
+///
+/// Implement the trait for types that your handlers derive from the call:
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
-/// /// The name the client gave, or "somebody".
+/// /// Name of the client, or "stranger".
 /// struct Who(String);
 ///
 /// impl<'a> FromCall<'a> for Who {
 ///     fn from_call(context: &'a Context) -> Result<Self> {
 ///         let name = &context.client().name;
-///         Ok(Who(if name.is_empty() { "somebody".into() } else { name.clone() }))
+///         Ok(Who(if name.is_empty() { "stranger".into() } else { name.clone() }))
 ///     }
 /// }
 ///
-/// /// Greets whoever calls.
+/// /// Greets the client.
 /// #[tool]
 /// fn greet(who: Who) -> String {
 ///     format!("Hello, {}!", who.0)
@@ -46,24 +51,51 @@ use crate::{
     note = "the server provides `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, and your own types with `impl FromCall`"
 )]
 pub trait FromCall<'a>: Sized {
-    /// Makes the value. An error becomes the result of the call, as if the handler had returned it.
+    /// Creates the value.
     ///
     /// # Errors
-    /// Fails if the value cannot be made.
+    /// Fails if the value cannot be created. The error becomes the result of the call, as if the handler had returned it.
     fn from_call(context: &'a Context) -> Result<Self>;
 
-    /// Declares what the value needs from the server and the client. The server checks its own part when it is built, before the first
-    /// call. A type that contains other `FromCall` types calls their `needs`, as in `Elicit::needs(needs)`.
+    /// Declares what the value requires of the server and the client. By default there are no requirements.
+    ///
+    /// A server that does not meet its part of the requirements cannot be built. A type that contains other `FromCall` types forwards to
+    /// their `needs`, as in `Elicit::needs(needs)`. See [`Requirements`] for an example.
     fn needs(needs: &mut Requirements) {
         let _ = needs;
     }
 }
 
 /// Requirements of an item on the server and the client.
+///
+/// A [`FromCall`] type declares its requirements in [`needs`](FromCall::needs). Without the declaration, the server is built even if the
+/// state is missing, and calls fail instead.
+///
+/// ```
+/// use mcp_runtime::{extract::Requirements, prelude::*};
+///
+/// struct Settings {
+///     language: String,
+/// }
+///
+/// /// Language of the answers.
+/// struct Language(String);
+///
+/// impl<'a> FromCall<'a> for Language {
+///     fn from_call(context: &'a Context) -> Result<Self> {
+///         let settings = context.state::<Settings>().ok_or_else(|| Error::internal("no settings"))?;
+///         Ok(Language(settings.language.clone()))
+///     }
+///
+///     fn needs(needs: &mut Requirements) {
+///         needs.state::<Settings>();
+///     }
+/// }
+/// ```
 #[derive(Debug, Default)]
 pub struct Requirements {
     pub(crate) states: Vec<(TypeId, &'static str)>,
-    /// Whether the request's `_meta` must be kept.
+    /// Whether the request's `_meta` must be stored for the item.
     pub(crate) meta: bool,
     /// Whether the item takes the `Context`, through which it can ask the client any question.
     pub(crate) context: bool,
@@ -74,13 +106,13 @@ pub struct Requirements {
 }
 
 impl Requirements {
-    /// Requires shared state of type `T`.
+    /// Requires shared state of type `T`. A server without this state cannot be built.
     pub fn state<T: Send + Sync + 'static>(&mut self) {
         self.states.push((TypeId::of::<T>(), type_name::<T>()));
     }
 }
 
-/// `&T` borrows shared state, `&Context` the context of the call, and `&HeaderMap` the headers of the call's HTTP request.
+/// `&T` is shared state, `&Context` is the context of the call, and `&HeaderMap` has the headers of the call's HTTP request.
 ///
 /// `&Context` and `&HeaderMap` are recognized by their `TypeId`, because separate impls for them would conflict with this impl.
 #[diagnostic::do_not_recommend]
@@ -103,7 +135,8 @@ impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
     }
 }
 
-/// Returns whether the type is `HeaderMap`. Every call has headers. Over transports other than HTTP they are empty.
+/// Returns whether the type is `HeaderMap`, which is not state. Every call has a header map. Over transports other than HTTP the map is
+/// empty.
 fn is_head(id: TypeId) -> bool {
     #[cfg(feature = "http")]
     return id == TypeId::of::<http::HeaderMap>();
@@ -151,14 +184,20 @@ impl FromCall<'_> for Meta {
     }
 }
 
-/// State that all calls share, set with `server!().state(…)` or made by `setup`. A parameter `&T` borrows the same state.
+/// State that all calls of a server share.
+///
+/// Set it with [`Builder::state`](crate::Builder::state), or create it when the server starts with
+/// [`Builder::setup`](crate::Builder::setup). A server cannot be built if a parameter's state is missing.
+///
+/// A parameter `&T` borrows the same value, and is enough for most handlers. Take `State<T>` if the value must outlive the handler, for
+/// example in a spawned task. Like an `Arc`, a clone refers to the same value.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
 /// struct Greeting(String);
 ///
-/// /// Greets somebody.
+/// /// Greets a person.
 /// #[tool]
 /// async fn greet(name: &str, greeting: State<Greeting>) -> String {
 ///     format!("{}, {name}!", greeting.0)
@@ -198,7 +237,20 @@ impl<T: Send + Sync + 'static> FromCall<'_> for State<T> {
     }
 }
 
-/// State that calls can share while they run at the same time. Every type that is `Send`, `Sync` and `'static` implements it.
+/// State that concurrent calls can share.
+///
+/// Every type that is `Send`, `Sync` and `'static` implements this trait, so you never implement it yourself. It lets
+/// the compiler report a type that cannot be [`State`] with a single error.
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use mcp_runtime::extract::Shared;
+///
+/// fn can_be_state<T: Shared>() {}
+///
+/// can_be_state::<Mutex<Vec<String>>>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "calls that run at the same time cannot share `{Self}`",
     label = "not `Send` and `Sync`",
@@ -210,12 +262,29 @@ pub trait Shared: Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> Shared for T {}
 
-/// Returns the error for missing state. `build()` rejects a server without the state, so only a call that bypasses the server gets here.
+/// Returns the error for missing state. A server whose declared state is missing cannot be built, so this error shows that a [`FromCall`]
+/// type reads state that its `needs` does not declare.
 fn missing_state<T>() -> Error {
     Error::internal(format!("there is no state of type `{}`", type_name::<T>()))
 }
 
-/// Parameter for the client that calls: its name, version and declared capabilities.
+/// Parameter for the calling client: its name, version and declared capabilities.
+///
+/// The data is what the client says about itself, and is not verified. [`Context::client`] returns the same data. To identify the caller,
+/// use [`Context::principal`], or `Auth` with the feature `auth`.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Describes the calling client.
+/// #[tool]
+/// fn describe_client(client: Client) -> String {
+///     format!("{} {}", client.name, client.version)
+/// }
+/// # fn main() {}
+/// ```
+///
+/// Specification: Base protocol, Lifecycle.
 #[derive(Clone, Debug)]
 pub struct Client(Arc<ClientInfo>);
 
@@ -234,19 +303,20 @@ impl FromCall<'_> for Client {
     }
 }
 
-/// An extension of the HTTP request, as a parameter of a handler. The surrounding application adds it, or middleware in front of the
-/// server.
+/// Parameter for an extension of the HTTP request, identified by its type (feature `http`).
+///
+/// The surrounding application inserts the extension into the request, or middleware in front of the server does.
 ///
 /// ```
 /// use mcp_runtime::{http::Extension, prelude::*};
 ///
-/// /// The caller, as the application knows it.
+/// /// User whom the application has logged in.
 /// #[derive(Clone)]
 /// struct User {
 ///     name: String,
 /// }
 ///
-/// /// Says who calls.
+/// /// Returns the name of the user.
 /// #[tool]
 /// fn whoami(user: Extension<User>) -> String {
 ///     user.name.clone()
@@ -254,7 +324,8 @@ impl FromCall<'_> for Client {
 /// # fn main() {}
 /// ```
 ///
-/// The call fails with an internal error if the request has no such extension. [`Context::extension`] returns an `Option` instead.
+/// The call fails with an internal error if its request has no such extension, or if it did not come over HTTP. [`Context::extension`]
+/// returns an `Option` instead.
 #[cfg(feature = "http")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extension<T>(pub T);
@@ -289,8 +360,9 @@ macro_rules! asks {
         impl $name {
             /// Returns whether the calling client has declared the capability.
             ///
-            /// Always `true` if the function itself takes this parameter or has `asks(…)`, because calls of clients without it are
-            /// rejected. It can be `false` inside your own type, if the [`FromCall::needs`] of that type does not declare the requirement.
+            /// The result is always `true` if the handler itself takes this parameter or has `asks(…)`, because the server rejects calls of
+            /// clients without the capability. It can be `false` in your own [`FromCall`] type, if the [`needs`](FromCall::needs) of that
+            /// type does not declare the requirement.
             pub fn client_can(&self) -> bool {
                 self.0.client().$can()
             }
@@ -318,23 +390,28 @@ macro_rules! asks {
 }
 
 asks! {
-    /// Asks the user through a form (`elicitation`, client/elicitation). Take it as a parameter to declare that the function asks, or write
-    /// `asks(elicitation)`.
+    /// Parameter with which a handler asks the user, through a form or a web page.
     ///
-    /// A call of a client without the capability is rejected before the function runs. Under protocol revision 2026-07-28 the client gets
-    /// error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error. A
-    /// function that can also work without the capability takes `&Context` instead, and checks the client itself.
+    /// The parameter declares that the handler needs the client capability `elicitation`. The key `asks(elicitation)` declares the same for
+    /// a handler that takes `&Context`.
+    ///
+    /// The server rejects a call before the handler runs if the client lacks the capability. Under protocol revision 2026-07-28 the client
+    /// gets error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error.
+    /// If the handler can also work without the capability, take `&Context` instead, and check
+    /// [`can_elicit`](crate::extract::ClientInfo::can_elicit).
+    ///
+    /// Specification: Client features, Elicitation.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
     /// #[form]
     /// struct Consent {
-    ///     /// Put it into service
+    ///     /// Deploy this version
     ///     deploy: bool,
     /// }
     ///
-    /// /// Puts a new version into service.
+    /// /// Deploys a version.
     /// #[tool(destructive)]
     /// async fn deploy(user: Elicit, version: &str) -> Result<String> {
     ///     let consent: Consent = user.form("consent", format!("Deploy {version}?")).await?;
@@ -344,17 +421,22 @@ asks! {
     /// ```
     Elicit, elicitation, can_elicit;
 
-    /// Asks the client's model (`sampling`, client/sampling). Take it as a parameter to declare that the function asks, or write
-    /// `asks(sampling)`.
+    /// Parameter with which a handler asks the client's model.
     ///
-    /// A call of a client without the capability is rejected before the function runs. Under protocol revision 2026-07-28 the client gets
-    /// error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error. A
-    /// function that can also work without the capability takes `&Context` instead, and checks the client itself.
+    /// The parameter declares that the handler needs the client capability `sampling`. The key `asks(sampling)` declares the same for a
+    /// handler that takes `&Context`.
+    ///
+    /// The server rejects a call before the handler runs if the client lacks the capability. Under protocol revision 2026-07-28 the client
+    /// gets error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error.
+    /// If the handler can also work without the capability, take `&Context` instead, and check
+    /// [`can_sample`](crate::extract::ClientInfo::can_sample).
+    ///
+    /// Specification: Client features, Sampling.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
-    /// /// Sums a text up.
+    /// /// Summarizes a text.
     /// #[tool(read_only)]
     /// async fn sum_up(model: Sample, text: &str) -> Result<String> {
     ///     let question = Sampling::ask(format!("Sum this up: {text}"), 200);
@@ -364,17 +446,22 @@ asks! {
     /// ```
     Sample, sampling, can_sample;
 
-    /// Asks which directories the user works in (`roots`, client/roots). Take it as a parameter to declare that the function asks, or write
-    /// `asks(roots)`.
+    /// Parameter with which a handler gets the directories that the user works in.
     ///
-    /// A call of a client without the capability is rejected before the function runs. Under protocol revision 2026-07-28 the client gets
-    /// error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error. A
-    /// function that can also work without the capability takes `&Context` instead, and checks the client itself.
+    /// The parameter declares that the handler needs the client capability `roots`. The key `asks(roots)` declares the same for a handler
+    /// that takes `&Context`.
+    ///
+    /// The server rejects a call before the handler runs if the client lacks the capability. Under protocol revision 2026-07-28 the client
+    /// gets error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error.
+    /// If the handler can also work without the capability, take `&Context` instead, and check
+    /// [`can_list_roots`](crate::extract::ClientInfo::can_list_roots).
+    ///
+    /// Specification: Client features, Roots.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
-    /// /// Names the directories that the client shares.
+    /// /// Lists the directories that the user works in.
     /// #[tool(read_only)]
     /// async fn shared(directories: Roots) -> Result<String> {
     ///     let roots = directories.list().await?;
@@ -386,7 +473,7 @@ asks! {
 }
 
 impl Elicit {
-    /// Asks the user to fill in a form: see [`Context::elicit`].
+    /// Asks the user to fill in a form. See [`Context::elicit`].
     pub fn form<T: Form>(
         &self,
         key: impl Into<String>,
@@ -395,7 +482,7 @@ impl Elicit {
         self.0.elicit(key, message)
     }
 
-    /// Sends the user to a page: see [`Context::elicit_url`].
+    /// Asks the user to visit a page. See [`Context::elicit_url`].
     pub fn url(
         &self,
         key: impl Into<String>,
@@ -405,7 +492,7 @@ impl Elicit {
         self.0.elicit_url(key, message, url)
     }
 
-    /// Sends the user to a page before the call can continue: see [`Context::require_url`].
+    /// Sends the user to a page before the call can continue. See [`Context::require_url`].
     pub fn require_url(
         &self,
         key: impl Into<String>,
@@ -417,14 +504,14 @@ impl Elicit {
 }
 
 impl Sample {
-    /// Asks the client's model: see [`Context::sample`].
+    /// Asks the client's model. See [`Context::sample`].
     pub fn ask(&self, key: impl Into<String>, sampling: Sampling) -> Asked<Result<Sampled>> {
         self.0.sample(key, sampling)
     }
 }
 
 impl Roots {
-    /// Returns the directories that the user works in: see [`Context::roots`].
+    /// Returns the directories that the user works in. See [`Context::roots`].
     pub fn list(&self) -> Asked<Result<Vec<Root>>> {
         self.0.roots()
     }

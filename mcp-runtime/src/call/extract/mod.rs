@@ -1,7 +1,7 @@
 //! Conversion of the client's arguments and the server's values into the parameters of the user's function.
 //!
-//! The *type* of a parameter decides where its value comes from: a [`FromCall`] type from the server, any other type from the client.
-//! `probe` decides this with trait bounds, so the names of types do not matter.
+//! The *type* of a parameter decides where its value comes from. The value of a [`FromCall`] type comes from the server, any other value
+//! from the client. `probe` distinguishes the two with trait bounds and not by the name of the type, so type aliases work too.
 
 #[allow(missing_docs, reason = "public only for generated code")]
 mod argument_handles;

@@ -15,9 +15,9 @@ pub struct ItemParams {
     pub(crate) needs: Requirements,
     /// Whether the item is a plain `fn`, which runs in place.
     pub(crate) in_place: bool,
-    /// Whether a `#[completion]` function takes the typed text, and so filters the values itself.
+    /// Whether the item is a `#[completion]` function that takes the typed text. Such a function filters its values itself.
     pub(crate) takes_typed_text: bool,
-    /// Name of the argument whose default, an expression of the author, is being evaluated.
+    /// Name of the argument whose default is being evaluated. If the author's expression panics, the error names this argument.
     pub(crate) making_default: Option<&'static str>,
 }
 
@@ -34,8 +34,8 @@ pub(crate) enum ArgumentSource {
     Json { schema: fn(&mut SchemaGenerator) -> Schema, required: fn() -> bool },
     /// An object whose members are arguments.
     Spread { schema: fn(&mut SchemaGenerator) -> Schema },
-    /// A text argument of a prompt or template. `values` returns the allowed values, or an empty list if the type does not name them.
-    /// `read_as` is the type that the text is parsed into.
+    /// A text argument of a prompt or template. `values` returns the allowed values, or an empty list if they are not known. `read_as` is
+    /// the type that the text is parsed into.
     Text { required: bool, values: fn() -> Vec<&'static str>, read_as: TypeId },
 }
 
@@ -55,7 +55,7 @@ impl ItemParams {
         handle.describe(self, def);
     }
 
-    /// Adds a parameter with a default. The default is published if it can be written as JSON.
+    /// Adds a parameter with a default. Clients see the default if it can be written as JSON.
     pub fn add_default<H: Describe>(
         &mut self,
         handle: H,
@@ -82,12 +82,12 @@ impl ItemParams {
 
 /// Methods of all handles, for [`ItemParams::add`].
 pub trait Describe: Copy {
-    /// Value that is kept between reading the argument and passing it.
+    /// Value that is stored between reading the argument and passing it to the user's function.
     type Value;
 
     fn describe(self, params: &mut ItemParams, def: &'static ArgDef);
 
-    /// Returns the default as JSON, or `None` if it has a type that cannot be written as JSON.
+    /// Returns the default as JSON, or `None` if its type cannot be written as JSON.
     fn default_json(self, default: Self::Value) -> Option<Value>;
 }
 
@@ -108,7 +108,7 @@ impl<T: From<&'static str>> FromText for T {
     }
 }
 
-/// Makes a default from a text. Generated code calls it.
+/// Converts a text into a default value. Generated code calls it.
 pub fn from_text<T: FromText>(text: &'static str) -> T {
     T::from_text(text)
 }
@@ -130,7 +130,7 @@ impl<T: Default> FromDefault for T {
     }
 }
 
-/// Makes the type's own default. Generated code calls it.
+/// Returns the type's `Default`. Generated code calls it.
 pub fn from_default<T: FromDefault>() -> T {
     T::from_default()
 }

@@ -4,7 +4,8 @@
 //! `&&P`, `&P`, `P`. An impl on an earlier receiver wins if its bounds hold. This works on stable Rust, and through type aliases.
 //!
 //! The last level has no bounds, and accepts the types that fit no other level. Its handle has all methods of the other handles. Only
-//! `check` has a bound, so rustc reports one error, E0277 with our message. The turbofish repeats the type, so the error marks all of it.
+//! `check` has a bound, so rustc reports a single error: E0277 with our message. The turbofish repeats the type as the user wrote it, so
+//! the error underlines the whole type.
 
 use std::{any::type_name, fmt::Display, marker::PhantomData, str::FromStr};
 
@@ -45,7 +46,8 @@ pub trait TextArgument: DeserializeOwned + Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> TextArgument for T {}
 
-/// Parameters that a plain `fn` can take: all except those that are useful only in a function that runs for some time.
+/// Parameters that a plain `fn` can take. `Progress` and `Cancel` are not among them, because they are useful only in a function that runs
+/// for some time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no use in a plain `fn`, which runs in place and must return at once",
     label = "never reaches the client, and never changes while the function runs",
@@ -67,7 +69,8 @@ pub trait FromClient {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + NeverImplemented> FromClient for T {}
 
-/// Trait that no type implements. A blanket impl bounded by it keeps rustc from labelling a call that the user did not write.
+/// Trait that no type implements. With a blanket impl bounded by this trait, rustc's errors do not point to calls that the user did not
+/// write.
 pub trait NeverImplemented {}
 
 /// The type of a parameter, as a value for the method look-up.
@@ -86,17 +89,18 @@ pub trait Check: Describe {
         self
     }
 
-    /// Checks that a type owns its data. It is called where the argument is read or described. Otherwise rustc would report more errors.
+    /// Checks that the type owns its data. Generated code calls this method where it reads and where it describes the argument, because
+    /// rustc would otherwise report further errors.
     fn check_owned<T: ?Sized>(self) -> Self {
         self
     }
 
-    /// Called if the function is a plain `fn`, which runs in place.
+    /// Checks that a plain `fn`, which runs in place, can take the parameter. Called only for such functions.
     fn check_in_place<T: ?Sized>(self) -> Self {
         self
     }
 
-    /// Called if the parameter has attributes that are only for arguments.
+    /// Checks that the parameter may have attributes such as `#[arg(…)]`. Called only for parameters with such attributes.
     fn check_from_client<T: ?Sized>(self) -> Self {
         self
     }
@@ -123,9 +127,9 @@ macro_rules! handles {
     )*};
 }
 handles! {
-    /// Value that is made from the call.
+    /// Value that comes from the server.
     ServerValue;
-    /// `Progress` and `Cancel`: made from the call, but not for a plain `fn`.
+    /// `Progress` or `Cancel`, which come from the server, and which a plain `fn` cannot take.
     LiveValue;
     /// Argument that is read from JSON.
     JsonArgument;
@@ -155,7 +159,7 @@ handles! {
     OptionalTextStr;
 }
 
-/// Value of an argument between reading and passing. An owned value is moved out when it is passed to the function.
+/// Slot for the value of an argument, from reading the argument to calling the function. Owned values are moved out of the slot.
 #[derive(Debug)]
 pub struct ValueSlot<T>(pub(super) Option<T>);
 
@@ -165,7 +169,8 @@ impl<T> ValueSlot<T> {
     }
 }
 
-// Levels of the method look-up. An impl on an earlier receiver wins if its bounds hold. Types that fit no level are in `unfit_handles`.
+// Levels of the method look-up. An impl on an earlier receiver wins if its bounds hold. The levels for all other types are in
+// `unfit_handles`.
 
 /// Server values that a plain `fn` cannot take.
 pub trait LiveParam {}
@@ -281,16 +286,16 @@ pub trait ReadLevel<T> {
 }
 impl<T: TextArgument> ReadLevel<T> for &Probe<T> {}
 
-// Classification in constants, which cannot use method look-up. An inherent constant wins over a trait's constant if its bounds hold.
-// This choice has only two outcomes. Therefore the source of the value and its schema are separate constants.
+// Classification for constants, which cannot use method look-up. An inherent constant takes precedence over a trait's constant if its
+// bounds hold. This distinguishes only two cases, so each question about a type has a constant of its own.
 
 impl<'a, T: FromCall<'a>> Probe<T> {
-    /// The value comes from the server.
+    /// Whether the value comes from the server.
     pub const IS_SERVER: bool = true;
 }
 
 impl<T: FromStr<Err: Display>> Probe<T> {
-    /// The type implements `FromStr`.
+    /// Whether the type implements `FromStr`.
     pub const IS_PARSED: bool = true;
 }
 

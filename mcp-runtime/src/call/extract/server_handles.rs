@@ -19,7 +19,7 @@ macro_rules! from_call {
                 Some(())
             }
 
-            /// Unreachable: `check_from_client` has rejected the default.
+            /// Never called: `check_from_client` rejects a default for such a parameter at compile time.
             pub fn read_or<D>(
                 self,
                 _: &mut Call<'_>,
@@ -69,7 +69,7 @@ impl<T> LiveValue<T> {
     }
 }
 
-/// The receiver of a method: `&self` is shared state.
+/// Handle for the receiver of a method. `&self` is shared state.
 #[derive(Debug)]
 pub struct Receiver<T> {
     from_call: for<'a> fn(&'a Context) -> Result<&'a T>,
@@ -90,7 +90,7 @@ impl<T: Send + Sync + 'static> Probe<T> {
     }
 }
 
-/// Level of types that calls cannot share. `check_shared` reports the error.
+/// Level of receivers that calls cannot share. `check_shared` reports the error.
 pub trait UnfitReceiverLevel<T> {
     fn receiver(self) -> Receiver<T>;
 }
@@ -103,8 +103,8 @@ impl<T> UnfitReceiverLevel<T> for Probe<T> {
     }
 }
 
-/// If `T` is `Send`, only the bound `Sync` can fail, and rustc names the part of the type that violates it. A type that is not `Send`
-/// would get two errors here, so the method of `UnsharedLevel` checks it.
+/// For a `T` that is `Send`, only the bound `Sync` can fail, and rustc names the part of the type that is not `Sync`. For other types this
+/// method would cause two errors, so the method of `UnsharedLevel` checks them.
 impl<T: Send + 'static> Receiver<T> {
     pub fn check_shared(self) -> Self
     where

@@ -26,16 +26,20 @@ use crate::{
     schema::constant::{self, Top},
 };
 
-/// Parameter whose fields are the arguments of the tool. Use it if you already have a struct with these fields.
+/// Parameter whose fields are the arguments of the tool.
+///
+/// Use it for a struct that you already have, or that several tools share. Without `Args`, a parameter of such a type is a single argument,
+/// which is an object. A tool can have other arguments beside the fields, but not two of the same name. `T` must be a struct with named
+/// fields, for example one with `#[data]`. Prompts and templates cannot take `Args`, because their arguments are texts.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
 /// #[data]
 /// struct Trip {
-///     /// Where it begins
+///     /// Place of departure
 ///     from: String,
-///     /// Where it ends
+///     /// Destination
 ///     to: String,
 /// }
 ///
@@ -57,7 +61,7 @@ impl<T> Deref for Args<T> {
     }
 }
 
-/// A parameter with serde or schemars attributes, which the macro puts into a struct of its own.
+/// Handle for a parameter with serde or schemars attributes. The macro wraps such a parameter in a struct of its own.
 #[derive(Debug)]
 pub struct SpreadField<F, T> {
     get: fn(F) -> T,
@@ -150,7 +154,8 @@ impl SpreadReading {
     }
 }
 
-/// Returns the JSON text inside a JSON string. `None` if that text is itself a string, or has an object with a duplicate name.
+/// Returns the JSON text inside a JSON string. `None` if the content of the string is not JSON, is itself a string, or has an object with a
+/// duplicate name.
 fn stringified(value: &str) -> Option<String> {
     let inner = Raw::trusted(value).string()?;
     let inner = validate(inner.as_bytes(), DEPTH).ok()?;

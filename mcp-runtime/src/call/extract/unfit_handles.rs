@@ -1,7 +1,7 @@
 //! Handles for types that cannot be parameters.
 //!
-//! The handles have the methods of all other handles, without bounds, so that the mistake causes no further errors. The only error comes
-//! from the bound of `check`. The methods never run, because such code does not compile.
+//! These handles have the same methods as the other handles, but without bounds, so that a wrong type causes a single error. That error
+//! comes from the bound of `check`. The methods never run, because code with such a type does not compile.
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     item::ArgDef,
 };
 
-/// Types that the server can make from a call.
+/// Types whose values the server can provide.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not come from the server, and no variable of the URI has this parameter's name",
     label = "nothing to take it from",
@@ -29,12 +29,12 @@ pub trait FromServer<'a> {}
 #[diagnostic::do_not_recommend]
 impl<'a, T: FromCall<'a>> FromServer<'a> for T {}
 
-/// State that is `Send`, and must be `Sync` as well. If it is not, rustc names the cause, however deep inside the type.
+/// State that is `Send`, and must be `Sync` as well. If it is not, rustc names the part that is not `Sync`, however deep inside the type.
 pub trait SyncState {}
 impl<T: Sync> SyncState for &T {}
 impl<T: Sync> SyncState for State<T> {}
 
-/// Parameters that share a `T` among all calls. The single bound gives one error, even if the type is neither `Send` nor `Sync`.
+/// Parameters that share a `T` among all calls. The single bound `Shared` gives one error even if the type is neither `Send` nor `Sync`.
 #[diagnostic::on_unimplemented(
     message = "calls that run at the same time cannot share `{T}`",
     label = "not `Send` and `Sync`",
@@ -138,7 +138,7 @@ macro_rules! handles {
 handles! {
     /// Type that is neither an argument of a tool nor a value from the server.
     Unfit;
-    /// Type that can neither be read from a text nor comes from the server.
+    /// Type that neither can be read from text nor comes from the server.
     UnfitText;
     /// Type that does not come from the server.
     UnfitServer;
@@ -146,7 +146,7 @@ handles! {
     UnseenState;
     /// State that calls cannot share.
     UnfitState;
-    /// An `Arc` that clients cannot send.
+    /// `Arc<T>`. Clients cannot send it, and shared state needs no `Arc`.
     UnfitArc;
 }
 
@@ -209,7 +209,8 @@ impl<T> UnfitArc<Arc<T>> {
     }
 }
 
-/// Inherent methods win over the methods of `UnfitLevel`, which have the same receiver. They lose to the methods of all other levels.
+/// These inherent methods take precedence over the methods of `UnfitLevel`, which have the same receiver. The methods of all other levels
+/// take precedence over them.
 impl<T> Probe<Arc<T>> {
     state_params!(pub UnfitArc<Arc<T>>);
 }
@@ -230,8 +231,7 @@ pub trait UnfitLevel<T> {
 }
 impl<T> UnfitLevel<T> for Probe<T> {}
 
-/// Level of `&T` and `State<T>` for a `T` that is `Send` but not `Sync`. Calls cannot share such a `T`, which is the only possible reason
-/// that the parameter does not come from the server.
+/// Level of `&T` and `State<T>` for a `T` that is `Send` but not `Sync`. The look-up gets here only because calls cannot share such a `T`.
 pub trait UnseenStateLevel<T> {
     state_params!(UnseenState<T>);
 }

@@ -1,4 +1,4 @@
-//! Forms: structs whose fields are questions to a user. The answers are read into the struct.
+//! Forms: structs whose fields are questions to the user. The user's answers are deserialized into the struct.
 
 use std::{collections::BTreeSet, fmt, marker::PhantomData};
 
@@ -8,35 +8,47 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{introspect, json};
 use crate::model::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat};
 
-/// A struct that a user can be asked to fill in. `#[form]` implements it.
+/// Struct that the user can fill in: `#[form]` implements this trait.
+///
+/// Ask with [`Elicit::form`](crate::elicitation::Elicit::form) or [`Context::elicit`](crate::Context::elicit). Each field has a type that
+/// implements [`FormField`]. The client shows the field's doc comment to the user. Bounds and defaults are set with `#[arg(…)]`. Forms are
+/// flat: ask for nested data in several forms. Never ask for passwords or other secrets in a form, because the client sees the answer.
+/// Send the user to a page with [`Elicit::url`](crate::elicitation::Elicit::url) instead.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
 /// #[form]
 /// enum Size {
-///     /// One or two persons
+///     /// One or two people
 ///     Small,
-///     /// Up to six
+///     /// Up to six people
 ///     Large,
 /// }
 ///
 /// #[form]
 /// struct Booking {
-///     /// Whose table it is
+///     /// Name for the reservation
 ///     #[arg(len(1..=80))]
 ///     name: String,
 ///     #[arg(title = "Table", default = Size::Small)]
 ///     size: Size,
 ///     #[arg(format = "date")]
 ///     day: String,
-///     /// Anything we should know
+///     /// Remarks for the restaurant
 ///     remark: Option<String>,
 /// }
 ///
-/// fn asks_for<T: Form>() {}
-/// asks_for::<Booking>();
+/// /// Books a table.
+/// #[tool]
+/// async fn book(user: Elicit) -> Result<String> {
+///     let booking: Booking = user.form("booking", "Which table would you like?").await?;
+///     Ok(format!("a table for {}", booking.name))
+/// }
+/// # fn main() {}
 /// ```
+///
+/// Specification: Client features, Elicitation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a form",
     label = "users cannot be asked to fill this in",
@@ -48,8 +60,16 @@ pub trait Form: DeserializeOwned + Send + 'static {
     fn schema() -> &'static FormSchema;
 }
 
-/// Types of fields of a [`Form`]: `String`, any integer, `f32`, `f64`, `bool`, an enum with `#[form]` (one choice), `Vec` or `BTreeSet` of
-/// such an enum (several choices), and `Option` of all these (not required).
+/// Type of a field in a [`Form`].
+///
+/// | type | question |
+/// |---|---|
+/// | `String` | text |
+/// | integers, `f32`, `f64` | number |
+/// | `bool` | yes or no |
+/// | enum with `#[form]` | one choice |
+/// | `Vec` or `BTreeSet` of such an enum | several choices |
+/// | `Option` of one of these | the same, but the user may leave it empty |
 ///
 /// ```
 /// use std::collections::BTreeSet;
@@ -79,16 +99,16 @@ pub trait Form: DeserializeOwned + Send + 'static {
     note = "ask for nested data in several forms, one after another"
 )]
 pub trait FormField {
-    /// Whether an answer must have the field. `#[form]` relies on it.
+    /// Whether an answer must have the field. Used by code that `#[form]` generates.
     #[doc(hidden)]
     const REQUIRED: bool = true;
 
-    /// Returns the kind of the field. `#[form]` relies on it.
+    /// Returns the kind of the field. Used by code that `#[form]` generates.
     #[doc(hidden)]
     fn kind() -> FieldKind;
 }
 
-/// An enum whose variants are choices; `#[form]` implements it.
+/// Enum whose variants are the choices of a form field. `#[form]` implements this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no choices",
     label = "not an enum with `#[form]`"
@@ -153,8 +173,8 @@ macro_rules! numbers {
     )*};
 }
 
-/// Returns the kind of an integer field. As in the schemas of arguments, it leaves out bounds that users do not exceed by accident. The
-/// reader checks those bounds.
+/// Returns the kind of an integer field. As in the schemas of arguments, the schema omits bounds that users do not exceed by accident.
+/// These bounds are checked when the answer is read.
 const fn integer(least: Option<i128>, most: Option<i128>) -> FieldKind {
     FieldKind::Integer { least, most }
 }
@@ -176,7 +196,7 @@ numbers! {
     f64: FieldKind::NUMBER;
 }
 
-/// Returns the form of `T`, whose fields are named as serde names them. Generated code calls it.
+/// Returns the form of `T`, whose fields have the names that serde uses. Generated code calls it.
 pub fn form<T: DeserializeOwned>(fields: impl Into<Vec<FieldSchema>>) -> FormSchema {
     FormSchema::new(&introspect::fields_of::<T>(), fields.into())
 }
@@ -186,7 +206,7 @@ pub fn choices<T: DeserializeOwned>(titles: &[Option<&'static str>], enum_names:
     Choices::new(&introspect::values_of::<T>(), titles, enum_names)
 }
 
-/// Reads an answer. A field that was left out gets its default.
+/// Reads the user's answer. Fields that were left out get their defaults.
 ///
 /// # Errors
 /// Returns all problems of the answer.
@@ -209,7 +229,7 @@ impl<T> fmt::Debug for FormFieldBuilder<T> {
     }
 }
 
-/// Begins the description of a field. Generated code calls it.
+/// Creates the builder of a field. Generated code calls it.
 pub fn field<T: FormField>() -> FormFieldBuilder<T> {
     let schema = FieldSchema {
         name: "",
@@ -268,7 +288,7 @@ impl<T> FormFieldBuilder<T> {
         self.with(|kind| kind.in_format(format))
     }
 
-    /// Sets the default. A number that JSON cannot express, such as NaN, sets no default.
+    /// Sets the default. This has no effect for a number that JSON cannot express, such as NaN.
     #[must_use]
     pub fn default(mut self, default: impl FnOnce() -> T) -> Self
     where
@@ -318,7 +338,7 @@ pub trait Measured {}
 )]
 pub trait Formatted {}
 
-/// Types whose fields may have a default, because every answer has a value for them.
+/// Types of fields that may have a default. An `Option` may not, because its field can be left out anyway.
 #[diagnostic::on_unimplemented(
     message = "a field with a default is never missing, and this field is `{Self}`",
     label = "remove the default, or the `Option` of the type"
@@ -333,7 +353,7 @@ all! {
     Certain: u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, String;
 }
 
-// These impls are written one by one, because the compiler lists them in its error.
+// These impls are written one by one, because the compiler's error lists them.
 impl Fractional for f32 {}
 impl Fractional for f64 {}
 impl Measured for String {}
@@ -488,7 +508,7 @@ mod tests {
         );
     }
 
-    /// Serde would reject an unknown member, but never sees it.
+    /// `deny_unknown_fields` would reject the unknown member, but the form removes it before serde reads the answer.
     #[test]
     fn members_that_the_form_did_not_ask_for_never_reach_the_type() {
         #[form(crate = crate)]

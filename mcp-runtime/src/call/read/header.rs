@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use mcp_runtime_wire::{JsonKind, Raw, validate};
 
-/// Returns the text that a header's value stands for: the value itself, or the decoded content of `=?base64?…?=`. `None` if the value has
+/// Decodes the value of a header. Plain text stands for itself, and `=?base64?…?=` for its decoded content. Returns `None` if the value has
 /// bytes that no header may have, or if the wrapper does not contain the base64 of a text.
 pub(crate) fn decode(value: &[u8]) -> Option<Cow<'_, str>> {
     if !value.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
@@ -20,8 +20,8 @@ pub(crate) fn decode(value: &[u8]) -> Option<Cow<'_, str>> {
     String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
-/// Returns whether a header agrees with the argument that it repeats. Lists, objects and `null` have no header, so no header agrees with
-/// them.
+/// Returns whether a header agrees with the argument that it repeats. Lists, objects and `null` have no headers, so the result for them is
+/// `false`.
 pub(crate) fn agrees(header: &[u8], argument: Raw<'_>) -> bool {
     let Some(header) = decode(header) else { return false };
     match argument.kind() {
@@ -34,8 +34,8 @@ pub(crate) fn agrees(header: &[u8], argument: Raw<'_>) -> bool {
     }
 }
 
-/// A number, split into its sign, its digits without zeros at either end, and an exponent of ten. The comparison is exact at any size. As
-/// `f64`, different large integers could be equal.
+/// Number, split into its sign, its digits without leading and trailing zeros, and a decimal exponent. The comparison of these parts is
+/// exact at any size, whereas different large integers can be equal as `f64`.
 #[derive(Debug, PartialEq)]
 struct HeaderNumber {
     is_negative: bool,
@@ -43,7 +43,7 @@ struct HeaderNumber {
     exponent: i64,
 }
 
-/// Reads a number as JSON writes it.
+/// Parses a number in the syntax of JSON.
 fn number(text: &str) -> Option<HeaderNumber> {
     let json = validate(text.as_bytes(), 0).ok().filter(|json| json.as_str() == text)?;
     if json.kind() != JsonKind::Number {
@@ -93,7 +93,7 @@ mod tests {
         check("=?BASE64?YQ==?=", Some("=?BASE64?YQ==?="));
         check("=?base64?=", Some("=?base64?="));
         check("x=?base64?YQ==?=", Some("x=?base64?YQ==?="));
-        // Missing padding, the URL-safe alphabet, bytes that are not UTF-8.
+        // These values have no padding, use the URL-safe alphabet, contain a space, or do not decode to UTF-8.
         check("=?base64?YQ?=", None);
         check("=?base64?YQ=?=", None);
         check("=?base64?_-8=?=", None);
@@ -138,7 +138,7 @@ mod tests {
         check("-42", "42", false);
         check("9007199254740993", "9007199254740992", false);
         check("18446744073709551616", "18446744073709551616.0", true);
-        // Exponents outside the range that is compared, in either direction.
+        // Exponents that do not fit into an `i64` are never compared.
         check("1e99999999999999999999", "42", false);
         check("1e-99999999999999999999", "0", false);
         check("042", "42", false);
@@ -155,7 +155,7 @@ mod tests {
         check("{}", "{}", false);
     }
 
-    /// Writes a text as a client does: as it is if possible, otherwise wrapped.
+    /// Writes a text as a client does: as plain text if possible, and otherwise in base64.
     fn header(text: &str) -> String {
         let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
             && text.trim_matches([' ', '\t']) == text

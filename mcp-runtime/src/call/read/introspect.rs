@@ -28,8 +28,8 @@ pub(crate) fn fields_of<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     found
 }
 
-/// Returns the name that clients use for this value of an enum without fields, found by reading each name back. `None` if names and
-/// variants are not one to one, because the name could then stand for another value.
+/// Returns the name that clients use for this value of an enum without fields. The name is found by deserializing all names. `None` if two
+/// names stand for one variant, or if fewer than two names can be read, because the name could then stand for another value.
 pub(crate) fn name_of<T: DeserializeOwned>(value: &T) -> Option<&'static str> {
     let names = values_of::<T>();
     let read = |name: &&'static str| {
@@ -49,7 +49,7 @@ pub(crate) fn name_of<T: DeserializeOwned>(value: &T) -> Option<&'static str> {
 /// Deserializer that collects the names that a type asks for, and then fails.
 struct NameCollector<'a> {
     found: &'a mut Vec<&'static str>,
-    /// Whether to collect the names of fields, and not the values of an enum.
+    /// Whether to collect the names of fields instead of the values of an enum or `bool`.
     of_struct: bool,
 }
 
@@ -111,12 +111,12 @@ impl<'de> Deserializer<'de> for NameCollector<'_> {
     }
 }
 
-/// Returns the value that serde gives to a missing `T`. If serde needs a value, returns a description of the expected value.
+/// Returns the value that serde gives to a missing `T`. If serde requires a value, the error describes the expected value.
 pub(crate) fn missing_value<'de, T: Deserialize<'de>>() -> Result<T, Expected> {
     T::deserialize(MissingValue)
 }
 
-/// Returns whether a `T` must be sent.
+/// Returns whether a client must send a value for a `T`.
 pub(crate) fn is_required<'de, T: Deserialize<'de>>() -> bool {
     missing_value::<T>().is_err()
 }

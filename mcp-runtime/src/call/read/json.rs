@@ -1,4 +1,4 @@
-//! Reading of an argument from its JSON text, and the messages when that fails.
+//! Reading of an argument from its JSON text, and the wording of its errors.
 
 use std::{any::Any, borrow::Cow};
 
@@ -9,10 +9,12 @@ use serde_path_to_error::Track;
 use super::lenient;
 use crate::error::shown;
 
-/// Reads `raw` as a `T`. A value that `serde_json` rejects is read once more, [leniently](lenient). If a string (`"5"`, `"[1,2]"`) does not
-/// fit the type, its content is then read as JSON, because many models write arguments that way. `strict` turns this off.
+/// Reads `raw` as a `T`. A value that `serde_json` rejects is read once more, [leniently](lenient). If a string such as `"5"` or `"[1,2]"`
+/// still does not fit the type, the content of the string is read as JSON, because many models quote arguments. `strict` turns this last
+/// step off.
 ///
-/// The second part of the result is the text that was read instead of `raw`, if any, for the check of constraints.
+/// The second part of the result is the content that was read in place of `raw`, if any. The caller checks the constraints against this
+/// text.
 pub(crate) fn read<T: DeserializeOwned + 'static>(
     raw: Raw<'_>,
     strict: bool,
@@ -41,7 +43,7 @@ fn read_again<T: DeserializeOwned>(
         && let Ok(inner) = validate(inner.as_bytes(), DEPTH)
         && let Ok(value) = read_leniently(inner)
     {
-        // JSON in a string must obey the same rule as a message: no object has a name twice.
+        // JSON inside a string must obey the same rule as a message: no object has a duplicate name.
         return match inner.duplicate_name() {
             Some(doubled) => Err(doubled.to_string()),
             None => Ok((value, Some(inner.as_str().to_owned()))),
@@ -50,7 +52,7 @@ fn read_again<T: DeserializeOwned>(
     Err(error)
 }
 
-/// Maximum depth that `serde_json` reads.
+/// Maximum nesting depth that `serde_json` reads.
 pub(crate) const DEPTH: usize = 127;
 
 /// Reads a value leniently.
@@ -78,7 +80,7 @@ fn usual<T: 'static>(raw: Raw<'_>) -> Option<T> {
     if let Some(slot) = any.downcast_mut::<Option<String>>() {
         *slot = raw.string().map(Cow::into_owned);
     } else if let Some(slot) = any.downcast_mut::<Option<i64>>() {
-        // Serde takes `-0` for a number with a fraction.
+        // `serde_json` reads `-0` as a floating point number.
         *slot = raw.i64().filter(|_| raw.as_str() != "-0");
     } else if let Some(slot) = any.downcast_mut::<Option<u64>>() {
         *slot = raw.u64();
@@ -88,7 +90,7 @@ fn usual<T: 'static>(raw: Raw<'_>) -> Option<T> {
     slot
 }
 
-/// Rewrites a message of serde for clients: without the position in the text, and with JSON types instead of Rust types.
+/// Rewords an error of serde for clients. Removes the position in the text, and replaces Rust types with JSON types.
 pub(crate) fn wording(error: &str) -> String {
     let text = error.split(" at line ").next().unwrap_or(error);
     let Some((before, expected)) = text.rsplit_once("expected ") else { return text.to_owned() };
@@ -104,7 +106,7 @@ pub(crate) fn wording(error: &str) -> String {
         "a map" => "an object",
         other => other,
     };
-    // `before` quotes the value, which may be long.
+    // `before` contains the rejected value, which may be long.
     match shown(before) {
         all if all.len() == before.len() => format!("{before}expected {expected}"),
         start => format!("{start}…, expected {expected}"),
@@ -322,7 +324,7 @@ mod tests {
         );
     }
 
-    /// Both readers agree on all input that needs no leniency.
+    /// The lenient reader and `serde_json` agree on all input that needs no leniency.
     #[test]
     fn the_lenient_reader_agrees_with_serde_json() {
         #[derive(serde::Deserialize, Debug)]

@@ -1,7 +1,7 @@
 //! Lenient reader for the JSON of an argument that `serde_json` has rejected.
 //!
 //! The reader accepts an integer with a fraction or an exponent (`1.0`, `1e2`), and `null` for a field with a default of its own.
-//! `serde_json` rejects both. [`read`] decides about `null`.
+//! `serde_json` rejects both. See [`read`] for the treatment of `null`.
 
 use std::{
     borrow::Cow,
@@ -24,13 +24,13 @@ use crate::error::shown;
 /// Maximum number of bytes that are read for one argument, summed over all readings.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Number of readings that an argument gets even if it is too large for [`MOST_BYTES`].
+/// Number of readings that every argument may have, even if they exceed [`MOST_BYTES`].
 const LEAST_READINGS: usize = 4;
 
-/// Reads `raw` several times, each time more leniently, until `read` succeeds or no leniency is left. There is one reading for each field
-/// whose `null` is refused, and at most three more.
+/// Reads `raw` several times, each time more leniently, until `read` succeeds or there is no leniency left. There is one reading for each
+/// field that rejects `null`, and at most three more.
 ///
-/// If the type of a field refuses `null` and the field has a default, a `null` counts as a missing member.
+/// If the type of a field rejects `null`, but the field has a default, then `null` counts as a missing member.
 pub(crate) fn read<R>(
     raw: Raw<'_>,
     mut read: impl FnMut(&mut ArgumentReader<'_, '_>) -> Result<R, ReadError>,
@@ -62,7 +62,7 @@ pub(crate) fn read<R>(
     }
 }
 
-/// Maximum depth, the same as in `serde_json`.
+/// Maximum nesting depth, the same as in `serde_json`.
 const DEPTH: usize = 127;
 
 /// Error of an argument that could not be read.
@@ -106,7 +106,7 @@ impl From<serde_json::Error> for ReadError {
     }
 }
 
-/// A field of a struct that was sent as `null`. Structs and fields are compared by their names.
+/// Field of a struct that the client sent as `null`. Structs and fields are compared by their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct NullField {
     owner: &'static str,
@@ -128,7 +128,7 @@ struct Leniency {
     has_met_integer: Cell<bool>,
 }
 
-/// Reads JSON text that is known to be valid, each byte once.
+/// Deserializer for JSON text that is known to be valid. It reads each byte once.
 #[derive(Debug)]
 pub(crate) struct ArgumentReader<'de, 'a> {
     text: &'de str,
@@ -224,14 +224,15 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
             (None, Some(number)) => number >= least,
             (None, None) => false,
         };
-        // The author's type may accept numbers outside of the range that it asks for. So the range only decides which error is returned.
+        // A type may accept numbers outside the range of the integer type that it requests. So the range only decides which error is
+        // returned.
         visit_integer(integer, visitor)
             .unwrap_or_else(|| Err(out_of_range()))
             .map_err(|error| if fits { error } else { out_of_range() })
     }
 }
 
-/// Passes an integer to a visitor. `None` if no integer type of Rust has the value.
+/// Passes an integer to a visitor. Returns `None` if the integer fits no integer type of Rust.
 fn visit_integer<'de, V: Visitor<'de>>(
     integer: Integer,
     visitor: V,
@@ -322,7 +323,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        // `RawValue` takes the text itself.
+        // `serde_json::value::RawValue` takes the JSON text of the value.
         if name.starts_with("$serde_json::private::") {
             let text = self.value().as_str();
             let mut json = serde_json::Deserializer::from_str(text);
@@ -460,7 +461,7 @@ impl<'de> de::MapAccess<'de> for ObjectAccess<'_, 'de, '_> {
     }
 }
 
-/// Variant with data, which is the only member of an object.
+/// Enum variant with data, written as an object with a single member.
 struct VariantReader<'r, 'de, 'a> {
     reader: &'r mut ArgumentReader<'de, 'a>,
     /// Name of the enum.
@@ -502,7 +503,7 @@ impl<'de> de::VariantAccess<'de> for VariantReader<'_, 'de, '_> {
     }
 }
 
-/// The name of a member, read as a number or a bool if the keys of the map have such a type.
+/// Name of a member, read as a number or a `bool` if the keys of the map have such a type.
 struct KeyReader<'de>(Cow<'de, str>);
 
 macro_rules! keys {

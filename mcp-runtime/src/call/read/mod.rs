@@ -1,6 +1,6 @@
 //! Readers for single values that clients send: arguments as JSON or text, answers to forms, and headers that repeat arguments.
 //!
-//! The readers do not depend on the call that a value belongs to.
+//! A reader depends only on the value and its type, not on the call.
 
 #[allow(missing_docs, reason = "public only for generated code, but for its two traits")]
 mod form;

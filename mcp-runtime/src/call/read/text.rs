@@ -6,7 +6,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// Reads a text as the kind of value that the type asks for: a string, a number or a bool. A list is split at `separator`.
+/// Reads a text as the kind of value that the type requests: a string, a number or a `bool`. A list is split at `separator`.
 pub(crate) fn read<'de, T: Deserialize<'de>>(text: &str, separator: char) -> Result<T, String> {
     T::deserialize(ArgumentText { text, separator })
         .map_err(|error| super::json::wording(&error.to_string()))

@@ -6,7 +6,32 @@ use crate::{
     model::{Completion, Done, OperationResult},
 };
 
-/// Result type of a `#[completion]` function: a `Vec` or an array of texts, a [`Completion`] with a total, or a `Result` of these.
+/// Result type of a `#[completion]` function.
+///
+/// A completion function can return a `Vec` or an array of texts, a [`Completion`], or a `Result` of these. The server sends at most 100
+/// values.
+///
+/// The server filters the values by the text that the user has typed. It does not filter them if the function takes that text as a
+/// parameter, or returns a [`Completion`] with a [`total`](Completion::total). For a fixed list of values, write the list in the attribute
+/// of the parameter: `#[complete("red", "green")]`.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// #[completion]
+/// fn colors() -> [&'static str; 3] {
+///     ["red", "green", "blue"]
+/// }
+///
+/// /// Describes a color.
+/// #[prompt]
+/// fn describe(#[complete(colors)] color: &str) -> String {
+///     format!("Describe the color {color}.")
+/// }
+/// # fn main() {}
+/// ```
+///
+/// Specification: Server features, Completion.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a completion can return",
     label = "cannot become completion values",

@@ -1,4 +1,4 @@
-//! Conversion of the value that the user's function returns into the answer to the client.
+//! Conversion of a handler's return value into the result for the client.
 
 mod completion;
 mod prompt;

@@ -9,8 +9,27 @@ use crate::{
     },
 };
 
-/// Result type of a prompt: a text (one user message), content of any kind, [`Message`]s singly, in tuples or in a `Vec`, [`WithMeta`], or
-/// a `Result` of any of these.
+/// Result type of a prompt.
+///
+/// A prompt can return these types:
+///
+/// - text, and each type of [content](crate::content): one message of the user
+/// - [`Message`], for the role of the user or of the assistant
+/// - tuples of up to eight of these, `Vec<Message>`, and arrays of [`Message`]: several messages
+/// - [`WithMeta`], and a `Result` of any of these
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Reviews code.
+/// #[prompt]
+/// fn review(code: &str) -> (Message, Message) {
+///     (Message::user(format!("Review this code:\n{code}")), Message::assistant("Here is my review:"))
+/// }
+/// # fn main() {}
+/// ```
+///
+/// Specification: Server features, Prompts.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a prompt can return",
     label = "cannot become a prompt's messages",

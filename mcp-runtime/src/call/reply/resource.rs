@@ -9,8 +9,29 @@ use crate::{
     model::{Blob, Done, Image, OperationResult, ReadResult, ResourceBody, ResourceContents},
 };
 
-/// Result type of a resource: text, [`Json<T>`], [`Blob`], [`Image`], [`ResourceContents`] or a `Vec` of them, [`WithMeta`], an `Option`
-/// (`None` means "not found"), or a `Result` of any of these.
+/// Result type of a resource.
+///
+/// A resource can return these types:
+///
+/// - text
+/// - [`Json<T>`](Json): the JSON text of the value, as `application/json`
+/// - [`Blob`] and [`Image`]: bytes
+/// - [`ResourceContents`], or a `Vec` of them: contents with a URI and a media type of their own
+/// - `Option`, where `None` means that the resource does not exist
+/// - [`WithMeta`], and a `Result` of any of these
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// A note.
+/// #[resource("notes://{id}")]
+/// fn note(id: u32) -> Option<String> {
+///     (id == 1).then(|| "Buy milk.".to_owned())
+/// }
+/// # fn main() {}
+/// ```
+///
+/// Specification: Server features, Resources.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a resource can return",
     label = "cannot become a resource's contents",
@@ -77,7 +98,7 @@ impl ResourceReply for Image {
 }
 
 #[diagnostic::do_not_recommend]
-/// Contents with an empty URI get the URI that is read.
+/// Contents with an empty URI get the URI that the client reads.
 impl ResourceReply for ResourceContents {
     fn contents(mut self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         if self.uri.is_empty() {

@@ -7,12 +7,17 @@ use crate::{
     model::Meta,
 };
 
-/// A value that is sent as JSON.
+/// Value that is sent as JSON: the result of a tool or a resource.
 ///
-/// A tool sends it as structured content with an output schema. It also sends the same JSON as text, for clients without support for
-/// structured content. A resource sends it as `application/json`.
+/// A tool sends the value as structured content, and publishes an output schema. It also sends the same JSON as text, for clients without
+/// support for structured content. The type must implement `Serialize` and `JsonSchema`, for example through `#[data]`. A resource sends
+/// the value as `application/json`, which needs `Serialize` only.
 ///
-/// Before protocol revision 2026-07-28, clients accept only objects as structured content. They get any other JSON as text alone.
+/// Before protocol revision 2026-07-28, clients accept only objects as structured content. They get any other value as text alone.
+///
+/// To send a value as text without a schema, return a `String`.
+///
+/// Specification: Server features, Tools (structured content).
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -46,12 +51,17 @@ pub(super) fn unwritable(error: &serde_json::Error) -> Error {
     Error::internal(format_args!("the result cannot be written as JSON: {error}"))
 }
 
-/// A result with its own `_meta` (protocol revision 2025-06-18 and later).
+/// Result with a `_meta` object (protocol revision 2025-06-18 and later).
+///
+/// The first field is any result type of a tool, prompt or resource. On a resource the `_meta` is added to each of its contents that has
+/// none of its own.
+///
+/// Specification: Base protocol, Overview (`_meta`).
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
 ///
-/// /// Answers, and says what it cost.
+/// /// Answers a question, and reports the cost in `_meta`.
 /// #[tool]
 /// fn ask() -> WithMeta<&'static str> {
 ///     WithMeta("42", Meta::new().with("example.com/cost", 3))
@@ -61,7 +71,22 @@ pub(super) fn unwritable(error: &serde_json::Error) -> Error {
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithMeta<T>(pub T, pub Meta);
 
-/// The error half of a handler's `Result`: any type that implements [`Display`].
+/// Error type of a handler's `Result`: any `'static` type that implements [`Display`].
+///
+/// An [`Error`] keeps its kind. Any other error becomes a failure whose message is the error's alternate form (`{:#}`). In this form
+/// `anyhow` prints the whole chain of causes. The client can read the message, and so can its model. Use [`Error::internal`] for errors
+/// that only you should see.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Divides two numbers.
+/// #[tool]
+/// fn divide(a: i64, b: i64) -> Result<i64, String> {
+///     a.checked_div(b).ok_or_else(|| format!("cannot divide {a} by {b}"))
+/// }
+/// # fn main() {}
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a handler",
     label = "does not implement `Display`",
@@ -73,8 +98,8 @@ pub trait IntoFailure {
     fn into_failure(self) -> Error;
 }
 
-/// [`Error`] also implements `Display`, so a second impl for it would conflict with this impl. Therefore this impl recognizes [`Error`]
-/// by its type. It recognizes [`Unanswered`] too, which may contain an `Error`.
+/// [`Error`] also implements `Display`, so an impl of its own would conflict with this one. This impl therefore recognizes [`Error`] by its
+/// type, and also [`Unanswered`], which may contain an `Error`.
 #[diagnostic::do_not_recommend]
 impl<E: Display + 'static> IntoFailure for E {
     fn into_failure(self) -> Error {

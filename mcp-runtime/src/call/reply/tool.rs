@@ -14,7 +14,7 @@ use crate::{
     schema::constant::{MOST, Node, Out, Schema, Top, dot_before, panic_with, write_root},
 };
 
-/// Generator of the schema of structured content.
+/// Source of an output schema that schemars generates at run time.
 #[derive(Clone, Copy, Debug)]
 pub struct OutputSchemaSource {
     pub(crate) schema: fn(&mut SchemaGenerator) -> schemars::Schema,
@@ -23,22 +23,31 @@ pub struct OutputSchemaSource {
     pub(crate) name: fn() -> &'static str,
 }
 
-/// Result type of a tool: `()`, text, numbers, `bool`, [`Json<T>`], [`Image`], [`Audio`], [`ResourceLink`], [`Embedded`], [`Content`],
-/// `Vec<Content>`, tuples and `Option`s of these, [`WithMeta`], or a `Result` of any of these.
+/// Result type of a tool.
 ///
-/// Several clients take a result without content for a failure. Therefore `()` is sent as the text "Done.", and `None` as "Nothing.". To
-/// send no content, return an empty `Vec<Content>`, which is sent as it is:
+/// A tool can return these types:
+///
+/// - `()`, text, numbers, `bool` and `char`: text content
+/// - [`Json<T>`](Json): structured content, and the same JSON as text
+/// - [`Text`], [`Image`], [`Audio`], [`ResourceLink`], [`Embedded`], [`Content`] and `Vec<Content>`: content as it is
+/// - tuples of up to eight of these: the content of all parts
+/// - `Option`, [`WithMeta`], and a `Result` of any of these
+///
+/// An `Err` is a failure that the model can read. Several clients treat a result without content as a failure. Therefore `()` is sent as
+/// the text "Done.", and `None` as "Nothing.". To send no content at all, return an empty `Vec<Content>`:
 ///
 /// ```
 /// use mcp_runtime::{content::Content, prelude::*};
 ///
-/// /// Says nothing at all.
+/// /// Returns no content.
 /// #[tool]
 /// fn keep_quiet() -> Vec<Content> {
 ///     Vec::new()
 /// }
 /// # fn main() {}
 /// ```
+///
+/// Specification: Server features, Tools.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a tool can return",
     label = "cannot become a tool's result",
@@ -49,8 +58,8 @@ pub trait ToolReply: Sized {
     #[doc(hidden)]
     const OUTPUT: Option<OutputSchemaSource> = None;
 
-    /// Text to send if the result would otherwise have no content, because several clients take an empty result for a failure. It is
-    /// empty for types that let the author choose the content.
+    /// Text that is sent if the result has no content, because several clients treat an empty result as a failure. The constant is empty
+    /// for types whose content the author chooses.
     #[doc(hidden)]
     const INSTEAD_OF_NOTHING: &'static str = "";
 
@@ -69,7 +78,7 @@ pub fn tool_reply<T: ToolReply>(value: T) -> OperationResult {
     Ok(Done::Tool(result))
 }
 
-/// Types that `Json<T>` can hold in the result of a tool.
+/// Types whose values a tool can return as `Json<T>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent as JSON with a schema",
     label = "the type in `Json<…>` must implement `Serialize` and `JsonSchema`",
@@ -176,7 +185,7 @@ const fn first_of(parts: &[Option<OutputSchemaSource>]) -> Option<OutputSchemaSo
     None
 }
 
-/// Returns the text for a tuple whose parts have no content. Empty if the author chooses the content of one of the parts.
+/// Returns the text for a tuple whose parts have no content. The text is empty if the author chooses the content of one of the parts.
 const fn text_of(parts: &[&'static str]) -> &'static str {
     let mut i = 0;
     while i < parts.len() {
@@ -206,7 +215,8 @@ macro_rules! tuples {
 }
 tuples! { (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H) }
 
-/// Level of types that implement [`ToolReply`]. Other types have no output schema, so that only [`tool_reply`] reports the error.
+/// Level of types that implement [`ToolReply`]. For other types the fallback returns no schema, so that only [`tool_reply`] reports the
+/// error.
 pub trait OutputLevel {
     /// Returns the schema, if there is one.
     fn output(&self) -> Option<OutputSchemaSource>;
@@ -328,10 +338,13 @@ pub trait UnknownOutput {
 impl<T: ?Sized> UnknownOutput for Probe<T> {}
 
 impl Sampling {
-    /// Adds the result of a tool that the model wants to use: any value that a `#[tool]` function can return. An `Err` goes to the model.
+    /// Adds the result of a tool that the model asked to use.
     ///
-    /// Consecutive results form one message. This message must have a result for each [`tool_use`](crate::sampling::Sampled::tool_uses) of the
-    /// preceding answer.
+    /// The result is any value that a `#[tool]` function can return. The model can read an `Err`. For an internal error, the server logs
+    /// the message, and the model gets only the text "internal error".
+    ///
+    /// Consecutive results form one message. This message must have a result for each [`tool_use`](crate::sampling::Sampled::tool_uses) of
+    /// the preceding answer. For a tool that failed without a value, use [`tool_error`](Self::tool_error).
     ///
     /// ```
     /// use mcp_runtime::sampling::{Sampled, Sampling};
@@ -353,7 +366,7 @@ impl Sampling {
         let result = match tool_reply(result) {
             Ok(Done::Tool(result)) => result,
             Ok(_) => ToolResult::default(),
-            // As in a call, an internal error must not reach the model.
+            // As in a call, the text of an internal error must not reach the model.
             Err(error) if error.kind() == ErrorKind::Internal => {
                 tracing::error!("{}", error.message());
                 ToolResult::failure("internal error")
@@ -363,7 +376,7 @@ impl Sampling {
         self.result(id.into(), result)
     }
 
-    /// Adds the failure of a tool that the model wants to use. The model reads the `reason`.
+    /// Adds the failure of a tool that the model asked to use. The model reads the `reason`.
     ///
     /// ```
     /// use mcp_runtime::sampling::{Sampled, Sampling};

@@ -11,7 +11,7 @@ use crate::{
 };
 use mcp_macros::{prompt, resource, tool};
 
-/// Parameter that asks the user through the type of its field.
+/// Parameter that may ask the user, because it has a field of type `Elicit`.
 struct Consent(#[expect(dead_code, reason = "only what it needs counts")] Elicit);
 
 impl<'a> FromCall<'a> for Consent {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::finding::{CheckedItem, CheckedServer, Problem};
 use crate::{catalog::Entry, cli::show::member};
 
-/// Longest description, in characters. OpenAI's API has rejected longer ones.
+/// Maximum length of a description, in characters. OpenAI's API has rejected longer descriptions.
 const LONG: usize = 1024;
 
 /// Number of characters after which Claude Code cuts off descriptions and instructions.
@@ -59,7 +59,8 @@ pub(super) fn long_description(tool: &CheckedItem<'_>) -> Vec<Problem> {
     )]
 }
 
-/// Finds descriptions that contain the end of a comment. Clients that write TypeScript for a tool put its descriptions into comments.
+/// Finds descriptions that contain `*/`. Clients that generate TypeScript for a tool put its descriptions into comments, which `*/` would
+/// end.
 pub(super) fn ends_of_comments(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let ends = |value: &Value| member(value, "description").contains("*/");
     let own = ends(tool.value).then(|| "its description".to_owned());
@@ -85,10 +86,10 @@ pub(super) fn no_media_type(resource: &CheckedItem<'_>) -> Vec<Problem> {
     vec![Problem::new(what, "add `mime_type = \"text/plain\"`, or the type that it has")]
 }
 
-/// Maximum number of arguments that a finding names. For further arguments, it gives only their number.
+/// Maximum number of arguments that a finding names. Further arguments are only counted.
 const MOST: usize = 12;
 
-/// Fields of std's types that are serialized as objects. Authors cannot comment these fields, and their names are clear.
+/// Names of the fields of std types that serialize as objects. Authors cannot document these fields, and the names are self-explanatory.
 static OF_STD: [&[&str]; 7] = [
     &["nanos", "secs"],
     &["nanos_since_epoch", "secs_since_epoch"],
@@ -139,7 +140,7 @@ pub(super) fn undocumented_prompt_arguments(prompt: &CheckedItem<'_>) -> Vec<Pro
     vec![Problem::new(what, fix)]
 }
 
-/// Returns the subject of the finding, such as: the arguments `a`, `order.items[].sku` have. Returns `None` if `silent` is empty.
+/// Returns the beginning of the finding, such as "the arguments `a`, `order.items[].sku` have". Returns `None` if `silent` is empty.
 fn subject(silent: &[String]) -> Option<String> {
     let named: Vec<String> = silent.iter().take(MOST).map(|silent| format!("`{silent}`")).collect();
     let more = match silent.len().saturating_sub(MOST) {
@@ -167,8 +168,8 @@ struct DescriptionWalk<'a> {
 }
 
 impl<'a> DescriptionWalk<'a> {
-    /// Collects the undocumented members below `place`. If `is_told` is set, the schema is a variant that has a description. If the variant
-    /// has a single member, the description also covers the member, because the author cannot write another description there.
+    /// Collects the undocumented members below `place`. If `is_told` is set, the schema is a variant with a description. That description
+    /// also covers the member of a variant with a single member, because the author cannot document such a member separately.
     fn inside(&mut self, schema: &'a Value, place: &str, is_told: bool) {
         if let Some(reference) = schema["$ref"].as_str()
             && let Some(definition) = self.definition(schema)
@@ -237,8 +238,8 @@ fn is_constant(schema: &Value) -> bool {
     !schema["const"].is_null() || schema["enum"].as_array().is_some_and(|values| values.len() == 1)
 }
 
-/// Finds arguments that are or contain objects, and whose description does not name all of their fields. Nested fields are not checked,
-/// because the description of the outer field names them.
+/// Finds arguments that are or contain objects, and whose description does not name all of their fields. Fields of nested objects are not
+/// checked, because the description of the outer field can name them.
 pub(super) fn unnamed_fields(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let root = &tool.value["inputSchema"];
     let is_given = tool.entry.and_then(|entry| entry.tool()).is_some_and(|tool| tool.given);
@@ -268,7 +269,7 @@ fn is_named(description: &str, name: &str) -> bool {
 }
 
 fn collect_fields<'a>(schema: &'a Value, root: &'a Value, depth: u8, found: &mut Vec<&'a str>) {
-    // Definitions may refer to each other in a circle.
+    // The depth is limited, because definitions may refer to each other in a cycle.
     if depth > 16 || !schema.is_object() {
         return;
     }

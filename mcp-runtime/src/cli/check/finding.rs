@@ -16,12 +16,12 @@ use crate::{
     testing::TestClient,
 };
 
-/// Lists that the server publishes, and the catalog entries behind them, which contain their places in the source.
+/// Lists that the server publishes, and the catalog with the source locations of the items.
 pub(super) struct CheckedServer {
     pub(super) identity: Identity,
     pub(super) everything: ServerLists,
     pub(super) snapshot: Option<Arc<Snapshot>>,
-    /// Error of `setup`, if it failed. The items that it adds are missing then.
+    /// Error of `setup`, if it failed. In that case, the items that `setup` adds are missing.
     pub(super) incomplete: Option<String>,
 }
 
@@ -72,18 +72,18 @@ pub(super) struct CheckedItem<'a> {
 }
 
 impl CheckedItem<'_> {
-    /// Returns the heading of the item's findings: its kind, its key and its place in the source.
+    /// Returns the heading of the item's findings: the kind, the key and the source location of the item.
     pub(super) fn title(&self) -> String {
         let place = self.entry.map(|entry| format!(", {}", entry.place())).unwrap_or_default();
         format!("{} `{}`{place}", self.kind, self.key)
     }
 
-    /// Whether the item was added while the server runs, as a `Tool` or `Prompt` and not with an attribute.
+    /// Whether the item was added while the server runs, and was not declared with an attribute.
     pub(super) fn is_added(&self) -> bool {
         self.entry.is_some_and(|entry| entry.origin.is_none())
     }
 
-    /// The names and schemas of a tool's arguments.
+    /// Returns the names and schemas of a tool's arguments.
     pub(super) fn arguments(&self) -> impl Iterator<Item = (&str, &Value)> {
         let properties = self.value["inputSchema"]["properties"].as_object();
         properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
@@ -108,7 +108,7 @@ pub(super) struct CheckFinding {
     pub(super) rule: &'static str,
     pub(super) severity: Severity,
     pub(super) problem: Problem,
-    /// Public threads that show the problem.
+    /// Public issue threads that show the problem.
     pub(super) because: &'static [&'static str],
 }
 

@@ -1,4 +1,4 @@
-//! Rules about names that the specification allows and hosts reject, and about reserved words of programming languages.
+//! Rules about names that the specification allows but hosts reject, and about reserved words of programming languages.
 
 use std::collections::BTreeMap;
 
@@ -209,7 +209,7 @@ fn replacement(name: &str) -> String {
     known.map_or_else(|| format!("{name}_value"), |known| known.1.to_owned())
 }
 
-/// Returns what goes wrong in clients with a name, if the name is reserved.
+/// Returns the problem that a reserved name causes in clients. Returns `None` if the name is not reserved.
 fn consequence(name: &str) -> Option<&'static str> {
     match (PYTHON.contains(&name), JAVASCRIPT.contains(&name)) {
         (true, true) => Some(
@@ -226,7 +226,7 @@ fn consequence(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Finds reserved words among the names of arguments and fields. Clients that generate code from schemas fail at them.
+/// Finds reserved words among the names of arguments and fields. Clients that generate code from schemas fail with such names.
 pub(super) fn reserved(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let mut found = Vec::new();
     collect_reserved(&tool.value["inputSchema"], "", &mut found);
@@ -248,7 +248,7 @@ pub(super) fn reserved(tool: &CheckedItem<'_>) -> Vec<Problem> {
     found.into_iter().filter_map(problem).collect()
 }
 
-/// Collects the reserved names in a schema with their places, each place once.
+/// Collects the reserved names in a schema, each with its path. Each path is collected once.
 fn collect_reserved<'a>(schema: &'a Value, place: &str, found: &mut Vec<(String, &'a str)>) {
     if !schema.is_object() {
         return;

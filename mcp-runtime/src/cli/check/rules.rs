@@ -1,4 +1,4 @@
-//! Table of the rules, with the public threads that each is based on, and their application.
+//! Table of all rules, with the public issue threads that each rule is based on, and the code that applies the rules.
 
 use super::{
     descriptions,
@@ -14,7 +14,7 @@ use crate::catalog::Entry;
 pub(super) struct CheckRule {
     pub(super) name: &'static str,
     pub(super) severity: Severity,
-    /// Public threads that show what goes wrong.
+    /// Public issue threads that show the problem.
     pub(super) because: &'static [&'static str],
     pub(super) look: Look,
 }
@@ -25,13 +25,13 @@ pub(super) enum Look {
     Server(fn(&CheckedServer) -> Vec<Problem>),
     /// Items of these kinds.
     Item(&'static [&'static str], fn(&CheckedItem<'_>) -> Vec<Problem>),
-    /// Schemas of tools. Their rules, severities and threads are those of [`compatible`](crate::schema::compatible).
+    /// Schemas of tools. Their rules, severities and threads come from [`compatible`](crate::schema::compatible).
     Schemas,
 }
 
 const TOOLS: &[&str] = &["tool"];
 const PROMPTS: &[&str] = &["prompt"];
-/// Templates are left out: the resources of a template can have different media types.
+/// Templates are left out, because the resources of a template can have different media types.
 const RESOURCES: &[&str] = &["resource"];
 
 /// All rules, in the order in which their findings are printed. There are no rules for violations of the specification itself, because
@@ -235,7 +235,7 @@ pub(super) fn look(published: &CheckedServer) -> Vec<FindingGroup> {
     for item in published.items() {
         let mut findings: Vec<CheckFinding> =
             RULES.iter().flat_map(|rule| rule.about(&item)).collect();
-        // The sort is stable: findings of one severity stay in the order of the table.
+        // The sort is stable, so findings of one severity stay in the order of the table.
         findings.sort_by_key(|finding| finding.severity);
         groups.push(FindingGroup { title: item.title(), findings });
     }

@@ -39,7 +39,7 @@ fn place(side: SchemaSide, place: &str) -> String {
     }
 }
 
-/// Returns what the author can change.
+/// Returns the fix that the author can apply.
 fn fix(tool: &CheckedItem<'_>, side: SchemaSide) -> String {
     match tool.entry.and_then(|entry| entry.tool()) {
         Some(tool) if tool.given && side == SchemaSide::Argument => {

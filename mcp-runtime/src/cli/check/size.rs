@@ -1,17 +1,17 @@
-//! Rules about the number and the size of the tools, which take up room in a model's context.
+//! Rules about the number and the size of the tools, which use up the context of a model.
 
 use serde_json::{Value, json};
 
 use super::finding::{CheckedServer, Problem};
 use crate::cli::show::member;
 
-/// Largest number of tools, of all servers together, that hosts accept in a request.
+/// Maximum number of tools that hosts accept in a request, for all servers together.
 const MOST_TOOLS: usize = 128;
 
-/// Number of tools, of all servers together, above which Cursor warns.
+/// Number of tools above which Cursor warns, for all servers together.
 const MANY_TOOLS: usize = 80;
 
-/// Number of tokens, for the tools of all servers together, above which Claude Code warns.
+/// Number of tokens above which Claude Code warns, for the tools of all servers together.
 const MANY_TOKENS: usize = 25_000;
 
 pub(super) fn too_many_tools(published: &CheckedServer) -> Vec<Problem> {
@@ -53,7 +53,7 @@ pub(super) fn many_tokens(published: &CheckedServer) -> Vec<Problem> {
 pub(super) struct ListSizes {
     /// Size of all lists as JSON.
     pub(super) manifest: usize,
-    /// Size of each tool as models get it, largest first.
+    /// Name of each tool, and its size in the form that models get. The largest tool comes first.
     pub(super) tools: Vec<(String, usize)>,
 }
 
@@ -72,8 +72,8 @@ impl ListSizes {
         Self { manifest, tools }
     }
 
-    /// Estimates the number of tokens: one for each 3.5 bytes of the tools' JSON, as in modelcontextprotocol/python-sdk#3391, where 49
-    /// tools of 43,710 bytes were about 12,600 tokens.
+    /// Estimates the number of tokens as one for each 3.5 bytes of the tools' JSON. In modelcontextprotocol/python-sdk#3391, 49 tools of
+    /// 43,710 bytes were about 12,600 tokens.
     pub(super) fn tokens(&self) -> usize {
         self.tools.iter().map(|tool| tool.1).sum::<usize>() * 2 / 7
     }

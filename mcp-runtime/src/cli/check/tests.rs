@@ -24,7 +24,7 @@ fn tool(name: &str) -> Value {
     })
 }
 
-/// A server without findings.
+/// Returns a server without findings.
 fn server() -> CheckedServer {
     let uri = json!({ "uri": "notes://today", "name": "today", "mimeType": "text/plain" });
     let template = json!({ "uriTemplate": "notes://{day}", "name": "day" });
@@ -41,14 +41,14 @@ fn server() -> CheckedServer {
     }
 }
 
-/// The same server with these tools instead.
+/// Returns the server of [`server`], but with these tools.
 fn tools(tools: impl IntoIterator<Item = Value>) -> CheckedServer {
     let mut server = server();
     server.everything.tools = tools.into_iter().collect();
     server
 }
 
-/// The same server with one tool, which has this member.
+/// Returns the server of [`server`], but with a single tool that has this member.
 fn with(pointer: &str, value: Value) -> CheckedServer {
     let mut tool = tool("add");
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
@@ -72,7 +72,7 @@ fn named(list: impl FnOnce(&mut ServerLists) -> &mut Vec<Value>, item: Value) ->
     server
 }
 
-/// Each rule with a server that breaks it and a server that keeps it.
+/// Returns each rule with a server that violates the rule and a server that complies with it.
 fn cases() -> Vec<(&'static str, CheckedServer, CheckedServer)> {
     let schema = |schema: Value| with("/inputSchema", schema);
     let choice = json!([{ "type": "object", "required": ["a"] }, { "type": "object" }]);
@@ -167,7 +167,7 @@ fn cases() -> Vec<(&'static str, CheckedServer, CheckedServer)> {
     ]
 }
 
-/// A list of objects with one field.
+/// Returns the schema of a list of objects with one field.
 fn objects(description: &str) -> Value {
     let sku = json!({ "type": "string", "description": "Its number" });
     let items = json!({ "type": "object", "properties": { "sku": sku } });
@@ -233,7 +233,7 @@ fn a_schema_that_is_too_large_to_spell_out_is_reported() {
     assert_eq!(found(&tool("add")), [""; 0]);
 }
 
-/// The findings of one rule, as they are printed.
+/// Returns the findings of one rule, as `check` prints them.
 fn found_by(rule: &str, published: &CheckedServer) -> Vec<String> {
     let findings = look(published).into_iter().flat_map(|group| group.findings);
     let of_rule = findings.filter(|finding| finding.rule == rule);
@@ -368,7 +368,7 @@ fn fields_need_words_as_arguments_do() {
     check_undocumented(told(many.into()), none(), Some(&expected));
 }
 
-/// A description counts in every place where the author can write one.
+/// A description counts wherever the author can write it.
 #[test]
 fn a_field_may_be_documented_by_the_description_of_its_type() {
     let tree = json!({ "Tree": { "type": "object", "description": "A tree", "properties": {
@@ -389,7 +389,7 @@ fn a_field_may_be_documented_by_the_description_of_its_type() {
         "kind": { "type": "string", "enum": ["circle"] }, "content": circle } });
     check_undocumented(choice(json!([variant])), json!({}), Some("the argument `a.circle` has"));
     check_undocumented(choice(json!([told, tagged])), json!({}), None);
-    // The fields of a `Duration` belong to std, so authors cannot comment them.
+    // The fields of a `Duration` belong to std, so authors cannot document them.
     let duration = json!({ "type": "object", "description": "How long", "properties": {
         "secs": { "type": "integer" }, "nanos": { "type": "integer" } } });
     check_undocumented(duration, json!({}), None);

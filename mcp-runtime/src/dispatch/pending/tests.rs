@@ -1,4 +1,4 @@
-//! Timeouts and cancellation of calls. The clock is tokio's, paused: it advances when every task waits.
+//! Timeouts and cancellation of calls. The tests pause tokio's clock, which then advances only while every task waits.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Agreement with schemars on generated types: trees of nodes, and the schemas that schemars would make of such types.
+//! Agreement with schemars on random types: trees of nodes, and the schemas that schemars would make of the same types.
 
 use grow::{docs, trees};
 use raw::Generator;
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// Keys that `#[arg]` may have.
+/// Random keys of an `#[arg]` attribute.
 #[derive(Clone, Debug)]
 struct Said {
     title: Doc,
@@ -148,7 +148,7 @@ proptest! {
             prop_assert_eq!(text(|out| write_root(out, &node)), output.clone());
         }
 
-        // Checks the same schema as a part of a schema that is made at run time.
+        // The same schema as part of a schema that is made at run time.
         let mut generator = SchemaSettings::draft2020_12().into_generator();
         if let Some(schema) = partial_schema(&node, SchemaSide::Argument, &mut generator) {
             let definitions = generator.take_definitions(true);
@@ -398,7 +398,7 @@ mod grow {
     use super::tree::{Doc, Leaf, Struct, Told, Tree};
 
     pub(super) fn docs() -> impl Strategy<Value = Doc> {
-        // The texts are trimmed, and none is a heading.
+        // The texts have no surrounding whitespace and are no Markdown headings.
         prop::option::weighted(0.3, "[a-z][a-z \"\\\\\n\t\u{1}\u{7f}é🎈-]{0,8}[.`]")
     }
 
@@ -476,7 +476,7 @@ mod raw {
     use super::tree::{Doc, Struct, Tree};
     use crate::schema::SchemaSide;
 
-    /// Stands in for schemars' generator, and collects the same definitions.
+    /// Replaces schemars' generator, and collects the same definitions.
     pub(super) struct Generator {
         pub(super) side: SchemaSide,
         pub(super) definitions: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! The compiler makes the same schemas as schemars with the rules of the compatible form.
+//! Schemas that are made at compile time equal those of schemars in the compatible form.
 
 use std::{
     any::type_name,
@@ -101,7 +101,8 @@ fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     mixed_is_the_same::<T>();
 }
 
-/// The rules do not change a schema that has gone through them before. In a partly known type, the known part goes through them twice.
+/// Checks that applying the rules to a schema twice has the same result as applying them once. In a partly known type, the known part goes
+/// through the rules twice.
 #[track_caller]
 fn mixed_is_the_same<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     for arg in [&PLAIN, &TOLD, &SHOWN] {
@@ -131,7 +132,7 @@ fn rarer_types_of_std() {
     }
 }
 
-/// The types here have a schema, but not from constants. A change that gives one of them a constant schema moves it to the tests above.
+/// These types have a schema, but no constant one. If a change gives one of them a constant schema, move that type to the tests above.
 #[test]
 fn types_left_to_schemars() {
     macro_rules! lazy {
@@ -157,7 +158,7 @@ fn types_of_std() {
     }
 }
 
-/// Beside two others.
+/// An enum without documented variants.
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
 #[mcp(crate = "crate")]
 #[allow(dead_code)]
@@ -171,13 +172,13 @@ enum Plain {
 #[mcp(crate = "crate")]
 #[allow(dead_code)]
 enum Told {
-    /// It `says`
-    /// so.
+    /// A doc comment with `code`
+    /// and two lines.
     VeryLoud,
     Quiet,
     #[serde(rename = "no \"sound\"")]
     None,
-    /// The end
+    /// The last variant
     Last,
 }
 
@@ -202,7 +203,7 @@ struct Empty {}
 struct Point {
     y_axis: f64,
     /// Height above
-    /// the ground — in metres.
+    /// the ground, in µm.
     x_axis: Option<f64>,
     r#type: Told,
     #[serde(rename = "zz", alias = "z")]
@@ -216,7 +217,7 @@ struct Point {
 #[mcp(crate = "crate")]
 struct Page<T> {
     items: Vec<T>,
-    /// Where it goes on
+    /// The next page
     next: Option<Label>,
 }
 
@@ -290,7 +291,7 @@ mod around {
     #[allow(dead_code)]
     enum Chosen<T> {
         Nothing,
-        /// It alone
+        /// A single value
         One(T),
         Two(T, Option<T>),
         Held {
@@ -299,7 +300,7 @@ mod around {
         },
     }
 
-    /// schemars writes a default only of what is sure to be `Serialize`.
+    /// schemars writes the default of a field only if its type is sure to implement `Serialize`.
     #[derive(Serialize, Deserialize, JsonSchema, Schema)]
     #[mcp(crate = "crate")]
     struct Many<T> {
@@ -388,12 +389,12 @@ mod choices {
     #[mcp(crate = "crate")]
     struct Nothing;
 
-    /// Nothing at all
+    /// A struct without fields
     #[derive(Serialize, Deserialize, JsonSchema, Schema)]
     #[mcp(crate = "crate")]
     struct Told0;
 
-    /// Two
+    /// A pair
     #[derive(Serialize, Deserialize, JsonSchema, Schema)]
     #[mcp(crate = "crate")]
     struct Pair(i64, Option<Cents>);
@@ -415,10 +416,10 @@ mod choices {
     }
 
     choices! {
-        /// All ways
+        /// An enum with all kinds of variants
         enum External {
             One,
-            /// Said
+            /// A documented variant
             Two,
             Three,
             /// A newtype
@@ -433,9 +434,9 @@ mod choices {
 
         enum OnlyData { A(i64), B { x: bool } }
         enum OneVariant { A(i64) }
-        /// Told
+        /// A documented enum
         enum OneToldVariant {
-            /// Told too
+            /// The documented variant
             A(Told),
         }
         #[serde(rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
@@ -448,11 +449,11 @@ mod choices {
             OtherFields { some_field: i64 },
         }
 
-        /// Told
+        /// A documented enum
         #[serde(tag = "type")]
         enum Internal {
             Unit,
-            /// Said
+            /// A documented variant
             Told,
             /// A struct
             Struct(Inner),
@@ -465,11 +466,11 @@ mod choices {
         #[serde(tag = "kind")]
         enum Alone { Struct(Inner) }
 
-        /// Told
+        /// A documented enum
         #[serde(tag = "t", content = "c")]
         enum Adjacent {
             Unit,
-            /// Said
+            /// A documented variant
             ToldUnit,
             /// Newtype
             New(Option<i64>),
@@ -480,7 +481,7 @@ mod choices {
         #[serde(tag = "b", content = "a", deny_unknown_fields)]
         enum AdjacentClosed { Unit, Fields { x: Point } }
 
-        /// Told
+        /// A documented enum
         #[serde(untagged)]
         enum Untagged {
             Null,
@@ -517,9 +518,9 @@ mod choices {
         /// The choice
         choice: External,
         untold: Internal,
-        /// Or none
+        /// An optional enum
         maybe: Option<Untagged>,
-        /// Alone
+        /// The enum with one variant
         alone: OneToldVariant,
         null: Nothing,
         number: NullOrNumber,
@@ -541,7 +542,7 @@ mod choices {
 }
 
 mod mixed {
-    //! Types whose schema is only partly known at compile time, or would be too large to be made there.
+    //! Types whose schema is only partly known at compile time, or is too large to be made at compile time.
 
     #![allow(unreachable_patterns, reason = "of two variants with one name serde reads the first")]
 
@@ -559,7 +560,7 @@ mod mixed {
         },
     };
 
-    /// Checks the schema of a type as an argument, whether or not constants know all of it.
+    /// Checks the schema of a type as an argument, whether it is fully known at compile time or not.
     #[track_caller]
     fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
         let mut generator = SchemaSettings::draft2020_12().into_generator();
@@ -571,7 +572,7 @@ mod mixed {
         assert_eq!(made, of_schemars::<T>(&PLAIN, false).0);
     }
 
-    /// Only schemars knows it.
+    /// A type that only schemars knows.
     #[derive(Serialize, Deserialize, JsonSchema)]
     struct Foreign {
         id: u8,
@@ -701,7 +702,7 @@ mod mixed {
     enum Twice {
         #[serde(rename = "same")]
         One,
-        /// Said of the second.
+        /// The second variant.
         #[serde(rename = "same")]
         Two,
     }

@@ -6,10 +6,10 @@ use mcp_runtime_contract::percent;
 
 use super::{TemplatePart, UriTemplate, VariableKind};
 
-/// Length of the longest URI that can match, in bytes. No client has longer URIs, and a match needs memory in proportion to the length.
+/// Maximum length of a URI that can match, in bytes. Clients have no longer URIs, and a match needs memory in proportion to the length.
 const LONGEST: usize = 64 * 1024;
 
-/// The variables of one URI, decoded.
+/// Decoded variables of one URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UriVariables<'a>(Vec<(&'a str, Cow<'a, str>)>);
 
@@ -19,7 +19,7 @@ impl<'a> UriVariables<'a> {
         self.0.iter().find(|(found, _)| *found == name).map(|(_, value)| &**value)
     }
 
-    /// Returns names and values in the order of the template, without the query variables that are absent.
+    /// Returns names and values in the order of the template. Absent query variables are left out.
     #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (*name, &**value))
@@ -42,7 +42,7 @@ impl<'a> IntoIterator for UriVariables<'a> {
     }
 }
 
-/// Returns whether a path is absolute on Windows or on Unix: a server may be developed on one and run on the other.
+/// Returns whether a path is absolute on Windows or on Unix, because a server may be developed on one system and run on the other.
 fn is_absolute(path: &str) -> bool {
     let bytes = path.as_bytes();
     let drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
@@ -50,10 +50,10 @@ fn is_absolute(path: &str) -> bool {
         || drive && (cfg!(windows) || matches!(bytes.get(2), Some(b'/' | b'\\')))
 }
 
-/// A piece to find in the path.
+/// Part of the pattern that the path must match.
 enum MatchToken<'a> {
     Text(&'a [u8]),
-    /// At least one byte; the function tells which bytes are accepted.
+    /// At least one byte. The function returns whether the value may contain a byte.
     Value(fn(u8) -> bool),
 }
 
@@ -63,7 +63,7 @@ impl UriTemplate {
         self.find(uri, &mut 0)
     }
 
-    /// Same as `matches`; `steps` counts the comparisons of bytes.
+    /// Like `matches`, but also adds the number of byte comparisons to `steps`.
     pub(super) fn find<'a>(&'a self, uri: &'a str, steps: &mut usize) -> Option<UriVariables<'a>> {
         if uri.len() > LONGEST {
             return None;
@@ -84,7 +84,7 @@ impl UriTemplate {
             return None;
         }
         *steps += first.len();
-        // Checked after the first literal, which rules out most templates, because this check reads all of the URI.
+        // This check reads the whole URI, so it comes after the first literal, which rules out most templates.
         if uri.bytes().any(|byte| byte.is_ascii_control()) {
             return None;
         }
@@ -140,10 +140,10 @@ fn decodes_to_slash(segment: &str) -> bool {
     percent::decode(segment).is_none_or(|text| text.contains(['/', '\\']))
 }
 
-/// Returns the raw values of the variables among `parts`, if the parts make up all of `text`.
+/// Returns the raw values of the variables among `parts`, if the parts match all of `text`.
 ///
-/// The first pass goes backwards and notes, for each part, where it can start so that all later parts fit. The second pass goes forwards
-/// and makes each variable as long as the notes allow.
+/// The first pass goes backwards. For each part it records the positions at which the part can start so that all later parts match. The
+/// second pass goes forwards, and makes each variable as long as these positions allow.
 fn values<'a>(parts: &[TemplatePart], text: &'a str, steps: &mut usize) -> Option<Vec<&'a str>> {
     let tokens = tokens(parts);
     let bytes = text.as_bytes();

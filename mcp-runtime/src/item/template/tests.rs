@@ -185,7 +185,7 @@ fn mistakes() {
     check("a://%zz", "escape");
 }
 
-/// Generates templates that are unambiguous as long as the values contain no separators.
+/// Generates templates that are unambiguous if the values contain no separators.
 fn templates() -> impl Strategy<Value = UriTemplate> {
     let piece = prop_oneof![
         Just("{V}"),
@@ -221,7 +221,7 @@ proptest! {
         prop_assert_eq!(found.as_ref().map(|found| found.iter().collect()), Some(given), "{} {}", template, uri);
     }
 
-    /// If a URI can be split in several ways, the pieces of the chosen split still make up that URI.
+    /// If a URI can be split in several ways, the values of the chosen split still expand to the same URI.
     #[test]
     fn the_values_found_in_a_uri_expand_to_the_same_uri(template in templates(), values in prop::collection::vec("[a.~]{1,4}", 9)) {
         let names: Vec<_> = template.names().map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! `sampling/createMessage`: questions to the client's model, and its answers (client/sampling).
+//! Questions to the client's model (`sampling/createMessage`), and its answers (client/sampling).
 
 mod request;
 mod sampled;

@@ -10,8 +10,11 @@ use crate::{
     model::{Role, ToolResult, check_tool_name},
 };
 
-/// A question to the client's model (`sampling/createMessage`, client/sampling): the conversation so far, and preferences that the client
-/// may ignore.
+/// Question to the client's model: the conversation so far, and preferences that the client may ignore.
+///
+/// Ask it with [`Context::sample`](crate::Context::sample), or with a parameter of type [`Sample`](crate::sampling::Sample).
+///
+/// Specification: Client features, Sampling.
 ///
 /// ```
 /// use mcp_runtime::sampling::Sampling;
@@ -31,19 +34,20 @@ use crate::{
 /// ```
 /// use mcp_runtime::{prelude::*, sampling::{Sampled, Sampling, SamplingTool}};
 ///
-/// /// Where to look
+/// /// Location of a weather report
 /// #[data]
 /// struct Place {
 ///     city: String,
 /// }
 ///
+/// /// Builds the first round.
 /// fn start() -> Sampling {
 ///     let weather = SamplingTool::new("weather").description("Tells the weather").schema::<Place>();
 ///     Sampling::ask("Do I need an umbrella in Lyon?", 500).tool(weather)
 /// }
 ///
 /// /// Builds the next round from the model's last answer.
-/// fn go_on(mut conversation: Sampling, answer: &Sampled) -> Result<Sampling> {
+/// fn next_round(mut conversation: Sampling, answer: &Sampled) -> Result<Sampling> {
 ///     conversation = conversation.assistant(answer);
 ///     for call in answer.tool_uses() {
 ///         let place: Place = call.input()?;
@@ -51,8 +55,8 @@ use crate::{
 ///     }
 ///     Ok(conversation)
 /// }
+///
 /// assert!(start().needs_tools());
-/// # let _ = go_on;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a question does nothing until it is asked"]
@@ -70,7 +74,7 @@ pub struct Sampling {
     pub(crate) tool_choice: Option<ToolChoice>,
 }
 
-/// Message of a conversation. Tool results are a variant of their own, because a message with results has no other content (rule SAMP-03).
+/// Message of a conversation. Tool results have a variant of their own, because a message with results has no other content (rule SAMP-03).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SamplingTurn {
     Says(Role, Vec<SampledContent>),
@@ -86,7 +90,14 @@ pub(crate) struct Preferences {
     pub(crate) intelligence: Option<f64>,
 }
 
-/// Context from MCP servers that a client may add to a question.
+/// Context from MCP servers that a client may add to a question. Pass it to [`Sampling::include_context`].
+///
+/// ```
+/// use mcp_runtime::sampling::{IncludeContext, Sampling};
+///
+/// let question = Sampling::ask("What did we decide?", 200).include_context(IncludeContext::ThisServer);
+/// assert!(question.needs_context());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IncludeContext {
@@ -99,7 +110,8 @@ pub enum IncludeContext {
 }
 
 impl Sampling {
-    /// Creates an empty conversation. `max_tokens` limits the answer, and the protocol requires it in every request.
+    /// Creates an empty conversation. `max_tokens` is the maximum length of the answer in tokens, which the protocol requires in every
+    /// request.
     pub fn new(max_tokens: u32) -> Self {
         Self {
             max_tokens,
@@ -115,11 +127,10 @@ impl Sampling {
         }
     }
 
-    /// Creates a conversation with one question of the user. `max_tokens` limits the answer.
+    /// Creates a conversation with one message of the user. `max_tokens` is the maximum length of the answer in tokens.
     ///
     /// ```
     /// let question = mcp_runtime::sampling::Sampling::ask("What is the capital of France?", 100);
-    /// # let _ = question;
     /// ```
     pub fn ask(content: impl SamplingContent, max_tokens: u32) -> Self {
         Self::new(max_tokens).user(content)
@@ -131,14 +142,15 @@ impl Sampling {
         self
     }
 
-    /// Adds a message of the user: text, pictures or sounds. Pass several blocks as a tuple or list. Clients of revisions before 2025-11-25
-    /// get each block as a message of its own. Clients of 2024-11-05 get a text in place of a sound.
+    /// Adds a message of the user: text, pictures or sounds. Pass several blocks as a tuple or list.
+    ///
+    /// A client of a revision before 2025-11-25 gets each block as a separate message. A client of 2024-11-05 gets a text in place of a
+    /// sound.
     ///
     /// ```
     /// use mcp_runtime::{content::Image, sampling::Sampling};
     ///
     /// let question = Sampling::new(100).user(("What is this?", Image::png([0x89, b'P', b'N', b'G'])));
-    /// # let _ = question;
     /// ```
     pub fn user(self, content: impl SamplingContent) -> Self {
         self.says(Role::User, content)
@@ -156,7 +168,8 @@ impl Sampling {
         self
     }
 
-    /// Joins consecutive results in one message, because the next message must have all of them (rule SAMP-03).
+    /// Adds a tool result. Consecutive results share one message, because the message after a tool use must have all results (rule
+    /// SAMP-03).
     pub(crate) fn result(mut self, id: String, result: ToolResult) -> Self {
         match self.turns.last_mut() {
             Some(SamplingTurn::Results(results)) => results.push((id, result)),
@@ -171,14 +184,14 @@ impl Sampling {
         self
     }
 
-    /// Adds a text at which the model stops.
+    /// Adds a text at which the model stops. Can be called several times.
     pub fn stop(mut self, sequence: impl Into<String>) -> Self {
         self.stop.push(sequence.into());
         self
     }
 
-    /// Adds the name of a model, or a part of it such as `claude`. The client uses the first hint that it can map to one of its models,
-    /// perhaps of another provider.
+    /// Adds the name of a model, or a part of the name such as `claude`. The client uses the first hint that it can map to one of its
+    /// models, perhaps a model of another provider.
     pub fn hint(mut self, model: impl Into<String>) -> Self {
         self.preferences.hints.push(model.into());
         self
@@ -202,8 +215,8 @@ impl Sampling {
         self
     }
 
-    /// Sets which context the client should add from the servers it knows. The specification has deprecated all values but
-    /// [`IncludeContext::None`]. Since 2025-11-25 the others need the capability `sampling.context`.
+    /// Sets the context that the client should add from MCP servers. The specification has deprecated all values except
+    /// [`IncludeContext::None`]. Under 2025-11-25 and later, the deprecated values need the capability `sampling.context`.
     pub fn include_context(mut self, context: IncludeContext) -> Self {
         self.context = Some(context);
         self
@@ -225,8 +238,10 @@ impl Sampling {
         self
     }
 
-    /// Adds a tool that the model may use (2025-11-25 and later, with the capability `sampling.tools`). The client does not run the tool.
-    /// The answer has [`tool_uses`](crate::sampling::Sampled::tool_uses), and the next question must have their results.
+    /// Adds a tool that the model may use (2025-11-25 and later, with the capability `sampling.tools`).
+    ///
+    /// The client does not run the tool. The answer contains [`tool_uses`](crate::sampling::Sampled::tool_uses), and the next question must
+    /// contain their results.
     pub fn tool(mut self, tool: SamplingTool) -> Self {
         self.tools.push(tool);
         self
@@ -238,7 +253,7 @@ impl Sampling {
         self
     }
 
-    /// Whether this question needs a client with the capability `sampling.tools`.
+    /// Returns whether the question needs a client with the capability `sampling.tools`.
     ///
     /// ```
     /// use mcp_runtime::sampling::{Sampling, SamplingTool};
@@ -257,8 +272,8 @@ impl Sampling {
             })
     }
 
-    /// Whether the question asks for context from servers. Since 2025-11-25 only a client with the capability `sampling.context` should be
-    /// asked for that.
+    /// Returns whether the question requests context from MCP servers. Under 2025-11-25 and later, such a question needs a client with the
+    /// capability `sampling.context`.
     ///
     /// ```
     /// use mcp_runtime::sampling::{IncludeContext, Sampling};
@@ -272,12 +287,13 @@ impl Sampling {
 }
 
 impl Sampling {
-    /// Checks whether a client can be asked this question. It checks the rules of client/sampling that the types do not enforce, and
-    /// reports values that could not be converted while the question was built. Asking runs the same check. Call this method to find
-    /// problems earlier.
+    /// Checks the question before it is sent to a client.
+    ///
+    /// The check covers the rules of client/sampling that the types do not enforce, and values that could not be serialized. The methods
+    /// that ask a question run this check too. Call it to find problems earlier.
     ///
     /// # Errors
-    /// Returns the first problem, in words for the author.
+    /// Fails at the first problem. The error tells the author of the server what is wrong.
     ///
     /// ```
     /// use mcp_runtime::sampling::{Sampling, ToolUse};
@@ -331,7 +347,7 @@ impl Sampling {
         Ok(())
     }
 
-    /// Checks that every tool use has its result in the very next message (rule SAMP-03).
+    /// Checks that the message after a tool use contains the result (rule SAMP-03).
     fn check_turns(&self) -> Result<(), String> {
         if self.turns.is_empty() {
             return Err("a question needs a message: add one with `.user(…)`".to_owned());
@@ -371,6 +387,9 @@ fn all_answered(open: &BTreeSet<&str>) -> Result<(), String> {
 }
 
 /// Returns the ids of the tool uses in one message.
+///
+/// # Errors
+/// Fails if the message is empty or has a tool use that is not valid.
 fn uses(role: Role, blocks: &[SampledContent]) -> Result<BTreeSet<&str>, String> {
     if blocks.is_empty() {
         return Err(format!("a message of the {} is empty", role.name()));

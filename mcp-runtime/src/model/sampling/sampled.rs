@@ -9,32 +9,33 @@ use crate::{
     model::{Annotations, Audio, BinaryData, Extras, Image, Meta, Role, Text},
 };
 
-/// The answer of the client's model to a [`Sampling`](crate::sampling::Sampling). The user may have changed it (client/sampling).
+/// Answer of the client's model to a [`Sampling`](crate::sampling::Sampling). The user may have edited the answer.
+///
+/// Specification: Client features, Sampling.
 ///
 /// ```
 /// use mcp_runtime::sampling::{Sampled, SampledContent};
 ///
 /// fn summary(answer: &Sampled) -> String {
-///     let pictures = answer.content.iter().filter(|it| matches!(it, SampledContent::Image(_))).count();
+///     let pictures = answer.content.iter().filter(|block| matches!(block, SampledContent::Image(_))).count();
 ///     format!("{} says: {} ({pictures} pictures)", answer.model, answer.text())
 /// }
-/// # let _ = summary;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Sampled {
-    /// Author of the message: the model, unless the client says otherwise.
+    /// Author of the message: the model, unless the client sends another role.
     pub role: Role,
     /// Blocks of the answer.
     pub content: Vec<SampledContent>,
     /// Name of the model that answered; empty if the client did not send one.
     pub model: String,
-    /// Reason why the answer ended: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a word of the provider.
+    /// Reason why the answer ended: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a value of the model's provider.
     pub stop_reason: Option<String>,
 }
 
 impl Sampled {
-    /// Returns all text of the answer. The blocks are joined without a separator.
+    /// Returns the text blocks of the answer, joined without a separator.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|block| match block {
             SampledContent::Text(text) => Some(text.as_str()),
@@ -43,7 +44,7 @@ impl Sampled {
         texts.collect()
     }
 
-    /// Iterates over the tool uses that the model asks for before it continues.
+    /// Returns the tool uses that the model requests. The next question must contain their results.
     pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
         self.content.iter().filter_map(|block| match block {
             SampledContent::ToolUse(tool_use) => Some(tool_use),
@@ -51,7 +52,7 @@ impl Sampled {
         })
     }
 
-    /// Reads the result of `sampling/createMessage`, from any revision (rule SAMP-05).
+    /// Reads the result of `sampling/createMessage`, in the form of any revision (rule SAMP-05).
     ///
     /// # Errors
     /// Fails if the result deviates from the specification. The error describes the deviation, for the log.
@@ -78,7 +79,19 @@ impl Sampled {
     }
 }
 
-/// A block of the answer of the client's model ([`Sampled::content`]).
+/// Block of an answer of the client's model ([`Sampled::content`]).
+///
+/// ```
+/// use mcp_runtime::sampling::SampledContent;
+///
+/// fn describe(block: &SampledContent) -> String {
+///     match block {
+///         SampledContent::Text(text) => text.as_str().to_owned(),
+///         SampledContent::ToolUse(call) => format!("uses `{}`", call.name),
+///         _ => "something else".to_owned(),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SampledContent {
@@ -90,12 +103,21 @@ pub enum SampledContent {
     Audio(Audio),
     /// A request of the model to use a tool (2025-11-25 and later).
     ToolUse(ToolUse),
-    /// A kind of block that this version does not know.
+    /// A block of a kind that this version of the crate does not know.
     Other(OtherContent),
 }
 
-/// A block of a kind that this version does not know, as the client sent it. The block is sent back unchanged when the answer becomes a
-/// part of the next question.
+/// Block of a kind that this version of the crate does not know, as the client sent it.
+///
+/// If the answer becomes a part of the next question, the block is sent back unchanged.
+///
+/// ```
+/// use mcp_runtime::content::OtherContent;
+///
+/// fn log(block: &OtherContent) {
+///     eprintln!("unknown block `{}`: {}", block.kind(), block.json());
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherContent {
     kind: String,
@@ -104,7 +126,7 @@ pub struct OtherContent {
 }
 
 impl OtherContent {
-    /// Returns the `type`.
+    /// Returns the `type` of the block.
     pub fn kind(&self) -> &str {
         &self.kind
     }
@@ -148,7 +170,7 @@ fn binary(raw: Raw<'_>) -> Result<(BinaryData, String), String> {
     ))
 }
 
-/// Reads the annotations and the `_meta` of a block. Mistakes in them are ignored, so that the answer is not lost.
+/// Reads the annotations and the `_meta` of a block. Invalid values are ignored, so that the answer is not lost.
 pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
     let [annotations, meta] = raw.pick(["annotations", "_meta"]);
     let [audience, priority, last_modified] = annotations.map_or([None; 3], |annotations| {
@@ -169,8 +191,17 @@ pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
     (extras != Extras::default()).then(|| Box::new(extras))
 }
 
-/// Content of a message of a [`Sampling`](crate::sampling::Sampling): text, [`Text`], [`Image`], [`Audio`], [`ToolUse`], [`SampledContent`], a whole
-/// answer ([`Sampled`] or `&Sampled`), and tuples, arrays and `Vec`s of those.
+/// Content of a message of a [`Sampling`](crate::sampling::Sampling).
+///
+/// Content is text, [`Text`], [`Image`], [`Audio`], [`ToolUse`], [`SampledContent`], or a whole answer ([`Sampled`] or `&Sampled`). Tuples,
+/// arrays and `Vec`s of these are content too.
+///
+/// ```
+/// use mcp_runtime::{content::Image, sampling::Sampling};
+///
+/// let logo = Image::png([0x89, b'P', b'N', b'G']);
+/// let question = Sampling::new(100).user(("Which of these is the logo?", vec![logo.clone(), logo]));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a message to the client's model",
     label = "not something a `Sampling` can say",

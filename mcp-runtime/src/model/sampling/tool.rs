@@ -1,4 +1,4 @@
-//! Tools for the client's model: their definitions, and the uses that the model asks for.
+//! Tools for the client's model, and the uses of these tools that the model requests.
 
 use std::fmt::Display;
 
@@ -7,8 +7,12 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::error::shown;
 
-/// A tool that the client's model may use while it answers (client/sampling, 2025-11-25 and later). It is independent of the tools of the
-/// server: the model's request comes back as a [`ToolUse`], and the handler runs the tool.
+/// Tool that the client's model may use while it answers a [`Sampling`](crate::sampling::Sampling) (2025-11-25 and later).
+///
+/// A sampling tool is independent of the tools of the server. The model's request comes back as a [`ToolUse`], and the handler runs the
+/// tool.
+///
+/// Specification: Client features, Sampling (tool use).
 ///
 /// ```
 /// use mcp_runtime::{prelude::*, sampling::{Sampling, SamplingTool}};
@@ -48,7 +52,14 @@ impl SamplingTool {
     }
 }
 
-/// Whether the model uses tools.
+/// Rule for the use of tools in an answer. Pass it to [`Sampling::tool_choice`](crate::sampling::Sampling::tool_choice).
+///
+/// ```
+/// use mcp_runtime::sampling::{Sampling, SamplingTool, ToolChoice};
+///
+/// let question = Sampling::ask("Roll a die", 50).tool(SamplingTool::new("roll")).tool_choice(ToolChoice::Required);
+/// assert_eq!(question.check(), Ok(()));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolChoice {
@@ -60,18 +71,34 @@ pub enum ToolChoice {
     None,
 }
 
-/// A request of the client's model to use a [`SamplingTool`]. The next question must contain the result of this use: add it with
-/// [`Sampling::tool_result`](crate::sampling::Sampling::tool_result) and the `id`.
+/// Request of the client's model to use a [`SamplingTool`].
+///
+/// The next question must contain the result. Add it with [`Sampling::tool_result`](crate::sampling::Sampling::tool_result) and the `id`.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use mcp_runtime::{prelude::*, sampling::ToolUse};
+///
+/// #[data]
+/// struct Place {
+///     city: String,
+/// }
+///
+/// let call = ToolUse::new("use-1", "weather", BTreeMap::from([("city", "Lyon")]));
+/// let place: Place = call.input().unwrap();
+/// assert_eq!(place.city, "Lyon");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolUse {
-    /// Identifier of this use, which its result repeats.
+    /// Identifier of this use, which the result repeats.
     pub id: String,
     /// Name of the tool. A model can make up a name, so there may be no such tool.
     pub name: String,
     /// JSON text of an object, or the reason why there is none.
     pub(crate) input: Result<Box<str>, String>,
-    /// JSON text of an object that the client sent with this use, and that must be sent back to the client.
+    /// JSON text of an object that the client sent with this use, and that the server must send back.
     pub(crate) meta: Option<Box<str>>,
 }
 
@@ -97,10 +124,10 @@ impl ToolUse {
         Self { id, name, input, meta: None }
     }
 
-    /// Reads the arguments into a type. Models make mistakes, and the arguments have not been checked against the tool's schema.
+    /// Deserializes the arguments. They have not been checked against the schema of the tool, and models make mistakes.
     ///
     /// # Errors
-    /// Names the tool and the argument that does not fit, in words that can be passed on to the model.
+    /// Fails if the arguments do not fit the type. The error names the tool and the argument, and can be passed on to the model.
     pub fn input<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         let wrong = |reason: &str, path: &str| {
             let at = if matches!(path, "." | "") { String::new() } else { format!(" at `{path}`") };
@@ -113,7 +140,7 @@ impl ToolUse {
         let mut reader = serde_json::Deserializer::from_str(text);
         serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let (reason, path) = (error.inner().to_string(), error.path().to_string());
-            // The position in the JSON text is left out, because the model never saw that text.
+            // The position in the JSON text is left out, because the model never saw the text.
             wrong(reason.split(" at line ").next().unwrap_or(&reason), &path)
         })
     }
@@ -140,7 +167,7 @@ impl ToolUse {
     }
 }
 
-/// Serializes `value`, which must become a JSON object.
+/// Serializes `value`, which must become a JSON object. `what` names the value in the error.
 pub(super) fn object_text(value: &impl Serialize, what: impl Display) -> Result<Box<str>, String> {
     match serde_json::to_string(value) {
         Ok(text) if text.starts_with('{') => Ok(text.into_boxed_str()),

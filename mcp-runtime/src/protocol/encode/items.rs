@@ -1,4 +1,4 @@
-//! Entries of the four lists.
+//! Entries of the lists of tools, resources, resource templates and prompts.
 
 use mcp_runtime_wire::{ObjectWriter, write};
 

@@ -117,7 +117,8 @@ fn done(result: &mut ObjectWriter<'_>, service: &Service, revision: Revision, do
             completion(&mut result.object("completion"), found);
             meta(result, service, revision, None);
         }
-        // Not written here: lists come from rendered bytes, questions may fail, and tasks have a file of their own.
+        // Lists, questions and tasks are written elsewhere: lists are copied from rendered bytes, questions may fail, and tasks have a
+        // module of their own.
         Done::List(_) | Done::NeedInput(_) | Done::Task(_) => {}
     }
 }

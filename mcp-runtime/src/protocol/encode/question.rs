@@ -11,7 +11,7 @@ use crate::{
     protocol::{revision::Revision, service::Service},
 };
 
-/// Writes the parameters of a question. `elicitation_id` is the id of a page, for the revision that has such ids.
+/// Writes the parameters of a question. `elicitation_id` is the id of a page, in the revision that has such ids.
 ///
 /// # Errors
 /// Fails if the revision cannot express the question.

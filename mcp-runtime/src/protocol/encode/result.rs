@@ -19,8 +19,8 @@ pub(crate) struct AnswerScope {
     pub(crate) is_private: bool,
 }
 
-/// Logs an internal error, because the client does not get its message. It must not be called while a message is written: the outbox is
-/// locked then, and a `tracing` subscriber may run any code.
+/// Logs an internal error, because its message is not sent to the client. Do not call this function while a message is being written: the
+/// outbox is locked then, and a `tracing` subscriber may run any code.
 pub(in crate::protocol) fn log_internal(error: &Error) {
     if error.kind() == ErrorKind::Internal {
         tracing::error!("{}", error.message());
@@ -117,8 +117,8 @@ pub(super) fn cache(result: &mut ObjectWriter<'_>, revision: Revision, ttl_ms: u
     }
 }
 
-/// Writes the cache fields of a list. A list that can change may be stale at once. Caches may share a list between clients only if the
-/// scope is not private.
+/// Writes the cache fields of a list. A list that can change may become stale at any time, so its lifetime is zero. Caches may share a list
+/// between clients only if the scope is not private.
 pub(super) fn list_cache(result: &mut ObjectWriter<'_>, service: &Service, scope: AnswerScope) {
     let changes = service.dispatcher.catalog.is_dynamic();
     let ttl_ms = if changes { 0 } else { STATIC_LIST_MS };

@@ -14,7 +14,7 @@ use crate::{
 /// Writes the parameters of the request.
 ///
 /// # Errors
-/// Fails if the question is wrong ([`Sampling::check`]), or the revision cannot express it. Nothing is written in that case.
+/// Fails if [`Sampling::check`] rejects the request, or if the revision cannot express it. Nothing is written in that case.
 pub(super) fn sampling(
     params: &mut ObjectWriter<'_>,
     revision: Revision,

@@ -38,7 +38,7 @@ fn answers(peer: &Peer) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The protocol needs no I/O and no runtime between a message and its answer.
+/// Handling a message needs no I/O and no runtime.
 #[test]
 fn receive_needs_no_runtime() {
     let peer = peer();
@@ -88,7 +88,7 @@ fn all_answers(peer: &Peer) -> String {
     std::iter::from_fn(|| Some(answers(peer)).filter(|batch| !batch.is_empty())).collect()
 }
 
-/// Events that a slow reader has not received come before the end of the stream, or not at all.
+/// Events that still wait for a slow reader are sent before the end of the stream, or dropped.
 #[test]
 fn nothing_follows_the_end_of_a_stream() {
     fn check(end: impl Fn(&Peer), expected: &[&str]) {
@@ -192,7 +192,7 @@ fn an_answer_does_not_grow_with_what_was_wrong() {
     assert!(answer.len() < 4000, "{}", answer.len());
 }
 
-/// The server announces that the user has finished at a page only to the client that was sent to the page (rule ELIC-08).
+/// Only the client that was sent to a page is notified when the user has finished there (rule ELIC-08).
 #[test]
 fn only_the_client_that_was_sent_to_a_page_hears_of_its_end() {
     let server =

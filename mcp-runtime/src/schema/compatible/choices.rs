@@ -10,8 +10,8 @@ use crate::schema::{
     sentences::{SAID, say, sentences_of},
 };
 
-/// Removes OpenAPI's `nullable`. In a result, `null` is added to the type. In an argument it is not, because clients can omit an argument
-/// instead of sending `null`.
+/// Removes OpenAPI's `nullable`. In a result, `null` is added to the type instead. An argument needs no `null`, because clients can omit
+/// the argument.
 pub(super) fn nullable(map: &mut Map, side: SchemaSide) {
     if map.remove("nullable") == Some(Value::Bool(true)) && side == SchemaSide::Result {
         match map.get_mut("type") {
@@ -137,7 +137,7 @@ pub(super) fn single_all_of(map: &mut Map, _: SchemaSide) {
     }
 }
 
-/// Replaces a string `const` by an `enum` of one value.
+/// Replaces a string `const` with an `enum` of one value.
 pub(super) fn constant(map: &mut Map, _: SchemaSide) {
     if let Some(Value::String(value)) = map.get("const")
         && !map.contains_key("enum")
@@ -149,7 +149,7 @@ pub(super) fn constant(map: &mut Map, _: SchemaSide) {
     }
 }
 
-/// Replaces an `enum` or `const` of booleans or numbers by their type, their bounds, and a sentence that lists them.
+/// Replaces an `enum` or `const` of booleans or numbers with the type and the bounds of its values, and a sentence that lists the values.
 pub(super) fn other_values(map: &mut Map, _: SchemaSide) {
     let keyword = if map.contains_key("enum") { "enum" } else { "const" };
     let values = match map.get_mut(keyword) {
@@ -196,7 +196,7 @@ pub(super) fn other_values(map: &mut Map, _: SchemaSide) {
     say(map, sentence);
 }
 
-/// Replaces a choice between named strings by one `enum`. The description of each name becomes a line of the schema's description.
+/// Replaces a choice between named strings with one `enum`. The description of each name becomes a line of the schema's description.
 pub(super) fn named_values(map: &mut Map, _: SchemaSide) {
     for union in ["oneOf", "anyOf"] {
         if map.contains_key("enum") || map.contains_key("const") {
@@ -241,7 +241,7 @@ pub(super) fn named_values(map: &mut Map, _: SchemaSide) {
     }
 }
 
-/// A branch that only lists strings.
+/// A branch that contains only a list of strings.
 struct NamedValues<'a> {
     name: &'a str,
     values: Vec<&'a Value>,

@@ -1,4 +1,4 @@
-//! Complaints of clients about a schema that is not in the compatible form.
+//! Complaints about a schema that is not in the client-compatible form.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use super::{
 };
 use crate::schema::SchemaSide;
 
-/// A rule that would rewrite a published schema.
+/// Complaint of one rule, which would rewrite a published schema.
 #[derive(Debug)]
 pub(crate) struct Complaint {
     pub(crate) rule: &'static str,
     /// First place that the rule would rewrite, such as `filter.and[]`; empty for the root.
     pub(crate) place: String,
-    /// Text that continues a sentence, which begins with the place.
+    /// Predicate of a sentence whose subject is the place, such as "has no type".
     pub(crate) says: &'static str,
     /// Whether some known client rejects the schema.
     pub(crate) refused: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Complaint {
     pub(crate) because: &'static [&'static str],
 }
 
-/// Returns the complaints of all clients about a schema that is published unchanged.
+/// Returns the complaints about a schema that is published unchanged, one for each rule that would rewrite the schema.
 pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
     let by = |rules: &[RewriteRule]| rewrite_by(rules, schema.clone(), side);
     let (untouched, rewritten) = (by(&[]), by(RULES));
@@ -33,11 +33,12 @@ pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
     }
     let mut complaints = Vec::new();
     for (at, rule) in RULES.iter().enumerate().filter(|(_, rule)| rule.sides.contains(&side)) {
-        // Some rules change a schema only after another rule has run. Others do the work of another rule if that rule is missing.
+        // A rule gets a complaint if the rule alone changes the schema, or if the result differs without the rule. The first test misses
+        // rules that run on the output of another rule. The second test misses rules whose work another rule does in their absence.
         let others: Vec<RewriteRule> = [&RULES[..at], &RULES[at + 1..]].concat();
         let alone = first_difference(&untouched, &by(std::slice::from_ref(rule)));
         if let Some(place) = alone.or_else(|| first_difference(&by(&others), &rewritten)) {
-            // Clients read a result's schema only as far as they need it to check results, and models do not read it.
+            // Clients use the schema of a result only to validate results, and models do not read that schema.
             let matters = side == SchemaSide::Argument
                 || matches!(
                     rule.stage,
@@ -55,8 +56,8 @@ pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
     complaints
 }
 
-/// Returns the keywords that Gemini's API has no field for and that no rule replaces, each with the first place that has it. `$ref` is left
-/// out, because it has a rule of its own.
+/// Returns the keywords that Gemini's API lacks and that no rule replaces, each with the first place where the keyword occurs. `$ref` is
+/// left out, because it has a rule of its own.
 pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<&'static str, String> {
     static FOREIGN: [&str; 13] = [
         "const",
@@ -130,7 +131,7 @@ fn first_difference(a: &Value, b: &Value) -> Option<String> {
     differ(a, b, &mut path).then(|| place(&path))
 }
 
-/// Makes a path readable: `properties, filter, properties, and, items` becomes `filter.and[]`.
+/// Formats a path for people: `properties, filter, properties, and, items` becomes `filter.and[]`.
 fn place(path: &[String]) -> String {
     let mut place = String::new();
     let mut segments = path.iter();

@@ -1,5 +1,5 @@
 //! Rules about single keywords: bounds, formats, schemas without a type, and keywords that Gemini's API has no field for. Gemini rejects a
-//! request with such a keyword, so sentences replace them.
+//! request with such a keyword, so a sentence in the description replaces the keyword.
 
 use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::{Value, json};
@@ -10,10 +10,11 @@ use crate::schema::{
     sentences::{format_in_words, is_published_format, listed, quoted, say},
 };
 
-/// Applies all rules to a schema that a rule has made. Rules take it as a parameter, because the list of rules contains them.
+/// Function that applies all rules to a schema that a rule has created. A rule gets this function as a parameter, so that it does not have
+/// to refer to the table of rules, which contains the rule.
 pub(super) type ApplyAll = fn(&mut Map, SchemaSide);
 
-/// Returns the keywords that apply only to values of one type.
+/// Returns the keywords that apply only to values of the type `name`.
 pub(super) fn keywords_of(name: &str) -> &'static [&'static str] {
     match name {
         "integer" | "number" => {
@@ -91,7 +92,7 @@ pub(super) fn format(map: &mut Map, side: SchemaSide) {
         None => format!("In the format `{name}`."),
     };
     map.remove("format");
-    // The format of a number gives only its width, which its bounds show as well.
+    // The format of a number states only the width of the number, which the bounds show as well.
     if side == SchemaSide::Argument && map.get("type") == Some(&json!("string")) {
         say(map, sentence);
     }
@@ -141,9 +142,9 @@ pub(super) fn any_value(map: &mut Map, side: SchemaSide) {
 
 /// Replaces an `additionalProperties` that only allows or forbids further members.
 ///
-/// google-genai reads `additionalProperties` as an object, and a boolean makes it drop all tools of the request. In an argument that takes
-/// any members, the keyword stays, and gets a schema as its value: pydantic-ai closes an object without the keyword, and LlamaIndex reads
-/// `{}` as a string.
+/// google-genai expects `additionalProperties` to be an object, and drops all tools of a request that has a boolean there. If an argument
+/// accepts arbitrary members, the value of the keyword becomes a schema. Without the keyword, pydantic-ai would close the object. With
+/// `{}`, LlamaIndex would read the members as strings.
 pub(super) fn further_members(map: &mut Map, side: SchemaSide) {
     let is_open = match map.get("additionalProperties") {
         Some(Value::Bool(is_open)) => *is_open,
@@ -171,7 +172,7 @@ fn any_list() -> Value {
     json!({ "type": "array", "items": { "anyOf": scalars_and_objects() } })
 }
 
-/// Index of the object in [`scalars_and_objects`].
+/// Index of the type `object` in [`scalars_and_objects`].
 const OBJECT: usize = 3;
 
 fn scalars_and_objects() -> Vec<Value> {
@@ -203,8 +204,8 @@ pub(super) fn content(map: &mut Map, _: SchemaSide) {
     map.remove("contentSchema");
 }
 
-/// Replaces a `not` that excludes single values, such as the 0 of a `NonZeroI64`. Any other `not` stays, because it has no short
-/// description.
+/// Replaces a `not` that excludes single values with a sentence. For example, the schema of `NonZeroI64` excludes 0. Any other `not` stays,
+/// because no short sentence can describe it.
 pub(super) fn not(map: &mut Map, _: SchemaSide) {
     let Some(Value::Object(ruled_out)) = map.get("not").filter(|_| map.contains_key("type")) else {
         return;
@@ -225,7 +226,7 @@ pub(super) fn unique_items(map: &mut Map, _: SchemaSide) {
     }
 }
 
-/// Replaces a tuple by a list of the values that it may hold, with a sentence about their order.
+/// Replaces the schema of a tuple with the schema of a list, and adds a sentence about the order of the elements.
 pub(super) fn tuple(map: &mut Map, side: SchemaSide, apply_all: ApplyAll) {
     let Some(Value::Array(parts)) = map.remove("prefixItems") else { return };
     let mut distinct: Vec<Value> = Vec::new();
@@ -269,7 +270,7 @@ fn one_of_these(mut schemas: Vec<Value>, side: SchemaSide, apply_all: ApplyAll) 
     Value::Object(choice)
 }
 
-/// Replaces the keywords about the names of an object's members.
+/// Replaces the keywords that restrict the names of an object's members, such as `patternProperties`.
 pub(super) fn names(map: &mut Map, side: SchemaSide, apply_all: ApplyAll) {
     if let Some(Value::Object(patterns)) = map.remove("patternProperties") {
         let mut values: Vec<Value> = Vec::new();
@@ -310,8 +311,8 @@ fn others_are_described(map: &Map) -> bool {
     map.get("additionalProperties").is_some_and(Value::is_object)
 }
 
-/// Replaces `unevaluatedProperties` by the older `additionalProperties`. References have been replaced by now, so both keywords almost
-/// always mean the same.
+/// Replaces `unevaluatedProperties` with the older `additionalProperties`. The references in the schema have been replaced already, so both
+/// keywords almost always mean the same.
 pub(super) fn unevaluated(map: &mut Map, _: SchemaSide) {
     map.remove("unevaluatedItems");
     let Some(others) = map.remove("unevaluatedProperties") else { return };

@@ -1,4 +1,4 @@
-//! Rewrites a schema by the rules of the compatible form, and visits all schemas in it.
+//! Applies the rules of the compatible form to a schema and to all schemas inside it.
 
 use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::schema::{
     sentences,
 };
 
-/// Dialect that a full schema names.
+/// Value of `$schema` in a full schema.
 pub(crate) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Returns the client-compatible form of the schema of arguments.
@@ -18,12 +18,12 @@ pub(crate) fn compatible(schema: Value) -> Value {
     rewrite(schema, SchemaSide::Argument)
 }
 
-/// Returns the client-compatible form of the schema of a result. Its meaning stays the same or becomes wider.
+/// Returns the client-compatible form of the schema of a result. The returned schema accepts every value that `schema` accepts.
 pub(crate) fn compatible_result(schema: Value) -> Value {
     rewrite(schema, SchemaSide::Result)
 }
 
-/// Returns the schema with all keywords of 2020-12, and adds the name of that dialect.
+/// Returns the schema with all of its keywords, and adds `$schema` with the 2020-12 dialect if it is missing.
 pub(crate) fn full(schema: Value) -> Value {
     let mut root = object(schema);
     root.entry("$schema").or_insert_with(|| DIALECT.into());
@@ -43,7 +43,7 @@ pub(super) fn rewrite_by(rules: &[RewriteRule], schema: Value, side: SchemaSide)
 
     let mut root = rewriter.schema(root, true, &mut Vec::new());
 
-    // The root must show that it is an object. So a reference that was kept at the root is replaced by its schema.
+    // Clients expect the type `object` at the root, so a reference that was kept there is replaced with the schema that it refers to.
     let mut steps = 0..16;
     while let Some(Value::String(reference)) = root.get("$ref")
         && let Some(meaning) = rewriter.definitions.meaning(reference)
@@ -71,7 +71,7 @@ pub(super) fn rewrite_by(rules: &[RewriteRule], schema: Value, side: SchemaSide)
     schema
 }
 
-/// Whether a title is a type's name as schemars writes it: `Profile`, `Array_of_Profile`.
+/// Whether a title is the name of a type, as schemars writes it: `Profile`, `Array_of_Profile`.
 fn is_type_name(title: &str) -> bool {
     title.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && title.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -85,8 +85,11 @@ struct Rewriter<'a> {
 }
 
 impl Rewriter<'_> {
-    /// `plain` is false below `not`, `if` and the like. Schemas there are conditions and not descriptions: narrowing one would widen the
-    /// whole. So only references and bare booleans are rewritten there. `path` names the definitions that enclose this schema.
+    /// Rewrites one schema. `path` contains the names of the definitions that enclose the schema. `plain` is false below `not`, `if` and
+    /// similar keywords.
+    ///
+    /// A schema below such a keyword is a condition. If the condition accepted fewer values, the enclosing schema would accept more. So
+    /// only references and bare booleans are rewritten in conditions.
     fn schema(&self, mut map: Map, plain: bool, path: &mut Vec<String>) -> Map {
         let meaning = self.meaning(&mut map, plain, path);
         for (keyword, value) in &mut map {
@@ -104,7 +107,8 @@ impl Rewriter<'_> {
     /// Removes the reference from a schema, and returns its replacement. A reference that must stay is written as `#/$defs/…`.
     fn meaning(&self, map: &mut Map, plain: bool, path: &mut Vec<String>) -> Option<Map> {
         let Some(Value::String(reference)) = map.get_mut("$ref") else { return None };
-        // Cutting a type off widens it. Below `not`, that would make the schema of a result narrower.
+        // A recursive type that is cut off accepts more values. Below `not`, the enclosing schema would then accept fewer values, which is
+        // wrong for a result.
         let must_stay = !plain && self.side == SchemaSide::Result;
         let inlined = self.definitions.inlined(reference, path, !must_stay);
         let meaning = match inlined.filter(|_| rules::has(self.rules, RewriteStage::References)) {
@@ -140,7 +144,7 @@ impl Rewriter<'_> {
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
                 schemas.iter_mut().for_each(|schema| visit(schema, plain));
             }
-            // The rule "further members" of the outer object handles a boolean and an empty schema.
+            // For a boolean and an empty schema, the rule "further members" rewrites the object that contains the keyword.
             ("additionalProperties", schema)
                 if schema.as_object().is_some_and(|map| !map.is_empty()) =>
             {
@@ -165,7 +169,8 @@ impl Rewriter<'_> {
     }
 }
 
-/// Returns the replacement for a type inside itself, which is only its `type`. A sentence in the description of `beside` names the type.
+/// Returns the schema that replaces a recursive occurrence of a type. This schema contains only the `type` keyword. A sentence in the
+/// description of `beside` names the recursive type.
 fn again(name: &str, kind: Option<&str>, beside: &mut Map) -> Map {
     let word = format!("Again `{name}`, as around it.");
     match beside.get_mut("description") {

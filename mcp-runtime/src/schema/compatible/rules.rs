@@ -12,7 +12,7 @@ use super::{
 };
 use crate::schema::{Map, SchemaSide};
 
-/// A rule, with the reasons for it.
+/// Rule of the compatible form, with the reasons for the rule.
 #[derive(Clone)]
 #[cfg_attr(
     not(feature = "stdio"),
@@ -22,7 +22,7 @@ pub(super) struct RewriteRule {
     pub(super) name: &'static str,
     /// Complaint of `check` about a schema that the rule would rewrite.
     pub(super) says: &'static str,
-    /// Whether some known client rejects such a schema, instead of only handling it worse.
+    /// Whether at least one known client rejects such a schema. If not, some client only handles the schema badly.
     pub(super) refused: bool,
     /// Public threads that show what goes wrong without the rule.
     pub(super) because: &'static [&'static str],
@@ -33,17 +33,17 @@ pub(super) struct RewriteRule {
 /// Stage of the rewriting at which a rule applies.
 #[derive(Clone, Copy)]
 pub(super) enum RewriteStage {
-    /// At the root: the dialect.
+    /// Removes `$schema` from the root.
     Dialect,
-    /// At the root: the title that users see for the type.
+    /// Removes the title of the root if it is the name of a Rust type.
     Title,
-    /// On the way down: each reference is replaced by the schema that it refers to.
+    /// Replaces each reference with the schema that it refers to, before the subschemas are rewritten.
     References,
-    /// On the way down: a type that contains itself is cut off.
+    /// Cuts off a type that contains itself, before the subschemas are rewritten.
     Recursion,
-    /// At each schema object, after the schemas inside it.
+    /// Rewrites each schema object, after the schemas inside it.
     Each(fn(&mut Map, SchemaSide)),
-    /// Like `Each`, with schemas that the rule makes. All rules apply to these too.
+    /// Like `Each`, for a rule that creates new schemas. The rule applies all rules to these schemas.
     EachWithNew(fn(&mut Map, SchemaSide, ApplyAll)),
 }
 
@@ -51,10 +51,10 @@ const BOTH: &[SchemaSide] = &[SchemaSide::Argument, SchemaSide::Result];
 const ARGUMENTS: &[SchemaSide] = &[SchemaSide::Argument];
 
 /// Rules in the order in which they are applied. The table is a `static` instead of a `const`, like every table here. Each codegen unit
-/// would have its own copy of a constant, and the addresses in each copy are written whenever a program starts.
+/// would have its own copy of a `const`, and the addresses in every copy would be relocated whenever a program starts.
 pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
-        // Without `$schema` the dialect is the one that the specification names. Some clients reject a schema with another URL.
+        // Without `$schema`, the dialect is the default of the MCP specification. Some clients reject a schema that names another dialect.
         name: "$schema",
         says: "declares its dialect (`$schema`)",
         refused: true,
@@ -67,7 +67,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Dialect,
     },
     RewriteRule {
-        // The name of a Rust type does not help the model and costs tokens. Weak models take it for the name of the tool.
+        // The name of a Rust type costs tokens without helping the model. Weak models mistake the title for the name of the tool.
         name: "title",
         says: "has the name of a Rust type for a `title`",
         refused: false,
@@ -76,7 +76,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Title,
     },
     RewriteRule {
-        // Some clients lose a definition on the way to the model. Others drop the tool, or all tools.
+        // Some clients lose the definition before the schema reaches the model. Others drop the tool, or all tools.
         name: "references",
         says: "refers to a definition (`$ref`) instead of containing its schema",
         refused: true,
@@ -135,7 +135,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(null),
     },
     RewriteRule {
-        // Dialects with one `type` per schema cannot express a list of them; Inspector calls it `type-union`.
+        // Dialects with one `type` per schema cannot express a list of types. The MCP Inspector calls such a list `type-union`.
         name: "type list",
         says: "has several types in one `type`",
         refused: true,
@@ -144,7 +144,8 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::EachWithNew(type_list),
     },
     RewriteRule {
-        // Only strings are rewritten: Gemini rejects every other value in an `enum`, and clients that drop an unknown `const` still work.
+        // Only strings are rewritten, because Gemini rejects every other value in an `enum`. A client that ignores an unknown `const` still
+        // works.
         name: "const",
         says: "has a `const` instead of an `enum` with one value",
         refused: true,
@@ -153,7 +154,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(constant),
     },
     RewriteRule {
-        // schemars describes an enum with documented variants as `oneOf` of constants.
+        // schemars describes an enum with documented variants as a `oneOf` of constants.
         name: "enum",
         says: "describes a choice between names with branches instead of one `enum`",
         refused: false,
@@ -176,8 +177,8 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(other_values),
     },
     RewriteRule {
-        // The variants of a Rust enum exclude each other anyway. `anyOf` also makes every other rule that widens a branch safe for results,
-        // since a second branch may match.
+        // The variants of a Rust enum exclude each other anyway. With `anyOf`, other rules may widen a branch of a result: the result stays
+        // valid even if a second branch matches.
         name: "oneOf",
         says: "has `oneOf`, which fewer clients read than `anyOf`",
         refused: true,
@@ -186,8 +187,8 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(one_of),
     },
     RewriteRule {
-        // The bound of an integer becomes inclusive, one higher or lower. For any other number the published range is one value too wide,
-        // and the check of the argument catches that value.
+        // For an integer, the bound is moved by one and becomes inclusive. For other numbers, the published range contains the bound
+        // itself, and the server rejects an argument with that value.
         name: "exclusive bounds",
         says: "has an exclusive bound",
         refused: true,
@@ -196,9 +197,9 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(exclusive_bounds),
     },
     RewriteRule {
-        // `uint32` and the like are schemars' own, and clients reject others by name (`uri` by gpt-5-codex). OpenAI lists nine formats, of
-        // which Gemini's API is known to accept only `date-time`. Its reference now says that it accepts any format, but the last of these
-        // threads saw requests with `email` and `uri` rejected.
+        // Formats such as `uint32` are specific to schemars. Clients also reject some standard formats: gpt-5-codex rejects `uri`. OpenAI
+        // lists nine formats, of which Gemini's API is known to accept only `date-time`. The reference of Gemini's API allows any format,
+        // but the last thread below reports that requests with `email` and `uri` were rejected.
         name: "format",
         says: "has a `format` that not all clients know",
         refused: true,
@@ -215,7 +216,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(format),
     },
     RewriteRule {
-        // schemars writes this for the 0 of a `NonZeroI64`.
+        // schemars excludes the 0 of a `NonZeroI64` this way.
         name: "not",
         says: "rules out single values with `not`",
         refused: true,
@@ -233,7 +234,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(pattern),
     },
     RewriteRule {
-        // Applied before the rule "items": a tuple has no `items`, and its parts describe the elements.
+        // Applied before the rule "items", because a tuple has no `items`: `prefixItems` describes the elements.
         name: "tuple",
         says: "describes the elements of a list one by one (`prefixItems`)",
         refused: true,
@@ -259,7 +260,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     },
     RewriteRule {
         // A bare `true` makes a client drop all tools of the server, `{}` makes clients send strings, and a list of all types fails with
-        // Gemini. A union of typed branches remains, each of which is an ordinary schema.
+        // Gemini. The only form left is a union of typed branches, each of which is an ordinary schema.
         name: "any value",
         says: "has no type",
         refused: true,
@@ -285,17 +286,17 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(null_default),
     },
     RewriteRule {
-        // This rule and those after it remove keywords that Gemini's API has no field for: it rejects a request that has one of them
-        // anywhere. In the first thread, each of them was tried with the models of that time.
+        // This rule and the rules after it remove keywords that Gemini's API does not know. Gemini rejects a request in which such a
+        // keyword occurs anywhere. In the first thread, each keyword was tested with the models of that time.
         //
-        // These stay in the schema on purpose:
-        // - The schema of a map's values (`additionalProperties`). Gemini has no field for it either
-        //   (zed-industries/zed#52670), so clients for Gemini remove it. Other clients would take a map without it for an empty object.
-        // - Objects without `properties`. Gemini rejected them once (MarkusPfundstein/mcp-obsidian#21). By now clients send it such objects
-        //   to repair other schemas (Kilo-Org/kilocode#11955, code-yeongyu/oh-my-openagent#1465).
+        // Three features stay in the schema on purpose:
+        // - The schema of a map's values (`additionalProperties`). Gemini does not know this keyword either (zed-industries/zed#52670), so
+        //   clients for Gemini remove it. Without the keyword, other clients would read a map as an empty object.
+        // - Objects without `properties`. A thread reports that Gemini rejected such objects (MarkusPfundstein/mcp-obsidian#21), but
+        //   clients also send them to Gemini in order to repair other schemas (Kilo-Org/kilocode#11955, code-yeongyu/oh-my-openagent#1465).
         // - `x-mcp-header`, which the specification defines.
         //
-        // Nothing is lost without `uniqueItems`: a set that is read from a list keeps one of several equal values.
+        // The server does not need `uniqueItems`: a set that is deserialized from a list keeps one of several equal values.
         name: "uniqueItems",
         says: "has `uniqueItems`",
         refused: true,
@@ -309,7 +310,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(unique_items),
     },
     RewriteRule {
-        // schemars writes a pattern for the keys of a map if they are numbers.
+        // schemars writes a pattern for the keys of a map if the keys are numbers.
         name: "names of members",
         says: "describes the names of members (`patternProperties`, `propertyNames`, `dependentRequired`)",
         refused: true,
@@ -323,7 +324,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::EachWithNew(names),
     },
     RewriteRule {
-        // schemars closes structs with `flatten` this way.
+        // schemars closes structs that have a field with `flatten` this way.
         name: "unevaluated",
         says: "has `unevaluatedProperties` or `unevaluatedItems`",
         refused: true,
@@ -332,8 +333,8 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(unevaluated),
     },
     RewriteRule {
-        // Applied after the rules that read the keyword. The server rejects unknown arguments in any case, and clients that turn on
-        // OpenAI's strict mode close every object themselves.
+        // Applied after the rules that read `additionalProperties`. The server rejects unknown arguments in any case, and clients that turn
+        // on OpenAI's strict mode close every object themselves.
         name: "further members",
         says: "only allows or forbids further members (`additionalProperties`)",
         refused: true,
@@ -362,7 +363,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(content),
     },
     RewriteRule {
-        // schemars writes these for attributes of Rust and serde.
+        // schemars writes these keywords for Rust and serde attributes.
         name: "annotations",
         says: "has an annotation such as `deprecated` or `readOnly`",
         refused: true,
@@ -384,7 +385,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     },
 ];
 
-/// Applies the rules for `side` to one schema. Its subschemas have been rewritten already.
+/// Applies the rules for `side` to one schema, whose subschemas have been rewritten already.
 pub(super) fn apply(rules: &[RewriteRule], map: &mut Map, side: SchemaSide) {
     for rule in rules.iter().filter(|rule| rule.sides.contains(&side)) {
         match rule.stage {

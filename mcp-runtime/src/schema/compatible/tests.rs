@@ -36,7 +36,7 @@ fn any_result() -> Value {
     ])
 }
 
-/// Name of a rule, sides, schema as schemars or a user wrote it, published schema.
+/// Returns the test cases: the name of a rule, the sides, the schema as schemars or a user writes it, and the published schema.
 fn cases() -> Vec<(&'static str, &'static [SchemaSide], Value, Value)> {
     vec![
         (
@@ -446,7 +446,7 @@ fn cases() -> Vec<(&'static str, &'static [SchemaSide], Value, Value)> {
         (
             "references",
             BOTH,
-            // An internally tagged variant: both halves have properties.
+            // An internally tagged variant: the definition and the schema that refers to it both have properties.
             json!({"$ref": "#/$defs/A", "type": "object", "properties": {"kind": {"const": "a"}}, "required": ["kind"],
                 "$defs": {"A": {"type": "object", "properties": {"x": {"type": "boolean"}}, "required": ["x"], "description": "A."}}}),
             json!({"type": "object", "properties": {"kind": {"type": "string", "enum": ["a"]}, "x": {"type": "boolean"}},
@@ -479,7 +479,7 @@ fn cases() -> Vec<(&'static str, &'static [SchemaSide], Value, Value)> {
         (
             "recursion",
             ARGUMENT,
-            // A definition without a type of its own may be any value.
+            // If a recursive definition has no single type, its inner occurrence accepts any value.
             json!({"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/A"}}]}}}),
             json!({"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "array", "items": {
                 "anyOf": any_argument(), "description": "Again `A`, as around it."}}]}}}),
@@ -523,7 +523,7 @@ fn every_rule_has_a_reason() {
     }
 }
 
-/// Without the rule, at least one of its cases is published differently.
+/// Without a rule, the rewriter publishes at least one case of that rule differently.
 #[test]
 fn every_rule_has_a_case_that_fails_without_it() {
     for (at, rule) in RULES.iter().enumerate() {
@@ -552,7 +552,7 @@ fn every_rule_is_a_complaint() {
         let is_said = cases().into_iter().filter(|case| case.0 == rule.name).any(
             |(_, sides, schema, published)| {
                 sides.iter().any(|side| {
-                    // A schema that the rules have made gets no complaint.
+                    // A schema that the rules have rewritten gets no complaint.
                     let left = complaints(&published, *side);
                     assert!(left.is_empty(), "{left:?}: {published}");
                     complaints(&schema, *side).iter().any(|complaint| complaint.rule == rule.name)
@@ -645,7 +645,7 @@ fn full_keeps_everything() {
     assert_eq!(full(json!(false)), json!({"$schema": super::DIALECT, "not": {}}));
 }
 
-/// Schemas as generators and users write them, some of them odd.
+/// Generates schemas as schema generators and users write them, including unusual ones.
 fn schemas() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(true)),

@@ -22,7 +22,7 @@ pub(super) struct Description<'a> {
     pub(super) in_words: bool,
 }
 
-/// Writes a description, which is opened by its first text.
+/// Writer of a description. The first text that is written opens the keyword `description`.
 struct DescriptionWriter<'a, 'b> {
     out: &'a mut Out<'b>,
     object: &'a mut KeywordWriter,
@@ -42,7 +42,7 @@ impl DescriptionWriter<'_, '_> {
         self.is_open = true;
     }
 
-    /// Begins a sentence in the last paragraph, which holds all sentences.
+    /// Begins a sentence in the last paragraph, which contains all sentences.
     const fn sentence(&mut self, beginning: &str) {
         self.begin(if self.goes_on { " " } else { "\\n\\n" });
         self.goes_on = true;
@@ -51,7 +51,7 @@ impl DescriptionWriter<'_, '_> {
 }
 
 impl Description<'_> {
-    /// Writes the text, then a line for each name that has a description, and at the end the sentences in place of other keywords.
+    /// Writes the text, then a line for each name that has a description, and finally the sentences that replace other keywords.
     pub(super) const fn write(&self, out: &mut Out<'_>, object: &mut KeywordWriter) {
         let mut text = DescriptionWriter { out, object, is_open: false, goes_on: false };
         if let Some(said) = self.text

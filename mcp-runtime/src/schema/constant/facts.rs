@@ -5,7 +5,7 @@ use super::node::{Member, Node, NodeShape, Object};
 use crate::schema::{SchemaKind, const_text::equal};
 
 /// Maximum number of nodes of a schema in a constant. Types that contain other types many times can have millions of nodes. The compiler
-/// rejects constants that take too long, and a program must not visit so many nodes at its start either.
+/// rejects constants that take too long to evaluate, and visiting so many nodes would also delay the start of a program.
 pub(crate) const MOST_NODES: usize = 2_000;
 
 impl Node {
@@ -14,8 +14,8 @@ impl Node {
         self.room_after(MOST_NODES) > 0 && self.is_whole()
     }
 
-    /// Subtracts the nodes of this schema from `room`; 0 if there are too many. A schema that exceeds the depth of constants counts as
-    /// infinite, because most such schemas are recursive.
+    /// Subtracts the number of nodes of this schema from `room`. Returns 0 if the schema has too many nodes. A schema that is too deep for
+    /// constants counts as infinite, because most such schemas are recursive.
     pub(crate) const fn room_after(&self, room: usize) -> usize {
         if room == 0 {
             return 0;
@@ -91,8 +91,8 @@ impl Node {
         }
     }
 
-    /// Returns the names of up to three members on the path to the first part that no constant describes. They are empty if there is no
-    /// such part, or if no named member leads to it.
+    /// Returns the names of up to three members on the path to the first part that no constant describes. The names are empty if there is
+    /// no such part, or if no named member leads to that part.
     pub(crate) const fn unknown_path(&self) -> [&'static str; 3] {
         match self.shape {
             NodeShape::Optional(inner)
@@ -134,7 +134,7 @@ impl Node {
         }
     }
 
-    /// Whether this is a struct, whose fields become arguments when it is spread.
+    /// Whether this is a struct. If a parameter with this type is spread, the fields of the struct become arguments.
     pub(crate) const fn is_object(&self) -> bool {
         matches!(self.shape, NodeShape::Object(_))
     }
@@ -312,7 +312,7 @@ pub(super) const fn are_alike(parts: &[Node]) -> bool {
     i >= parts.len()
 }
 
-/// Compares two nodes as arguments, where an option has the schema of its value.
+/// Compares two nodes as arguments. In an argument, an `Option<T>` has the schema of `T`.
 const fn alike(a: &Node, b: &Node) -> bool {
     match (a.shape, b.shape) {
         (NodeShape::Optional(a), _) => alike(a, b),

@@ -1,4 +1,4 @@
-//! Explanations for authors why schemars makes a schema at run time.
+//! Explains to the author of a server why schemars generates a schema at run time.
 
 use super::{
     facts::MOST_NODES,
@@ -11,7 +11,7 @@ impl Node {
         if self.is_constant() {
             return None;
         }
-        // Only small schemas are searched. The others can have more parts than a search can visit in reasonable time.
+        // Only small schemas are searched. Larger schemas can have more parts than a search can visit in reasonable time.
         if self.room_after(MOST_NODES) == 0 {
             return Some(format!("{} contains itself, or is too large", quoted(place)));
         }

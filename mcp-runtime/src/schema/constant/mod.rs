@@ -1,13 +1,14 @@
-//! Schemas that are rendered at compile time: the parameters and the result of a tool as static bytes of JSON, in the client-compatible
-//! form, without schemars.
+//! Schemas that are rendered at compile time. The schemas of a tool's parameters and result become static JSON text in the
+//! client-compatible form, without schemars.
 //!
-//! schemars defines what a schema *means*, and constants can express a part of that: [`Schema`] gives a type a [`Node`], and [`render`]
-//! writes the text. A test for every type compares the text with the output of schemars and the rules of [`compatible`](super::compatible).
-//! A type without a node, and every type that contains it, goes through schemars at first use. A struct with one such field asks schemars
-//! for that field alone ([`partial`]).
+//! The trait [`Schema`] describes a type as a [`Node`], and [`render`] writes the JSON text of the node. For every type, a test compares
+//! this text with the output of schemars after the rules of [`compatible`](super::compatible). Constants cannot describe every type. If a
+//! type has no node, schemars generates the schema of that type, and of every type that contains it, at first use. For a struct that has
+//! such a field, schemars describes only that field ([`partial`]).
 //!
-//! [`Schema`] is implemented for std's types in [`std_types`], and for types with `#[derive(Schema)]` or `#[data]`. The parameters of a
-//! tool decide whether the compiler or schemars makes its schema: [`InputSchema`](crate::item::InputSchema).
+//! [`Schema`] is implemented for std's types in [`std_types`], and for types with `#[derive(Schema)]` or `#[data]`.
+//! [`InputSchema`](crate::item::InputSchema) shows how the parameters of a tool decide whether the compiler or schemars generates the
+//! tool's schema.
 
 mod description;
 mod facts;

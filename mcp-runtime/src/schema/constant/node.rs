@@ -16,7 +16,7 @@ pub struct Node {
     pub(super) is_std: bool,
 }
 
-/// [`std::any::type_name`], which constants may not call yet.
+/// Pointer to [`std::any::type_name`], which constants cannot call.
 pub(crate) type TypeName = fn() -> &'static str;
 
 /// Shape of the values of a type, as their schema describes it.
@@ -34,7 +34,7 @@ pub(crate) enum NodeShape {
     },
     Number,
     Null,
-    /// Any JSON.
+    /// Any JSON value.
     Any,
     Optional(&'static Node),
     Array {
@@ -50,7 +50,7 @@ pub(crate) enum NodeShape {
         default: Option<&'static str>,
     },
     Object(&'static Object),
-    /// A struct with one more member, whose only value is a name: a variant of an enum with `tag`.
+    /// A variant of an enum with `#[serde(tag = "…")]`: a struct with an additional member that contains the name of the variant.
     Tagged {
         tag: &'static str,
         name: &'static str,
@@ -64,7 +64,7 @@ pub(crate) enum NodeShape {
     TooDeep,
 }
 
-/// How a default of the type is written as JSON. The types are those of `extract::probe::json::primitive_json`.
+/// JSON form of a default value of the type. The variants correspond to the types of `extract::probe::json::primitive_json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DefaultForm {
     Never,
@@ -81,7 +81,7 @@ pub(super) enum DefaultForm {
 }
 
 impl DefaultForm {
-    /// Marks `node`, a list of this type, as a `List` if the type itself can be written.
+    /// Sets the default form of `node`, a list of elements with this form, to `List` if constants can write the elements.
     pub(super) const fn listed(self, node: Node) -> Node {
         match self {
             Self::Never | Self::List | Self::Name => node,
@@ -90,7 +90,7 @@ impl DefaultForm {
     }
 }
 
-/// A value of an enum without data.
+/// A variant of an enum without data.
 #[derive(Clone, Copy, Debug)]
 pub struct Name {
     pub(super) variant: &'static str,
@@ -118,7 +118,7 @@ pub struct Object {
     pub(super) members: &'static [Member],
     /// Indexes into `members`, in the order of declaration.
     pub(super) declared: &'static [usize],
-    /// `deny_unknown_fields`
+    /// Whether the struct has `#[serde(deny_unknown_fields)]`.
     pub(super) closed: bool,
 }
 
@@ -152,11 +152,11 @@ pub struct Member {
     pub(super) node: Node,
     pub(super) title: Option<&'static str>,
     pub(super) description: Option<&'static str>,
-    /// `#[serde(default)]`
+    /// Whether the field has `#[serde(default)]`.
     pub(super) defaulted: bool,
     /// Whether the schema leaves the default out, because it cannot be serialized.
     pub(super) unwritten: bool,
-    /// Whether the empty value is left out of results: `skip_serializing_if`.
+    /// Whether results omit the empty value (`skip_serializing_if`).
     pub(super) skipped: bool,
     /// Whether the member is required even if its type is an `Option`, as in a variant.
     pub(super) always: bool,
@@ -219,7 +219,7 @@ impl Member {
         self
     }
 
-    /// Sets the function that asks schemars about the type, for a type that no constant describes.
+    /// Sets the function that gets the schema from schemars, for a type that no constant describes.
     #[must_use]
     pub const fn or(mut self, lazy: AskSchemars) -> Self {
         self.lazy = Some(lazy);
@@ -227,14 +227,14 @@ impl Member {
     }
 }
 
-/// Answer of schemars about a member's type.
+/// Schema of a member's type from schemars, and whether the member is optional.
 #[derive(Debug)]
 pub struct SchemarsAnswer {
     pub(crate) schema: Value,
     pub(crate) is_optional: bool,
 }
 
-/// Function that asks schemars about a type. It returns `None` if schemars does not know the type.
+/// Function that gets the schema of a type from schemars. It returns `None` if the type is not known to implement `JsonSchema`.
 pub(crate) type AskSchemars = fn(&mut SchemaGenerator) -> Option<SchemarsAnswer>;
 
 /// A variant of an enum with data, as it is serialized. All variants without data or documentation share a branch.
@@ -281,7 +281,7 @@ impl Node {
         Self { is_std: false, ..Self::of(shape) }
     }
 
-    /// `default` is the variant with `#[default]`.
+    /// Creates the node of an enum without data. `default` is the name of the variant with `#[default]`.
     pub const fn names(names: &'static [Name], default: Option<&'static str>) -> Self {
         Self::own(NodeShape::Names { names, default }).written(DefaultForm::Name)
     }
@@ -294,8 +294,8 @@ impl Node {
         Self::own(NodeShape::Tuple(parts))
     }
 
-    /// A variant that holds a struct, with the name of the variant as another member. A closed struct is unknown, because schemars orders
-    /// its members differently.
+    /// Creates the node of an internally tagged variant that contains a struct. For a closed struct the node is `UNKNOWN`, because schemars
+    /// orders the members of such a struct differently.
     pub const fn tagged(tag: &'static str, name: &'static str, inner: &Self) -> Self {
         match inner.shape {
             NodeShape::Object(object) if !object.closed && !object.has(tag) => Self {
@@ -310,10 +310,10 @@ impl Node {
         Self::own(NodeShape::OneOf(branches))
     }
 
-    /// A struct around one value, serialized as that value.
+    /// Returns the node of a struct around one value that is serialized as that value.
     #[must_use]
     pub const fn newtype(mut self) -> Self {
-        // serde accepts a missing newtype of an option, but schemars calls it required.
+        // For a newtype around an `Option`, serde accepts a missing value, but schemars marks the value as required.
         if let NodeShape::Optional(_) = self.shape {
             return Self::UNKNOWN;
         }

@@ -1,4 +1,4 @@
-//! Notes on an argument or a member beside its type, such as its title and default.
+//! Notes: the parts of an argument's or a member's schema that do not follow from its type, such as the title and the default.
 
 use super::node::{DefaultForm, Member, Node, NodeShape};
 use crate::schema::{Constraints, SchemaSide, const_text::equal};
@@ -50,7 +50,8 @@ pub(crate) struct Notes<'a> {
     pub(crate) header: Option<&'static str>,
     pub(crate) constraints: Option<&'a Constraints>,
     pub(crate) default: SchemaDefault,
-    /// Whether keywords are kept even in an argument. A part of a larger schema needs them: the rules turn keywords into sentences later.
+    /// Whether keywords are kept even in an argument. A part of a larger schema keeps the keywords, because the rules replace them with
+    /// sentences later.
     pub(crate) in_keywords: bool,
 }
 
@@ -95,7 +96,8 @@ impl Node {
         }
     }
 
-    /// Returns `None` for a type whose defaults are never written, and `Unknown` where that depends on the value.
+    /// Returns the default that a schema shows when a constant cannot write the value. This is `None` for a type whose defaults are never
+    /// written, and `Unknown` for a type whose defaults are written for some values.
     const fn unwritten(&self, empty: bool) -> SchemaDefault {
         match self.shape {
             NodeShape::OneOf(_) | NodeShape::Unknown(_) | NodeShape::TooDeep => {
@@ -134,7 +136,8 @@ impl Member {
         }
     }
 
-    /// Whether schemars calls the member required: serde needs it in an argument, or always writes it in a result.
+    /// Whether schemars marks the member as required. A member of an argument is required if serde needs it. A member of a result is
+    /// required if serde always writes it.
     pub(crate) const fn is_required(&self, side: SchemaSide) -> bool {
         match side {
             SchemaSide::Argument => self.always || !self.defaulted && !self.node.is_optional(),
@@ -142,8 +145,8 @@ impl Member {
         }
     }
 
-    /// Returns the value of `#[serde(default)]` as schemars writes it. schemars serializes the value, so only values that are known to be
-    /// empty are written here.
+    /// Returns the value of `#[serde(default)]` as schemars writes it. schemars serializes the value, which a constant cannot do. So this
+    /// function returns only values that are known to be empty.
     pub(super) const fn default(&self) -> SchemaDefault {
         if !self.defaulted || self.unwritten {
             return SchemaDefault::None;

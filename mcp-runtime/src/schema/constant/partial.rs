@@ -1,4 +1,4 @@
-//! Schemas at run time of types that constants describe only in part. That part is used as it is, and schemars describes the rest.
+//! Run-time schemas of types that constants describe only in part. The constant part is used unchanged, and schemars describes the rest.
 
 use std::marker::PhantomData;
 
@@ -13,8 +13,8 @@ use super::{
 };
 use crate::schema::{Map, SchemaSide, const_text::Out, definitions::object};
 
-/// Returns the schema of a type that constants describe only in part. `None` if schemars must describe the whole type. Types that contain
-/// themselves are such a case: schemars knows where to cut them off.
+/// Returns the schema of a type that constants describe only in part. Returns `None` if schemars must describe the whole type. One such
+/// case is a type that contains itself, because schemars detects the recursion.
 pub(crate) fn partial_schema(
     node: &Node,
     side: SchemaSide,
@@ -111,7 +111,8 @@ fn struct_value(
     Some(value)
 }
 
-/// Returns the schema of a member. The second value is true if schemars was asked about the member, and calls it optional in an argument.
+/// Returns the schema of a member. The flag is true if the schema comes from schemars, and schemars marks the member as optional in an
+/// argument.
 fn member_value(
     member: &Member,
     side: SchemaSide,
@@ -147,7 +148,8 @@ fn member_value(
     Some((made, is_optional))
 }
 
-/// Returns the compatible form, which the rules leave unchanged when it passes through them again.
+/// Returns the schema of a constant node in the compatible form. The rules are applied to the whole schema later, and leave this part
+/// unchanged.
 fn constant(node: &Node, side: SchemaSide, notes: &Notes<'_>) -> Value {
     let mut text = vec![0; len(node, side, notes)];
     render::write(&mut Out::new(&mut text), node, side, notes);
@@ -168,7 +170,7 @@ fn describe(schema: &mut Value, description: Option<&str>) {
     }
 }
 
-/// A type that schemars is asked about.
+/// Probe for the schema of a type from schemars.
 #[derive(Debug)]
 pub struct OfSchemars<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
 
@@ -176,7 +178,7 @@ impl<T: ?Sized> OfSchemars<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// Holds `T` as a member, because schemars reports only about members whether they are required.
+/// Struct with `T` as its only member. schemars reports only for members whether they are required.
 #[derive(JsonSchema)]
 struct Holder<T> {
     #[allow(dead_code, reason = "only described")]
@@ -194,7 +196,8 @@ impl<T: JsonSchema> LazyLevel for &OfSchemars<T> {
     }
 }
 
-/// Fallback for a type that is not known to be `JsonSchema`, as in a generic struct. schemars is then asked for the type that contains it.
+/// Fallback for a type that is not known to be `JsonSchema`, as in a generic struct. In this case schemars describes the whole type that
+/// contains it.
 pub trait UnfitLazyLevel {
     fn ask(&self, _: &mut SchemaGenerator) -> Option<SchemarsAnswer> {
         None

@@ -56,7 +56,7 @@ struct Lengths {
 impl Lengths {
     const NONE: Self = Self { least: None, most: None };
 
-    /// Returns the tighter bounds of both.
+    /// Returns the tighter lower bound and the tighter upper bound of the two.
     const fn tighter(self, other: Self) -> Self {
         let (a, b) = (self, other);
         Self {
@@ -81,7 +81,7 @@ pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: SchemaSide, note
     {
         return write(out, inner, side, notes);
     }
-    // The rule about `null` does the same: it replaces a choice by its only branch beside `null`.
+    // As with the rule "null", a choice with only one branch beside `null` is replaced with that branch.
     if let (NodeShape::OneOf(branches), SchemaSide::Argument) = (node.shape, side)
         && let Some(only) = only_branch(branches)
     {
@@ -101,7 +101,7 @@ pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: SchemaSide, note
     keywords.write(out, side, notes);
 }
 
-/// Writes the root of a result. The root has the type `object` if every result is an object, because clients look for this type.
+/// Writes the root schema of a result. If every result is an object, the root gets the type `object`, because clients look for this type.
 pub(crate) const fn write_root(out: &mut Out<'_>, node: &Node) {
     if !node.is_json_object() {
         return write(out, node, SchemaSide::Result, &Notes::NONE);
@@ -186,7 +186,7 @@ impl SchemaKeywords {
         keywords
     }
 
-    /// Adds constraints. The tighter bounds stay, as in [`Constraints::apply`].
+    /// Adds constraints. Of two bounds, the tighter one stays, as in [`Constraints::apply`].
     const fn constrain(&mut self, kind: SchemaKind, constraints: &Constraints) {
         let lengths = constraints.len();
         let lengths = Lengths { least: lengths.0, most: lengths.1 };

@@ -1,8 +1,8 @@
-//! The trait [`Schema`], which gives a type its node, and the probes that find out whether a type has one.
+//! The trait [`Schema`], which describes a type as a node, and probes that find out whether a type implements a trait.
 //!
 //! **Depth.** A constant that refers to itself is a compile error (E0391), and two structs that contain each other would have such
-//! constants. So the constants of a struct belong to a type, [`Body::At`], which exists once for each depth. At depth zero it is replaced
-//! by `TooDeep`.
+//! constants. So the constants of a struct belong to the type [`Body::At`], which has the depth as a parameter. At depth zero, the type
+//! `TooDeep` takes its place.
 //!
 //! **Probes.** The compiler prefers an inherent constant, if its bounds hold, to the constant of a trait. So each probe has an inherent
 //! constant for types that fulfil its bounds, and a trait with the constant for all other types.
@@ -11,8 +11,9 @@ use std::{any::type_name, marker::PhantomData};
 
 use super::node::Node;
 
-/// A type whose schema constants can describe. `D` is the number of nested structs that the schema may still have. It ends the recursion in
-/// types that contain themselves.
+/// A type whose schema constants can describe.
+///
+/// `D` is the number of nested structs that the schema may still contain. This limit ends the recursion in types that contain themselves.
 ///
 /// Implemented for std's types and by `#[derive(Schema)]`.
 #[diagnostic::on_unimplemented(
@@ -27,13 +28,13 @@ pub trait Schema<D: Depth> {
     const AT: &'static Node = &Self::NODE;
 }
 
-/// Number of nested structs that a schema may still have, as a type.
+/// Number of nested structs that a schema may still contain, as a type.
 pub trait Depth: Sized + 'static {
     /// The schema of `T` at this depth.
     type Of<T: Body + ?Sized>: Part;
 }
 
-/// A type whose fields are described at depth `D`, which is one less than its own. `At` is always [`Full`].
+/// A struct or an enum. `At<D>` describes its fields at depth `D`, which is one less than the depth of the type. `At` is always [`Full`].
 pub trait Body {
     type At<D: Depth>: Part;
 }
@@ -62,7 +63,7 @@ pub struct Zero;
 #[derive(Debug)]
 pub struct More<D>(PhantomData<D>);
 
-/// Depth that the schema of a tool starts with. Deeper schemas are made at run time.
+/// Depth at which the schema of a tool starts. A schema with more nested structs is generated at run time.
 pub type Top = More<More<More<More<More<More<More<More<Zero>>>>>>>>;
 
 impl Depth for Zero {
@@ -80,7 +81,7 @@ impl Part for TooDeep {
     const NODE: Node = Node::TOO_DEEP;
 }
 
-/// The node of `T`.
+/// Probe for the node of `T`.
 #[derive(Debug)]
 pub struct Known<T: ?Sized, D = Top>(PhantomData<D>, PhantomData<fn() -> PhantomData<T>>);
 
@@ -95,7 +96,7 @@ impl<T: ?Sized, D> NotKnown for Known<T, D> {
     const NODE: Node = Node::unknown(type_name::<T>);
 }
 
-/// Whether a type is `Serialize`.
+/// Probe for whether a type implements `Serialize`.
 #[derive(Debug)]
 pub struct Serialized<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
 

@@ -1,8 +1,10 @@
-//! Host names that the endpoint answers to, and pages that may call it (rules HL-02 and HM-02).
+//! Checks the host name and the origin of requests (rules HL-02 and HM-02).
 //!
-//! A page of another site can make a browser send requests here, under a host name of its own that leads to this address. This is DNS
-//! rebinding. Such a request carries that name as its `Host`, and that site as its `Origin`. The response to a page that may call has CORS
-//! headers (Fetch standard, section 3.2). Without them the browser would not show the response to the page.
+//! The checks prevent DNS rebinding: a page of another site makes the browser send requests under a host name of that site, which resolves
+//! to the address of this server. Such a request has that name as its `Host`, and that site as its `Origin`.
+//!
+//! A response to an allowed page has CORS headers (Fetch standard, section 3.2). Without these headers, the browser would not let the page
+//! read the response.
 
 use std::net::IpAddr;
 
@@ -11,18 +13,18 @@ use http::{HeaderMap, HeaderValue, Uri, header};
 use super::head::Head;
 use crate::{error::shown, server::HttpSettings};
 
-/// Host names and origins that are admitted.
+/// Host names and origins that are allowed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HostAccess {
     /// Host names in lower case, with or without a port.
     hosts: Vec<String>,
     origins: Vec<String>,
-    /// Whether the server can be reached from other machines, under addresses that cannot be listed.
+    /// Whether the server can be reached from other machines, under addresses that are not known in advance.
     is_open: bool,
 }
 
 impl HostAccess {
-    /// Derives the rules from the settings, and from the address that the server listens on, if it is known.
+    /// Derives the rules from the settings, and from the address `bound` that the server listens on, if it is known.
     pub(super) fn new(settings: &HttpSettings, bound: Option<IpAddr>) -> Self {
         let HttpSettings { hosts, origins, .. } = settings.clone();
         Self { hosts, origins, is_open: bound.is_some_and(|address| !address.is_loopback()) }
@@ -31,7 +33,7 @@ impl HostAccess {
     /// Admits a request. Returns the origin that may see the answer, if the request comes from a page.
     ///
     /// # Errors
-    /// Returns the name that is refused, and the setting that would allow it.
+    /// Returns a message that names the refused host or origin, and the setting that would allow it.
     pub(super) fn check(&self, head: &Head<'_>, uri: &Uri) -> Result<Option<HeaderValue>, String> {
         for (said, name) in [(head.host, header::HOST), (head.origin, header::ORIGIN)] {
             if said.is_repeated {
@@ -44,7 +46,7 @@ impl HostAccess {
             return Ok(None);
         }
         let said = head.host.first.map(|host| host.to_str().unwrap_or_default());
-        // HTTP/2 has the host in the URI. HTTP/1.1 may have one there besides the `Host` header. Both must then be hosts of this server.
+        // HTTP/2 has the host in the URI. HTTP/1.1 may have one there and another in the `Host` header. Both must be hosts of this server.
         let named = uri.authority().map(http::uri::Authority::as_str);
         let host = said.or(named).unwrap_or_default();
         for name in [Some(host), named].into_iter().flatten() {
@@ -73,7 +75,7 @@ impl HostAccess {
         };
         self.hosts.iter().any(is_this)
             || is_loopback(name)
-            // DNS rebinding needs a host name. A page cannot make an IP address lead elsewhere.
+            // DNS rebinding needs a host name, because an attacker cannot make an IP address lead to another machine.
             || (self.is_open && address(name).is_some())
     }
 
@@ -106,7 +108,7 @@ fn is_own_machine(host: &[u8]) -> bool {
     }
 }
 
-/// Returns `name`, `name:port`, `[address]` or `[address]:port` without the port. `None` for any other text.
+/// Removes the port, if there is one, from `name:port` or `[address]:port`. Returns `None` for text of any other form.
 fn without_port(host: &str) -> Option<&str> {
     let bytes = host.as_bytes();
     let bracket = host.starts_with('[').then(|| memchr::memchr(b']', bytes)).flatten();
@@ -144,15 +146,15 @@ const EXPOSED: HeaderValue =
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE, OPTIONS");
 const ONE_DAY: HeaderValue = HeaderValue::from_static("86400");
 
-/// Lets the page that sent the request read the answer. `headers` are those of the response.
+/// Adds the CORS headers that let the requesting page read the response. `headers` are the headers of the response.
 pub(super) fn allow_page(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
 }
 
-/// Answers a CORS preflight request from an admitted origin. All headers are allowed, because the tools choose the names of some of them.
-/// `headers` are those of the response.
+/// Adds the CORS headers of a response to a preflight request. All request headers are allowed, because tools define the names of some of
+/// them. `headers` are the headers of the response.
 pub(super) fn allow_request(headers: &mut HeaderMap, request: &HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, ONE_DAY);

@@ -16,10 +16,10 @@ use crate::{
 /// Messages that answer one request, in the order in which they come.
 pub(super) struct AnswerSource {
     outbox: Arc<Outbox>,
-    /// Calls that this source polls until the answer becomes a stream. They are dropped with the source. Calls of sessions run as tasks
-    /// instead.
+    /// Calls that the source itself polls until the response becomes a stream. Dropping the source drops them. Calls of a session run as
+    /// tasks instead.
     calls: Vec<PendingCall>,
-    /// Peer of a stateless request, which lives as long as its answer.
+    /// Peer of a stateless request. The peer lives as long as its answer.
     peer: Option<Peer>,
 }
 
@@ -32,12 +32,12 @@ impl Drop for AnswerSource {
 }
 
 impl AnswerSource {
-    /// Makes the source of a stateless request. Dropping it cancels the calls (rule HM-07).
+    /// Creates the source of a stateless request. Dropping the source cancels the calls (rule HM-07).
     pub(super) fn stateless(peer: Peer, calls: Vec<PendingCall>) -> Self {
         Self { outbox: peer.outbox().clone(), calls, peer: Some(peer) }
     }
 
-    /// Makes the source of a request in a session, whose calls are tasks.
+    /// Creates the source of a request in a session, whose calls run as tasks.
     pub(super) fn of_session(outbox: Arc<Outbox>) -> Self {
         Self { outbox, calls: Vec::new(), peer: None }
     }
@@ -51,18 +51,18 @@ impl AnswerSource {
         self.outbox.poll_take(cx, lines)
     }
 
-    /// Whether the answer refuses the request for lack of a client capability, so that the status must be 400 (rule META-04).
+    /// Whether the answer reports a missing client capability, which requires the status 400 (rule META-04).
     pub(super) fn is_refused(&self) -> bool {
         self.outbox.is_refused()
     }
 
-    /// Waits until the head of the response can be decided. Until then every status is possible, and an answer of one message needs no
-    /// stream (rule C-03).
+    /// Waits until the head of the response can be decided. Until then, the server can still choose the status, and can send a single
+    /// message instead of a stream (rule C-03).
     pub(super) async fn decide(&mut self, accepts: Accepts, keep_alive: Duration) -> AnswerForm {
         let mut lines = Vec::new();
         let mut silence = pin!(None);
         let is_over = std::future::poll_fn(|cx| {
-            // Each call is polled once for each wakeup, outside of the loop. A message that a call sends meanwhile must not cause another
+            // Each wakeup polls each call once, outside of the loop. A message that a call sends during its poll must not cause another
             // poll.
             self.calls.retain_mut(|call| Pin::new(call).poll(cx).is_pending());
             let mut part = Vec::new();
@@ -88,7 +88,7 @@ impl AnswerSource {
         })
         .await;
         if !is_over {
-            // From here on the calls are tasks: a client that does not read must not stop them, and must not delay their timeouts.
+            // From here on the calls run as tasks: a client that does not read must not stop them, and must not delay their timeouts.
             spawn(std::mem::take(&mut self.calls));
             return AnswerForm::Stream(lines);
         }
@@ -107,13 +107,13 @@ pub(super) enum AnswerForm {
 }
 
 impl AnswerForm {
-    /// Returns the form of an answer that is complete already. `None` if messages may still come.
+    /// Returns the form of an answer that is already complete. Returns `None` if more messages may follow.
     pub(super) fn at_once(outbox: &Outbox, accepts: Accepts) -> Option<Self> {
         // The holds are checked first: a writer adds its messages before it drops its hold.
         if outbox.is_held() {
             return None;
         }
-        // The outbox swaps its own buffer for this one, and uses this one for its next message.
+        // `take_all` swaps buffers, so the outbox keeps this one for its next messages.
         let mut lines = Vec::with_capacity(512);
         outbox.take_all(&mut lines);
         Some(Self::whole(lines, accepts))

@@ -23,9 +23,23 @@ use super::{
 };
 use crate::limits::{LARGE, Share};
 
-/// Body of a response: nothing, one message, or a stream of events.
+/// Body of a response of [`HttpService`](super::HttpService): empty, one message, or a stream of events.
+///
+/// The type implements `http_body::Body` with `Bytes` as its data and [`Infallible`] as its error. Applications pass the body on, for
+/// example in middleware.
 ///
 /// Dropping a stream has the effect of a disconnect, which depends on the protocol revision: see [`HttpService`](super::HttpService).
+///
+/// ```
+/// use http::{HeaderValue, Response};
+/// use mcp_runtime::http::HttpBody;
+///
+/// /// Adds a header to a response of the server.
+/// fn tagged(mut response: Response<HttpBody>) -> Response<HttpBody> {
+///     response.headers_mut().insert("x-served-by", HeaderValue::from_static("mcp"));
+///     response
+/// }
+/// ```
 pub struct HttpBody(BodyContent);
 
 enum BodyContent {
@@ -34,11 +48,11 @@ enum BodyContent {
     Events(Box<EventStream>),
 }
 
-/// Number of bytes of a message that are written at once. The bytes are copied into a buffer that the connection keeps, behind the head of
-/// the response.
+/// Maximum number of bytes of a message in one write. The bytes are copied into a buffer that the connection keeps, after the head of the
+/// response.
 const PIECE: usize = 32 << 10;
 
-/// Large message, of which all bytes stay in memory until the last piece is written.
+/// Large message. All of its bytes stay in memory until the last piece is written.
 struct LargeMessage {
     rest: Bytes,
     held: Option<HeldAnswer>,
@@ -56,9 +70,9 @@ impl HttpBody {
         Self(BodyContent::Whole(Some(bytes).filter(|bytes| !bytes.is_empty())))
     }
 
-    /// Registers an answer that is not written at once. While a stream is open, its connection counts as working, so that the deadline for
-    /// the next request does not run. A large message counts for the limit on unread answers of all connections. Returns whether the answer
-    /// is within this limit.
+    /// Registers a response that is not written in one piece. While a stream is open, its connection counts as working, so that the
+    /// deadline for the next request does not apply. A large message counts against the limit on unread responses of all connections.
+    /// Returns `false` if the response would exceed this limit.
     pub(super) fn register(
         &mut self,
         request: &ActiveRequest,
@@ -137,13 +151,13 @@ pub(super) struct EventStream {
     feed: EventFeed,
     /// Bytes that are sent before any event of the feed.
     first: Vec<u8>,
-    /// Rest of frames that are too large to be written at once.
+    /// Rest of frames that are too large for one write.
     rest: Bytes,
     held: Option<HeldAnswer>,
     silence: Pin<Box<Sleep>>,
     keep_alive: Duration,
     is_over: bool,
-    /// End of a stream that stays open for future messages, which are only for a client with a valid token.
+    /// Expiry of a stream that stays open for future messages. These messages are only for a client with a valid token.
     #[cfg(feature = "auth")]
     expiry: Option<(ExpiryTimer, StreamLifetime)>,
     /// Share of the limit on open streams, if the stream counts for this limit.
@@ -153,7 +167,7 @@ pub(super) struct EventStream {
     request: Option<ActiveRequest>,
 }
 
-/// Source of the events.
+/// Source of the events of an [`EventStream`].
 pub(super) enum EventFeed {
     /// Messages that cannot be sent again.
     Plain(AnswerSource),
@@ -165,7 +179,7 @@ pub(super) enum EventFeed {
 
 impl EventStream {
     pub(super) fn new(feed: EventFeed, first: Vec<u8>, keep_alive: Duration) -> Self {
-        // Bytes must follow the head at once, because a proxy may hold the head back until they come.
+        // Some bytes must follow the head at once, because a proxy may hold the head back until bytes of the body arrive.
         let first = if first.is_empty() { sse::KEEP_ALIVE.to_vec() } else { first };
         let silence = Box::pin(sleep(keep_alive));
         Self {
@@ -184,8 +198,8 @@ impl EventStream {
         }
     }
 
-    /// Makes the stream end when its token is no longer valid: the token of the request that opened the stream, or the last valid token
-    /// that was shown in its session.
+    /// Makes the stream end when its token becomes invalid. In a session, the last valid token of the session counts. Otherwise, the token
+    /// of the request that opened the stream counts.
     #[cfg(feature = "auth")]
     pub(super) fn expiring(mut self, opened_by: &Extensions) -> Self {
         let lifetime = StreamLifetime::of(opened_by);
@@ -218,11 +232,12 @@ impl EventStream {
         (self.request, self._connection) = (Some(request), connection);
     }
 
-    /// Returns the next piece of the rest.
+    /// Returns the next piece of the large frames.
     fn piece(&mut self) -> Bytes {
         let piece = self.rest.split_to(self.rest.len().min(PIECE));
         if self.rest.is_empty() {
-            // The last piece keeps the memory of all pieces until it is written. That is soon, because only pieces are buffered.
+            // The last piece keeps the memory of all pieces alive until it is written. That happens soon, because hyper buffers only single
+            // pieces.
             self.held = None;
         }
         piece

@@ -19,7 +19,7 @@ pub(crate) fn complete_address(given: &str) -> String {
     }
 }
 
-/// Blocks until the process is asked to end. This thread accepts the connections of the server that `bind` makes, and
+/// Serves until the process receives a signal to stop. This thread accepts the connections of the server that `bind` returns, and
 /// [reactors](Reactors) serve them.
 ///
 /// # Errors
@@ -68,7 +68,7 @@ fn curl(url: &str, is_protected: bool) -> String {
     line
 }
 
-/// Quotes a word for a shell. In single quotes only the quote itself has a meaning.
+/// Quotes a word for a shell. Within single quotes, only a single quote has a special meaning.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

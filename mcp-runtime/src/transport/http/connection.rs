@@ -1,4 +1,4 @@
-//! A connection of the built-in server: its byte stream, its deadlines, and hyper, which parses the requests.
+//! Connection of the built-in server: its byte stream, its deadlines, and hyper, which parses the requests.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -39,7 +39,7 @@ use crate::{
     transport::runtime::Alarm,
 };
 
-/// Connection of the built-in server. Its requests are answered one after the other.
+/// Connection of the built-in server. It answers its requests one after the other.
 pub(super) struct HttpConnection {
     opened: OpenedConnection,
     timers: Handle,
@@ -47,11 +47,11 @@ pub(super) struct HttpConnection {
 }
 
 impl HttpConnection {
-    /// Makes the connection on the runtime that accepts connections. Another runtime may serve it. `address` is the other end. With
-    /// `is_full`, health checks are answered, and all other requests are refused.
+    /// Creates the connection on the runtime that accepts connections. Another runtime may serve the connection. `address` is the address
+    /// of the remote end. If `is_full` is true, the connection answers health checks and refuses all other requests.
     ///
     /// # Panics
-    /// Panics outside of a runtime.
+    /// Panics if it is called outside of a tokio runtime.
     pub(super) fn new(endpoint: &Arc<Endpoint>, address: IpAddr, is_full: bool) -> Self {
         Self {
             opened: OpenedConnection::new(endpoint, address),
@@ -61,7 +61,7 @@ impl HttpConnection {
     }
 
     pub(super) async fn serve(self, stream: TcpStream, mut is_stopping: watch::Receiver<bool>) {
-        // Small answers must not wait for each other (RFC 896).
+        // Disables Nagle's algorithm (RFC 896), which would delay small responses.
         let _ = stream.set_nodelay(true);
         let Self { opened, timers, is_full } = self;
         let state = &opened.state;
@@ -109,7 +109,7 @@ impl HttpConnection {
             }
             Err(error) => {
                 if error.is_parse_too_large() {
-                    // The head was too long to become a request.
+                    // hyper rejects a head that is too long before there is a request, so this refusal is counted here.
                     state.endpoint.service.tally().refuse(Limit::Head);
                 }
                 tracing::debug!("a connection broke: {error}");
@@ -127,11 +127,11 @@ fn reset(stream: &TcpStream) {
 #[cfg(not(unix))]
 fn reset(_: &TcpStream) {}
 
-/// Time that a client which is still sending has to read its response.
+/// Maximum time for which the server reads and drops bytes after the last response, so that the client can read the response.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Reads and drops the bytes that a client sends after the last response. A socket that is closed with unread bytes resets the
-/// connection, and the response can be lost with it (RFC 9112, section 9.6).
+/// Reads and drops the bytes that a client sends after the last response. Closing a socket with unread bytes resets the connection, and the
+/// client can lose the response (RFC 9112, section 9.6).
 async fn linger(mut stream: TcpStream, opened: &OpenedConnection) {
     let mut dropped = vec![0; 16 << 10];
     let read = poll_fn(|cx| {
@@ -166,8 +166,8 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     }
 }
 
-/// Byte stream of a connection. It records whether the client reads. Its writes are not vectored, so hyper passes head and body of
-/// an answer in one piece, which costs less than two writes.
+/// Byte stream of a connection, which records whether the client reads. Writes are not vectored, so hyper passes the head and the body of a
+/// response in one buffer. This costs less than two writes.
 struct Wire {
     stream: TokioIo<TcpStream>,
     state: Arc<ConnectionState>,
@@ -230,7 +230,7 @@ struct OpenedConnection {
 }
 
 impl OpenedConnection {
-    /// Adds a connection to the open ones. `address` is its other end.
+    /// Adds a connection to the table. `address` is the address of the remote end.
     fn new(endpoint: &Arc<Endpoint>, address: IpAddr) -> Self {
         let open = &endpoint.connections;
         let number = open.count();
@@ -248,8 +248,8 @@ impl Drop for OpenedConnection {
 }
 
 /// Deadlines of a connection that waits for its client: for the head of a request, and for the client to read. One timer checks both
-/// deadlines at intervals, instead of being set for each request and each write. So a connection may be closed up to a quarter of the time
-/// too late.
+/// deadlines at intervals, instead of being set for each request and each write. A connection may therefore be closed late, by up to a
+/// quarter of the shorter deadline.
 struct Deadlines {
     look: Pin<Box<Sleep>>,
     alarm: Arc<Alarm>,
@@ -261,23 +261,23 @@ struct Deadlines {
 
 /// Reason why the server closes a connection that its client has not closed.
 enum Overdue {
-    /// No request has come.
+    /// The head of the next request has not arrived in time.
     Head,
-    /// The client does not read.
+    /// The client has not read for too long.
     Write,
-    /// The connection must make room for another one.
+    /// The connection has to end, so that another one can be served.
     Displaced,
 }
 
 impl Deadlines {
-    /// Makes the deadlines. `timers` is the runtime that drives the timer. The thread of a runtime without timers waits for events without
-    /// a timeout, so the system sets no hardware timer for it.
+    /// Creates the deadlines. `timers` is the runtime that drives the timer. If another runtime serves the connection, its thread waits for
+    /// events without a timeout, and the system needs no hardware timer for the thread.
     fn new(limits: &Limits, timers: &Handle, alarm: &Arc<Alarm>, task: &Waker) -> Self {
         let _entered = timers.enter();
         // With a period of zero, `look` would loop for ever.
         let period = (limits.body_time.min(limits.write_time) / 4).max(Duration::from_millis(1));
         alarm.follow(task);
-        // The first call of `look` then polls the timer, which starts it.
+        // An alarm that has rung makes the first call of `look` poll the timer, which starts the timer.
         alarm.ring();
         Self {
             look: Box::pin(sleep(period)),
@@ -289,7 +289,7 @@ impl Deadlines {
         }
     }
 
-    /// Returns the reason if the connection has to end.
+    /// Returns the reason why the connection has to end, or `None` if it may stay open.
     fn look(&mut self, state: &ConnectionState) -> Option<Overdue> {
         if !self.alarm.take() {
             return None;
@@ -323,7 +323,7 @@ impl Deadlines {
 }
 
 impl Overdue {
-    /// Returns the limit to count, unless it has been counted already.
+    /// Returns the limit to count, if any. The end of an idle connection exceeds no limit, and a displacement has been counted already.
     fn limit(&self) -> Option<Limit> {
         match self {
             Self::Write => Some(Limit::WriteTime),
@@ -332,9 +332,9 @@ impl Overdue {
     }
 }
 
-/// Countdown for a condition that must not last too long. It counts checks instead of time.
+/// Countdown for a condition that must not last too long, measured in checks instead of time.
 struct Countdown {
-    /// Number of times that the condition had begun before the last check.
+    /// Value of `begun` at the last check.
     begun: u32,
     looks: u32,
     left: u32,
@@ -347,11 +347,11 @@ impl Countdown {
         Self { begun: 0, looks, left: looks }
     }
 
-    /// Counts one check. `begun` is the number of times that the condition has begun, and `goes_on` says whether the condition is true now.
-    /// Returns whether the condition has lasted too long.
+    /// Counts one check. `begun` is the number of times that the condition has begun, and `goes_on` says whether the condition holds at the
+    /// moment. Returns whether the condition has lasted too long.
     fn is_over(&mut self, begun: u32, goes_on: bool) -> bool {
         if begun != self.begun || !goes_on {
-            // The condition has begun at an unknown time, so the countdown starts at this check.
+            // The condition began at an unknown time since the last check, so the countdown starts at this check.
             (self.begun, self.left) = (begun, self.looks.saturating_add(1));
         }
         self.left -= 1;

@@ -14,11 +14,11 @@ use crate::{
     protocol::{Outbox, Peer, Remembered},
 };
 
-/// State of a connection. A mounted service does not know its connections, and uses a few shared states for all of its requests.
+/// State of a connection. A mounted service does not see its connections, and uses a few shared states for all of its requests.
 pub(super) struct ConnectionState {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) remembered: Arc<Remembered>,
-    /// Address of the other end, which may be a proxy. Unknown in a mounted service.
+    /// Address of the remote end, which may be a proxy. `None` in a mounted service.
     address: Option<IpAddr>,
     pub(super) activity: Arc<ActivityClock>,
     buffers: Mutex<SpareBuffers>,
@@ -39,14 +39,14 @@ impl ConnectionState {
         Arc::new(Self { endpoint, remembered, address, activity, buffers })
     }
 
-    /// Returns the address that a request comes from, behind the proxies that are trusted.
+    /// Returns the address of the caller of a request, as reported by trusted proxies.
     #[inline]
     pub(super) fn address_of(&self, parts: &Parts) -> Option<IpAddr> {
         caller_address(self.address, &self.endpoint.settings.proxies, parts)
     }
 
-    /// Whether the client of a request may keep one more connection for a call that waits or for a stream. Connections of an
-    /// application's own server are not counted here.
+    /// Whether the client of a request may occupy one more connection with a waiting call or a stream. Connections of a mounted service are
+    /// not counted.
     #[inline]
     pub(super) fn may_keep_connection(&self, carrier: &Carrier) -> bool {
         let (endpoint, most) = (&self.endpoint, self.endpoint.connections.most());
@@ -60,7 +60,7 @@ impl ConnectionState {
         admitted.is_ok()
     }
 
-    /// Counts a connection that a waiting call or a stream occupies from now on.
+    /// Counts a connection that a waiting call or a stream occupies, until the returned share is dropped.
     pub(super) fn keep_connection(&self, parts: &Arc<Parts>) -> Option<Share> {
         self.address?;
         let carrier = Carrier::of_request(parts, self.address_of(parts));
@@ -80,7 +80,7 @@ impl ConnectionState {
         spare.unwrap_or_else(new)
     }
 
-    /// Keeps a peer that has answered for the next request, unless other code still uses the peer.
+    /// Keeps a peer for the next request. If other code still holds a part of the peer, cancels the calls of the peer instead.
     #[inline]
     pub(super) fn keep_peer(&self, mut peer: Peer) {
         if peer.is_free() {
@@ -96,7 +96,7 @@ impl ConnectionState {
         self.buffers().outbox.take().unwrap_or_default()
     }
 
-    /// Keeps an empty outbox for the next request, unless other code may still write into the outbox.
+    /// Keeps the outbox for the next request, if it is empty and other code cannot write into it.
     #[inline]
     pub(super) fn keep_outbox(&self, mut outbox: Arc<Outbox>) {
         if Arc::get_mut(&mut outbox).is_some_and(|outbox| outbox.is_empty()) {
@@ -134,7 +134,7 @@ impl Drop for ActiveRequest {
     }
 }
 
-/// Bytes of a large answer that its client has not read, counted for the limit of all connections.
+/// Guard that counts the bytes of a large response against the limit of all connections, until the client has read the response.
 pub(super) struct HeldAnswer {
     _taken: TakenBytes,
     activity: Arc<ActivityClock>,
@@ -142,8 +142,8 @@ pub(super) struct HeldAnswer {
 }
 
 impl HeldAnswer {
-    /// Counts the bytes of an answer for the limit. If the limit is reached, connections whose clients do not read are closed to make room.
-    /// Returns `None` if that would not be enough.
+    /// Counts the bytes of a response. If the limit is exceeded, closes connections whose clients do not read, until enough bytes are
+    /// freed. Returns `None` if that would not free enough bytes.
     pub(super) fn take(state: &Arc<ConnectionState>, bytes: usize) -> Option<Self> {
         let endpoint = &state.endpoint;
         let mut taken = TakenBytes::default();
@@ -153,7 +153,7 @@ impl HeldAnswer {
             if !endpoint.connections.displace_unread(bytes) {
                 return None;
             }
-            // The closed connections give back their bytes only in a moment, so the limit is exceeded until then.
+            // The closed connections free their bytes a moment later, so the limit is exceeded until then.
             taken.grow_over(&endpoint.answers, bytes);
         }
         state.activity.hold(bytes);

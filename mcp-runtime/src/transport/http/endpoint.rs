@@ -26,10 +26,12 @@ use crate::{
     server::{HttpSettings, Started},
 };
 
-/// Time that an unused session (opened, but without any request after that) is kept when there is no room for another session.
+/// Time for which an unused session is kept while the limit on sessions is reached. A session is unused if no request followed
+/// `initialize`.
 const UNUSED: Duration = Duration::from_secs(60);
 
-/// Time in milliseconds before a search for unused sessions is repeated, or a search in vain for sessions to displace.
+/// Minimum time between two searches for unused sessions, in milliseconds. It also applies after a search that found no session to
+/// displace.
 const SEARCH: u64 = 100;
 
 pub(super) struct Endpoint {
@@ -41,16 +43,15 @@ pub(super) struct Endpoint {
     pub(super) sse_sessions: Arc<SessionTable<SseSession>>,
     /// Time of the last search for sessions that were never used, in milliseconds since the start.
     searched: AtomicU64,
-    /// Time of the last search in which no tenant had sessions that could make room, in milliseconds since the start. Zero before the first
-    /// one.
+    /// Time of the last search that found no session to displace, in milliseconds since the start. Zero before the first such search.
     displaced_none: AtomicU64,
     pub(super) connections: OpenConnections,
-    /// Bytes of large answers that clients have not read.
+    /// Number of bytes of large responses that clients have not read.
     pub(super) answers: Arc<ByteBudget>,
     memory: Arc<EventMemory>,
-    /// State that is shared by several sessions. There are several such states, so that sessions seldom wait for each other.
+    /// Caches that several sessions share. There is more than one, so that sessions seldom wait for each other.
     remembered: [OnceLock<Arc<Remembered>>; 16],
-    /// Time of the last search for idle sessions, in milliseconds since the start. The next one is due after `sweep_period`, in
+    /// Time of the last search for idle sessions, in milliseconds since the start. The next search is due after `sweep_period`, in
     /// milliseconds.
     swept: AtomicU64,
     sweep_period: u64,
@@ -59,7 +60,7 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    /// `bound` is the address that the server listens on, if it is known.
+    /// Creates an endpoint. `bound` is the address that the server listens on, if it is known.
     pub(super) fn new(
         started: Started,
         settings: HttpSettings,
@@ -92,7 +93,7 @@ impl Endpoint {
         self.is_stopping.load(Ordering::Acquire)
     }
 
-    /// Takes a share for one more stream. `None` if the tenant has used up its share, or if the server is stopping.
+    /// Takes a share of the limit on streams. Returns `None` if the tenant has used up its share, or if the server is stopping.
     pub(super) fn permit(&self, tenant: &Arc<Tenant>) -> Option<Share> {
         let taken = tenant.take(Pool::Streams, 1, self.limits().all_streams);
         if taken.is_err() {
@@ -101,12 +102,12 @@ impl Endpoint {
         taken.ok().filter(|_| !self.is_stopping())
     }
 
-    /// Returns the tenant that a request counts for.
+    /// Returns the tenant whose limits a request counts against.
     pub(super) fn tenant(&self, carrier: &Carrier) -> Arc<Tenant> {
         self.service.shares().tenant(CallerKey::of_sender(carrier))
     }
 
-    /// Makes a session. The caller puts it into the table.
+    /// Creates a session. The caller adds the session to the table.
     ///
     /// # Errors
     /// Returns the reason for the refusal.
@@ -119,7 +120,7 @@ impl Endpoint {
         Ok(HttpSession::new(id, peer, self.memory.clone(), share))
     }
 
-    /// Takes a share for one more session, of the current transport or of HTTP+SSE.
+    /// Takes a share of the limit on sessions, for a session of Streamable HTTP or of HTTP+SSE.
     ///
     /// # Errors
     /// Returns the reason for the refusal.
@@ -152,12 +153,12 @@ impl Endpoint {
         }
     }
 
-    /// Ends some sessions of the tenant with the most sessions, to make room for a tenant with less than an equal part. Only sessions that
-    /// are not in use are ended, beginning with those that were idle for longest. Returns whether any session was ended.
+    /// Ends some sessions of the tenant with the most sessions, for a tenant that has less than an equal part. Only sessions that are not
+    /// in use are ended, the longest idle first. Returns whether any session was ended.
     fn displace_for(&self, tenant: &Arc<Tenant>) -> bool {
         let (all, held) = (self.limits().sessions, tenant.held(Pool::Sessions));
-        // An equal part is at most half of all. A client that repeats a refused request usually has more than that, so its requests cause
-        // no search.
+        // An equal part is at most half of all sessions. A client that repeats a refused request usually has more than half, so its
+        // requests cause no search.
         if held >= all / 2 {
             return false;
         }
@@ -169,12 +170,12 @@ impl Endpoint {
         let mut others = self.service.shares().holders(Pool::Sessions);
         others.retain(|other| !Arc::ptr_eq(other, tenant));
         let part = (all / (others.len() + 1)).max(1);
-        // A tenant that is not known may stand for many clients.
+        // An unidentified tenant may stand for many clients, so none of its sessions are displaced.
         let largest = others.iter().filter(|other| other.is_known());
         let largest = largest.max_by_key(|other| other.held(Pool::Sessions));
         let Some(largest) = largest.filter(|other| other.held(Pool::Sessions) > part) else {
-            // A search costs more than a refusal, so a search in vain is not repeated at once. If this tenant has more than an equal part,
-            // its own sessions can be ended for others, so its search predicts nothing about theirs.
+            // A search costs more than a refusal, so a failed search is not repeated at once. The failure is not recorded for a tenant with
+            // more than an equal part, because other tenants may still displace the sessions of that tenant.
             if held <= part {
                 self.displaced_none.store(now.max(1), Ordering::Relaxed);
             }
@@ -196,8 +197,8 @@ impl Endpoint {
         });
         let mut used = used.into_inner();
         used.sort_unstable();
-        // Ends at least enough sessions for a new one. If there are many, it ends more, so that the next search is not due at once. The
-        // other tenant keeps an equal part.
+        // Ends at least as many sessions as a new one needs. If there are many, ends more, so that the next search is not due at once. The
+        // largest tenant keeps an equal part.
         let free = all.saturating_sub(self.service.shares().used(Pool::Sessions));
         let needed = (held.min(all / 8) + 1).saturating_sub(free);
         let above = largest.held(Pool::Sessions).saturating_sub(part);
@@ -215,13 +216,12 @@ impl Endpoint {
         true
     }
 
-    /// Milliseconds since the start.
+    /// Returns the time since the start, in milliseconds.
     fn millis(&self) -> u64 {
         self.memory.millis()
     }
 
-    /// Returns the session with this id, if it belongs to this principal. Idle sessions are ended here, because nothing else runs
-    /// regularly.
+    /// Returns the session with this id, if it belongs to this principal. Also ends idle sessions, because there is no timer for that.
     pub(super) fn find(&self, id: &SessionId, principal: &str) -> Option<Arc<HttpSession>> {
         let now = self.millis();
         self.sweep(now);
@@ -234,7 +234,7 @@ impl Endpoint {
         let idle = self.limits().session_idle;
         let swept = self.swept.load(Ordering::Relaxed);
         let is_due = now.saturating_sub(swept) >= self.sweep_period;
-        // Only the request that updates the time does the work.
+        // Only the request that updates `swept` performs the sweep.
         let claim =
             || self.swept.compare_exchange(swept, now, Ordering::Relaxed, Ordering::Relaxed);
         if is_due && claim().is_ok() {
@@ -243,7 +243,7 @@ impl Endpoint {
         }
     }
 
-    /// Ends the streams that would otherwise stay open. Calls go on.
+    /// Ends the streams that would otherwise stay open. Running calls continue.
     pub(super) fn stop(&self) {
         self.is_stopping.store(true, Ordering::Release);
         self.service.dispatcher.catalog.bus.stop();
@@ -251,7 +251,7 @@ impl Endpoint {
         self.sse_sessions.for_each(|session| session.stop());
     }
 
-    /// Waits for running calls, including those of clients that have left, for at most the time `most`.
+    /// Waits until no call is running, for at most the time `most`. Calls of disconnected clients count too.
     pub(super) async fn drain(&self, most: Duration) {
         let until = Instant::now() + most;
         while self.service.calls_waiting() > 0 && Instant::now() < until {
@@ -264,7 +264,7 @@ impl Endpoint {
         self.stop();
         self.sessions.for_each(|session| session.close());
         self.sse_sessions.for_each(|session| session.close());
-        // Calls notice the cancellation at their next poll. They must be gone before `on_shutdown` runs.
+        // Calls notice the cancellation at their next poll, and must have ended before `on_shutdown` runs.
         self.drain(Duration::from_secs(1)).await;
         self.sessions.sweep(|_| true);
         let started = self.started.lock().unwrap_or_else(PoisonError::into_inner).take();

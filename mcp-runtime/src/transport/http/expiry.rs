@@ -1,4 +1,4 @@
-//! Lifetime of a stream that was opened with an access token. Its messages are only for a client whose token is valid.
+//! Lifetime of a stream that was opened with an access token. The messages of the stream are only for a client with a valid token.
 
 use std::{
     future::Future,
@@ -16,23 +16,23 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::call::context::Authorization;
 
-/// Time until which a stream may go on: the latest expiry of the valid tokens that its client has shown, in seconds since 1970. A client
-/// may show new tokens while a stream is open.
+/// Lifetime of a stream, which may stay open until the latest expiry of the valid tokens that its client has presented. A client may
+/// present new tokens while a stream is open.
 #[derive(Default)]
 pub(super) struct StreamLifetime(Mutex<Option<Box<ShownTokens>>>);
 
-/// Tokens that a client has shown. The value is boxed, because a server without authorization has none.
+/// Tokens that a client has presented. The value is boxed, because a server without authorization has none.
 #[derive(Default)]
 struct ShownTokens {
-    /// Latest expiry of the tokens that cannot be revoked.
+    /// Latest expiry of the tokens that cannot be revoked, in seconds since 1970.
     last: u64,
-    /// Expiry of each revocable token that is still valid, and the flag that is set when the token is revoked.
+    /// Expiry of each valid revocable token in seconds since 1970, and the flag that is set when the token is revoked.
     revocable: Vec<(u64, Arc<AtomicBool>)>,
 }
 
-/// End of a stream if none of the tokens that were shown is still valid.
+/// Expiry of a stream without a valid token.
 const NEVER_SHOWN: u64 = 0;
-/// End of a stream if a token was shown that never expires.
+/// Expiry of a stream with a token that never expires.
 const FOR_EVER: u64 = u64::MAX;
 
 impl StreamLifetime {
@@ -48,7 +48,7 @@ impl StreamLifetime {
         let Some(authorization) = extensions.get::<Authorization>() else { return };
         let seconds = |time: SystemTime| {
             let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            // Rounds up to the end of the second.
+            // The time is rounded up to the end of the second.
             since.as_secs().saturating_add(1)
         };
         let until = authorization.expiry().map_or(FOR_EVER, seconds);
@@ -69,12 +69,12 @@ impl StreamLifetime {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether tokens were shown, and all of them have been revoked.
+    /// Whether the client has presented tokens, and all of them have been revoked.
     fn is_revoked(&self) -> bool {
         self.shown().as_ref().is_some_and(|tokens| tokens.is_revoked())
     }
 
-    /// Returns the time that is left. `None` if the stream has no end, or no token was shown.
+    /// Returns the time until the stream has to end. Returns `None` if a token never expires, or if no token was presented.
     fn left(&self) -> Option<Duration> {
         match self.shown().as_ref()?.until() {
             NEVER_SHOWN => Some(Duration::ZERO),
@@ -106,20 +106,21 @@ fn is_good((_, revoked): &(u64, Arc<AtomicBool>)) -> bool {
 pub(super) struct ExpiryTimer(Pin<Box<Sleep>>);
 
 impl ExpiryTimer {
-    /// Makes the timer. `None` if the stream has no end.
+    /// Creates the timer. Returns `None` if the stream never has to end.
     pub(super) fn of(lifetime: &StreamLifetime) -> Option<Self> {
         lifetime.left().map(|left| Self(Box::pin(sleep(left))))
     }
 
-    /// Waits until nothing more may be sent on the stream.
+    /// Waits until the stream may send no more messages.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, lifetime: &StreamLifetime) -> Poll<()> {
-        // A revocation wakes no stream. The stream notices it here before it sends anything, at the latest before the next comment.
+        // A revocation does not wake the stream. The stream notices the revocation here before it sends more bytes, at the latest before
+        // the next keep-alive comment.
         if lifetime.is_revoked() {
             return Poll::Ready(());
         }
         while self.0.as_mut().poll(cx).is_ready() {
             match lifetime.left() {
-                // A newer token was shown, or the timer and the system clock differ.
+                // The client has presented a newer token, or the timer and the system clock differ.
                 Some(left) if !left.is_zero() => self.0.as_mut().reset(Instant::now() + left),
                 Some(_) => return Poll::Ready(()),
                 None => return Poll::Pending,

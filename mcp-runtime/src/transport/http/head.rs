@@ -1,4 +1,4 @@
-//! The head of a request: its headers, the media types that its client accepts, and the address of its caller.
+//! Head of a request: its headers, the media types that its client accepts, and the address of its caller.
 
 use std::net::IpAddr;
 
@@ -42,7 +42,7 @@ impl<'a> HeaderField<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Finds the headers.
+    /// Collects the headers of a request.
     pub(super) fn of(headers: &'a HeaderMap) -> Self {
         let mut head = Self::default();
         for (name, value) in headers {
@@ -64,7 +64,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// The two media types of an answer, and whether the client accepts them.
+/// Whether the client accepts each of the two media types of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Accepts {
     pub(super) json: bool,
@@ -75,7 +75,7 @@ impl Accepts {
     /// Usual value of `Accept` from a client that follows the specification.
     const USUAL: &str = "application/json, text/event-stream";
 
-    /// Returns what the client accepts.
+    /// Returns the media types that the client accepts.
     pub(super) fn by(head: &Head<'_>, headers: &HeaderMap) -> Self {
         match head.accept {
             HeaderField { first: Some(value), is_repeated: false } if value == Self::USUAL => {
@@ -126,12 +126,12 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Maximum number of proxies between caller and server. Behind more proxies, the farthest address that was read counts as the caller.
 const MOST_PROXIES: usize = 16;
 
-/// Returns the address of the caller, if it is known, even if proxies have forwarded the request.
+/// Returns the address of the caller, if it is known. Trusted proxies may have forwarded the request.
 ///
 /// Each proxy appends the address that called it to `X-Forwarded-For`, so the list is read backwards. The first address in this order that
-/// is not a trusted proxy is the caller. The caller may have written everything to the left of it, so that part is not trusted.
+/// is not a trusted proxy is the caller. The caller may have written all entries to the left of this address, so they are not trusted.
 ///
-/// `peer` is the other end of the connection, if the server accepted the connection itself. The address is found anew for each request,
+/// `peer` is the remote end of the connection, if the server accepted the connection itself. The address is determined for each request,
 /// because a proxy sends the requests of several callers over one connection.
 pub(super) fn caller_address(
     peer: Option<IpAddr>,
@@ -276,7 +276,7 @@ mod tests {
         check_caller("10.0.0.1", &[&many.join(",")], &format!("10.0.1.{MOST_PROXIES}"));
     }
 
-    /// Generates lines that a client may send, some of which look like a proxy's.
+    /// Generates header lines that a client may forge, some of which look like the lines of a proxy.
     fn forged() -> impl Strategy<Value = Vec<Vec<u8>>> {
         let entry = prop_oneof![
             any::<IpAddr>().prop_map(|address| address.to_string()),

@@ -27,7 +27,7 @@ use crate::{
 /// Query parameter that names the session.
 const ID: &str = "sessionId=";
 
-/// Opens the stream. Its first event names the address to post to.
+/// Opens the stream. The first event has the address to which the client posts its messages.
 pub(super) fn open(
     state: &ConnectionState,
     head: &Head<'_>,
@@ -58,7 +58,7 @@ pub(super) fn open(
         session.stop();
     }
     let mut first = Vec::new();
-    // A relative address is right wherever the server is mounted.
+    // A relative address is correct on every path at which the server is mounted.
     sse::endpoint(&mut first, &format!("{SSE_POST}?{ID}{id}"));
     let stream = SseStream::new(endpoint.sse_sessions.clone(), session);
     let events = EventStream::new(EventFeed::Sse(stream), first, endpoint.limits().keep_alive);
@@ -102,7 +102,7 @@ pub(super) fn post(
     parts: &Parts,
     read: &RequestBytes,
 ) -> Response<HttpBody> {
-    // The session is looked up again, because it may have ended while the body came.
+    // The session is looked up again, because it may have ended while the body arrived.
     let session = match find(endpoint, parts) {
         Ok(session) => session,
         Err(unnamed) => return *unnamed,
@@ -119,7 +119,7 @@ pub(super) fn post(
             let to = ReplyTo::each(peer.outbox().clone());
             peer.handle(&incoming, &Arrival { to, carrier, era: Era::Legacy }, &mut turn);
         }
-        // The answer to a message that cannot be read is sent on the stream too.
+        // The error for a message that cannot be parsed is sent on the stream too.
         Err(_) => peer.receive(&read.bytes, &mut turn),
     }
     spawn(turn.waiting);

@@ -1,9 +1,11 @@
 //! HTTP transport: every protocol revision on one endpoint.
 //!
-//! Each message is routed on its own. A request of the modern era is stateless, and [ends when its client leaves](stateless). Every other
-//! message belongs to a [session](session_requests), which survives its connections. Protocol revision 2024-11-05 has [two addresses of
-//! its own](legacy_sse). An answer is one JSON message, unless other messages come before it or the call takes long. The head of the
-//! response [waits](answer_source) until that is decided.
+//! Each message is routed on its own. A request of the modern era is stateless, and [ends when its client disconnects](stateless). Every
+//! other message belongs to a [session](session_requests), which survives its connections. Protocol revision 2024-11-05 has [two addresses
+//! of its own](legacy_sse).
+//!
+//! A response is one JSON message by default. It is a stream of events if other messages precede the response message, or if the call takes
+//! long. The server [delays](answer_source) the head of the response until the form is known.
 //!
 //! The modules follow the path of a request. Each module uses only modules of its own line and of the lines above it:
 //!
@@ -13,8 +15,8 @@
 //! 3. Answer to a request: [`answer_source`], [`body`], [`reply`].
 //! 4. Steps before the message is handled: the token (`token_gate`) and the [`request_body`].
 //! 5. The eras: [`stateless`], [`session_requests`], [`legacy_sse`].
-//! 6. The whole path: [`request`]. A [`connection`] of the [`server`] drives it, or an application through the [`service`]. With `--http`,
-//!    connections run on [`reactors`].
+//! 6. The whole path: [`request`]. Requests come from a [`connection`] of the [`server`], or from an application through the [`service`].
+//!    With `--http`, connections run on [`reactors`].
 
 mod access;
 mod answer_source;

@@ -1,7 +1,7 @@
-//! Open connections of a server. If there are too many, some of them are closed.
+//! Table of a server's open connections. If there are too many connections, the server closes some of them.
 //!
-//! A connection waits for its client before a request, inside of a body, and while an answer is not read. The connection that has waited
-//! longest is closed first. A connection whose request the server is working on is never closed.
+//! A connection waits for its client before a request, during the body of a request, and while the client does not read a response. The
+//! connection that has waited longest is closed first. A connection is never closed while the server works on its request.
 
 use std::{
     sync::{
@@ -15,33 +15,33 @@ use rustc_hash::FxHashMap;
 
 use crate::{limits::Limits, transport::runtime::Alarm};
 
-/// Number of connections beyond the limit, for health checks and refusals while the server works for all others.
+/// Number of connections beyond the limit. They are reserved for health checks and refusals while all other connections are in use.
 pub(super) const RESERVE: usize = 16;
 
-/// Number of candidates that one search for the longest waiting connections keeps.
+/// Maximum number of connections that one search for the longest-waiting connections returns.
 const CANDIDATES: usize = 64;
 
 /// Activity of a connection: whether the connection waits for its client, and when the wait began.
 ///
-/// Only the thread that serves the connection writes here, except that another thread may displace the connection.
+/// Only the thread that serves the connection writes to these fields, except that other threads may displace the connection.
 #[derive(Default)]
 pub(super) struct ActivityClock {
     requests: AtomicU32,
-    /// Requests that have no answer yet, and answers that are still being streamed.
+    /// Number of requests without a response, plus the responses that are still being streamed.
     at_work: AtomicU32,
     /// Number of times that the client has stopped reading or has resumed reading.
     reading_changes: AtomicU32,
     /// Time when the connection last began to wait for its client, measured in accepted connections.
     since: AtomicU64,
-    /// Bytes of large answers that the client has not read.
+    /// Number of bytes of large responses that the client has not read.
     unread: AtomicUsize,
     /// Whether the client reads more slowly than the server writes.
     is_blocked: AtomicBool,
-    /// Whether part of a request body is still to come.
+    /// Whether part of a request body has not arrived yet.
     is_receiving: AtomicBool,
-    /// Whether the last request was refused while the rest of its body was still to come.
+    /// Whether the last request was refused before its whole body had arrived.
     has_unread_body: AtomicBool,
-    /// Whether the connection has to end to make room for another one. A new request cancels this order.
+    /// Whether the connection has to end, so that another one can be served. A new request cancels the displacement.
     is_displaced: AtomicBool,
 }
 
@@ -50,12 +50,12 @@ impl ActivityClock {
         Self { since: AtomicU64::new(now), ..Self::default() }
     }
 
-    /// Whether nothing can happen before the client sends or reads something.
+    /// Whether the connection makes no progress until the client sends or reads bytes.
     pub(super) fn is_waiting(&self) -> bool {
         !self.is_working() || self.is_blocked() || self.is_receiving.load(Relaxed)
     }
 
-    /// Whether a request has no answer yet, or an answer is still being streamed.
+    /// Whether a request has no response yet, or a response is still being streamed.
     pub(super) fn is_working(&self) -> bool {
         self.at_work.load(Relaxed) > 0
     }
@@ -76,7 +76,7 @@ impl ActivityClock {
         self.reading_changes.load(Relaxed)
     }
 
-    /// Notes that the client has stopped reading, or that it reads again.
+    /// Records that the client has stopped reading, or has resumed reading.
     #[cold]
     pub(super) fn block(&self, is_blocked: bool, now: u64) {
         self.reading_changes.fetch_add(1, Relaxed);
@@ -84,20 +84,20 @@ impl ActivityClock {
         self.since.store(now, Relaxed);
     }
 
-    /// Notes that the rest of a body is still to come.
+    /// Records that the rest of a request body has not arrived yet.
     #[cold]
     pub(super) fn receive(&self, now: u64) {
         self.is_receiving.store(true, Relaxed);
         self.since.store(now, Relaxed);
     }
 
-    /// Notes that the body has come, or that it will not come.
+    /// Records that the request body is complete, or that its rest will not be read.
     #[cold]
     pub(super) fn has_received(&self) {
         self.is_receiving.store(false, Relaxed);
     }
 
-    /// Notes that the connection will be closed although the rest of its last request's body has not been read.
+    /// Records that the connection will be closed before the rest of the last request body has been read.
     pub(super) fn leave_body(&self) {
         self.has_unread_body.store(true, Relaxed);
     }
@@ -106,7 +106,7 @@ impl ActivityClock {
         self.has_unread_body.load(Relaxed)
     }
 
-    /// Returns the number of bytes of large answers that the client has not read.
+    /// Returns the number of bytes of large responses that the client has not read.
     pub(super) fn unread(&self) -> usize {
         self.unread.load(Relaxed)
     }
@@ -142,19 +142,19 @@ impl ActivityClock {
         self.is_displaced.store(true, Relaxed);
     }
 
-    /// Cancels the order to end the connection. Returns whether there was such an order.
+    /// Cancels the displacement of the connection. Returns whether the connection was displaced.
     pub(super) fn spare(&self) -> bool {
         self.is_displaced.swap(false, Relaxed)
     }
 }
 
-/// Table of the connections that were accepted and have not ended.
+/// Table of the connections that have been accepted and have not ended.
 pub(super) struct OpenConnections {
     /// Maximum number of connections beside the [reserve](RESERVE).
     most: usize,
-    /// Number of connections that were ever accepted. It serves as a clock, which costs less than the time of the system.
+    /// Number of connections that have been accepted so far. It serves as a logical clock, which is cheaper to read than the system clock.
     clock: AtomicU64,
-    /// Connections that were told to end and have not ended yet.
+    /// Number of displaced connections that have not ended yet.
     ending: AtomicUsize,
     table: Mutex<OpenTable>,
 }
@@ -162,7 +162,8 @@ pub(super) struct OpenConnections {
 #[derive(Default)]
 struct OpenTable {
     all: FxHashMap<u64, OpenConnection>,
-    /// Result of the last search: for each connection the time at which it began to wait, and its number. The longest waiting one is last.
+    /// Results of the last search: for each connection, the time at which it began to wait, and its number. The longest-waiting connection
+    /// is last.
     candidates: Vec<(u64, u64)>,
 }
 
@@ -172,7 +173,8 @@ struct OpenConnection {
 }
 
 impl OpenConnection {
-    /// Returns the time at which the connection began to wait for its client. `None` if it does not wait, or has been told to end.
+    /// Returns the time at which the connection began to wait for its client. Returns `None` if the connection does not wait, or is already
+    /// displaced.
     fn waits_since(&self) -> Option<u64> {
         let activity = &self.activity;
         (activity.is_waiting() && !activity.is_displaced()).then(|| activity.waits_since())
@@ -189,23 +191,23 @@ impl OpenConnections {
         Self { most, clock, ending, table }
     }
 
-    /// Returns the maximum number of connections beside the [reserve](RESERVE): the number in the limits, and no more than three quarters
-    /// of the descriptors that the process may open.
+    /// Returns the maximum number of connections beside the [reserve](RESERVE). This is the number in the limits, but at most three
+    /// quarters of the descriptors that the process may open.
     pub(super) fn most(&self) -> usize {
         self.most
     }
 
-    /// Returns the time of the clock, which can only be used to order events.
+    /// Returns the time of the logical clock, which can only be used to order events.
     pub(super) fn now(&self) -> u64 {
         self.clock.load(Relaxed)
     }
 
-    /// Counts one more accepted connection. Returns its number.
+    /// Counts an accepted connection, and returns its number.
     pub(super) fn count(&self) -> u64 {
         self.clock.fetch_add(1, Relaxed)
     }
 
-    /// Adds a connection. Its task is woken by `alarm` when the connection has to end.
+    /// Adds a connection. `alarm` wakes the task of the connection when the connection has to end.
     pub(super) fn insert(&self, number: u64, activity: Arc<ActivityClock>, alarm: Arc<Alarm>) {
         self.table().all.insert(number, OpenConnection { activity, alarm });
     }
@@ -221,12 +223,12 @@ impl OpenConnections {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the number of connections that were told to end and have not ended yet.
+    /// Returns the number of displaced connections that have not ended yet.
     pub(super) fn ending(&self) -> usize {
         self.ending.load(Relaxed)
     }
 
-    /// Tells the connection that has waited longest for its client to end. Returns whether there is one.
+    /// Displaces the connection that has waited longest for its client. Returns `false` if no connection waits.
     pub(super) fn displace(&self) -> bool {
         let mut table = self.table();
         loop {
@@ -252,9 +254,9 @@ impl OpenConnections {
         }
     }
 
-    /// Ends connections whose clients do not read, until at least `bytes` of unread answers are freed. The client that has read nothing for
-    /// the longest time comes first. If all of these answers together have fewer than `bytes`, no connection is ended. Returns whether
-    /// there were enough.
+    /// Displaces connections whose clients do not read, until at least `bytes` bytes of unread responses are freed. The connection that has
+    /// been blocked for the longest time comes first. If all of these responses together have fewer bytes, displaces no connection and
+    /// returns `false`.
     pub(super) fn displace_unread(&self, bytes: usize) -> bool {
         let table = self.table();
         let unread = |open: &OpenConnection| {
@@ -281,7 +283,7 @@ impl OpenConnections {
         open.alarm.wake_by_ref();
     }
 
-    /// Cancels the order to end a connection, because the connection has a request again.
+    /// Cancels the displacement of a connection that has a new request or has ended.
     pub(super) fn spare(&self, activity: &ActivityClock) {
         if activity.spare() {
             self.ending.fetch_sub(1, Relaxed);
@@ -301,7 +303,7 @@ fn descriptors() -> Option<usize> {
     None
 }
 
-/// Whether a connection was not accepted because no descriptor is left.
+/// Whether accepting a connection failed because no file descriptor is left.
 #[cfg(unix)]
 pub(super) fn is_out_of_descriptors(error: &std::io::Error) -> bool {
     use rustix::io::Errno;

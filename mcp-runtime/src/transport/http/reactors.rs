@@ -1,4 +1,4 @@
-//! Threads that serve connections, for a server that brings its own runtime.
+//! Threads that serve connections, for a server that runs on its own runtimes.
 
 use std::{
     io,
@@ -22,13 +22,13 @@ use crate::{
     transport::runtime::block_on,
 };
 
-/// Threads that each serve their connections from the first byte to the last. A request never moves to another thread, and no thread wakes
-/// another.
+/// Threads that each serve their own connections from the first byte to the last. A request never moves to another thread, and no thread
+/// wakes another.
 pub(super) struct Reactors(Vec<Reactor>);
 
 struct Reactor {
     handle: Handle,
-    /// Each connection of the reactor holds a clone of this reference, so the reference count tells how many there are.
+    /// Each connection of the reactor holds a clone, so the reference count grows with the number of connections.
     load: Arc<()>,
     activity: &'static ReactorActivity,
     /// Dropping this sender ends the thread.
@@ -46,10 +46,10 @@ impl Reactors {
         (0..count).map(Reactor::start).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Ends the remaining connections.
+    /// Aborts the remaining connections, and waits until their tasks have ended.
     ///
     /// # Errors
-    /// Fails if code, such as a handler, still blocks a reactor. This function does not wait for such code to finish.
+    /// Fails if a handler or other code still blocks a reactor. This function does not wait for such code to finish.
     pub(super) async fn shut_down(
         &self,
         connections: &mut JoinSet<()>,
@@ -86,7 +86,7 @@ impl Reactors {
         else {
             return;
         };
-        // The stream is registered with the runtime that accepted it. `into_std` removes it from there.
+        // The stream is registered with the runtime that accepted it. `into_std` deregisters it.
         let Ok(stream) = stream.into_std() else { return };
         let load = reactor.load.clone();
         let served = async move {
@@ -102,7 +102,7 @@ impl Reactors {
 /// Time between two checks of the reactors during a shutdown.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Number of checks after which a shutdown gives up, if connections are still open although no item blocks a reactor.
+/// Number of checks after which a shutdown fails because connections are still open, although no item blocks a reactor.
 const LOOKS: usize = 20;
 
 impl Reactor {
@@ -114,7 +114,7 @@ impl Reactor {
         let run = move || {
             let _ = told.send(ReactorActivity::of_this_thread());
             let ended = pin!(async {
-                // The sender is dropped to end the thread, so an error is expected.
+                // Dropping the sender ends the thread, so an error is expected.
                 let _ = ended.await;
                 Ok::<(), ServeError>(())
             });

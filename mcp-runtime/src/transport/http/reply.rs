@@ -35,7 +35,7 @@ pub(super) fn json_in(
     mut message: Vec<u8>,
 ) -> Response<HttpBody> {
     if message.len() > LARGE {
-        // A large answer counts for a limit with its length, so its capacity must not be larger than that.
+        // A large response counts against a limit with its length, so its capacity must not exceed its length.
         message.shrink_to_fit();
     }
     headers.clear();
@@ -63,12 +63,12 @@ pub(super) fn events(body: HttpBody) -> Response<HttpBody> {
     response
 }
 
-/// Returns the refusal of a request without a message: an error without an id, which says what to do.
+/// Returns an error response without an id, for a request that is refused before its message is parsed.
 pub(super) fn refuse(status: StatusCode, why: impl std::fmt::Display) -> Response<HttpBody> {
     error(status, None, None, &Error::of(ErrorKind::InvalidRequest, why))
 }
 
-/// Returns the refusal of a message, with its id if the id could be read.
+/// Returns an error response to a message. `id` is `None` if the id could not be read.
 pub(super) fn error(
     status: StatusCode,
     revision: Option<Revision>,
@@ -80,9 +80,9 @@ pub(super) fn error(
 
 /// Answers a request whose session has ended or never existed.
 ///
-/// The status tells the client to begin a new session. The body is deliberately not a JSON-RPC message. Python SDK 2.x, the clients built
-/// on it, and AI SDK 2.x would take such a message as the answer to the request in spite of the error status, and keep the dead session.
-/// Other clients look for the code -32001, which the server of the TypeScript SDK sends for such a session.
+/// The status tells the client to begin a new session. The body is deliberately not a JSON-RPC message. Some clients (Python SDK 2.x, the
+/// clients built on it, and AI SDK 2.x) would accept such a message as the answer in spite of the error status. They would then continue to
+/// use the ended session. Other clients check for the code -32001, which the server of the TypeScript SDK sends for such a session.
 pub(super) fn no_session(hint: &str) -> Response<HttpBody> {
     let mut body = Vec::new();
     let mut object = ObjectWriter::begin(&mut body);
@@ -100,18 +100,18 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<HttpBody> {
     )
 }
 
-/// Refuses a request because a limit is reached at the moment.
+/// Refuses a request because a limit is reached at the moment, and asks the client to retry.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<HttpBody> {
     later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(ErrorKind::Failed, why)))
 }
 
-/// Adds the header that says when to try again.
+/// Adds the header `Retry-After`.
 pub(super) fn later(mut response: Response<HttpBody>) -> Response<HttpBody> {
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     response
 }
 
-/// Adds `Connection: close`. HTTP/2 has no such header, and there a request ends without its connection.
+/// Adds `Connection: close`. HTTP/2 has no such header, because a request can end without its connection.
 pub(super) fn last(
     mut response: Box<Response<HttpBody>>,
     parts: &Parts,
@@ -138,7 +138,7 @@ pub(super) enum HttpAnswer {
     Later(PendingAnswer),
 }
 
-/// Answer that has to wait.
+/// Future of an answer that is not ready yet.
 pub(super) type PendingAnswer = Pin<Box<dyn Future<Output = HttpAnswer> + Send>>;
 
 impl From<Response<HttpBody>> for HttpAnswer {

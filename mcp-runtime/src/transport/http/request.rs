@@ -1,4 +1,4 @@
-//! The path of a request: its head is checked, its token verified, its body read, and its message passed to the code of its protocol era.
+//! Path of a request: checks its head, verifies its token, reads its body, and passes its message to the code of the protocol era.
 
 use std::{
     convert::Infallible,
@@ -32,8 +32,8 @@ use crate::{
     protocol::{self, Route},
 };
 
-/// Future that answers a request. Most requests are answered as soon as their bodies have come. Only a call that has to wait costs a future
-/// of its own.
+/// Future that answers a request. Most requests are answered as soon as their bodies have arrived. Only a call that has to wait needs
+/// another boxed future.
 pub(super) struct RequestFuture<B> {
     active: ActiveRequest,
     route: HttpRoute,
@@ -66,10 +66,10 @@ impl<B: RequestBody> RequestFuture<B> {
     }
 }
 
-/// Admits a request to an address that exists, if its host and its origin are allowed.
+/// Checks the address, the size of the head, the host and the origin of a request.
 ///
 /// # Errors
-/// Returns the response to a request that is refused, or that is answered without its body: a health check, a preflight, the metadata.
+/// Returns the response to a request that is refused, or that this function answers: a health check, a preflight, the metadata.
 fn admit(
     route: HttpRoute,
     endpoint: &Arc<Endpoint>,
@@ -120,10 +120,10 @@ fn admit(
     Ok(())
 }
 
-/// Admits a request whose body has to be read.
+/// Checks the method and the media types of a request, and answers requests whose bodies are not read.
 ///
 /// # Errors
-/// Returns the response to any other request.
+/// Returns the response to a request that is refused or answered without its body.
 fn answer_without_body(
     route: HttpRoute,
     state: &ConnectionState,
@@ -229,8 +229,8 @@ fn no_connection(endpoint: &Endpoint) -> String {
     )
 }
 
-/// Answers a request whose body is not read. If the connection is closed after the answer, the response says so. Without this notice, a
-/// client that is still sending would see its next request fail.
+/// Answers a request whose body is not read. If the connection has to be closed after the response, the response announces this. Otherwise,
+/// the next request of a client that is still sending would fail.
 #[cold]
 fn refuse<B: RequestBody>(
     body: &mut BodyReader<B>,
@@ -307,7 +307,7 @@ impl<B: RequestBody> RequestFuture<B> {
         loop {
             match answer {
                 HttpAnswer::Json(status, message) => {
-                    // If nothing else holds the head of the request, the response reuses the memory of its headers.
+                    // If no other code holds the head of the request, the response reuses the memory of its headers.
                     let parts = Arc::get_mut(&mut self.parts);
                     let headers = parts.map(|parts| std::mem::take(&mut parts.headers));
                     return Poll::Ready(reply::json_in(

@@ -1,8 +1,8 @@
-//! The body of a request: read within its limits, and without needless wakeups.
+//! Body of a request, which is read within the limits and without needless wakeups.
 //!
-//! hyper passes a body on through a channel, and wakes the sender whenever a piece is taken. The sender is the task of the connection. It
-//! is already running at that moment, because this task also takes the piece. After the last piece, such a wakeup would make the task run
-//! once more for nothing.
+//! hyper passes a body through a channel, and wakes the sender whenever the receiver takes a piece. The task of the connection is both
+//! sender and receiver, so this task is already running at that moment. After the last piece, the wakeup would only cause one more poll in
+//! vain.
 
 use std::{
     cell::Cell,
@@ -29,7 +29,7 @@ pub(super) enum Unread {
     TooSlow,
     /// Too many other large bodies are being read.
     Busy,
-    /// The client left, or sent invalid HTTP.
+    /// The client disconnected, or sent invalid HTTP.
     Broken,
 }
 
@@ -63,26 +63,28 @@ impl Unread {
     }
 }
 
-/// A body that was read. It counts for the limit of all bodies until it is dropped.
+/// Complete body of a request. It counts against the limit of all bodies until it is dropped.
 pub(super) struct RequestBytes {
     pub(super) bytes: Bytes,
     _taken: TakenBytes,
 }
 
-/// Maximum size of a refused body that is read and dropped to keep its connection. A new connection costs less than reading more.
+/// Maximum size of a refused body that is read and dropped to keep the connection open, in bytes. For a larger body, a new connection is
+/// cheaper.
 const DRAINED: u64 = 256 << 10;
 
-/// Body of a request, in the type that the HTTP server of its connection uses.
+/// Body of a request, with the type that the HTTP server of the connection uses.
 pub(super) trait RequestBody: Body + Unpin {
-    /// Reads and drops the rest in the background. Returns whether the connection can be used again after that.
+    /// Reads and drops the rest in the background. Returns `false` if this is impossible, so that the connection has to be closed.
     fn drain(self) -> bool;
 }
 
 impl RequestBody for QuietBody {
-    /// Reads in a task of its own, which ends with the body or with the connection. If the client does not send the rest, the deadline for
-    /// the next request ends the connection.
+    /// Spawns a task that reads until the body or the connection ends. If the client does not send the rest, the deadline for the next
+    /// request ends the connection.
     fn drain(self) -> bool {
-        // The new task takes the pieces instead of the connection's task, so each piece must wake the connection again.
+        // The new task takes the pieces instead of the connection's task. Each piece must wake the connection, so the inner body is read,
+        // which does not suppress wakeups.
         let Self(mut body) = self;
         tokio::spawn(async move {
             while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
@@ -91,16 +93,16 @@ impl RequestBody for QuietBody {
     }
 }
 
-/// Body of a mounted service. It belongs to the future of its request and ends with that.
+/// Body of a request to a mounted service. It is borrowed from the future of the request, so no other task can read it.
 impl<B: Body> RequestBody for Pin<&mut B> {
     fn drain(self) -> bool {
         false
     }
 }
 
-/// A body that is being read.
+/// Reader that collects the body of a request.
 pub(super) struct BodyReader<B> {
-    /// Body, until it is drained.
+    /// Body of the request. `None` after the body has been drained.
     body: Option<B>,
     /// First piece of the body. Most bodies come in one piece, which is not copied.
     first: Bytes,
@@ -108,7 +110,7 @@ pub(super) struct BodyReader<B> {
     taken: TakenBytes,
     /// Maximum size of the body, in bytes.
     most: usize,
-    /// Whether reading has failed or gone beyond a limit.
+    /// Whether reading has failed or has exceeded a limit.
     is_over: bool,
     /// Timeout for the body, started when the server first has to wait for the client.
     timeout: Option<Pin<Box<Sleep>>>,
@@ -128,10 +130,10 @@ impl<B: RequestBody> BodyReader<B> {
         }
     }
 
-    /// Refuses a body before any of it has come.
+    /// Sets the maximum size of the body, and checks the declared size before any bytes are read.
     ///
     /// # Errors
-    /// Fails if the body will be longer than `most` bytes.
+    /// Fails if the declared size exceeds `most` bytes.
     pub(super) fn check(&mut self, most: usize) -> Result<(), Unread> {
         self.most = most;
         let is_long = self.body.as_ref().is_some_and(|body| body.size_hint().lower() > most as u64);
@@ -146,7 +148,8 @@ impl<B: RequestBody> BodyReader<B> {
     /// Waits for the whole body.
     ///
     /// # Errors
-    /// Fails if the body is longer or slower than the limits allow, if it breaks off, or if too many others are being read.
+    /// Fails if the body breaks off, or if it is longer or slower than the limits allow. Also fails if too many other large bodies are
+    /// being read.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -189,7 +192,7 @@ impl<B: RequestBody> BodyReader<B> {
             return Err(Unread::TooLong(self.most));
         }
         if length > LARGE {
-            // Bytes that came while the body was small have not been counted yet.
+            // Bytes that arrived while the body was small have not been counted yet.
             let new = if before > LARGE { more } else { length };
             if !self.taken.grow(&endpoint.service.bodies, new, endpoint.limits().all_bodies) {
                 return Err(Unread::Busy);
@@ -212,13 +215,13 @@ impl<B: RequestBody> BodyReader<B> {
         Ok(())
     }
 
-    /// Gives up the body of a request that is refused. Returns whether the connection can take another request.
+    /// Abandons the body of a refused request. Returns whether the connection can be used for another request.
     pub(super) fn leave(&mut self, headers: &HeaderMap) -> bool {
         let Some(body) = self.body.take() else { return true };
         if body.is_end_stream() {
             return true;
         }
-        // With `Expect: 100-continue` the client has not sent the body yet, and reading would ask the client for it.
+        // With `Expect: 100-continue` the client has not sent the body yet, and reading it would make hyper request it.
         let is_short = body.size_hint().upper().is_some_and(|size| size <= DRAINED);
         is_short && !self.is_over && !headers.contains_key(header::EXPECT) && body.drain()
     }
@@ -238,7 +241,8 @@ thread_local! {
     static WAS_CALLED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Waker of a connection. While this thread takes a piece of a body, only the channel of that body can call the waker from this thread.
+/// Waker for the task of a connection. It suppresses wakeups while this thread takes a piece of a body. On this thread, only the channel of
+/// that body can cause such a wakeup.
 pub(super) struct ConnectionWaker {
     task: Waker,
     waker: Waker,

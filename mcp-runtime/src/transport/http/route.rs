@@ -1,4 +1,4 @@
-//! Addresses of the server.
+//! Addresses that the server answers.
 
 #[cfg(feature = "auth")]
 use crate::authorization::{ProtectedResource, WELL_KNOWN};
@@ -6,10 +6,10 @@ use crate::server::HttpSettings;
 
 /// Last segment of the address at which a client of protocol revision 2024-11-05 opens its stream.
 pub(super) const SSE_STREAM: &str = "sse";
-/// Last segment of the address to which such a client posts.
+/// Last segment of the address to which a client of that revision posts its messages.
 pub(super) const SSE_POST: &str = "message";
 
-/// Address of a request at the server.
+/// Address that a request was sent to.
 #[derive(Clone, Copy)]
 pub(super) enum HttpRoute {
     Endpoint,
@@ -17,12 +17,12 @@ pub(super) enum HttpRoute {
     SsePost,
     Health,
     Readiness,
-    /// Any other address, while no connection is left for it.
+    /// Any address except the health checks, while every connection is in use.
     Full,
     /// Document that tells clients how to get a token.
     #[cfg(feature = "auth")]
     Metadata,
-    /// Address of the authorization server. True if scripts of other pages may read its answers.
+    /// Page of the authorization server. The flag says whether scripts of other origins may read the response.
     #[cfg(feature = "auth")]
     AuthPage(bool),
     /// A path that this server does not serve.
@@ -30,7 +30,7 @@ pub(super) enum HttpRoute {
 }
 
 impl HttpRoute {
-    /// Returns the address for a path that an application has routed here.
+    /// Returns the address for a path that an application has routed to the service.
     pub(super) fn of_mounted(settings: &HttpSettings, path: &str) -> Self {
         #[cfg(feature = "auth")]
         if let Some(route) = of_protected(settings, path) {
@@ -43,7 +43,7 @@ impl HttpRoute {
         }
     }
 
-    /// Returns the address that is served while every connection is in use.
+    /// Returns the address to use instead while every connection is in use.
     pub(super) fn when_full(self) -> Self {
         if let Self::Health | Self::Readiness = self { self } else { Self::Full }
     }
@@ -66,7 +66,7 @@ impl HttpRoute {
     }
 }
 
-/// Returns the address for a path that a protected resource adds: its metadata, or a page of the authorization server.
+/// Returns the address for a path that authorization adds: the metadata, or a page of the authorization server.
 #[cfg(feature = "auth")]
 fn of_protected(settings: &HttpSettings, path: &str) -> Option<HttpRoute> {
     let protected = settings.protected.as_ref()?;

@@ -1,4 +1,4 @@
-//! HTTP server on hyper, for authors who bring no application of their own.
+//! HTTP server on hyper, for programs without an HTTP application of their own.
 
 use std::{
     fmt,
@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{error::ServeError, limits::Limit};
 
-/// Socket that listens on an address. Clients that connect to it wait until a server accepts them.
+/// Socket that listens on an address. Connections wait until a server accepts them.
 pub(crate) struct HttpListener {
     listener: TcpListener,
     address: SocketAddr,
@@ -48,13 +48,38 @@ impl HttpListener {
         self.address.ip()
     }
 
-    /// Returns a server that accepts its clients from this listener.
+    /// Turns the listener into a server that accepts its connections.
     pub(crate) fn serving(self, service: HttpService) -> HttpServer {
         HttpServer { listener: self.listener, address: self.address, service }
     }
 }
 
-/// A server that listens and does not answer yet: see [`Builder::bind_http`](crate::Builder::bind_http).
+/// HTTP server that listens on an address, and does not answer requests yet.
+///
+/// Returned by [`Builder::bind_http`](crate::Builder::bind_http), for programs that need the [address](Self::local_addr) before they
+/// [serve](Self::serve), or that [stop](Self::serve_until) the server themselves. [`Builder::serve_http`](crate::Builder::serve_http) binds
+/// and serves in one step, and [`HttpService`] is for applications with other routes.
+///
+/// Connections wait until the server serves. Every protocol revision is served at the same URL.
+///
+/// Specification: Base protocol, Transports, Streamable HTTP.
+///
+/// ```no_run
+/// use mcp_runtime::prelude::*;
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// #[tokio::main]
+/// async fn main() -> Result<(), mcp_runtime::ServeError> {
+///     let server = server!().bind_http("127.0.0.1:0").await?;
+///     println!("listening on {}", server.url());
+///     server.serve().await
+/// }
+/// ```
 pub struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
@@ -68,22 +93,29 @@ impl fmt::Debug for HttpServer {
 }
 
 impl HttpServer {
-    /// Returns the address that the server listens on.
+    /// Returns the address that the server listens on, with the actual port if port 0 was requested.
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns the URL for clients: the address with the path of the endpoint.
+    /// Returns the URL of the endpoint: the [address](Self::local_addr) with the [path](crate::Builder::path).
+    ///
+    /// The scheme is always `http`, because the server does not terminate TLS. Behind a proxy, clients use the URL of the proxy.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, self.endpoint().settings.path)
     }
 
     /// Serves until the process receives SIGTERM or Ctrl-C.
     ///
-    /// Running calls may then finish, until a second signal comes or the [grace period](crate::limits::Limits::grace) is over.
+    /// After the first signal, running calls may finish, until a second signal arrives or the [grace period](crate::limits::Limits::grace)
+    /// of 5 seconds by default has passed. Then the remaining calls are cancelled, and [`on_shutdown`](crate::Builder::on_shutdown) runs.
+    /// Use [`serve_until`](Self::serve_until) to stop the server in another way.
     ///
     /// # Errors
-    /// Never fails today: an error of one connection ends only that connection.
+    /// Never fails at present: an error of one connection ends only that connection.
+    ///
+    /// # Cancel safety
+    /// Not cancel safe: if the future is dropped, all connections are closed at once, and `on_shutdown` does not run.
     pub async fn serve(self) -> Result<(), ServeError> {
         self.serve_while(terminated(), None).await
     }
@@ -96,11 +128,35 @@ impl HttpServer {
 
     /// Serves until `stop` is ready.
     ///
-    /// Then no new client is accepted, and streams end with their last event. Running calls may finish within the [grace
-    /// period](crate::limits::Limits::grace), also those whose clients have left.
+    /// After that, the server accepts no new connections, and ends each stream with its last event. Running calls may finish within the
+    /// [grace period](crate::limits::Limits::grace) of 5 seconds by default, even if their clients have disconnected. Then the remaining
+    /// calls are cancelled, and [`on_shutdown`](crate::Builder::on_shutdown) runs.
+    ///
+    /// ```no_run
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), mcp_runtime::ServeError> {
+    ///     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    ///     let server = server!().bind_http("127.0.0.1:0").await?;
+    ///     // Enter stops the server.
+    ///     std::thread::spawn(move || {
+    ///         let _ = std::io::stdin().read_line(&mut String::new());
+    ///         let _ = stop.send(());
+    ///     });
+    ///     server
+    ///         .serve_until(async {
+    ///             let _ = stopped.await;
+    ///         })
+    ///         .await
+    /// }
+    /// ```
     ///
     /// # Errors
-    /// Never fails today: an error of one connection ends only that connection.
+    /// Never fails at present: an error of one connection ends only that connection.
+    ///
+    /// # Cancel safety
+    /// Not cancel safe: if the future is dropped, all connections are closed at once, and `on_shutdown` does not run.
     pub async fn serve_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let mut stop = Box::pin(stop);
         let mut asked = false;
@@ -114,7 +170,7 @@ impl HttpServer {
         self.serve_while(stop, None).await
     }
 
-    /// Serves until `stop` is ready, and ends the grace period when `stop` is ready again. Without reactors, connections are served on the
+    /// Serves until `stop` is ready, and ends the grace period when `stop` is ready again. Without reactors, connections run on the
     /// caller's runtime.
     async fn serve_while(
         self,
@@ -151,7 +207,7 @@ impl HttpServer {
                         tally.refuse(Limit::Connections);
                         open.displace();
                     }
-                    // The loop pauses, because other connections must end first.
+                    // The loop pauses, because accepting would fail again until another connection ends.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             }
@@ -171,7 +227,7 @@ impl HttpServer {
             })
             .await
         };
-        // `drain` may give up a moment before the outer timeout, so `finished` does not mean that no call is left.
+        // `drain` may time out shortly before the outer timeout, so calls may still be running although `finished` is true.
         let calls = self.service.endpoint().service.calls_waiting();
         if !finished || calls > 0 {
             tracing::warn!(
@@ -194,7 +250,7 @@ impl HttpServer {
         self.service.endpoint()
     }
 
-    /// Whether callers need an access token.
+    /// Whether the server requires an access token.
     #[cfg(feature = "stdio")]
     pub(super) fn is_protected(&self) -> bool {
         #[cfg(feature = "auth")]
@@ -203,28 +259,30 @@ impl HttpServer {
         false
     }
 
-    /// Returns the name and the version that the server tells its clients.
+    /// Returns the identity that the server reports to its clients.
     #[cfg(feature = "stdio")]
     pub(super) fn identity(&self) -> &crate::server::Identity {
         &self.endpoint().service.identity
     }
 }
 
-/// Number of clients that may wait to be accepted. A burst of clients overflows the usual 128.
+/// Maximum number of connections that wait to be accepted. A burst of clients overflows the usual 128.
 const BACKLOG: u32 = 4096;
 
-/// Number of bytes that the system buffers for a client that has not read them yet. Linux doubles the value. With the default of several
-/// MiB, the server would not notice for minutes that a slow client reads. A client that reads nothing would occupy that much memory.
+/// Size of the system's send buffer of a connection, in bytes. Linux doubles the value. The default is several MiB. A slow client could
+/// then read for minutes before the server can write again, and would look like a client that does not read. A client that does not read at
+/// all would occupy that much memory.
 const SEND_BUFFER: u32 = 256 << 10;
 
 async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in tokio::net::lookup_host(address).await? {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        // A restarted server must not wait for the connections of the previous one. On Windows the option means something else.
+        // Without this option, a restarted server could not listen until the connections of its predecessor have timed out. On Windows the
+        // option has another meaning.
         #[cfg(not(windows))]
         socket.set_reuseaddr(true)?;
-        // Accepted connections inherit the size from the listener. If the system refuses the size, only more memory is used.
+        // Accepted connections inherit the size from the listener. If the system rejects the size, connections only use more memory.
         let _ = socket.set_send_buffer_size(SEND_BUFFER);
         match socket.bind(address).and_then(|()| socket.listen(BACKLOG)) {
             Ok(listener) => return Ok(listener),
@@ -234,7 +292,7 @@ async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
     Err(last)
 }
 
-/// Returns the next connection, or `None` when the server has to stop. Meanwhile, connections that have ended are removed.
+/// Returns the next connection, or `None` when the server has to stop. While waiting, removes connections that have ended.
 async fn next(
     listener: &TcpListener,
     connections: &mut JoinSet<()>,
@@ -254,11 +312,11 @@ async fn next(
     .await
 }
 
-/// Returns a function that is ready each time the process receives SIGTERM or SIGINT.
+/// Returns a poll function that is ready each time the process receives SIGTERM or SIGINT.
 #[cfg(unix)]
 fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
     use tokio::signal::unix::{SignalKind, signal};
-    // If there is no handler, the signal ends the process at once, without a grace period.
+    // If a handler cannot be installed, its signal ends the process at once, without a grace period.
     let kinds = [SignalKind::terminate(), SignalKind::interrupt()];
     let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
     move |cx| {

@@ -1,4 +1,4 @@
-//! A server as a service that an application mounts.
+//! [`HttpService`]: a server that an application mounts.
 
 use std::{
     convert::Infallible,
@@ -31,21 +31,53 @@ use crate::{
     server::{HttpSettings, Server},
 };
 
-/// A server as a [`tower_service::Service`], which an application mounts.
+/// MCP server as a [`tower_service::Service`], which an application mounts.
+///
+/// Returned by [`Builder::into_service`](crate::Builder::into_service). Use the service in an application on hyper or tower that has other
+/// routes too. For an axum application, `Builder::into_router` (feature `axum`) returns a router that contains the service at its paths. A
+/// program that serves only MCP uses [`Builder::serve_http`](crate::Builder::serve_http) or
+/// [`Builder::bind_http`](crate::Builder::bind_http) instead.
 ///
 /// The service answers every request that it gets, on any path. Request extensions and headers of the application are available to
-/// handlers: take `Extension<T>` or `&HeaderMap` as a parameter.
+/// handlers: take [`Extension<T>`](crate::http::Extension) or `&HeaderMap` as a parameter. Clones are cheap, and share the server and its
+/// sessions.
 ///
-/// When a client disconnects, its requests of protocol revision 2026-07-28 are cancelled. In a session of an older revision the calls go
-/// on, and the client can come back for the answers. A client that closes its half of the connection counts as disconnected. If it has sent
-/// its next request already, the server notices only when that request's turn comes.
+/// When a client disconnects, its requests of protocol revision 2026-07-28 are cancelled. In a session of an older revision, running calls
+/// continue, and the client can return for the responses. A client that closes its half of the connection counts as disconnected. If the
+/// client has already sent another request, the server notices the disconnect only when it handles that request.
 ///
-/// See [`Builder::into_service`](crate::Builder::into_service).
+/// Specification: Base protocol, Transports, Streamable HTTP.
+///
+/// ```no_run
+/// use axum::Router;
+/// use mcp_runtime::prelude::*;
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// #[tokio::main]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let service = server!().into_service().await?;
+///     let app = Router::new().route_service("/mcp", service.clone());
+///     let listener = tokio::net::TcpListener::bind("127.0.0.1:8000").await?;
+///     let stopping = service.clone();
+///     let stopped = async move {
+///         let _ = tokio::signal::ctrl_c().await;
+///         stopping.stop();
+///     };
+///     axum::serve(listener, app).with_graceful_shutdown(stopped).await?;
+///     service.close().await;
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone)]
 pub struct HttpService {
     endpoint: Arc<Endpoint>,
-    /// Connection state for requests on connections that the application owns. The service does not see those connections, so the
-    /// requests share up to 16 states, chosen by thread.
+    /// State for requests on connections that the application owns. The service does not see these connections, so its requests share up to
+    /// 16 states, chosen by thread.
     states: Arc<[OnceLock<Arc<ConnectionState>>; 16]>,
 }
 
@@ -58,10 +90,11 @@ impl fmt::Debug for HttpService {
 }
 
 impl HttpService {
-    /// Checks whether a server with these settings may listen on this address, if it is known.
+    /// Checks that a server with these settings may listen on the address `bound`. `None` means that the server is mounted in an
+    /// application.
     ///
     /// # Errors
-    /// Fails if the verifier of tokens is not made for this address.
+    /// Fails if the token verifier does not permit this address.
     pub(crate) fn check_address(
         settings: &HttpSettings,
         bound: Option<IpAddr>,
@@ -75,7 +108,7 @@ impl HttpService {
         Ok(())
     }
 
-    /// Starts a server. `bound` is the address that it listens on, if it is known.
+    /// Starts a server. `bound` is the address that the server listens on. `None` means that the server is mounted in an application.
     ///
     /// # Errors
     /// Fails if `setup` fails, or if callers cannot be identified although the server restricts access.
@@ -84,8 +117,8 @@ impl HttpService {
         settings: HttpSettings,
         bound: Option<IpAddr>,
     ) -> Result<Self, ServeError> {
-        // Only a server without an application needs a verifier. An application may authenticate its callers, and a caller it does not know
-        // cannot use guarded items.
+        // Only a server that listens itself needs a verifier. An application may authenticate its callers, and callers without
+        // authentication cannot use guarded items.
         #[cfg(feature = "auth")]
         if let (Some(why), Some(_)) = (&server.unverified, bound) {
             return Err(ServeError::Auth(why.clone()));
@@ -101,7 +134,7 @@ impl HttpService {
         Ok(Self { endpoint, states: Arc::default() })
     }
 
-    /// Returns the state that this thread uses.
+    /// Returns the connection state that the current thread uses.
     fn state(&self) -> &Arc<ConnectionState> {
         static LAST: AtomicUsize = AtomicUsize::new(0);
         thread_local!(static OWN: usize = LAST.fetch_add(1, Ordering::Relaxed));
@@ -119,14 +152,21 @@ impl HttpService {
         &self.endpoint
     }
 
-    /// Ends the streams that would otherwise stay open, with a last event if the stream has one. Calls go on.
+    /// Ends the streams that would otherwise stay open. Running calls continue, and new sessions are refused.
     ///
-    /// Call it before the application waits for its connections to end.
+    /// A stream ends with a last event if its kind has one. Call this method before the application waits for its connections to end, and
+    /// [`close`](Self::close) after that. The type has an example.
     pub fn stop(&self) {
         self.endpoint.stop();
     }
 
-    /// Gives up the calls that still run in sessions, and runs `on_shutdown`.
+    /// Cancels the calls that still run in sessions, and runs [`on_shutdown`](crate::Builder::on_shutdown).
+    ///
+    /// Waits at most one second for the cancelled calls to end. Call this method once, when the application has closed its connections.
+    /// Further calls do not run `on_shutdown` again.
+    ///
+    /// # Cancel safety
+    /// Not cancel safe: if the future is dropped, `on_shutdown` may not run, or may not finish.
     pub async fn close(&self) {
         self.endpoint.close().await;
     }
@@ -152,7 +192,7 @@ where
             let route =
                 HttpRoute::of_mounted(&active.state().endpoint.settings, request.uri().path());
             let (parts, body) = request.into_parts();
-            // The application may have admitted the caller with an authorization that has expired since.
+            // The application may have admitted the caller with an authorization that has expired in the meantime.
             #[cfg(feature = "auth")]
             if let Some(refused) = token_gate::has_ended(&parts) {
                 return Ok(*reply::last(refused.into(), &parts));

@@ -23,12 +23,12 @@ use crate::{
     protocol::{Outbox, OutboxHold, Peer, Revision},
 };
 
-/// Time that a stream is kept after its last event was sent, for a client whose connection broke at that moment.
+/// Time for which a stream is kept after it has ended, for a client whose connection broke at that moment.
 pub(super) const KEPT: Duration = Duration::from_secs(60);
 
-/// State of one client at the server, from `initialize` to the end of the session.
+/// Session of one client, from `initialize` until the session ends.
 ///
-/// There are many idle sessions, so parts that most of them never need are boxed, and nothing is stored twice.
+/// A server may have many idle sessions. Therefore rarely used parts are boxed, and no value is stored twice.
 pub(super) struct HttpSession {
     id: SessionId,
     pub(super) peer: Peer,
@@ -45,8 +45,8 @@ pub(super) struct HttpSession {
     share: Share,
 }
 
-/// Time of the last use, in milliseconds since the start, times two. The lowest bit says whether a message came after `initialize`. Both
-/// are in one word, because there are many sessions.
+/// Time of the last use, in milliseconds since the start, shifted left by one bit. The lowest bit is set if a message has followed
+/// `initialize`. One word for both values saves memory in idle sessions.
 struct Used(AtomicU64);
 
 impl Used {
@@ -69,7 +69,7 @@ impl Used {
 
 #[derive(Default)]
 struct Streams {
-    /// Stream 0, for messages that belong to no request. Most clients never read it.
+    /// Stream 0, for messages that belong to no request. Most clients do not read this stream.
     standalone: Option<Arc<ResumableStream>>,
     /// Streams of requests. `last` is the number of the newest one.
     kept: VecDeque<Arc<ResumableStream>>,
@@ -94,7 +94,7 @@ impl HttpSession {
         }
     }
 
-    /// Returns the client that began the session.
+    /// Returns the tenant that began the session.
     pub(super) fn tenant(&self) -> &Arc<Tenant> {
         self.share.tenant()
     }
@@ -108,7 +108,7 @@ impl HttpSession {
         *self.tenant().principal() == *principal
     }
 
-    /// Records the token of a request. The streams of the session may stay open as long as the last token is valid.
+    /// Records the token of a request. The streams of the session may stay open as long as one of its tokens is valid.
     pub(super) fn show(&self, extensions: &Extensions) {
         #[cfg(feature = "auth")]
         self.lifetime.show(extensions);
@@ -140,17 +140,17 @@ impl HttpSession {
         self.used.touch(self.memory.millis());
     }
 
-    /// Notes that the client uses the session.
+    /// Records that the client has sent a request in the session at the time `now`.
     pub(super) fn spoken(&self, now: u64) {
         self.used.speak(now);
     }
 
-    /// Whether the session is not in use, and has not been used for `idle`. If the client has only opened the session, `unused` applies
+    /// Whether the session is not in use, and was last used at least `idle` ago. If no message has followed `initialize`, `unused` applies
     /// instead of `idle`.
     pub(super) fn is_idle(self: &Arc<Self>, now: u64, idle: Duration, unused: Duration) -> bool {
         let allowed = if self.used.has_spoken() { idle } else { unused };
         let since = now.saturating_sub(self.used.last());
-        // The table holds one reference. Readers hold others.
+        // The table holds one reference, and each reader holds another.
         since >= millis(allowed) && Arc::strong_count(self) == 1 && self.peer.in_flight() == 0
     }
 
@@ -162,13 +162,14 @@ impl HttpSession {
         kept.iter().for_each(|stream| stream.settle());
     }
 
-    /// Opens a stream for the answer to a request. `None` if there are too many streams.
+    /// Opens a stream for the answer to a request. Returns `None` if there are too many streams.
     pub(super) fn open_stream(self: &Arc<Self>, outbox: &Arc<Outbox>) -> Option<SessionReader> {
         self.tidy();
         let mut guard = self.streams();
         let streams = guard.get_or_insert_default();
         if streams.kept.len() >= self.peer.limits().streams {
-            // A stream that gets no more messages is dropped first, because it is the smallest loss.
+            // The oldest stream that gets no more messages is dropped for the new one. If every stream may get more, the new stream is
+            // refused.
             let past = streams.kept.iter().position(|stream| stream.is_past(Duration::ZERO));
             if past.is_none() {
                 self.peer.refuse(Limit::Streams);
@@ -183,12 +184,12 @@ impl HttpSession {
         self.read(&stream, None).ok()
     }
 
-    /// Reads the standalone stream from now on.
+    /// Returns a reader for new messages of the standalone stream.
     pub(super) fn listen(self: &Arc<Self>) -> Result<SessionReader, Gone> {
         self.read(&self.standalone(), None)
     }
 
-    /// Resumes the stream of an event, after that event.
+    /// Resumes the stream that an event belongs to, after that event.
     pub(super) fn resume(self: &Arc<Self>, after: EventId) -> Result<SessionReader, Gone> {
         let stream = if after.stream == 0 {
             self.standalone()
@@ -209,13 +210,13 @@ impl HttpSession {
         Ok(SessionReader { stream: stream.read(after)?, session: self.clone() })
     }
 
-    /// Ends the session: nothing more is sent, and running calls are cancelled.
+    /// Ends the session, and cancels its running calls.
     pub(super) fn close(&self) {
         self.stop();
         self.peer.cancel_all();
     }
 
-    /// Lets the standalone stream end. Calls go on.
+    /// Ends the standalone stream. Running calls continue.
     pub(super) fn stop(&self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
@@ -269,12 +270,11 @@ impl Drop for SessionReader {
     }
 }
 
-/// Session of a client of protocol revision 2024-11-05. The session exists while its stream is open, and the client posts its messages to
-/// it.
+/// Session of protocol revision 2024-11-05. It exists while its stream is open. The client posts messages to the session.
 pub(super) struct SseSession {
     id: SessionId,
     pub(super) peer: Peer,
-    /// Held until the stream has to end.
+    /// Hold on the outbox. Dropping it ends the stream.
     open: Mutex<Option<OutboxHold>>,
     #[cfg(feature = "auth")]
     lifetime: StreamLifetime,
@@ -305,7 +305,7 @@ impl SseSession {
         *self.share.tenant().principal() == *principal
     }
 
-    /// Records the token of a request. The stream may stay open as long as the last token is valid.
+    /// Records the token of a request. The stream may stay open as long as one of its tokens is valid.
     pub(super) fn show(&self, extensions: &Extensions) {
         #[cfg(feature = "auth")]
         self.lifetime.show(extensions);
@@ -319,7 +319,7 @@ impl SseSession {
         self.peer.cancel_all();
     }
 
-    /// Lets the stream end.
+    /// Ends the stream.
     pub(super) fn stop(&self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
     }

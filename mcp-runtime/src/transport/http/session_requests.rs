@@ -27,7 +27,7 @@ use crate::{
 
 const LAST_EVENT: &str = "last-event-id";
 
-/// Begins a session, or replaces the client of the session that the headers name. Answers with the id of the session.
+/// Begins a session, or replaces the client of the session that the headers name. The response has the id of the session.
 pub(super) fn initialize(
     endpoint: &Arc<Endpoint>,
     incoming: Incoming<'_>,
@@ -76,7 +76,7 @@ fn show_token(session: &HttpSession, carrier: &Carrier) {
     }
 }
 
-/// Passes the first message to a session. Returns whether this message has begun the session, and the response.
+/// Passes an `initialize` request to a session. Returns whether the session has begun, and the response.
 fn begin(
     session: &HttpSession,
     incoming: Incoming<'_>,
@@ -138,7 +138,7 @@ pub(super) fn post(
         message.pop();
         return token_gate::not_allowed(why, &state.endpoint, &arrival.carrier, message).into();
     }
-    // The outbox can be reused for the next request only if nothing else holds it.
+    // `arrival` holds the outbox, which can be reused for the next request only if no other code holds it.
     drop(arrival);
     let status = status(&turn);
     // The calls become tasks, because a client that disconnects has not cancelled them (rule HL-10).
@@ -164,7 +164,7 @@ pub(super) fn post(
     }
 }
 
-/// A message that its session has handled.
+/// Posted message that its session has handled.
 struct Posted {
     endpoint: Arc<Endpoint>,
     session: Arc<HttpSession>,
@@ -194,7 +194,7 @@ impl Posted {
                 reader.begin(&lines, &mut first);
                 EventFeed::Resumable(reader)
             }
-            // There are too many streams to keep this one, so its messages cannot be sent again.
+            // There are too many streams to keep this one, so the client cannot resume it.
             None => {
                 sse::messages(&mut first, &lines, None);
                 EventFeed::Plain(self.source)
@@ -224,7 +224,7 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
     };
     session.show(&parts.extensions);
     let reader = match parts.headers.get(LAST_EVENT) {
-        // This stream is not primed: clients that read every event as a message report an error for an empty event.
+        // This stream is not primed, because some clients read every event as a message and report an error for an empty event.
         None => session.listen(),
         Some(last) => resume(&session, last),
     };
@@ -265,7 +265,8 @@ pub(super) fn delete(
     }
 }
 
-/// Returns the session that the headers name, if it has the revision that they name. A session of another principal counts as unknown.
+/// Returns the session that the headers name. Fails if the session has another revision than the headers name. A session of another
+/// principal counts as unknown.
 fn find(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,
@@ -292,7 +293,7 @@ fn find(
     }
 }
 
-/// Reason why the headers name no session.
+/// Reason why the headers do not identify a session.
 enum Unnamed {
     Missing,
     /// The session has ended, or never existed.

@@ -1,4 +1,4 @@
-//! Sessions that clients name by an id that cannot be guessed.
+//! Table of sessions, which clients identify by ids that cannot be guessed.
 
 use std::{
     borrow::Borrow,
@@ -13,7 +13,7 @@ use std::{
 pub(super) struct SessionId([u8; 32]);
 
 impl SessionId {
-    /// Makes a new id.
+    /// Generates a new id.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers.
@@ -29,7 +29,7 @@ impl SessionId {
         Ok(Self(text))
     }
 
-    /// Parses the id that a client sent. `None` if its length is wrong.
+    /// Parses the id that a client sent. Returns `None` if its length is wrong.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         text.try_into().ok().map(Self)
     }
@@ -38,12 +38,12 @@ impl SessionId {
         &self.0
     }
 
-    /// Returns the number of the part that the id belongs to, if there are `of` parts.
+    /// Maps the id to one of `of` parts, numbered from zero.
     pub(super) fn part(&self, of: usize) -> usize {
         usize::from(self.0[31]) % of
     }
 
-    /// Returns a hash. A simple one is enough, because only this server makes the ids in a table, and they are random already.
+    /// Returns a hash of the id. A simple function is enough, because the table contains only random ids that this server has generated.
     fn mixed(&self) -> u64 {
         let half = |at: usize| {
             let bytes = self.0[at..].first_chunk().copied();
@@ -84,7 +84,7 @@ impl Hasher for SessionIdHasher {
     }
 }
 
-/// Session that knows its own id, so that a table does not store the id again.
+/// Session that contains its own id, so that a table need not store the id again.
 pub(super) trait HasSessionId {
     fn id(&self) -> &SessionId;
 }
@@ -113,8 +113,7 @@ impl<T: HasSessionId> Eq for SessionEntry<T> {}
 
 type SessionShard<T> = HashSet<SessionEntry<T>, BuildHasherDefault<SessionIdHasher>>;
 
-/// Sessions that clients name by their ids. The table consists of shards, each with its own lock, so that requests seldom wait for each
-/// other.
+/// Sessions by id. The table consists of shards, each with its own lock, so that requests seldom wait for each other.
 pub(super) struct SessionTable<T> {
     shards: [Mutex<SessionShard<T>>; 16],
 }
@@ -147,7 +146,7 @@ impl<T: HasSessionId> SessionTable<T> {
     pub(super) fn sweep(&self, is_past: impl Fn(&Arc<T>) -> bool) {
         for shard in &self.shards {
             let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            // Dropping the last reference of a session may take other locks, so it happens after the lock of the shard is released.
+            // Dropping the last reference to a session may take other locks, so it happens after the lock of the shard is released.
             let past: Vec<_> = shard.extract_if(|entry| is_past(&entry.0)).collect();
             drop(shard);
             drop(past);

@@ -1,5 +1,5 @@
-//! Server-sent events: their bytes (WHATWG HTML, section 9.2), and the streams of a session that a client can leave and resume (rules
-//! HL-14 and HL-15, SEP-1699).
+//! Server-sent events. This module contains the wire format (WHATWG HTML, section 9.2), and the streams of a session, which a client can
+//! leave and resume (rules HL-14 and HL-15, SEP-1699).
 
 use std::{
     collections::VecDeque,
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::{limits::Limits, protocol::Outbox};
 
-/// A comment, which clients ignore. It shows to proxies that the connection is alive.
+/// Comment that shows to proxies that the connection is alive. Clients ignore it.
 pub(super) const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// Writes one event for each line of `lines`, which are messages with their newlines.
@@ -35,19 +35,19 @@ fn numbered(out: &mut Vec<u8>, id: &str, line: &[u8]) {
     data(out, line);
 }
 
-/// Writes an event that only has an id, after which the client can resume (SEP-1699).
+/// Writes an event with an id and empty data. The client can resume after this event (SEP-1699).
 fn priming(out: &mut Vec<u8>, id: &str) {
     field(out, "id", id.as_bytes());
     out.extend_from_slice(b"data:\n\n");
 }
 
-/// Writes how long the client has to wait before it reconnects.
+/// Writes the time after which the client is to reconnect.
 fn retry(out: &mut Vec<u8>, after: Duration) {
     field(out, "retry", after.as_millis().to_string().as_bytes());
     out.push(b'\n');
 }
 
-/// Writes the event that tells a client of protocol revision 2024-11-05 where to post (rule SSE-02).
+/// Writes the event with the URI to which a client of protocol revision 2024-11-05 posts its messages (rule SSE-02).
 pub(super) fn endpoint(out: &mut Vec<u8>, uri: &str) {
     field(out, "event", b"endpoint");
     field(out, "data", uri.as_bytes());
@@ -67,7 +67,7 @@ fn field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.push(b'\n');
 }
 
-/// Stream of a session. Events that were sent are kept for a while. Messages that were not sent wait in the outbox.
+/// Stream of a session that a client can resume. Sent events are kept for a while, and unsent messages wait in the outbox.
 pub(super) struct ResumableStream {
     /// Number of the stream, unique in its session.
     number: u32,
@@ -76,7 +76,7 @@ pub(super) struct ResumableStream {
     memory: Arc<EventMemory>,
 }
 
-/// Number of bytes of the events that all streams keep together, the limits for this number, and the start of the clock.
+/// Memory use of the events that all streams keep, with its limits. It also provides the clock of the endpoint.
 pub(super) struct EventMemory {
     bytes: AtomicUsize,
     limits: Limits,
@@ -88,7 +88,7 @@ impl EventMemory {
         Self { bytes: AtomicUsize::new(0), limits, since: Instant::now() }
     }
 
-    /// Returns the milliseconds since the start.
+    /// Returns the time since the endpoint was created, in milliseconds.
     pub(super) fn millis(&self) -> u64 {
         millis(self.since.elapsed())
     }
@@ -108,7 +108,7 @@ struct SentEvents {
     /// Number of the current reader. Each new reader gets the next number.
     reader: u64,
     ended: Option<Instant>,
-    /// Time when the last reader left, unless another one came.
+    /// Time when the last reader was dropped, unless another reader has replaced it.
     left: Option<Instant>,
 }
 
@@ -120,8 +120,8 @@ pub(super) struct EventId {
 }
 
 impl EventId {
-    /// Parses an id. The part after a dot is ignored. It makes the ids of priming events unique, because these events have no number of
-    /// their own.
+    /// Parses an id. The part after a dot is ignored: it only makes the ids of priming events unique, because these events have no number
+    /// of their own.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.split_once('.').map_or(text, |parts| parts.0);
         let (stream, event) = text.split_once('-')?;
@@ -132,7 +132,7 @@ impl EventId {
 /// Reason why a stream cannot be resumed after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gone {
-    /// The event is no longer kept.
+    /// The event has been dropped from memory.
     Forgotten,
     /// The event never existed, or its stream has ended.
     Unknown,
@@ -151,14 +151,14 @@ impl ResumableStream {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether no more messages will come on the stream, and no client has asked for the stream for `kept`.
+    /// Whether the stream gets no more messages, and has ended or lost its reader at least `kept` ago.
     pub(super) fn is_past(&self, kept: Duration) -> bool {
         let sent = self.sent();
         let since = if self.outbox.is_held() { sent.ended } else { sent.ended.or(sent.left) };
         since.is_some_and(|since| since.elapsed() >= kept)
     }
 
-    /// Turns unread messages into events if the stream has lost its reader, so that they count as kept events.
+    /// If the stream has lost its reader, turns unread messages into events, so that they count as kept events.
     pub(super) fn settle(&self) {
         let mut sent = self.sent();
         let mut lines = Vec::new();
@@ -171,8 +171,8 @@ impl ResumableStream {
     pub(super) fn read(self: &Arc<Self>, after: Option<EventId>) -> Result<StreamReader, Gone> {
         let mut sent = self.sent();
         if self.outbox.take_lost() {
-            // The lost messages together get one event number. A client that wants to resume after an earlier event then learns that events
-            // are missing.
+            // The lost messages together get one event number, without a kept event. A client that resumes after an earlier event is then
+            // refused, because events are missing.
             self.memory.bytes.fetch_sub(sent.bytes, Ordering::AcqRel);
             sent.kept.clear();
             sent.bytes = 0;
@@ -195,7 +195,7 @@ impl ResumableStream {
         sent.left = None;
         self.outbox.set_unread(None);
         if after.is_some() {
-            // An older request to end the stream early must not affect the client that has come back.
+            // A request to end the stream early must not affect a client that has resumed the stream since.
             self.outbox.take_release();
         }
         let number = sent.reader;
@@ -242,11 +242,11 @@ impl Drop for ResumableStream {
     }
 }
 
-/// Reader of a stream, until another reader takes over.
+/// Reader of a stream. It gets no more events after another reader has replaced it.
 pub(super) struct StreamReader {
     stream: Arc<ResumableStream>,
     number: u64,
-    /// Number of the last event that this reader has got.
+    /// Number of the last event that this reader has received.
     position: u64,
 }
 

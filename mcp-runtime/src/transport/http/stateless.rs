@@ -21,7 +21,7 @@ use crate::{
     protocol::{Arrival, Era, Received, RefusalStatus, ReplyTo},
 };
 
-/// Answers one message.
+/// Answers one message of the modern era.
 pub(super) fn answer(
     state: &ConnectionState,
     incoming: Incoming<'_>,
@@ -32,7 +32,7 @@ pub(super) fn answer(
     let endpoint = &state.endpoint;
     match &incoming {
         Incoming::One(Ok(RpcMessage::Request { .. })) => {}
-        // A cancellation is ignored too: the id of a request means nothing on another connection (rule C-08).
+        // Cancellations are ignored too: a request id is unique for one client only, so it cannot identify a call here (rule C-08).
         Incoming::One(Ok(RpcMessage::Notification { .. })) => {
             return reply::empty(StatusCode::ACCEPTED).into();
         }
@@ -53,8 +53,8 @@ pub(super) fn answer(
             permit => permit,
         },
     };
-    // The messages of a call belong to the caller that was admitted, so they are sent even after its token has expired. A listening stream
-    // stays open for longer, so it must end when the token of its request expires.
+    // The messages of a call are for the caller that was admitted, so they are sent even after the caller's token has expired. A listen
+    // stream stays open for longer, so it must end when the token of its request expires.
     let listening = permit.map(|permit| OpenListen { permit, opened_by: carrier.http.clone() });
     let peer = state.peer();
     let to = ReplyTo::each(peer.outbox().clone());
@@ -78,7 +78,7 @@ pub(super) fn answer(
             }
         };
     }
-    // The peer can be reused for the next request only if nothing else holds a part of it.
+    // `arrival` holds the outbox of the peer. The peer can be reused for the next request only if no other code holds a part of it.
     drop(arrival);
     let keep_alive = endpoint.limits().keep_alive;
     let at_once = turn.waiting.is_empty().then(|| AnswerForm::at_once(peer.outbox(), accepts));
@@ -103,7 +103,7 @@ fn status(is_refused: bool) -> StatusCode {
     if is_refused { StatusCode::BAD_REQUEST } else { StatusCode::OK }
 }
 
-/// A stream that stays open for future messages.
+/// Permit and request of a listen stream, which stays open for future messages.
 struct OpenListen {
     permit: Share,
     opened_by: Option<Arc<Parts>>,

@@ -23,7 +23,7 @@ use crate::{
     unwind::{self, Panicked},
 };
 
-/// Progress of a request in the token check.
+/// State of the token check of one request.
 #[derive(Default)]
 pub(super) enum TokenGate {
     #[default]
@@ -41,7 +41,8 @@ impl TokenGate {
         matches!(self, Self::Closed)
     }
 
-    /// Checks the token until the request is admitted. The caller holds the only reference to `parts`, so changing them copies nothing.
+    /// Polls the token check until the request is admitted or refused. The caller holds the only reference to `parts`, so `make_mut` copies
+    /// nothing.
     ///
     /// # Errors
     /// Returns the response to a request that is refused.
@@ -53,7 +54,7 @@ impl TokenGate {
         protected: &ProtectedResource,
         parts: &mut Arc<Parts>,
     ) -> Poll<Result<(), Box<Response<HttpBody>>>> {
-        // The authorization server needs no token, because a client that asks for a token has none yet.
+        // The pages of the authorization server need no token, because a client that requests a token has none yet.
         #[cfg(feature = "auth")]
         if let HttpRoute::AuthPage(_) = route {
             *self = Self::Open;
@@ -68,7 +69,8 @@ impl TokenGate {
                     Err(refusal) => break Err(refusal),
                 },
                 Self::Verifying(verifying) => {
-                    // The verifier is the author's code. A panic must not end the connection, and the future is not polled again.
+                    // The verifier belongs to the author of the server. A panic in the verifier must not end the connection, and the future
+                    // must not be polled again.
                     let verified = match unwind::catch(|| verifying.as_mut().poll(cx)) {
                         Ok(polled) => ready!(polled),
                         Err(Panicked) => {
@@ -115,7 +117,7 @@ fn challenging(mut response: Response<HttpBody>, challenge: Option<String>) -> R
     response
 }
 
-/// Returns the response to a request that an application admitted with an authorization that has expired since.
+/// Returns a refusal if the authorization with which an application admitted the request has expired.
 pub(super) fn has_ended(parts: &Parts) -> Option<Response<HttpBody>> {
     let expiry = parts.extensions.get::<Authorization>()?.expiry()?;
     if expiry > SystemTime::now() {
@@ -127,8 +129,8 @@ pub(super) fn has_ended(parts: &Parts) -> Option<Response<HttpBody>> {
     Some(challenging(reply::refuse(refusal.status(), why), refusal.challenge(None, "")))
 }
 
-/// Returns the response to a message that its sender may not send: the error message of the peer, and a challenge that says how to get the
-/// missing permission.
+/// Returns the response to a message that its sender may not send. It contains the error message of the peer, and a challenge that names
+/// the missing permission.
 pub(super) fn not_allowed(
     refusal: &AuthRefusal,
     endpoint: &Endpoint,
@@ -139,13 +141,13 @@ pub(super) fn not_allowed(
         (Some(protected), Some(parts)) => {
             protected.challenge(refusal, || endpoint_url(endpoint, parts))
         }
-        // The application authenticates its callers, and has its own way to tell them how to sign in.
+        // The application authenticates its callers, so only the application can tell them how to sign in.
         _ => refusal.challenge(None, ""),
     };
     challenging(reply::json(refusal.status(), message), challenge)
 }
 
-/// Returns the document that says where to get a token.
+/// Returns the metadata document, which tells clients where to get a token.
 pub(super) fn metadata(
     endpoint: &Endpoint,
     protected: &ProtectedResource,
@@ -159,14 +161,14 @@ pub(super) fn metadata(
     }
 }
 
-/// Returns the URL of the endpoint, with the host that a request names. This host has been checked before. For any host except loopback,
-/// TLS in front of the server is assumed.
+/// Returns the URL of the endpoint at the host that a request names, which has been checked before. For any host except loopback, the URL
+/// assumes TLS in front of the server.
 fn endpoint_url(endpoint: &Endpoint, parts: &Parts) -> String {
     url_at(&endpoint.settings.path, parts)
 }
 
-/// Returns the URL of the HTTP+SSE transport, if that transport is served and its URL names the protected resource. Clients compare the URL
-/// with the one that they were given.
+/// Returns the URL of the HTTP+SSE transport, if the server offers this transport and the URL names the protected resource. Clients compare
+/// this URL with the URL that they were configured with.
 fn sse_url(endpoint: &Endpoint, protected: &ProtectedResource, parts: &Parts) -> Option<String> {
     let settings = &endpoint.settings;
     let is_resource = settings.legacy_sse && protected.is_pair_resource();
@@ -195,7 +197,7 @@ pub(super) fn most_bytes(route: HttpRoute, limits: &crate::limits::Limits) -> us
     }
 }
 
-/// Returns the answer of the authorization server.
+/// Passes a request to the authorization server, and returns its response.
 #[cfg(feature = "auth")]
 pub(super) fn auth_page(
     endpoint: &Endpoint,

@@ -1,7 +1,7 @@
-//! Threads for streams that can only block.
+//! Threads for streams that support only blocking I/O.
 //!
-//! A thread is started by the first use of its stream. A thread that waits for input cannot be interrupted, so it is never joined: it ends
-//! with the process, or after its next read.
+//! The first use of a stream starts its thread. A thread that waits for input cannot be interrupted, so the server does not join it. The
+//! thread ends with the process, or after its next read.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -12,16 +12,16 @@ use std::thread;
 use tokio::io::ReadBuf;
 use tokio::sync::mpsc;
 
-/// Capacity of a pipe on Linux.
+/// Size of one read, in bytes: the capacity of a pipe on Linux.
 const CHUNK: usize = 64 * 1024;
 
-/// Number of chunks that are read ahead of the one in use.
+/// Maximum number of chunks that are read ahead of the current one.
 const READ_AHEAD: usize = 4;
 
-/// Number of queued bytes at which further writes wait for the thread. A single write may go beyond it.
+/// Number of queued bytes at which further writes wait for the thread. A single write may exceed this number.
 const BACKLOG: usize = 256 * 1024;
 
-/// Reader of a file, with a thread of its own.
+/// Asynchronous reader of a file, which reads on a thread of its own.
 #[derive(Debug)]
 pub(super) struct BlockingReader {
     /// `None` once the thread has started.
@@ -81,7 +81,7 @@ fn read_all(mut file: File, chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
     }
 }
 
-/// Writer of a file, with a thread of its own that writes whole lines at a time.
+/// Asynchronous writer of a file, which writes whole lines on a thread of its own.
 #[derive(Debug)]
 pub(super) struct BlockingWriter {
     /// `None` once the thread has started.
@@ -112,7 +112,7 @@ impl BlockingWriter {
         BlockingWriter { file: Some(file), piece, queue: Arc::default() }
     }
 
-    /// Queues all of `bytes` or none of them, so that lines stay whole.
+    /// Queues either all of `bytes` or no bytes, so that lines stay whole.
     pub(super) fn poll_write(
         &mut self,
         cx: &mut Context<'_>,
@@ -179,7 +179,7 @@ impl WriteQueue {
             state.busy = true;
             let waiting = state.waiting.take();
             drop(state);
-            // The queue has room again. If the task waits for a flush, it is woken too early, and waits again.
+            // The queue has space again. A task that waits for a flush is woken too early, and waits again.
             if let Some(waker) = waiting {
                 waker.wake();
             }
@@ -238,7 +238,8 @@ enum Direction {
 
 /// Waits until an operation can be retried, or returns its error.
 ///
-/// A process that shares the open file description may have made it non-blocking, so even a thread has to wait explicitly.
+/// The open file description may be non-blocking, because another process that shares it may have changed its flags. The thread then has to
+/// wait here before it retries.
 fn wait_after(error: io::Error, file: &File, direction: Direction) -> io::Result<()> {
     match error.kind() {
         ErrorKind::Interrupted => Ok(()),
@@ -266,7 +267,7 @@ fn wait(_: &File, _: Direction) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies an error, because every later call reports it too and `io::Error` cannot be cloned.
+/// Copies an error that every later call returns too. `io::Error` cannot be cloned.
 fn again(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }

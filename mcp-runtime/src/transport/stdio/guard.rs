@@ -1,4 +1,4 @@
-//! Reserving the standard streams for the protocol.
+//! Guard that reserves the standard streams for the protocol.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -24,8 +24,8 @@ impl StdioGuard {
     /// fd 0 then points to `/dev/null`, and fd 1 to stderr (to `/dev/null` if stderr is closed). On Windows the standard handles are
     /// replaced in the same way. C code that opened its own `stdout` before the call continues to use the old handle.
     ///
-    /// Call it before anything else runs in the process. The two streams need a tokio runtime with I/O enabled, but only from their first
-    /// use on.
+    /// Call this function before any other code of the process runs. The two streams need a tokio runtime with I/O enabled, but only from
+    /// their first use on.
     ///
     /// # Errors
     ///
@@ -54,8 +54,8 @@ impl Drop for StdioGuard {
 /// Restores the flags of the open file descriptions that [`StdioGuard::install`] changed. Other processes may continue to use these
 /// descriptions.
 ///
-/// Call it before an exit that runs no destructors, such as [`std::process::exit`]. Flush the output before, because a later write may
-/// block the runtime. This function takes a lock, so it must not be called in a signal handler.
+/// Call this function before an exit that runs no destructors, such as [`std::process::exit`]. Flush the output first, because a later
+/// write may block the runtime. This function takes a lock, so it must not be called in a signal handler.
 pub fn restore() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(changed) = installed.as_mut() {
@@ -84,8 +84,8 @@ mod platform {
         let output = Stream::seize(StandardStream::Output, shared.as_ref())?;
 
         let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
-        // If one of the three streams was closed, `null` may have got its number, which is overwritten below. So `null` moves to another
-        // number.
+        // If a standard stream was closed, `/dev/null` may have been opened with its descriptor number, which is overwritten below. The
+        // duplicate has a number of at least 3.
         let null = duplicate(null.as_fd())?;
 
         let mut changed = Vec::new();
@@ -96,7 +96,7 @@ mod platform {
             }
         }
         if !StandardStream::Error.is_open() {
-            // Otherwise the next file that the process opens would become fd 2, and panic messages would be written into it.
+            // Otherwise the next file that the process opens would become fd 2, and panic messages would be written into that file.
             StandardStream::Error.redirect_to(&null)?;
         }
         StandardStream::Input.redirect_to(&null)?;
@@ -147,8 +147,8 @@ mod platform {
     pub(super) fn restore((): &mut Changed) {}
 
     fn replace(which: STD_HANDLE, handle: RawHandle) -> io::Result<()> {
-        // SAFETY: the call stores a value in the process's parameters and touches no memory of ours. The handles are never closed: stderr's
-        // by the rules of `std`, the other one because its ownership was given up.
+        // SAFETY: the call stores a value in the parameters of the process, and accesses no memory of this program. Neither handle is
+        // closed later: `std` never closes the handle of stderr, and the caller has released the ownership of the other handle.
         if unsafe { SetStdHandle(which, handle) } == 0 {
             Err(io::Error::last_os_error())
         } else {

@@ -1,12 +1,13 @@
 //! The process's own standard streams as a transport.
 //!
-//! [`StdioGuard::install`] takes the two streams away from all other code: `println!`, libraries that print, and child processes that
-//! inherit the streams by accident. From then on [`StdioInput`] and [`StdioOutput`] are the only access to the protocol, and bytes written
+//! [`StdioGuard::install`] makes the two streams inaccessible to all other code: `println!`, libraries that print, and child processes that
+//! inherit the streams by accident. After that, [`StdioInput`] and [`StdioOutput`] are the only access to the protocol, and bytes written
 //! to fd 1 go to stderr (rule STDIO-02).
 //!
-//! A pipe or a socket that stderr does not share is made non-blocking and polled by tokio. So a message costs one read and one write, and
-//! needs no thread. All other streams (files, terminals, a pipe that stderr shares, all streams on Windows) are served by blocking threads.
-//! `O_NONBLOCK` belongs to the open file description. If it were set on a shared description, the writes of the other users would fail.
+//! A pipe or a socket that stderr does not share is made non-blocking and polled by tokio. Each message then costs one read and one write,
+//! and no thread. All other streams (files, terminals, a pipe that stderr shares, all streams on Windows) are served by blocking threads.
+//! `O_NONBLOCK` is a flag of the open file description. If the flag were set on a shared description, writes of the other processes would
+//! fail.
 
 mod blocking;
 mod guard;

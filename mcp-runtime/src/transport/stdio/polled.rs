@@ -14,17 +14,17 @@ use tokio::net::unix::pipe;
 
 use super::guard::descriptors::{StandardStream, is_nonblocking, set_nonblocking};
 
-/// Protocol stream, and how it is read or written.
+/// Protocol stream, which is either polled or served by a thread.
 #[derive(Debug)]
 pub(super) enum Stream {
-    /// Non-blocking, for tokio's reactor.
+    /// Non-blocking stream for tokio's reactor.
     Polled(Arc<Descriptor>),
-    /// For a thread that blocks. `pipe` is true for a pipe or a socket, where other processes may write in between.
+    /// Blocking stream for a thread. `pipe` is true for a pipe or a socket, where another process may write between two writes.
     Blocking { file: File, pipe: bool },
 }
 
 impl Stream {
-    /// Duplicates a standard stream so that child processes do not inherit it, and decides how to use it.
+    /// Duplicates a standard stream so that child processes do not inherit it, and decides whether the stream is polled.
     ///
     /// There is no portable way to ask whether two descriptors share one open file description. Two descriptors with the same device and
     /// inode are assumed to share one. At worst, a thread is used for a stream that could have been polled.
@@ -90,7 +90,7 @@ impl Drop for Descriptor {
     }
 }
 
-/// Pipe or socket, registered with the reactor at the first read, since the guard is installed before there is a runtime.
+/// Pipe or socket for input. The first read registers it with the reactor, because the guard is installed before the runtime exists.
 #[derive(Debug)]
 pub(super) struct PolledSource {
     // Declared before the descriptor, so that it is dropped first. The flags are then restored after the last poll.
@@ -115,7 +115,7 @@ impl PolledSource {
     ) -> Poll<io::Result<()>> {
         let receiver = match &mut self.receiver {
             Some(receiver) => receiver,
-            // Unchecked, because a socket works as well: only read(2) is called.
+            // The type of the descriptor is not checked, because a socket works as well: only read(2) is called.
             none => {
                 none.insert(pipe::Receiver::from_owned_fd_unchecked(self.descriptor.try_clone()?)?)
             }
@@ -124,8 +124,8 @@ impl PolledSource {
     }
 }
 
-/// Pipe or socket, registered with the reactor at the first write that must wait. Most sinks never have to wait. A socket that is
-/// registered wakes the reactor whenever the client has read something.
+/// Pipe or socket for output. The first write that has to wait registers it with the reactor. Most outputs never have to wait, and a
+/// registered socket would wake the reactor whenever the client reads.
 #[derive(Debug)]
 pub(super) struct PolledSink {
     // Declared before the descriptor, so that it is dropped first. The flags are then restored after the last poll.
@@ -146,7 +146,7 @@ impl PolledSink {
         let sender = match &mut self.sender {
             Some(sender) => sender,
             none => match self.descriptor.write(bytes) {
-                // Unchecked, because a socket works as well: only write(2) is called.
+                // The type of the descriptor is not checked, because a socket works as well: only write(2) is called.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => none
                     .insert(pipe::Sender::from_owned_fd_unchecked(self.descriptor.try_clone()?)?),
                 done => return Poll::Ready(done),

@@ -18,7 +18,7 @@ use crate::{
     transport::{runtime::block_on, stream},
 };
 
-/// Serves on a new runtime, and blocks until the client has left. The runtime is single-threaded, because a stdio server has one client.
+/// Serves on a new runtime, and blocks until the client disconnects. The runtime is single-threaded, because a stdio server has one client.
 ///
 /// # Errors
 /// Fails if `setup` fails, or if reading or writing fails.
@@ -27,7 +27,8 @@ pub(crate) fn run(server: Server) -> Result<(), ServeError> {
     block_on(runtime, pin!(serve(server, true)))
 }
 
-/// Serves one client on the caller's runtime. `owns_process` says that the process runs only this server and may be ended.
+/// Serves one client on the caller's runtime. Set `owns_process` if the process runs only this server, so that a watchdog may end the
+/// process.
 ///
 /// # Errors
 /// Fails if `setup` fails, or if reading or writing fails.
@@ -52,7 +53,7 @@ pub(crate) async fn serve(server: Server, owns_process: bool) -> Result<(), Serv
     Ok(served?)
 }
 
-/// Tells a person at a terminal, who expects something to happen, how to use the program.
+/// Prints a usage hint for a person who has started the program in a terminal.
 fn hint(identity: &Identity) {
     let program = std::env::args().next().unwrap_or_else(|| identity.name.clone());
     // If stderr is closed, the hint has no reader, so an error does not matter.
@@ -67,18 +68,18 @@ fn hint(identity: &Identity) {
     );
 }
 
-/// Returns a function that is ready each time the process receives SIGTERM.
+/// Returns a poll function that is ready each time the process receives SIGTERM.
 #[cfg(unix)]
 fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
     use tokio::signal::unix::{SignalKind, signal};
 
-    // If there is no handler, the signal ends the process at once, without a grace period.
+    // If the handler cannot be installed, the signal ends the process at once, without a grace period.
     let mut signals = signal(SignalKind::terminate()).ok();
     let mut alarm = None;
     move |cx| {
         let Some(signals) = &mut signals else { return Poll::Pending };
         let alarm = alarm.get_or_insert_with(|| Alarm::new(cx.waker().clone()));
-        // The alarm gets this task before it is checked, so a signal after the check wakes the task.
+        // The alarm follows this task before it is checked, so a signal that arrives after the check wakes the task.
         alarm.follow(cx.waker());
         if !alarm.take() {
             return Poll::Pending;

@@ -19,7 +19,7 @@ use super::polled::{PolledSink, PolledSource, Stream};
 const PIPE_BUF: usize =
     if cfg!(any(target_os = "linux", target_os = "android")) { 4096 } else { 512 };
 
-/// Byte stream from the client, made by [`StdioGuard::install`](super::StdioGuard::install).
+/// Byte stream from the client, returned by [`StdioGuard::install`](super::StdioGuard::install).
 #[derive(Debug)]
 pub struct StdioInput {
     source: InputSource,
@@ -48,7 +48,7 @@ impl StdioInput {
         StdioInput { source: InputSource::Blocking(BlockingReader::new(file)), terminal }
     }
 
-    /// Returns another descriptor of the stream, if the stream is polled.
+    /// Duplicates the descriptor of the stream, if the stream is polled.
     #[cfg(unix)]
     pub(super) fn try_clone_polled(&self) -> Option<OwnedFd> {
         match &self.source {
@@ -57,7 +57,7 @@ impl StdioInput {
         }
     }
 
-    /// Whether stdin is a terminal. If so, a person started the program by hand, and should be told what it is.
+    /// Whether stdin is a terminal. If so, a person has started the program by hand, and needs a usage hint.
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
@@ -77,11 +77,11 @@ impl AsyncRead for StdioInput {
     }
 }
 
-/// Byte stream to the client, made by [`StdioGuard::install`](super::StdioGuard::install).
+/// Byte stream to the client, returned by [`StdioGuard::install`](super::StdioGuard::install).
 ///
-/// Write whole lines at a time. If stderr goes to the same pipe, a write that ends with a newline is then never interrupted within a line.
-/// This holds for lines up to the size of an atomic write to a pipe (4 KiB on Linux, at least 512 bytes elsewhere). After a flush, all
-/// written bytes have left the process. After a shutdown, the client sees the end of the stream.
+/// Write whole lines at a time. If stderr shares the pipe, other output then never appears inside of a line. This holds for lines up to the
+/// size of an atomic write to a pipe (4 KiB on Linux, at least 512 bytes elsewhere). After a flush, all written bytes have left the
+/// process. After a shutdown, the client sees the end of the stream.
 #[derive(Debug)]
 pub struct StdioOutput {
     sink: OutputSink,

@@ -1,7 +1,7 @@
-//! Thread that ends the process if a handler blocks the reactor, so that the server cannot end by itself.
+//! Thread that ends the process if a handler blocks the reactor and thereby keeps the server from ending.
 //!
-//! `run` promises that the server ends five seconds after the client has closed stdin or sent SIGTERM, or at a second SIGTERM. The same
-//! thread reads stdin and runs handlers. A handler that computes for long keeps this thread from noticing these events.
+//! `run` promises that the server ends five seconds after the client has closed stdin or sent SIGTERM, or at a second SIGTERM. The reactor
+//! thread reads stdin, but also runs handlers. While a handler computes, this thread does not notice these events.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -27,31 +27,31 @@ use super::guard::{
 };
 use crate::{catalog::Catalog, dispatch::ReactorActivity};
 
-/// Time between two checks whether the same poll is still running. It is long for a poll, but short for a user who waits for the process to
-/// end.
+/// Time between two checks whether the same poll is still running. A poll should take far less time, and a user who waits for the process
+/// to end hardly notices the delay.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Arranges that a watchdog thread for the reactor of the current thread starts before the first call.
+/// Registers a watchdog for the reactor of the current thread. The thread of the watchdog starts before the first call.
 pub(super) fn arm(catalog: Arc<Catalog>, grace: Duration, stdin: Option<OwnedFd>) {
     let activity = ReactorActivity::of_this_thread();
     activity.before_first_call(move || {
         let watch = move || {
-            // If there is no thread or no runtime, the server runs without a watchdog.
+            // If the thread or its runtime cannot be created, the server runs without a watchdog.
             let _ = watch(activity, &catalog, grace, stdin);
         };
         let _ = thread::Builder::new().name("mcp-watchdog".to_owned()).spawn(watch);
     });
 }
 
-/// Waits until the server has been told to end. Ends the process with exit code 1 if a handler still blocks the reactor after the grace
-/// period.
+/// Waits until the client closes stdin or the process receives SIGTERM. Then ends the process with exit code 1 if a handler still blocks
+/// the reactor after the grace period.
 fn watch(
     activity: &ReactorActivity,
     catalog: &Catalog,
     grace: Duration,
     stdin: Option<OwnedFd>,
 ) -> io::Result<()> {
-    // The watchdog needs a reactor of its own, because the other reactor does not see signals while a handler blocks it.
+    // The watchdog needs a reactor of its own, because the server's reactor does not see signals while a handler blocks it.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut terminated = signal(SignalKind::terminate())?;
@@ -81,7 +81,7 @@ fn watch(
             sleep(LOOK).await;
             if let Some(held) = before.filter(|poll| activity.current() == Some(*poll)) {
                 let problem = held.problem(&catalog.snapshot());
-                // If stderr is closed, the exit code still tells of the failure.
+                // If stderr is closed, the exit code still reports the failure.
                 let _ = writeln!(io::stderr(), "error: {problem}");
                 restore();
                 process::exit(1);
@@ -94,8 +94,8 @@ fn poll_signal(signal: &mut Signal, cx: &mut Context<'_>) -> bool {
     matches!(signal.poll_recv(cx), Poll::Ready(Some(())))
 }
 
-/// Returns a receiver that is ready when the other end of stdin is closed. The wait consumes no input, and input does not end it. It needs
-/// a thread, because tokio can wait for a hangup only together with input.
+/// Returns a receiver that is ready when the client closes its end of stdin. Waiting consumes no input, and input does not end the wait. A
+/// thread waits, because tokio can wait for a hangup only together with input.
 fn hangup(stdin: OwnedFd) -> oneshot::Receiver<()> {
     let (tell, told) = oneshot::channel();
     let wait = move || {
@@ -103,7 +103,7 @@ fn hangup(stdin: OwnedFd) -> oneshot::Receiver<()> {
         let _ = wait(&stdin, Readiness::Hangup);
         let _ = tell.send(());
     };
-    // Without the thread the sender is dropped, and the receiver gets an error.
+    // If the thread cannot be started, the sender is dropped, and the receiver gets an error.
     let _ = thread::Builder::new().name("mcp-stdin-end".to_owned()).spawn(wait);
     told
 }

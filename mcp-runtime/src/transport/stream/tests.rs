@@ -1,4 +1,4 @@
-//! Tests of the end of a connection, and of the number of unread answers that it keeps. They run on tokio's paused clock.
+//! Tests for the end of a connection, and for the limit on its unread responses. They use tokio's paused clock.
 
 use std::{
     cell::Cell,
@@ -57,7 +57,7 @@ fn never(_: &mut TaskContext<'_>) -> Poll<()> {
     Poll::Pending
 }
 
-/// A `stop` that is ready after each of these times, counted from now.
+/// Returns a `stop` that is ready after each of these times, measured from the call of this function.
 fn after(times: &[Duration]) -> impl FnMut(&mut TaskContext<'_>) -> Poll<()> {
     let mut sleeps: Vec<_> = times.iter().rev().map(|time| Box::pin(sleep(*time))).collect();
     move |cx| match sleeps.last_mut().map(|sleep| sleep.as_mut().poll(cx)) {
@@ -69,8 +69,8 @@ fn after(times: &[Duration]) -> impl FnMut(&mut TaskContext<'_>) -> Poll<()> {
     }
 }
 
-/// Sends `lines`, and closes the client's writing side if `closes`. Returns the ids that were answered, and the time until the server
-/// ended.
+/// Sends `lines`, and then closes the client's writing side if `closes` is true. Returns the ids of the responses, and the time until the
+/// server ended.
 async fn run(
     lines: &str,
     closes: bool,
@@ -133,7 +133,7 @@ async fn a_message_that_a_stop_interrupts_is_not_answered() {
     check(run("{\"jsonrpc\":", false, after(&[SECOND])).await, &[], SECOND);
 }
 
-/// A client that has closed its side, and neither reads nor leaves.
+/// The client closes its writing side and keeps the connection open, but does not read.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_read_does_not_hold_the_connection() {
     let peer = peer().await;
@@ -147,7 +147,7 @@ async fn a_client_that_does_not_read_does_not_hold_the_connection() {
     assert_eq!(since.elapsed().as_secs(), GRACE.as_secs());
 }
 
-/// An output whose shutdown never ends, like that of a blocked thread.
+/// The shutdown of the output never completes, as when a thread is blocked in a write.
 #[tokio::test(start_paused = true)]
 async fn an_output_that_cannot_be_closed_does_not_hold_the_connection() {
     struct Stuck;

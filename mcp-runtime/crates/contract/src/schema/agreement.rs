@@ -24,7 +24,7 @@ fn leaf() -> impl Strategy<Value = Value> {
             with(json!({ "type": name }), [(least_is, least), ("maximum", most)])
         },
     );
-    // Numbers so large that not every whole number has its own floating-point number.
+    // Numbers so large that several integers share the nearest floating-point number.
     let large = (
         select(vec![json!(1e300), json!(-1e300), json!(1e38), json!(1e19)]),
         select(vec!["const", "minimum", "exclusiveMinimum", "exclusiveMaximum"]),
@@ -137,7 +137,7 @@ fn places(schema: &Value, at: &str, to: &mut Vec<String>) {
     }
 }
 
-/// Generates two schemas that differ in one place, in one of the ways in which authors change a type.
+/// Generates two schemas that differ in one place. The difference is one of the changes that authors typically make to a type.
 fn pair() -> impl Strategy<Value = (Value, Value)> {
     (schema(), schema(), any::<prop::sample::Index>(), 0..8u8).prop_map(|(old, other, at, how)| {
         let mut all = Vec::new();
@@ -255,7 +255,7 @@ fn sample(schema: &Value, root: &Value, next: &dyn Fn(usize) -> usize, depth: u8
     }
 }
 
-/// Returns those samples that the schema accepts.
+/// Returns sample values that the schema accepts.
 fn values(schema: &Value, seed: u64) -> Vec<Value> {
     let state = Cell::new(seed | 1);
     let next = |most: usize| {

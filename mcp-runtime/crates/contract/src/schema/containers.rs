@@ -25,8 +25,8 @@ fn place(schema: &JsonObject, index: usize) -> Option<&Value> {
 
 /// Members that objects of a set may have in addition to the declared ones.
 enum OtherMembers<'a> {
-    /// No other members, because the schema excludes them or does not mention them. If `open` is set, the schema does not mention them, and
-    /// the sender is assumed to send only declared members.
+    /// No other members. If `open` is false, the schema excludes them. If `open` is true, the schema does not mention other members, and
+    /// the sender is assumed to send only declared ones.
     None { open: bool },
     /// Members of any name, each accepted by all of these schemas.
     Any(Vec<&'a Value>),
@@ -123,8 +123,8 @@ impl<'a> Inclusion<'a> {
                 self.undecided("it has `patternProperties`");
             }
         }
-        // Senders are assumed to send only declared members. This is reported anyway: if a server that accepted undeclared members rejects
-        // them now, calls may fail.
+        // Senders are assumed to send only declared members. A newly closed object is reported anyway: calls may fail if a server that
+        // accepted undeclared members rejects them now.
         if matches!(others, OtherMembers::None { open: true })
             && wide.get("additionalProperties") == Some(&Value::Bool(false))
         {
@@ -188,7 +188,7 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// Compares members that are declared by a pattern. Such members are only compatible with the same pattern.
+    /// Compares members that are declared by a pattern. A pattern is compatible only with an equal pattern.
     fn pattern_properties(&mut self, set: &ValueSet<'a>, wide: &'a JsonObject) {
         let said = wide.get("patternProperties");
         let same = said.is_some_and(|said| {

@@ -40,7 +40,7 @@ pub(crate) struct SchemaFinding {
     pub(crate) remedy: Remedy,
 }
 
-/// Step into a value.
+/// Step of a path into a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PathStep {
     Member(String),
@@ -54,12 +54,12 @@ pub(crate) enum PathStep {
     Definition(String),
 }
 
-/// Path to a place in a value: `trip.stops[].name`.
+/// Path to a part of a value: `trip.stops[].name`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ValuePath(pub(super) Vec<PathStep>);
 
 impl ValuePath {
-    /// Returns the argument that contains the place.
+    /// Returns the argument that contains the part.
     pub(crate) fn argument(&self) -> Option<&str> {
         match self.0.first() {
             Some(PathStep::Member(name)) => Some(name),
@@ -67,7 +67,7 @@ impl ValuePath {
         }
     }
 
-    /// Whether the place is an argument as a whole, not a part of an argument.
+    /// Whether the path leads to a whole argument, and not to a part of an argument.
     pub(crate) fn is_argument(&self) -> bool {
         self.0.len() == 1
     }
@@ -100,7 +100,7 @@ impl fmt::Display for ValuePath {
     }
 }
 
-/// Reason why not all values of the narrower schema are values of the wider one.
+/// Reason why the wider schema does not accept all values of the narrower schema.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Mismatch {
     Types {
@@ -160,7 +160,7 @@ impl Mismatch {
             }
         };
         match self {
-            // An `Option` is a type and `null`.
+            // The schema of an `Option` is a type and `null`.
             Self::Types { narrow: TypeSet::NULL, wide } if forward => {
                 format!("may not be null any more, only {wide}")
             }

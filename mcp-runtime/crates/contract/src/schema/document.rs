@@ -1,4 +1,5 @@
-//! Schema as a document: looks up definitions, validates single values, and compares schemas as written, apart from annotations.
+//! Schema documents: lookup of definitions, validation of single values, and comparison of the text of two schemas without their
+//! annotations.
 
 use std::cell::Cell;
 
@@ -7,11 +8,11 @@ use serde_json::Value;
 use super::value::{JsonNumber, TypeSet, are_equal};
 use crate::{JsonObject, percent};
 
-/// Depth limit, larger than the depth of any schema that a server publishes. It stops the evaluation of a schema that refers only to
+/// Depth limit, larger than the depth of any schema that a server publishes. The limit stops the evaluation of a schema that refers only to
 /// itself.
 const DEEPEST: u8 = 64;
 
-/// Limit on steps. A schema may refer to itself twice, which doubles the work at each level.
+/// Maximum number of steps. A schema may refer to itself twice, which doubles the work at each level.
 const MOST_STEPS: u32 = 20_000;
 
 #[derive(Clone, Copy)]
@@ -34,7 +35,7 @@ impl<'a> SchemaDocument<'a> {
         ["$defs", "definitions"].map(|keyword| self.root.get(keyword))
     }
 
-    /// Whether the value is valid. Returns `None` if this cannot be decided.
+    /// Whether the value is valid for the schema. Returns `None` if the validity cannot be decided.
     pub(super) fn accepts(self, schema: &Value, value: &Value) -> Option<bool> {
         self.judge(schema, value, (&Cell::new(MOST_STEPS), 0))
     }
@@ -192,7 +193,7 @@ fn count(keyword: &str, count: usize, said: &Value) -> Option<bool> {
     Some(if keyword.starts_with("min") { ordering.is_ge() } else { ordering.is_le() })
 }
 
-/// Keywords for people and models.
+/// Keywords that inform people and models, and do not affect the accepted values.
 pub(super) static ANNOTATIONS: [&str; 7] =
     ["title", "description", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
 
@@ -229,7 +230,7 @@ static SCHEMAS: [&str; 11] = [
     "unevaluatedProperties",
 ];
 
-/// Whether two schemas are written the same, apart from annotations. Such schemas mean the same, even if they contain keywords that the
+/// Whether two schemas are equal as written, apart from annotations. Such schemas mean the same, even if they contain keywords that the
 /// comparison does not know.
 pub(super) fn are_equally_written(a: &Value, b: &Value) -> bool {
     let (Value::Object(a), Value::Object(b)) = (a, b) else { return a == b };
@@ -240,7 +241,7 @@ pub(super) fn are_equally_written(a: &Value, b: &Value) -> bool {
             .all(|(keyword, a)| b.get(keyword).is_some_and(|b| have_equal_meaning(keyword, a, b)))
 }
 
-/// Whether two values of a keyword are the same, apart from annotations.
+/// Whether two values of a keyword are equal, apart from annotations.
 pub(super) fn have_equal_meaning(keyword: &str, a: &Value, b: &Value) -> bool {
     match (keyword, a, b) {
         (

@@ -17,7 +17,7 @@ use crate::{JsonObject, change::ChangeClass, collect::collect_by_insert, suggest
 /// Keyword that marks an argument whose value clients repeat in an HTTP header (page `server/tools` of the specification).
 const HEADER: &str = "x-mcp-header";
 
-/// Returns all differences, breaking ones first, and then by their path in the schema.
+/// Returns all differences. Breaking differences come first, and differences of one class are sorted by path.
 pub(crate) fn compare(usage: SchemaUse, old: &Value, new: &Value) -> Vec<SchemaFinding> {
     if old == new {
         return Vec::new();
@@ -128,7 +128,7 @@ fn take_renamed(judged: &mut Vec<JudgedMismatch>) -> Vec<SchemaFinding> {
         let alike = nearest(name, new.iter().filter_map(|found| found.path.name()));
         let other = match (alike, new.as_slice()) {
             (Some(name), _) => new.iter().find(|found| found.path.name() == Some(name)),
-            // If one member is gone and one is new, it is enough that both have the same type.
+            // If one member is gone and one member is new, the same type is enough evidence.
             (None, [one])
                 if went == 1
                     && schema.is_some_and(|schema| have_equal_types(schema, &one.mismatch)) =>
@@ -219,7 +219,7 @@ impl AnnotationWalk<'_> {
         if was == is {
             return;
         }
-        // A default is of no use for an argument that is required now. The finding that the argument became required is enough.
+        // An argument that is required now needs no default. The finding that the argument became required is enough.
         let is_required = self.to.iter().any(|finding| {
             finding.class == ChangeClass::Breaking
                 && finding.path == self.path
@@ -330,7 +330,7 @@ pub(crate) fn describe_change(
     }
 }
 
-/// Maximum number of references and choices that are followed on the way to one member.
+/// Maximum number of references and choices that are followed to find one member.
 const MOST_REFERENCES: u8 = 16;
 
 /// Returns a key that is equal for two differences if both are the same change of the same type, used in two places. The key holds the type
@@ -358,7 +358,7 @@ pub(crate) fn type_key(
     Some(key(both(outer)?, rest))
 }
 
-/// Whether the schema is of a type that an author has made: an object, a list of values, or a choice.
+/// Whether the schema describes a type of an author: an object, a list of values, or a choice.
 fn is_type(schema: &Value) -> bool {
     ["properties", "enum", "oneOf", "anyOf"].iter().any(|keyword| schema.get(keyword).is_some())
 }

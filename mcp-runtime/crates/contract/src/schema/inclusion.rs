@@ -16,13 +16,13 @@ use super::{
 };
 use crate::JsonObject;
 
-/// Limit on steps. It is enough for schemas a hundred times as large as those that clients read.
+/// Maximum number of steps, enough for schemas a hundred times as large as the schemas that clients read.
 const MOST_STEPS: u32 = 50_000;
 
-/// Depth limit, because the stack is finite. Schemas that people write are less deep.
+/// Depth limit, which protects the stack. Schemas that people write are less deep.
 const MOST_OPEN: usize = 96;
 
-/// Depth to which two objects are compared to find that they have no value in common.
+/// Maximum depth of the check that two objects have no value in common.
 const DISJOINT_DEPTH: u8 = 3;
 
 /// Returns the reasons why `wide` is not shown to accept everything that `narrow` accepts. The list is empty if this is shown.
@@ -47,7 +47,7 @@ pub(super) struct Inclusion<'a> {
     /// Whether a reference means the same on both sides.
     same_definitions: bool,
     path: ValuePath,
-    /// Statements whose proof is in progress, each with its depth in the value.
+    /// Statements whose proof is in progress, each with its depth inside the value.
     open: Vec<(SetKey, usize, usize)>,
     steps: u32,
     mismatches: Vec<(ValuePath, Mismatch)>,
@@ -55,7 +55,7 @@ pub(super) struct Inclusion<'a> {
 
 impl<'a> Inclusion<'a> {
     pub(super) fn mismatch(&mut self, mismatch: Mismatch) {
-        // The sets of a choice often have the same mismatch.
+        // The branches of a choice often have similar mismatches, which are merged.
         let path = self.path.clone();
         for (at, found) in &mut self.mismatches {
             match (found, &mismatch) {
@@ -77,7 +77,7 @@ impl<'a> Inclusion<'a> {
         self.mismatch(Mismatch::Undecided(why.into()));
     }
 
-    /// Runs `show` for the part of the value that `step` leads to.
+    /// Calls `show` for the part of the value that `step` leads to.
     pub(super) fn inside(&mut self, step: PathStep, show: impl FnOnce(&mut Self)) {
         self.path.0.push(step);
         show(self);
@@ -184,7 +184,7 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// Compares keyword by keyword. All values of the set must be of one kind. The set must not be a list of values or have a choice left.
+    /// Compares keyword by keyword. All values of the set must be of one kind. The caller has already handled lists of values and choices.
     fn keywords(&mut self, set: &ValueSet<'a>, wide: &'a JsonObject) {
         if let Some(reference) = wide.get("$ref") {
             match reference.as_str().and_then(|reference| self.wide_in.resolve(reference)) {
@@ -226,7 +226,7 @@ impl<'a> Inclusion<'a> {
         self.unknown_keywords(set, wide);
     }
 
-    /// Checks that one branch accepts the whole set.
+    /// Checks that at least one branch accepts the whole set. If `only_one` is set, no other branch may accept a value of the set.
     fn alternatives(&mut self, set: &ValueSet<'a>, branches: &'a [Value], only_one: bool) {
         let mut twice = false;
         for (at, branch) in branches.iter().enumerate() {

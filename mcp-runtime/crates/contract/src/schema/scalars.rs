@@ -10,7 +10,7 @@ use super::{
 };
 use crate::JsonObject;
 
-/// Ranges of schemars' integer formats. In a published schema, only the format tells the range.
+/// Ranges of schemars' integer formats. A published schema may express the range only through the format.
 static WIDTHS: [(&str, i128, i128); 8] = [
     ("int8", i8::MIN as i128, i8::MAX as i128),
     ("int16", i16::MIN as i128, i16::MAX as i128),
@@ -168,7 +168,7 @@ fn bound_of(set: &ValueSet<'_>, end: BoundEnd) -> Option<(JsonNumber, bool)> {
     })
 }
 
-/// Whether a bound of the narrower side is within a bound of the wider side.
+/// Whether a bound of the narrower side is at least as tight as a bound of the wider side.
 fn reaches(
     narrow: Option<(JsonNumber, bool)>,
     wide: (JsonNumber, bool),

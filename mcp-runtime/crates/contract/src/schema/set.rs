@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{document::SchemaDocument, value::TypeSet};
 use crate::JsonObject;
 
-/// One of the schemas of a set, and whether a branch of its `anyOf` and of its `oneOf` has been chosen already.
+/// Schema of a set, and whether a branch of the schema's `anyOf` and of its `oneOf` has been chosen already.
 #[derive(Clone, Copy)]
 pub(super) struct SetPart<'a> {
     pub(super) schema: &'a JsonObject,
@@ -17,7 +17,7 @@ pub(super) struct SetPart<'a> {
     one_chosen: bool,
 }
 
-/// Set of the values of these types that all parts accept.
+/// Set of the values that have one of these types and that all parts accept.
 #[derive(Clone)]
 pub(super) struct ValueSet<'a> {
     pub(super) parts: Vec<SetPart<'a>>,
@@ -52,7 +52,7 @@ impl<'a> ValueSet<'a> {
         }
     }
 
-    /// Returns the schema if it is a single one, as it stands in the document.
+    /// Returns the schema, as it stands in the document, if the set is exactly the values of one schema.
     pub(super) fn single(&self) -> Option<&'a Value> {
         match self.parts.as_slice() {
             [SetPart { written, any_chosen: false, one_chosen: false, .. }]
@@ -93,7 +93,7 @@ impl<'a> ValueSet<'a> {
         Some(self).filter(|set| !set.is_empty && !set.types.is_empty())
     }
 
-    /// Divides the set by its first choice that has not been made. Returns `None` if there is no such choice.
+    /// Divides the set by the first `anyOf` or `oneOf` of which no branch has been chosen yet. Returns `None` if there is none.
     pub(super) fn choices(&self) -> Option<Vec<Self>> {
         for (at, part) in self.parts.iter().enumerate() {
             for (keyword, chosen) in [("anyOf", part.any_chosen), ("oneOf", part.one_chosen)] {

@@ -22,7 +22,7 @@ fn told(usage: SchemaUse, old: &Value, new: &Value) -> Vec<String> {
     findings.into_iter().map(one).collect()
 }
 
-/// Checks the findings from the old schema to the new one, for arguments and for a result.
+/// Checks the findings for a change from the old schema to the new one, for arguments and for a result.
 #[track_caller]
 fn check(old: Value, new: Value, argument: &[&str], result: &[&str]) {
     assert_eq!(told(SchemaUse::Arguments, &old, &new), argument, "as arguments");
@@ -456,7 +456,7 @@ fn choices() {
         any(json!([{"type": "string"}, {"type": "integer"}])),
         any(json!([{"type": "integer"}, {"type": "string"}, {"type": "integer", "minimum": 3}])),
     );
-    // Variants are told apart by their tags.
+    // Tags distinguish the variants.
     let variant = |tag: &str, of: &str| {
         closed(json!({"kind": {"const": tag}, "value": {"type": of}}), &["kind", "value"])
     };
@@ -469,7 +469,7 @@ fn choices() {
             " value: was integer, is number",
         );
     }
-    // By default serde tags a variant like this.
+    // serde's default is an external tag: the name of the only member.
     let tagged = |tag: &str| closed(json!({tag: {"type": "string"}}), &[tag]);
     let old = json!({"oneOf": [tagged("a"), tagged("b")]});
     let new = json!({"oneOf": [tagged("a"), tagged("b"), tagged("c")]});

@@ -1,4 +1,4 @@
-//! JSON values as JSON Schema sees them: their types, their numbers, and when two are equal.
+//! JSON values under the rules of JSON Schema: types, numbers and equality.
 
 use std::{cmp::Ordering, fmt};
 
@@ -164,7 +164,7 @@ impl JsonNumber {
     pub(super) fn cmp(self, other: Self) -> Ordering {
         match (self.as_whole(), other.as_whole()) {
             (Some(a), Some(b)) => a.cmp(&b),
-            // Fractions are exact enough: digits are lost only in numbers that are far larger.
+            // A floating-point number is exact enough for a fraction. Digits are lost only in numbers that are far larger.
             _ => self.as_float().total_cmp(&other.as_float()),
         }
     }
@@ -251,7 +251,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-        /// Whole numbers are multiples of one, and no others are.
+        /// Whole numbers are multiples of one, and other numbers are not.
         #[test]
         fn exactly_the_whole_numbers_are_multiples_of_one(number in numbers()) {
             let found = JsonNumber::of(&number).and_then(|number| number.is_multiple_of(JsonNumber::Whole(1)));

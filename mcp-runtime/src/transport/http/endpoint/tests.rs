@@ -4,7 +4,7 @@ use crate::{
     server::Identity,
 };
 
-/// Makes an endpoint without a free session. Each tenant holds the number of sessions in `held`.
+/// Creates an endpoint whose sessions are all taken. `held` has the number of sessions of each tenant.
 async fn full(held: &[usize]) -> (Arc<Endpoint>, Vec<Share>) {
     let server = builder(Identity::new("test", None, "1.0.0", "")).items(items(&[]));
     let server = server.limits(Limits::new().sessions(held.iter().sum())).build().unwrap();
@@ -24,7 +24,7 @@ async fn a_search_in_vain_is_remembered_unless_it_says_nothing_about_other_tenan
     for (held, owner, is_remembered) in [
         (&[1, 1, 1, 1][..], 4, true),
         (&[2, 2, 2, 2], 0, true),
-        // A newcomer may displace the sessions of the first tenant, which cannot displace its own.
+        // A new tenant may displace sessions of the first tenant, but the first tenant cannot displace its own.
         (&[3, 1, 1, 1, 1, 1], 0, false),
     ] {
         let (endpoint, _shares) = full(held).await;
