@@ -85,6 +85,7 @@
 //! | `axum` | `into_router`, for axum applications |
 //! | `auth` | access tokens for HTTP requests: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth`; the crate `mcp-runtime-authorization-server` issues them |
 //! | `state-key` | `.state_key(…)`: under protocol revision 2026-07-28, another instance or a restarted server can continue a call |
+//! | `contract` | `check --against` and `assert_contract!`, which compare the server with its lock file; for tests and CI |
 //! | `sqlite` | `SqliteStore`, which keeps tasks and logins in a file across restarts; compiles SQLite from its C source |
 //! | `inventory` | registration of items through the crate `inventory` instead of `linkme` (always the case on wasm) |
 

@@ -1,7 +1,5 @@
 //! Command line of every server. Without arguments the program serves a client. The commands try out and check the server.
 
-#[cfg(feature = "contract")]
-mod against;
 mod arguments;
 mod check;
 mod command;

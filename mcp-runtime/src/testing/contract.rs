@@ -16,6 +16,8 @@ const VARIABLE: &str = "MCP_LOCK";
 /// items that the server publishes now, like the command `check --against mcp.lock.json`. If a change breaks clients, the macro panics with
 /// the report of that command. To check only that the server can be built, use [`assert_builds!`](crate::testing::assert_builds).
 ///
+/// Needs the feature `contract`: `cargo add --dev mcp-runtime --features contract`.
+///
 /// ```standalone_crate
 /// use mcp_runtime::{prelude::*, testing::assert_contract};
 ///

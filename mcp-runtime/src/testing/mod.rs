@@ -49,7 +49,7 @@ pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 
 #[doc(inline)]
 pub use crate::__assert_builds as assert_builds;
-#[cfg(feature = "contract")]
+#[cfg(feature = "contract")] // cargo add --dev mcp-runtime --features contract
 #[doc(inline)]
 pub use crate::__assert_contract as assert_contract;
 pub use crate::protocol::Revision;

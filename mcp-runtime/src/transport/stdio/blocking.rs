@@ -250,7 +250,7 @@ fn wait_after(error: io::Error, file: &File, direction: Direction) -> io::Result
 
 #[cfg(unix)]
 fn wait(file: &File, direction: Direction) -> io::Result<()> {
-    use super::guard::descriptors::{Readiness, wait};
+    use super::descriptors::{Readiness, wait};
 
     wait(
         file,

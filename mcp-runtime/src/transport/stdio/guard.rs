@@ -5,9 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use super::streams::{StdioInput, StdioOutput};
 
-#[cfg(unix)]
-pub(super) mod descriptors;
-
 /// Changes that [`restore`] has to undo. `None` until a guard is installed.
 static INSTALLED: Mutex<Option<platform::Changed>> = Mutex::new(None);
 
@@ -70,7 +67,7 @@ mod platform {
     use std::os::fd::AsFd as _;
     use std::sync::{Arc, Weak};
 
-    use super::descriptors::{StandardStream, duplicate};
+    use super::super::descriptors::{StandardStream, duplicate};
     use super::{StdioInput, StdioOutput};
     use crate::transport::stdio::polled::{Descriptor, Stream};
 

@@ -10,6 +10,8 @@
 //! fail.
 
 mod blocking;
+#[cfg(unix)]
+mod descriptors;
 mod guard;
 #[cfg(unix)]
 mod polled;

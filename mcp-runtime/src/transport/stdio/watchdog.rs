@@ -21,9 +21,9 @@ use tokio::{
     time::sleep,
 };
 
-use super::guard::{
+use super::{
     descriptors::{Readiness, wait},
-    restore,
+    guard::restore,
 };
 use crate::{catalog::Catalog, dispatch::ReactorActivity};
 

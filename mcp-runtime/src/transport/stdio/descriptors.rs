@@ -10,7 +10,7 @@ use std::{
 
 /// Standard stream of the process, by its number.
 #[derive(Clone, Copy)]
-pub(in crate::transport::stdio) enum StandardStream {
+pub(super) enum StandardStream {
     Input = 0,
     Output = 1,
     Error = 2,
@@ -22,18 +22,18 @@ impl StandardStream {
     }
 
     /// Whether the process has a descriptor of this number.
-    pub(in crate::transport::stdio) fn is_open(self) -> bool {
+    pub(super) fn is_open(self) -> bool {
         // SAFETY: F_GETFD reads a flag of the descriptor and no memory. It fails for a number that is not open.
         unsafe { libc::fcntl(self.number(), libc::F_GETFD) != -1 }
     }
 
     /// Duplicates the stream; see [`duplicate`]. Fails if the stream is closed.
-    pub(in crate::transport::stdio) fn duplicate(self) -> io::Result<OwnedFd> {
+    pub(super) fn duplicate(self) -> io::Result<OwnedFd> {
         duplicate_number(self.number())
     }
 
     /// Points the stream to the file of another descriptor. Child processes inherit the stream.
-    pub(in crate::transport::stdio) fn redirect_to(self, other: impl AsFd) -> io::Result<()> {
+    pub(super) fn redirect_to(self, other: impl AsFd) -> io::Result<()> {
         let other = other.as_fd().as_raw_fd();
         // SAFETY: dup2 touches no memory. The standard streams belong to the process as a whole: no `OwnedFd` closes them, and all code
         // expects that their files may change.
@@ -42,7 +42,7 @@ impl StandardStream {
 }
 
 /// Duplicates a descriptor to a number above those of the standard streams. Child processes do not inherit the new descriptor.
-pub(in crate::transport::stdio) fn duplicate(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+pub(super) fn duplicate(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     duplicate_number(fd.as_raw_fd())
 }
 
@@ -55,15 +55,12 @@ fn duplicate_number(number: RawFd) -> io::Result<OwnedFd> {
 }
 
 /// Whether reads and writes return `WouldBlock` instead of waiting.
-pub(in crate::transport::stdio) fn is_nonblocking(fd: impl AsFd) -> io::Result<bool> {
+pub(super) fn is_nonblocking(fd: impl AsFd) -> io::Result<bool> {
     Ok(status_flags(fd.as_fd())? & libc::O_NONBLOCK != 0)
 }
 
 /// Sets whether reads and writes return `WouldBlock` instead of waiting, for all descriptors of the same open file description.
-pub(in crate::transport::stdio) fn set_nonblocking(
-    fd: impl AsFd,
-    nonblocking: bool,
-) -> io::Result<()> {
+pub(super) fn set_nonblocking(fd: impl AsFd, nonblocking: bool) -> io::Result<()> {
     let flags = status_flags(fd.as_fd())?;
     let flags = if nonblocking { flags | libc::O_NONBLOCK } else { flags & !libc::O_NONBLOCK };
     // SAFETY: F_SETFL touches no memory. The descriptor is open as long as it is borrowed.
@@ -77,7 +74,7 @@ fn status_flags(fd: BorrowedFd<'_>) -> io::Result<libc::c_int> {
 
 /// Event that [`wait`] waits for.
 #[derive(Clone, Copy)]
-pub(in crate::transport::stdio) enum Readiness {
+pub(super) enum Readiness {
     /// A read does not wait.
     Read,
     /// A write does not wait.
@@ -87,7 +84,7 @@ pub(in crate::transport::stdio) enum Readiness {
 }
 
 /// Blocks the thread until the descriptor is ready or has an error.
-pub(in crate::transport::stdio) fn wait(fd: impl AsFd, readiness: Readiness) -> io::Result<()> {
+pub(super) fn wait(fd: impl AsFd, readiness: Readiness) -> io::Result<()> {
     let events = match readiness {
         Readiness::Read => libc::POLLIN,
         Readiness::Write => libc::POLLOUT,

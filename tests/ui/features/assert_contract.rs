@@ -1,0 +1,4 @@
+// contract
+fn main() {
+    mcp_runtime::testing::assert_contract!(); // mistake
+}
