@@ -487,11 +487,11 @@ fn the_command_line_is_read() {
 
 #[cfg(not(feature = "contract"))]
 #[test]
-fn without_the_comparison_the_command_that_has_it_is_named() {
+fn without_the_comparison_the_error_has_the_command_that_compares() {
     let against = |strict| {
-        let options = Options { strict, against: Some("mcp.lock.json".into()) };
-        let run = Box::pin(run(crate::server!(crate = crate, items = crate::items![]), &options));
-        crate::testing::block_on(run).map(|_| ()).unwrap_err().text
+        let lock = std::path::Path::new("mcp.lock.json");
+        let builder = crate::server!(crate = crate, group = "none");
+        super::compare(builder, lock, strict).map(|_| ()).expect_err("no comparison").text
     };
     assert!(against(false).ends_with(
         "run `cargo run --features mcp-runtime/contract -- check --against mcp.lock.json`"
