@@ -1,4 +1,4 @@
-//! Books tables: `cargo run --example book`, and with `-- --http 127.0.0.1:8000` over HTTP.
+//! Books tables: `cargo run -p example-book`, and with `-- --http 127.0.0.1:8000` over HTTP.
 //!
 //! This example shows how a server asks the user. `book_table` asks with two forms, and the second form depends on the first.
 //! `wait_for_table` continues as a task if the client supports tasks, and asks when a table is free. `pay_deposit` sends the user to a

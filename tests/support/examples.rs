@@ -52,7 +52,7 @@ fn build() -> BTreeMap<String, PathBuf> {
     }
     let output = cargo
         // `--workspace` selects the features that `cargo test --workspace` built the crates with.
-        .args(["build", "--workspace", "--examples", "--message-format=json"])
+        .args(["build", "--workspace", "--examples", "--bins", "--message-format=json"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
         .output()
@@ -65,9 +65,15 @@ fn build() -> BTreeMap<String, PathBuf> {
         .collect()
 }
 
-/// The name and path in a `compiler-artifact` message, if the message is about an example.
+/// Returns the name and path in a `compiler-artifact` message, if the message is about an example. Most examples are packages of their own
+/// below `examples/`, so that each compiles only the dependencies that it needs.
 fn executable(message: &Value) -> Option<(String, PathBuf)> {
     let target = &message["target"];
-    target["kind"].as_array()?.iter().find(|kind| *kind == "example")?;
+    let kind = target["kind"].as_array()?.first()?;
+    let source = Path::new(target["src_path"].as_str()?);
+    let is_below_examples = source.ancestors().any(|folder| folder.ends_with("examples"));
+    if !(kind == "example" || kind == "bin" && is_below_examples) {
+        return None;
+    }
     Some((target["name"].as_str()?.into(), message["executable"].as_str()?.into()))
 }

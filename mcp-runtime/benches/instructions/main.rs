@@ -124,20 +124,13 @@ fn rig() -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args([
-            "build",
-            "--quiet",
-            "--release",
-            "-p",
-            "mcp-examples",
-            "--example",
-            "rig",
-            "--target-dir",
-        ])
+        .args(["build", "--quiet", "--release", "-p", "example-rig", "--target-dir"])
         .arg(target)
         .status()?;
     if !built.success() {
-        return Err("the example `rig`, which is in the repository, could not be built".into());
+        return Err(
+            "the package `example-rig`, which is in the repository, could not be built".into()
+        );
     }
-    Ok(target.join("release/examples/rig").with_extension(std::env::consts::EXE_EXTENSION))
+    Ok(target.join("release/rig").with_extension(std::env::consts::EXE_EXTENSION))
 }

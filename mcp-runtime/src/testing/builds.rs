@@ -6,7 +6,7 @@ use crate::builder::Builder;
 ///
 /// [`Builder::build`] finds problems that the compiler cannot see, such as two tools with the same name. This macro finds them in `cargo
 /// test`. To send requests to the server, use [`TestClient`](crate::testing::TestClient). To compare the server with its lock file, use
-/// [`assert_contract!`](crate::testing::assert_contract).
+/// `assert_contract!` (feature `contract`).
 ///
 /// With a [`Builder`] as its argument, the macro checks the server of that builder:
 ///

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`TestClient`] | the results of requests |
 //! | [`assert_builds!`] | that the server can be built, without starting it |
-//! | [`assert_contract!`] | that the server still keeps the contract in its lock file |
+//! | `assert_contract!` (feature `contract`) | that the server still keeps the contract in its lock file |
 //!
 //! The client needs a tokio runtime, as in a `#[tokio::test]`. Add `tokio` (with the features `macros` and `rt`) and `serde_json` to your
 //! dev-dependencies. Build the server in a function, so that `main` and the tests use the same server.

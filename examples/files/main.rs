@@ -1,4 +1,4 @@
-//! Serves the files of some directories and no other files: `FILES_ROOTS=~/notes:~/project cargo run --example files`.
+//! Serves the files of some directories and no other files: `FILES_ROOTS=~/notes:~/project cargo run -p example-files`.
 //!
 //! Without the variable the only root is the working directory. A path begins with the name of its root: `notes/2026/may.md`. The operating
 //! system opens every path relative to its root. So neither `..` nor a symbolic link leads out of a root, even if the link changes between

@@ -1,6 +1,6 @@
 //! A memory that outlives the conversation: entities, observations about them, and relations between them.
 //!
-//! `cargo run --example memory` keeps the memory in `memory.db` in the working directory, or in the file that the environment variable
+//! `cargo run -p example-memory` keeps the memory in `memory.db` in the working directory, or in the file that the environment variable
 //! `MEMORY_DB` names. A change is on disk before the call is answered, so neither a crash nor a power cut loses it. Several servers may
 //! share the file.
 

@@ -1,4 +1,4 @@
-//! A notebook for each user, behind a login: `cargo run --example notes -- --http`, and give `http://127.0.0.1:8000/mcp` to a client.
+//! A notebook for each user, behind a login: `cargo run -p example-notes -- --http`, and give `http://127.0.0.1:8000/mcp` to a client.
 //!
 //! The server is its own authorization server: the client registers itself, and a page asks the user to log in. There are two users, `ada`
 //! and `bob`. Their passwords come from the environment (`NOTES_ADA`, `NOTES_BOB`) or are generated and printed. Over stdio there is no

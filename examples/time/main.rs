@@ -1,4 +1,4 @@
-//! Current time in any time zone, and conversion between zones: `cargo run --example time`.
+//! Current time in any time zone, and conversion between zones: `cargo run -p example-time`.
 
 use jiff::{
     Zoned,
