@@ -28,7 +28,7 @@ fn server() -> Builder {
     )
 }
 
-/// Runs the command line of the server. The pages have a listener of their own, on the loopback interface.
+/// Runs the command line of the server. The payment pages have a listener of their own, on the loopback interface.
 fn run() -> impl Termination {
     let server = server().setup(async |server: Handle| {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -40,7 +40,7 @@ fn run() -> impl Termination {
     server.run()
 }
 
-/// Serves an axum application that has the MCP server at `/mcp` and the pages beside it.
+/// Serves an axum application that has the MCP server at `/mcp` and the payment pages beside it.
 async fn serve(address: &str) -> Result<()> {
     let listener = TcpListener::bind(address).await?;
     let address = listener.local_addr()?;

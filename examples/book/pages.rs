@@ -43,7 +43,7 @@ async fn pay(
     }
 }
 
-/// Returns a page that browsers neither cache nor show inside a frame.
+/// Returns an HTML page that browsers neither cache nor show inside a frame.
 fn html(status: StatusCode, body: &str) -> Response {
     let policy = "default-src 'none'; form-action 'self'; frame-ancestors 'none'";
     let headers = [

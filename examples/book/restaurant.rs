@@ -18,7 +18,7 @@ use crate::forms::{Area, Visit};
 /// Area and number of seats of each table, the smallest first.
 const TABLES: [(Area, u8); 3] = [(Area::Window, 2), (Area::Garden, 4), (Area::Hall, 8)];
 
-/// Most guests of a small party. A larger party is a group and pays a deposit.
+/// Maximum number of guests in a small party. A larger party is a group and pays a deposit.
 pub(crate) const FEW: u8 = 4;
 
 /// Time for which a table is held while the user answers.
@@ -57,9 +57,9 @@ struct Entry {
     booking: Booking,
     /// End of the hold. `None` once the booking is confirmed.
     held_until: Option<Instant>,
-    /// Last part of the page's address.
+    /// Last segment of the URL of the payment page.
     page: String,
-    /// Secret in the form of the page.
+    /// Secret in the form on the payment page. A payment must contain it.
     token: String,
 }
 
@@ -73,7 +73,7 @@ struct Book {
 struct House {
     book: Mutex<Book>,
     server: Handle,
-    /// Base URL of the pages.
+    /// Base URL of the payment pages.
     address: String,
 }
 
@@ -100,7 +100,7 @@ impl Restaurant {
         self.book().hold(visit).ok_or_else(|| format!("There is no table on {visit}."))
     }
 
-    /// Waits for a table and holds it. A cancelled call drops this future, and then no longer waits for a table.
+    /// Waits for a table and holds it. If the call is cancelled, the server drops this future, which ends the wait.
     pub(crate) async fn wait(&self, visit: &Visit) -> Result<Booking> {
         possible(visit).map_err(Error::msg)?;
         let (offer, mut offered) = oneshot::channel();
@@ -146,21 +146,21 @@ impl Restaurant {
         booking.guest.is_some().then_some(booking)
     }
 
-    /// Returns the URL of the page on which the deposit is paid.
+    /// Returns the URL of the payment page of a booking.
     pub(crate) fn page_of(&self, id: &str) -> Option<String> {
         let page = self.book().entries.get(id)?.page.clone();
         Some(format!("{}/pay/{page}", self.0.address))
     }
 
-    /// Returns the booking that is paid on a page, and the token of the page's button.
+    /// Returns the booking that is paid on a page, and the token that the form on the page contains.
     pub(crate) fn bill(&self, page: &str) -> Option<(Booking, String)> {
         let book = self.book();
         let entry = book.entries.values().find(|entry| entry.page == page)?;
         Some((entry.booking.clone(), entry.token.clone()))
     }
 
-    /// Records the deposit if the token is that of the page's button. Notifies the subscribers of the booking and the clients that wait for
-    /// the page.
+    /// Records the deposit if the token is that of the form on the page. Notifies the subscribers of the booking, and the clients whose
+    /// users were sent to the page.
     pub(crate) fn pay(&self, page: &str, token: &str) -> bool {
         let mut book = self.book();
         let entry =
@@ -180,7 +180,8 @@ impl Book {
                 continue;
             }
             match self.hold(&visit) {
-                // If the call has ended just now, the table stays held until the hold expires, as without an answer.
+                // If the call has ended since the check above, the table stays held until the hold expires, as it does when the user does
+                // not answer.
                 Some(held) => drop(offer.send(held)),
                 None => self.waiting.push((visit, offer)),
             }

@@ -1,4 +1,4 @@
-//! Tools, the resource and the prompt, as clients see them.
+//! The tools, the resource and the prompt of the server.
 
 use mcp_runtime::{elicitation::Unanswered, prelude::*};
 
@@ -16,9 +16,9 @@ async fn book_table(ctx: &Context, restaurant: &Restaurant) -> Result<String> {
             Ok(visit) => visit,
             Err(why) => return unbooked(why),
         };
-        // The hold is a step of `once`, because the function runs again from the top when the next question is answered. The result "no
-        // table" is stored like a success. Otherwise a table that becomes free meanwhile would be booked for a user who has named another
-        // evening.
+        // The hold is a step of `once`, because the function runs again from the top when the user answers the next form. The result "no
+        // table" is stored like a success. Otherwise a table that becomes free in the meantime would be booked for a user who has named
+        // another evening.
         let hold = async || Ok::<_, Error>(restaurant.hold(&visit));
         match ctx.once(format!("hold-{attempt}"), hold).await? {
             Ok(held) => return settle(ctx, restaurant, held).await,
@@ -52,7 +52,7 @@ async fn settle(ctx: &Context, restaurant: &Restaurant, held: Booking) -> Result
         // The answer is ignored: a user who does not go to the page keeps the table and can pay later.
         let _ = ctx.elicit_url("deposit", "Pay the deposit for your table", page).await;
     }
-    // The booking is read again. An accepted page does not mean a paid deposit, but the user may have paid by now.
+    // The booking is read again, because the user may have paid by now. Agreeing to open the page does not mean that the deposit is paid.
     restaurant.booking(&held.id).map(|booking| booked(&booking)).ok_or_else(|| unknown(&held.id))
 }
 
@@ -91,7 +91,7 @@ async fn wait_for_table(
         if let Ok(Offer { take: true }) = offer {
             match restaurant.confirm(&held.id, guest.clone(), None) {
                 Ok(booking) => return Ok(booked(&booking)),
-                // The answer came too late. The question about the next table has a key of its own.
+                // The answer came too late, and the hold has expired. The form about the next table has a key of its own.
                 Err(_) => continue,
             }
         }
@@ -121,7 +121,7 @@ async fn pay_deposit(
         Unanswered::Declined | Unanswered::Cancelled => {
             Ok("The user has not paid; the table is still theirs.".to_owned())
         }
-        // Among these errors is the one that tells the client to send the user to the page before it calls again.
+        // One of these errors tells the client to send the user to the payment page before it calls again.
         other => Err(other.into()),
     }
 }

@@ -1,5 +1,5 @@
-//! Questions of a running call to its client. The code is the same whether the client answers while the call waits, or calls again with the
-//! answer.
+//! Requests of a running call to its client: elicitation, sampling and roots. The code is the same whether the client answers while the
+//! call waits, or calls again with the answer.
 
 use mcp_runtime::prelude::*;
 
@@ -179,7 +179,7 @@ async fn test_input_required_result_tampered_state(ctx: &Context) -> Result<Stri
     confirmed(ctx).await
 }
 
-/// Runs once, however many rounds the call has.
+/// A step that runs once, however many rounds the call has.
 async fn begin() -> Result<String> {
     Ok("state-ok".to_owned())
 }

@@ -1,7 +1,7 @@
 //! Every feature of the protocol in one server: `cargo run -p example-everything`.
 //!
 //! The server has the tools, resources and prompts that the official conformance suite expects, under the names that the suite uses. The
-//! suite checks every corner of the protocol, so you can look up here how each of them is written.
+//! suite tests every feature of the protocol, so you can look up here how each of them is written.
 
 mod asking;
 mod calls;

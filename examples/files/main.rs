@@ -18,9 +18,9 @@ use fast_glob::glob_match;
 use mcp_runtime::prelude::*;
 use similar::TextDiff;
 
-/// Most bytes that are read from one file at once.
+/// Maximum number of bytes that are read from a file.
 const LIMIT: usize = 1024 * 1024;
-/// Most results of a search.
+/// Maximum number of results of a search.
 const MOST: usize = 200;
 
 /// The directories that are served, by name.
@@ -85,7 +85,7 @@ impl Roots {
         content: &str,
     ) -> Result<String> {
         let mut file = self.open_file(path, OpenOptions::new().write(true).create(true))?;
-        // Opening does not truncate, because the path may name something other than a file.
+        // The file is truncated only now, after `open_file` has checked that it is a regular file.
         let written = file.set_len(0).and_then(|()| file.write_all(content.as_bytes()));
         written.map_err(|error| failed(path, error))?;
         Ok(format!("{} bytes written", content.len()))
@@ -256,12 +256,12 @@ impl Roots {
         Ok(names)
     }
 
-    /// Opens a regular file. The path may name something else by the time it is opened, so the open file is checked again. Opening does not
-    /// block, as it otherwise would on a pipe that has no other end yet.
+    /// Opens a regular file. Another file may have taken its place between the check of the path and the opening, so the open file is
+    /// checked again. Opening a pipe without another end would block, but the flag of `do_not_wait` prevents that.
     fn open_file(&self, path: &str, options: &mut OpenOptions) -> Result<File> {
         let no_file = || Error::msg(format!("`{path}` is not a file"));
         let (root, inside) = self.find(path)?;
-        // Merely opening a device can have an effect.
+        // This check comes first, because merely opening a device can have an effect.
         if root.metadata(inside).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(no_file());
         }
@@ -282,7 +282,7 @@ impl Roots {
         Ok(bytes)
     }
 
-    /// Returns the lines that contain `part`, as `path:line: text`. A file that is too large or is not UTF-8 has none.
+    /// Returns the lines that contain `part`, as `path:line: text`. Skips a file that is too large or is not UTF-8.
     fn lines_with(&self, part: &str, path: &str) -> Vec<String> {
         let text = self.bytes(path).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let text = text.unwrap_or_default();
@@ -299,7 +299,7 @@ fn do_not_wait(options: &mut OpenOptions) {
     options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
 }
 
-/// Other systems have no named pipes in directories.
+/// Does nothing, because other systems have no named pipes in directories.
 #[cfg(not(unix))]
 fn do_not_wait(_: &mut OpenOptions) {}
 

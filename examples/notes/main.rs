@@ -29,7 +29,7 @@ const SCHEMA: &str = "
         PRIMARY KEY (owner, id)
     ) STRICT, WITHOUT ROWID;";
 
-/// Most notes that one user may have.
+/// Maximum number of notes of one user.
 const MOST: i64 = 1000;
 
 /// A note.
@@ -157,7 +157,7 @@ fn users() -> Vec<(String, String)> {
     ["ada", "bob"].map(|name| (name.to_owned(), password(name))).into()
 }
 
-/// Compares two texts of the same length in a time that does not reveal where they differ.
+/// Compares two texts. If they have the same length, the time that this takes does not reveal where they differ.
 fn is_same(one: &str, other: &str) -> bool {
     let pairs = one.bytes().zip(other.bytes());
     one.len() == other.len() && pairs.fold(0, |all, (a, b)| all | (a ^ b)) == 0
@@ -187,7 +187,8 @@ fn main() -> Exit {
         authorization = authorization.issuer(url);
     }
     server!(title = "Notes", instructions = "The notebook of the user who has logged in.")
-        // Lists show the tools that change notes to every user. A client asks for the missing scope when it calls one of them.
+        // `list_beyond_scopes` shows the tools that change notes to every user. A client asks for the missing scope when it calls one of
+        // them.
         .auth(
             ProtectedResource::from(authorization)
                 .implies("notes:write", ["notes:read"])

@@ -1,5 +1,5 @@
-//! Server that the benchmarks measure, with three tools that do almost nothing. `TOOLS=N` in the environment adds `N` tools that are only
-//! listed. With `ISSUER=URL`, callers over HTTP need a token of that issuer.
+//! Server that the benchmarks measure, with three tools that do almost nothing. With `TOOLS=N` in the environment, there are `N` more
+//! tools, which are only listed. With `ISSUER=URL`, callers over HTTP need a token of that issuer.
 //!
 //! Nothing is tuned for the benchmarks: the figures in `BENCHMARKS.md` are those of a server with all default limits and checks.
 

@@ -1,4 +1,4 @@
-//! The example `quickstart` has one item of each kind, in at most 23 lines of code without words of the protocol.
+//! Checks that the example `quickstart` has one item of each kind, in at most 23 lines of code and without words of the protocol.
 
 const SOURCE: &str = include_str!("../quickstart.rs");
 

@@ -19,7 +19,7 @@ pub(crate) enum DocPart<'a> {
 pub(crate) fn read(attrs: &[Attribute]) -> Option<Doc<'_>> {
     let mut parts = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("doc")) {
-        // `#[doc(hidden)]` and similar attributes are lists without text.
+        // `#[doc(hidden)]` and similar attributes are lists without text, so they are skipped.
         let Meta::NameValue(pair) = &attr.meta else { continue };
         match &pair.value {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {

@@ -45,7 +45,7 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
     all
 }
 
-/// Advice in the error for an attribute of functions that is on a type.
+/// Advice for a function attribute such as `#[tool]` that was written on a type.
 const TYPE: &str = "remove it here, and write `#[data]` if clients send or receive this type";
 
 /// Returns an error that says where the attribute belongs, if the item is recognisably not a function.
@@ -183,8 +183,8 @@ fn path(expr: Expr) -> syn::Result<ExprPath> {
     }
 }
 
-/// Returns the expression, with the errors before it. The expression keeps its type, so that the code that uses it causes no further
-/// errors.
+/// Returns the expression in a block, with the errors before it. The block has the type of the expression, so that the code that uses it
+/// causes no further errors.
 fn in_expression(errors: Errors, expression: TokenStream) -> TokenStream {
     match errors.finish() {
         Ok(()) => expression,
@@ -239,7 +239,8 @@ pub(crate) fn prelude_derive(name: &'static str, tokens: TokenStream) -> TokenSt
     with_errors(stand_in.unwrap_or_default(), errors)
 }
 
-/// Returns an error message that names the attribute that derives the trait, and tells how to derive only this trait.
+/// Returns the error message for a derive of the prelude. It recommends the attribute that derives the trait, and tells how to derive the
+/// trait alone.
 fn prelude_message(name: &str, item: Option<&DeriveInput>) -> String {
     let attrs = item.into_iter().flat_map(|item| &item.attrs);
     let words = attrs.filter_map(|attr| Some(attr.path().segments.last()?.ident.to_string()));

@@ -115,7 +115,7 @@ use proc_macro::TokenStream;
 /// | `scopes("files:write")` | string literals | none | `scope` of the `WWW-Authenticate` header in a 403 response | scopes that a caller's access token must grant, all of them (feature `auth`) |
 /// | `auth(may_write)` | function, or closure without captures | none | none | `Policy` that decides which callers may use the tool, and with which arguments (feature `auth`) |
 /// | `asks(elicitation)` | any of `elicitation`, `sampling`, `roots` | what the parameters need | `requiredCapabilities` of the error | capabilities that the function needs of the client |
-/// | `single_use` | flag | off | none | accepts the answers to a round of questions only once (2026-07-28) |
+/// | `single_use` | flag | off | none | accepts the client's answers to elicitation, sampling and roots requests only once (2026-07-28) |
 /// | `task` | task | off | `execution.taskSupport`, in 2025-11-25 only | lets a call run as a task that its client follows (since 2025-11-25) |
 /// | `order = -1` | integer (`i32`) | 0 | position in the list | lower comes first; items of equal order are sorted by name |
 /// | `group = "admin"` | string literal | none | none | only servers that serve this group have the item |
@@ -140,22 +140,25 @@ use proc_macro::TokenStream;
 /// `read_only` excludes `destructive`, and `strict` excludes `lenient`. `timeout`, `task` and `single_use` need a function that is `async`
 /// or `blocking`.
 ///
-/// **`timeout`.** A tool that takes too long returns a result with `isError`. The time does not run while a user answers a question.
+/// **`timeout`.** A tool that takes too long returns a result with `isError`. The timeout is paused while the client answers an elicitation
+/// or sampling request.
 ///
-/// **`rate`.** After a pause, a caller may make 10 calls at once with `"10/s"`, or as many as `burst` sets. Further calls must be evenly
-/// spaced. A caller is the `Principal` if one is known, otherwise the session or the connection. Over HTTP without a session, a caller is
-/// the address that the request came from. Under protocol revision 2026-07-28, each round of a call that asks the client counts.
+/// **`rate`.** With `"10/s"`, a caller that has made no calls for a while may make 10 calls at once, or as many as `burst` sets. Further
+/// calls must be evenly spaced. A caller is the `Principal` if one is known, otherwise the session or the connection. Over HTTP without a
+/// session, a caller is the address that the request came from. Under protocol revision 2026-07-28, the client repeats a call to answer an
+/// elicitation or sampling request, and each repetition counts.
 ///
-/// **`concurrency`.** A call counts until it has been answered, and a task until it has ended. A `blocking` call counts until its function
-/// returns, even if its client no longer waits.
+/// **`concurrency`.** A call counts until the server has answered it, and a task until it has ended. A `blocking` call counts until its
+/// function returns, even if its client no longer waits.
 ///
 /// **`scopes`.** Over HTTP, a caller without the scopes gets a 403 response that names the scopes to request. Lists do not show the item to
 /// this caller.
 ///
-/// **`asks`.** A call of a client without these capabilities is rejected before the function runs. A parameter `Elicit`, `Sample` or
-/// `Roots` has the same effect.
+/// **`asks`.** If a client lacks one of these capabilities, its calls are rejected before the function runs. A parameter of type `Elicit`,
+/// `Sample` or `Roots` has the same effect.
 ///
-/// **`single_use`.** A client that sends the same round again is rejected. Each process checks this for itself.
+/// **`single_use`.** A request that sends the same `requestState` again is rejected. Each process of the server remembers only the states
+/// that it has received itself.
 ///
 /// **`task`.** The keys have these meanings:
 ///
@@ -177,9 +180,9 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Turns a function into a resource, or a template of many resources, that clients read by URI.
 ///
-/// The URI comes first. It is a string literal. Its variables (RFC 6570) are parameters of the same name, parsed with `FromStr`. A URI
-/// whose text does not parse does not match. All other parameters are values of the server. For a function that the model calls, use
-/// [`macro@tool`].
+/// The first argument of the attribute is the URI, a string literal. Each variable in it (RFC 6570) is a parameter of the same name, parsed
+/// with `FromStr`. If the text of a variable does not parse, the URI does not match. All other parameters are values of the server. For a
+/// function that the model calls, use [`macro@tool`].
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -282,9 +285,9 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Arguments
 ///
-/// `#[complete("a", "b")]` proposes these values. `#[complete(function)]` calls a function with [`macro@completion`]; any other function
-/// is a compile error. A method is named by its type: `#[complete(Self::people)]`. `#[arg(complete(…))]` means the same. Enums and `bool`
-/// are completed without an attribute.
+/// `#[complete("a", "b")]` proposes these values. `#[complete(function)]` calls a function with [`macro@completion`]; any other function is
+/// a compile error. The path of a method starts with its type: `#[complete(Self::people)]`. `#[arg(complete(…))]` means the same. Enums and
+/// `bool` are completed without an attribute.
 ///
 /// `#[arg(…)]` takes the keys of [`macro@tool`], except `header`. Clients see these keys of an argument:
 ///
@@ -406,7 +409,7 @@ pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// `#[complete(…)]` and `items![…]` name a method by its type: `#[complete(Self::titles)]`, `items![Notes::add]`.
+/// In `#[complete(…)]` and `items![…]`, the path of a method starts with its type: `#[complete(Self::titles)]`, `items![Notes::add]`.
 ///
 /// Concurrent calls share the state, so a method cannot take `&mut self` or `self`. The block must be an inherent impl without type
 /// parameters or lifetimes.
@@ -419,9 +422,9 @@ pub fn handlers(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a struct or an enum usable as an argument and as a result.
 ///
-/// It derives [`macro@Schema`], serde's `Serialize` and `Deserialize`, and schemars' `JsonSchema`. The derives go through
-/// `mcp-runtime`, so you need neither serde nor schemars as a dependency. Attributes of both crates work below `#[data]`. Doc comments
-/// describe the fields. For a type that users fill in, use [`macro@form`].
+/// It derives [`macro@Schema`], serde's `Serialize` and `Deserialize`, and schemars' `JsonSchema`. `mcp-runtime` re-exports these derives,
+/// so you need neither serde nor schemars as a dependency. Attributes of both crates work below `#[data]`. Doc comments on fields become
+/// their descriptions. For a type that users fill in, use [`macro@form`].
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -459,7 +462,7 @@ pub fn schema(item: TokenStream) -> TokenStream {
     entry::schema(item.into()).into()
 }
 
-/// Always fails, with an error that recommends `#[data]`. The derive of serde would need serde among the user's dependencies.
+/// Always fails, with an error that recommends `#[data]`, because serde's derive would work only with serde among the user's dependencies.
 #[doc(hidden)]
 #[proc_macro_derive(Serialize, attributes(serde))]
 pub fn serialize(item: TokenStream) -> TokenStream {
@@ -559,7 +562,7 @@ pub fn server(tokens: TokenStream) -> TokenStream {
 /// assert!(server.is_ok());
 /// ```
 ///
-/// Each entry is the path of a function with one of the attributes. A method is named by its type: `items![Notes::search]`.
+/// Each entry is the path of a function with one of the attributes. The path of a method starts with its type: `items![Notes::search]`.
 ///
 /// # Keys
 ///

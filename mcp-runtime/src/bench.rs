@@ -1,5 +1,5 @@
-//! Entry points for benchmarks. Each function runs one stage of a call exactly as the server does. This module is not for users, and may
-//! change in any release.
+//! Entry points for benchmarks. Each function runs one stage of a call exactly as the server does. This module is not part of the public
+//! API, and may change in any release.
 
 #![allow(missing_docs, reason = "public only for the crate's own benchmarks")]
 
@@ -55,7 +55,7 @@ impl Frames {
     }
 }
 
-/// Parses a message. Returns whether it is one valid message.
+/// Parses a message. Returns whether the text is a single valid message.
 pub fn parse(text: &[u8]) -> bool {
     let mut parsed = wire::Parsed::default();
     let incoming = wire::parse(text, Limits::default().of_wire(), &mut parsed);
@@ -95,7 +95,7 @@ impl Rooms {
         self.dispatch(Request::ReadResource { uri: uri.into() })
     }
 
-    /// Lists the page of tools after this cursor.
+    /// Returns the page of the tool list that begins after this cursor.
     pub fn tools(&self, cursor: Option<&str>) -> Answered {
         self.dispatch(Request::List { kind: ListKind::Tools, cursor: cursor.map(Into::into) })
     }
@@ -172,7 +172,7 @@ pub fn read_cursor(text: &str) -> bool {
     black_box(ListCursor::decode(ListKind::Tools, text)).is_some()
 }
 
-/// Key that seals the state which a client keeps between two rounds.
+/// Key that seals the state of a call, which the client keeps between two rounds of the call.
 #[cfg(feature = "state-key")]
 #[derive(Debug)]
 pub struct Sealed(crate::ask::StateSealer);

@@ -60,7 +60,7 @@ fn server(identity: &Identity) -> JsonObject {
     server
 }
 
-/// Returns an entry in the form in which the newest revision lists it, with facts that the lists of the protocol do not contain.
+/// Returns an entry as the newest revision lists it, with additional members for properties that the lists of the protocol do not contain.
 fn item(entry: &Entry) -> JsonObject {
     let mut item = object(&protocol::listed(entry));
     if let Some(task) = entry.task() {
@@ -150,7 +150,8 @@ mod tests {
         registry::all().find(|def| def.group == Some("places")).expect("the tool")
     }
 
-    /// Checks the source lines that are reported for the arguments of `go`. `lines` are the lines of its parameters.
+    /// Checks which source lines are reported for the arguments `times`, `from` and `gone` of the tool `go`. `lines` are the lines of the
+    /// two parameters of `go`, 0 if unknown.
     fn check(lines: [u32; 2], times: u32, from: u32, gone: u32) {
         let mut params = ItemParams::default();
         (def().params)(&mut params);

@@ -9,7 +9,8 @@ type ErrorSource = Box<dyn std::error::Error + Send + Sync>;
 /// `?` converts every type that implements [`std::error::Error`] into an `Error`. [`Error::msg`] creates one from text. A tool that fails
 /// with such an error returns a result with `isError`, which the model sees. Prompts and resources return a JSON-RPC error instead.
 ///
-/// The other constructors choose a JSON-RPC error for tools too. The client program sees a JSON-RPC error, but the model usually does not.
+/// The other constructors create errors that become JSON-RPC errors for tools too. The client program sees a JSON-RPC error, but the model
+/// usually does not.
 ///
 /// Like `anyhow::Error`, this type does not implement [`std::error::Error`]. Otherwise `?` could not convert every error into it.
 ///
@@ -58,7 +59,7 @@ pub(crate) enum ErrorKind {
     HeaderMismatch,
     /// The client lacks a capability that the item needs.
     MissingCapability,
-    /// The user must visit a page before the call can continue.
+    /// The user has to visit a URL before the client repeats the call.
     UrlRequired,
     /// A JSON-RPC error with a code that the author of the server has chosen.
     Custom(i32),
@@ -130,7 +131,7 @@ impl Error {
     }
 
     /// Adds `data.uri`, unless the author has set data. A URI of more than 2 KiB is left out instead of truncated, because a truncated URI
-    /// would name another resource.
+    /// would identify a different resource.
     pub(crate) fn with_uri(mut self, uri: &str) -> Self {
         if self.0.data.is_none() && uri.len() <= 2048 {
             self = self.with_data(std::collections::BTreeMap::from([("uri", uri)]));
@@ -186,7 +187,7 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
     }
 }
 
-/// Reason why a question to the client has no answer.
+/// Reason why an elicitation has no answer.
 ///
 /// `?` converts the reason into a failure that the model sees. To continue without an answer, match on the reason.
 ///
@@ -216,9 +217,9 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
 pub enum Unanswered {
     /// The user declined to answer.
     Declined,
-    /// The user dismissed the question without an answer.
+    /// The user dismissed the elicitation without an answer.
     Cancelled,
-    /// The client could not be asked, or did not answer.
+    /// The elicitation could not be sent to the client, or the client did not answer it.
     Failed(Error),
 }
 
@@ -329,7 +330,7 @@ impl std::error::Error for BuildError {}
 
 /// Error with which a server stops or fails to start.
 ///
-/// The methods of [`Builder`](crate::Builder) that serve return it.
+/// Returned by the methods of [`Builder`](crate::Builder) that serve, such as [`Builder::serve`](crate::Builder::serve).
 ///
 /// ```
 /// use mcp_runtime::ServeError;
@@ -356,7 +357,8 @@ pub enum ServeError {
     Auth(String),
     /// The server cannot listen on the address.
     Bind(io::Error),
-    /// A handler still blocked its thread when the server had to stop, so it was cut off. The text names the handler and the fix.
+    /// A handler still blocked its thread when the server had to stop, so the server stopped without waiting for it. The text names the
+    /// handler and the fix.
     Unresponsive(String),
     /// The transport failed.
     Io(io::Error),

@@ -1,4 +1,4 @@
-//! Limits of a server, for each client and for all clients together. Each limit has its own error.
+//! Limits of a server, per client and for all clients together. A request beyond a limit fails with an error that names the limit.
 
 mod caller;
 mod gate;
@@ -31,13 +31,13 @@ pub(crate) const LARGE: usize = 64 << 10;
 
 /// Limits of a server, for each client and for all clients together.
 ///
-/// Pass them to [`Builder::limits`](crate::Builder::limits). A request beyond a limit fails with an error that names the limit, and no
-/// queue grows without bound. [`Handle::stats`](crate::Handle::stats) counts these failures. For limits of a single tool, resource or
+/// Pass them to [`Builder::limits`](crate::Builder::limits). A request beyond a limit fails with an error that names the limit, and
+/// [`Handle::stats`](crate::Handle::stats) counts the failure. No queue grows without bound. For limits of a single tool, resource or
 /// prompt, see [`Rate`] and [`Builder::concurrency`](crate::Builder::concurrency).
 ///
 /// All clients share the limits `max_total_calls`, `all_streams`, `connections`, `sessions`, `tasks`, `all_subscription_bytes` and
-/// `all_state` fairly. The last eighth of each of these limits is a reserve. A client can take from the reserve only while the client holds
-/// less than what is left. A single client therefore gets at most seven eighths. A limit below 8 has no reserve.
+/// `all_state` fairly. The last eighth of each of these limits is a reserve. A client can take from the reserve only while it holds less
+/// than what is left of the limit, so a single client gets at most seven eighths. A limit below 8 has no reserve.
 ///
 /// The server tells clients apart by their [`Principal`](crate::auth::Principal). Clients without a principal are told apart by their
 /// address. Behind a proxy that `trust_proxy` names, this is the address of the caller, not the address of the proxy. Without an address,
@@ -139,13 +139,14 @@ impl Limits {
         message: usize;
         /// Sets the maximum nesting of arrays and objects in a message. Default: 128.
         depth: usize;
-        /// Sets the maximum number of messages in a batch, in the protocol revision that has batches. Default: 100.
+        /// Sets the maximum number of messages in a batch. Only protocol revision 2025-03-26 has batches. Default: 100.
         batch: usize;
-        /// Sets the maximum number of calls of one connection or session that wait at once. Default: 1,024.
+        /// Sets the maximum number of calls of one connection or session that wait for their handlers at the same time. Default: 1,024.
         calls: usize;
-        /// Sets the maximum number of calls of all clients together that wait at once. Default: 16,384.
+        /// Sets the maximum number of calls of all clients together that wait for their handlers at the same time. Default: 16,384.
         max_total_calls: usize;
-        /// Sets the maximum size of the data in which a client describes itself and its capabilities, in bytes. Default: 64 KiB.
+        /// Sets the maximum size in bytes of the client information (`clientInfo`) and the capabilities that a client sends, together.
+        /// Default: 64 KiB.
         client: usize;
         /// Sets the maximum number of open connections over HTTP. Default: 16,384. On Unix the limit is at most three quarters of the
         /// descriptors that the process may open (`ulimit -n`).
@@ -210,20 +211,21 @@ impl Limits {
         ///
         /// The server may close the connection up to a quarter of this time later. A client that reads slowly keeps its connection.
         write_time: Duration;
-        /// Sets how long an HTTP stream may be silent. The server then sends a comment, to show that the stream is alive. Default: 15
+        /// Sets how long an HTTP stream may be silent before the server sends a comment, which shows that the stream is alive. Default: 15
         /// seconds.
         keep_alive: Duration;
-        /// Sets how long a user has to answer a question, in the protocol revisions in which the call waits for the answer. After that time
-        /// the server cancels the question. Default: 10 minutes. For 2026-07-28, see
+        /// Sets how long the server waits for the response to an elicitation, sampling or roots request, in the protocol revisions in which
+        /// the call itself waits. After that time the server cancels the request. Default: 10 minutes. For 2026-07-28, see
         /// [`Builder::state_lifetime`](crate::Builder::state_lifetime).
         question_time: Duration;
-        /// Sets the maximum size of the state that a call keeps between its rounds, in bytes (protocol revision 2026-07-28). Default: 64
+        /// Sets the maximum size in bytes of the state that a call keeps between its rounds (protocol revision 2026-07-28). A round ends
+        /// when the call needs input from the client, and the next one begins when the client repeats the call with the input. Default: 64
         /// KiB.
         state: usize;
-        /// Sets the maximum size in bytes of the rounds of calls that the process keeps for all clients together (protocol revision
-        /// 2026-07-28). Each round counts as the size of its state plus 256 bytes. Default: 64 MiB.
+        /// Sets the maximum size in bytes of the states that the process keeps between the rounds of calls, for all clients together
+        /// (protocol revision 2026-07-28). Each round counts as the size of its state plus 256 bytes. Default: 64 MiB.
         ///
-        /// One client gets at most seven eighths of this size. If a client needs more than it can get, the server drops the oldest rounds
+        /// One client gets at most seven eighths of this size. If a client needs more than it can get, the server drops the oldest states
         /// of this client, and the client has to begin those calls again. With `.state_key(…)` the process keeps no state, and this limit
         /// has no effect.
         all_state: usize;
@@ -241,8 +243,8 @@ impl Limits {
 }
 
 impl Limits {
-    /// Returns the names of limits that are zero although the server could then answer no request. Other limits may be zero, for example to
-    /// allow no streams.
+    /// Returns the names of the limits that are zero but must be positive, because the server could answer no request with them. Other
+    /// limits may be zero, for example to allow no streams.
     pub(crate) fn that_let_nothing_through(&self) -> impl Iterator<Item = &'static str> {
         let zeros = [
             ("message", self.message == 0),

@@ -18,7 +18,8 @@ fn fill(bytes: &mut [u8]) -> Result<()> {
         .map_err(|why| Error::internal(format!("the system provides no random numbers: {why}")))
 }
 
-/// Always fails, because in a browser the application that embeds the module has to choose a generator.
+/// Always fails. On wasm, `getrandom` needs a backend that the embedding application has to choose, so the crate is a dependency there only
+/// with the features `http` and `state-key`.
 #[cfg(not(any(not(target_family = "wasm"), feature = "http", feature = "state-key")))]
 fn fill(_: &mut [u8]) -> Result<()> {
     let text = "no random numbers: on wasm, tasks and questions over several rounds need the feature `state-key` or `http`";

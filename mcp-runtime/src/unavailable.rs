@@ -1,9 +1,9 @@
 //! Methods that cannot be called. They exist so that the compiler can explain what to do instead.
 //!
-//! Without these methods the compiler only says that there is no such method. Each method has a bound that no type fulfils. The trait in
-//! the bound says what is missing: a disabled feature, or the type that has the method. Arguments and results may have any type, so that
-//! the call causes no further error. Types of disabled features need no stand-in: the compiler finds the `pub use` that is configured out,
-//! and shows its line.
+//! Without these methods the compiler would only report that there is no such method. Each method has a bound that no type fulfils. The
+//! trait in the bound says what is missing: a disabled feature, or the type that has the method. Arguments and results may have any type,
+//! so that the call causes no further error. Types of disabled features need no stand-in: the compiler finds the `pub use` that is
+//! configured out, and shows its line.
 
 #![allow(dead_code, reason = "which of them are used depends on the features")]
 
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct Unavailable<'a>(PhantomData<&'a ()>);
 
-/// Declares methods of a type that cannot be called. The trait after the first `where` gives the reason in the error of the compiler.
+/// Declares methods of a type that cannot be called. The trait after the first `where` provides the reason that the compiler error shows.
 macro_rules! unavailable {
     (impl $owner:ty where $reason:path {$(
         fn $name:ident $(<$($param:ident),+>)? ($($argument:tt)*) -> $result:ty $(where { $($bound:tt)* })?;
@@ -24,7 +24,8 @@ macro_rules! unavailable {
             pub fn $name $(<$($param),+>)? ($($argument)*) -> $result
             where
                 for<'a> $crate::unavailable::Unavailable<'a>: $reason,
-                // This bound follows from the bound above. With it, the error of rustc does not show the source line of the bound above.
+                // Redundant, because it follows from the bound above. It keeps rustc from showing the source line of that bound in the
+                // error.
                 for<'a> <$crate::unavailable::Unavailable<'a> as $reason>::Any: Sized,
                 $($($bound)*)?
             {
@@ -80,11 +81,12 @@ pub trait StateKeyFeature {
     type Any;
 }
 
-/// Type of both parameters of a policy. Because the type is fixed, rustc reports no second error about the closure.
+/// Type of both parameters of the closure that decides as an authorization policy. Because the type is fixed, rustc reports no second error
+/// about the closure.
 pub type OfPolicy = <Unavailable<'static> as AuthFeature>::Any;
 
-/// The only type that implements the trait. Because of this impl, rustc reports no second error about an argument of unknown type, such as
-/// `Jwt::new(…)`.
+/// The only type that implements [`AuthFeature`]. Because of this impl, rustc reports no second error about an argument of unknown type,
+/// such as `Jwt::new(…)`.
 enum Anything {}
 
 #[diagnostic::do_not_recommend]

@@ -1,4 +1,4 @@
-//! Containment of panics in the author's code: a panic must not reach beyond its own call.
+//! Containment of panics in the code of the server's author: a panic ends only the call in which it occurs.
 
 use std::{
     future::{Future, poll_fn},
@@ -11,7 +11,7 @@ use std::{
 #[derive(Debug)]
 pub(crate) struct Panicked;
 
-/// Runs code of the author. Values that a panic may have left incomplete must not be used again.
+/// Runs code of the author. The caller must not reuse values that a panic may have left incomplete.
 ///
 /// # Errors
 /// Fails if the code panicked.
@@ -23,7 +23,7 @@ pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
     })
 }
 
-/// Runs asynchronous code of the author to its end. `start` creates the future, and may panic too.
+/// Runs asynchronous code of the author to its end. `start` creates the future. A panic of `start` is caught too.
 ///
 /// # Errors
 /// Fails if the code panicked.

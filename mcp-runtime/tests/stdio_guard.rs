@@ -1,6 +1,6 @@
-//! Once the guard is installed, only its own two streams reach the wire.
+//! Checks that after `StdioGuard::install` only the two streams of the guard reach the stdin and stdout of the process.
 //!
-//! The test starts itself again as a child process and holds the child's standard streams. There is no test harness, because a harness
+//! This program starts itself again as a child process and holds the child's standard streams. There is no test harness, because a harness
 //! would write to the stdout under test.
 
 #[cfg(unix)]
@@ -59,7 +59,7 @@ mod unix {
         assert_eq!(failed, 0, "failed cases");
     }
 
-    /// Runs the child process in a role.
+    /// Installs the guard and does what `role` demands, in the child process.
     fn child(role: &str) {
         let (guard, input, output) = StdioGuard::install().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -84,7 +84,7 @@ mod unix {
                     output.write_all(b"bye\n").await.unwrap();
                     output.shutdown().await.unwrap();
                     assert!(output.write_all(b"x").await.is_err());
-                    // The stream must end before this process does.
+                    // Waits until stdin is closed. The parent must see the end of stdout while this process still runs.
                     echo(input, output).await;
                 }
                 "second" => {
@@ -116,7 +116,7 @@ mod unix {
         assert!(Command::new("echo").arg("noise by echo").status().unwrap().success());
         // `cat` ends at once, since there is nothing to read.
         assert!(Command::new("cat").status().unwrap().success());
-        // A child inherits no descriptor of this process.
+        // Checks that a child process inherits no descriptor of this process.
         let script = "for fd in 3 4 5 6 7 8 9; do (echo noise by fd >&$fd) 2>/dev/null && exit 1; done; exit 0";
         assert!(Command::new("sh").args(["-c", script]).status().unwrap().success());
         assert_eq!(io::stdin().read(&mut [0]).unwrap(), 0);
@@ -169,7 +169,7 @@ mod unix {
         command
     }
 
-    /// Like `command`, for a child that is started by a shell which redirects its streams.
+    /// Like `command`, but a shell redirects its own streams and then becomes the child.
     fn command_in_shell(role: &str, redirection: &str) -> Command {
         let mut command = Command::new("sh");
         command

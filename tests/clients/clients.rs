@@ -36,10 +36,10 @@ const ONLY_HEADERS: Option<&str> =
     Some("the client sends headers that it is given, and does not log in");
 const NO_SSE: Option<&str> = Some("the client does not speak HTTP+SSE");
 
-/// Recovery of a client whose application has to open a new session.
+/// The application has to open a new session.
 const ANEW: fn(Transport) -> Again = |_| Again::Open(SESSION);
 const SESSION: &str = "a session that is over stays so: the application opens another";
-/// Recovery of a client that opens a new HTTP session by itself, but no new SSE stream.
+/// The client opens a new HTTP session by itself, but no new SSE stream.
 const ANEW_OVER_SSE: fn(Transport) -> Again = |transport| match transport {
     Sse => Again::Open(SESSION),
     Stdio | Http => Again::Call,
@@ -71,7 +71,7 @@ clients! {
             _ => None,
         },
         again: ANEW,
-        // The adapter leaves this tool out. Otherwise the client would drop all other tools too.
+        // The adapter leaves this tool out, because the client would otherwise drop all other tools too.
         options: &[PRESCRIBED],
         loses: &[(PRESCRIBED, "google-genai refuses all tools of a list in which one has `additionalProperties: false` (json_schema_2020_12_tool, which has to be left out)")],
         ..Client::NEW

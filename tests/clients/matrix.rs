@@ -81,7 +81,7 @@ impl<'a> Bench<'a> {
         filled
     }
 
-    /// Closes a connection that has failed. Drops a client that does not answer, so that the next step starts another process.
+    /// Closes the connection after a failed cell. Drops a client that no longer answers, so that the next step starts another process.
     fn give_up(&mut self) {
         if self.driver.as_ref().is_some_and(|driver| driver.is_there) {
             let _ = self.close();
@@ -326,7 +326,7 @@ impl<'a> Bench<'a> {
         self.open(&server)?;
         self.text("greet", greet())?;
         if self.transport == Transport::Stdio {
-            // Over stdio the process ends with its connection.
+            // Over stdio the server process ends with its connection, so a new connection is a restart.
             self.close()?;
             self.open(&server)?;
         } else {
@@ -352,7 +352,8 @@ impl<'a> Bench<'a> {
         self.close()
     }
 
-    /// Waits until the client has seen the end of its streams. An earlier call would be lost, together with the stream of its response.
+    /// Waits until the client has seen that its streams have ended. The response to a call before that moment would be lost, because it
+    /// would come on one of these streams.
     fn rest(&mut self) -> Result<(), String> {
         self.step(&json!({"do": "rest"})).map(drop)
     }

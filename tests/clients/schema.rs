@@ -1,4 +1,4 @@
-//! Field paths of a JSON Schema, to see whether a converter has lost a field.
+//! Field paths of a JSON Schema. Comparing the paths shows whether a converter has lost a field.
 
 use std::collections::BTreeSet;
 

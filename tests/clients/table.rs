@@ -1,4 +1,4 @@
-//! The table of the results. The test of each client adds rows.
+//! The table of the results. The test of each client adds the rows of that client.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,5 @@
-//! Scenarios that `everything` cannot pass yet, by the suite's names. Every other scenario must pass, even if the suite does not score it.
+//! Scenarios that `everything` cannot pass yet, under the names that the suite gives them. Every other scenario must pass, even if the
+//! suite does not score it.
 
 /// Groups of scenarios, each with the reason why they cannot pass yet.
 pub(crate) type NotYet = &'static [(&'static [&'static str], &'static str)];

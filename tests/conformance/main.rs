@@ -14,7 +14,7 @@ use support::{examples::example, process::HttpServer};
 
 use crate::{lists::REVISIONS, suite::Suite};
 
-/// Tests one server process in both eras, one after the other.
+/// Tests one server process, first in the legacy era and then in the modern era.
 #[test]
 fn everything_conforms_to_both_eras() {
     let suite = match Suite::installed() {

@@ -121,7 +121,7 @@ impl Suite {
         let said = fs::read_to_string(said).unwrap_or_default();
         assert!(ended.is_some(), "the suite does not end:\n{said}");
         let scenarios = read(&results, prefix);
-        // A scenario that is interrupted leaves no results.
+        // An interrupted scenario leaves no results, so the numbers would differ.
         assert_eq!(Some(scenarios.len()), announced(&said), "not all scenarios ran:\n{said}");
         scenarios
     }

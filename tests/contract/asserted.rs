@@ -1,4 +1,4 @@
-//! `assert_contract!`, as a user's test calls it.
+//! `assert_contract!`, called as in the tests of an author.
 
 use std::{
     env, fs,
@@ -90,7 +90,7 @@ impl Drop for Lock {
     }
 }
 
-/// Contains the assertion for one server, as in a user's test. Other tests run this test in a child process.
+/// Contains the assertion for one server, as in an author's test. Other tests run this test in a child process.
 #[test]
 #[ignore = "run by the tests below, in a process with an environment of its own"]
 fn child() {

@@ -1,4 +1,4 @@
-//! The schemas of these examples are literals in the compiled programs. The examples do not run schemars.
+//! The schemas of these examples are literals in the compiled programs, so the programs do not run schemars.
 
 use std::{
     fs,

@@ -57,7 +57,7 @@ fn every_lock_belongs_to_an_example() {
     assert_eq!(names, EXAMPLES);
 }
 
-/// A lock with a version or a line number would change with every release, and with every line that is inserted above an item.
+/// A version in a lock would change with every release, and a line number with every line that is inserted above an item.
 #[test]
 fn locks_contain_no_versions_and_no_line_numbers() {
     for name in EXAMPLES {

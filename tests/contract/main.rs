@@ -1,5 +1,5 @@
-//! Contracts of servers, and the reports of their changes. The tests use the lock files of the examples, copies of `quickstart` with
-//! one change each, and `assert_contract!`.
+//! Contracts of servers, and the reports of their changes. The tests use the lock files of the examples, copies of `quickstart` that each
+//! have one change, and `assert_contract!`.
 
 #![forbid(unsafe_code)]
 

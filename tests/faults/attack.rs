@@ -1,5 +1,5 @@
-//! Clients that do not read their answers, and calls that hold large arguments. Meanwhile the server must answer another client, and its
-//! memory must stay bounded.
+//! Clients that do not read their answers, and calls that hold large arguments. The tests check that the server meanwhile answers another
+//! client, and that its memory stays bounded.
 
 use std::{
     net::SocketAddr,
@@ -19,7 +19,8 @@ use crate::{
     server::{MIB, Server},
 };
 
-/// Size of the attack, and the memory that the server may use meanwhile, in bytes. `time` is a deadline for hangs, not a measure of speed.
+/// Size of the attack, and the memory that the server may use during it, in bytes. `time` is a deadline that only a hang exceeds, not a
+/// measure of speed.
 struct Scale {
     limits: &'static str,
     answer: usize,
@@ -53,7 +54,7 @@ struct Attacker {
 }
 
 impl Attacker {
-    /// Opens the connections, and keeps each of them open until the server closes the connection.
+    /// Opens the connections one after the other, and keeps each open until the server closes it.
     async fn attack(self, address: SocketAddr, connected: Arc<AtomicUsize>) {
         for _ in 0..self.times {
             let Ok(mut connection) = Connection::open(address).await else { return };
@@ -116,7 +117,7 @@ async fn check_beside_calls_that_hold_large_arguments(scale: Scale) {
     let address = server.address();
     let session = Session::begin(address, "2025-11-25").await;
     let arguments = json!({ "key": "attack", "text": "x".repeat(scale.argument) });
-    // Each request has its own id. All ids have the same length, so that only these bytes change.
+    // Each request has its own id. All ids have the same length, so the loop only overwrites the bytes of the id.
     let mut bytes = session.post(&tool_call("no-000", "hold_task", arguments)).bytes();
     let id = bytes.windows(6).position(|window| window == b"no-000").unwrap();
     let (mut slowest, mut begun) = (served(address).await, 0);

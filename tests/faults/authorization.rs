@@ -134,7 +134,7 @@ fn a_request_is_verified_before_anything_else() {
         let head = head.strip_suffix(b"0\r\n\r\n").expect("the end of the chunks");
         let mut connection = send(address, head).await;
         assert_eq!(connection.head(false, SOON).await.expect("an answer").status, 401);
-        // The checks of host and origin come first, because their errors say what to change.
+        // The server checks the host and the origin before the token, because the messages of these errors say what to change.
         let evil = call("whoami").header("Origin", "http://evil.example").ask(address).await;
         assert_eq!(evil.status(), 403);
         let preflight = Request::new("OPTIONS", "/mcp").header("Origin", "http://localhost:1");
@@ -217,7 +217,7 @@ fn clients_are_told_where_to_get_a_token() {
         let both = "scope=\"notes:read notes:write\"";
         assert!(said.contains(both) && said.contains(&own), "{said}");
         served.end().await;
-        // Two servers mounted in one application.
+        // Mounts two servers in one application.
         let mount = async |path: &str| {
             let resource = protected(Some(&format!("https://api.example.com{path}")));
             server().path(path).auth(resource).into_router().await.unwrap()
@@ -273,7 +273,7 @@ fn callers_may_be_anonymous_if_the_server_allows_it() {
         let address = served.address;
         assert_eq!(call("greet").ask(address).await.text(), "Hello, stranger!");
         assert_eq!(with("a", call("greet")).ask(address).await.text(), "Hello, ada!");
-        // An unknown token is rejected. Its caller does not become anonymous.
+        // A call with an unknown token is rejected, instead of being treated as an anonymous call.
         assert_eq!(with("b", call("greet")).ask(address).await.status(), 401);
         let basic = call("greet").header("Authorization", "Basic YTpi").ask(address).await;
         assert_eq!(basic.status(), 401);
@@ -326,7 +326,7 @@ fn a_custom_verifier_may_be_slow_and_may_fail() {
         }
         ask(address, "later").await.check_busy("the accounts cannot be read");
         ask(address, "broken").await.check_busy("cannot be verified now");
-        // Claims of another type are a fault of the program, not of the caller.
+        // The handler of `whoami` expects claims of a different type. This is an error of the program, not of the caller.
         ask(address, "ada").await.check_error(200, -32603, "");
         served.end().await;
     });
@@ -385,8 +385,9 @@ impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Logged {
 #[test]
 fn no_token_gets_into_a_log() {
     let logged = Logged::default();
-    // With only one dispatcher, tracing asks only the subscriber of the thread that reaches a callsite first whether the event is enabled.
-    // That thread may run another test. With a second dispatcher, tracing asks all subscribers.
+    // With only one dispatcher, tracing lets the thread that reaches a callsite first decide for all threads whether the event is enabled.
+    // That thread may run a different test, whose subscriber would disable the event. With a second dispatcher, tracing asks all
+    // subscribers.
     let _other = tracing::Dispatch::new(tracing_subscriber::registry());
     let subscriber = tracing_subscriber::registry().with(logged.clone());
     let _default = tracing::subscriber::set_default(subscriber);

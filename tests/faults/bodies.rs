@@ -48,7 +48,8 @@ fn a_body_that_is_too_long_is_rejected_before_it_has_arrived() {
     });
 }
 
-/// The limit applies to the whole head. The server enforces the limit with the precision of one read.
+/// The limit applies to the whole head. The server checks it once per read, so the rejected heads of this test exceed it by at least 1,000
+/// bytes.
 #[test]
 fn a_head_may_be_as_long_as_the_limit() {
     const LIMIT: usize = 16 << 10;

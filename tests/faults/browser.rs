@@ -107,7 +107,7 @@ pub(crate) struct Client {
     pub(crate) id: String,
 }
 
-/// Returns the registration of a client without a secret that uses refresh tokens.
+/// Returns the registration of a client that has no secret and uses refresh tokens.
 pub(crate) fn registration() -> Value {
     json!({
         "client_name": "Suite",

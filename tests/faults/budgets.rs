@@ -1,4 +1,4 @@
-//! Bytes of large requests, which count towards the limit until their calls end.
+//! The bytes of a large request count towards the limit `all_bodies` until its call ends.
 
 use std::{
     net::SocketAddr,
@@ -102,7 +102,7 @@ fn a_large_request_counts_until_its_call_ends() {
     });
 }
 
-/// A call of a session continues after its client has left, and so does a handler on a blocking thread.
+/// A call of a session continues after its client has disconnected, and so does a handler on a blocking thread.
 #[test]
 fn a_client_that_leaves_gives_nothing_back_that_is_still_held() {
     run(async {

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::server::DEADLINE;
 
-/// Time that a client waits for an answer, before the server counts as hanging.
+/// Time that a client waits for an answer. If the answer takes longer, the server counts as hanging.
 pub(crate) const SOON: Duration = LIMIT;
 
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -307,8 +307,8 @@ pub(crate) async fn ask(address: SocketAddr, tool: &str, arguments: Value) -> St
     plain_call(1, tool, arguments).ask(address).await.text()
 }
 
-/// Returns when the server has read all bytes that were sent before. Each reactor reads in order, and this function opens enough
-/// connections for every reactor to answer one.
+/// Returns when the server has read all bytes that were sent before. Each thread of the server reads its connections in order, and this
+/// function opens enough connections for every thread to answer one of them.
 pub(crate) async fn read_by_every_reactor(address: SocketAddr) {
     let mut others = Vec::new();
     for _ in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {
@@ -321,7 +321,7 @@ pub(crate) async fn check_echo(address: SocketAddr) {
     assert_eq!(ask(address, "echo", json!({ "text": "still here" })).await, "still here");
 }
 
-/// A session of an older revision.
+/// A session of a protocol revision before 2026-07-28.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) address: SocketAddr,

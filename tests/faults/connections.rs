@@ -1,4 +1,4 @@
-//! Connections that wait for their clients, and are closed to make room for others.
+//! Connections that wait for their clients. The server closes such connections when new clients need them.
 
 use std::{num::NonZero, time::Duration};
 
@@ -101,7 +101,7 @@ fn a_connection_whose_client_does_not_read_is_closed() {
     });
 }
 
-/// The client always reads something within the limit. In total it takes much longer than the limit.
+/// The client reads a part of the answer within each period of `write_time`. The whole answer takes much longer than one period.
 #[test]
 fn a_client_that_reads_slowly_is_given_the_whole_answer() {
     in_step(async {
@@ -138,7 +138,8 @@ fn the_connection_that_waited_longest_gives_way_to_a_new_one() {
             assert_eq!(exchange(&mut connection, &ping()).await, Ok(200));
             idle.push(connection);
         }
-        // The first connection is used again, so the second one has waited longest.
+        // The first connection is used again, so the second one has been idle for the longest time. The server closes it for the new
+        // connection.
         assert_eq!(exchange(&mut idle[0], &ping()).await, Ok(200));
         let mut new = Connection::open(served.address).await.unwrap();
         assert_eq!(exchange(&mut new, &ask_refused("connections")).await, Ok(200));
@@ -226,7 +227,8 @@ fn connections_leave_descriptors_to_handlers() {
     });
 }
 
-/// A response without a body is small, but the number of requests that a client can send is not limited.
+/// A response without a body is small, but a client can send any number of requests. The server therefore reads no further requests while
+/// the client does not read its responses.
 #[test]
 fn no_requests_are_read_from_a_client_that_does_not_read() {
     run(async {

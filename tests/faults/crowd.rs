@@ -1,4 +1,5 @@
-//! A limit on sessions that is too small for a reserve. The user with the most sessions loses one of them to make room for another user.
+//! A limit on sessions that is too small for a reserve. If all sessions are in use, the user with the most sessions loses one of them as
+//! soon as another user opens a session.
 
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ fn a_user_with_most_sessions_makes_room_for_others() {
         for _ in 0..4 {
             let session = begin("ada").await.expect("there is room");
             assert!(uses("ada", &session).await);
-            // The server records the last use in milliseconds, so the sessions need different times.
+            // The server records the time of the last use in milliseconds. The jump gives each session a different time.
             jump(Duration::from_millis(5)).await;
             all.push(session);
         }

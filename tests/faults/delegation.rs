@@ -168,7 +168,7 @@ fn our_consent_page_is_shown_before_a_browser_goes_to_the_provider() {
         );
 
         // An attacker could open the consent page, and send another user to the provider. The browser of that user does not have the cookie
-        // of the page. Until the question is answered, the server also rejects the browser with that cookie.
+        // of the page. Until the consent page is answered, the server also rejects the browser with that cookie.
         let state = format!("{}.{}", page.pending, page.ticket);
         let query = [("code", "x".into()), ("state", state), ("iss", provider.url.clone())];
         assert_eq!(come_back(&mut browser.clone(), &query).await.status(), 403);
@@ -182,7 +182,7 @@ fn our_consent_page_is_shown_before_a_browser_goes_to_the_provider() {
         let query = provider.log_in(&sent.head.get("location").unwrap());
         let stray = come_back(&mut before.clone(), &query).await;
         assert_eq!(stray.status(), 403, "the cookie of the question lets somebody come back");
-        // The question cannot be answered a second time.
+        // The consent page cannot be answered a second time.
         assert_eq!(browser.clone().agree(&page).await.status(), 403);
         Back::of(&come_back(&mut browser, &query).await).code();
         served.end().await;
@@ -283,7 +283,8 @@ fn a_delegated_login_can_be_ended_by_the_server() {
         assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401);
         let refused = client.refresh(&tokens.refresh).await;
         assert_eq!((refused.status(), &refused.json()["error"]), (400, &json!("invalid_grant")));
-        // A user who is at the provider at that time may already have logged in there, so this login is rejected too.
+        // The user of this browser was at the provider when `end_all` was called, and may have logged in there before the call. The server
+        // therefore rejects this login too.
         Back::of(&come_back(&mut away, &query).await).check_error("access_denied");
         let tokens = log_in(&provider, &client).await;
         assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 200);
@@ -324,7 +325,8 @@ fn the_provider_is_told_of_ended_logins_without_delaying_the_server() {
             provider.behave(Manner::default());
             let [one, _] = [log_in(&provider, &client).await, log_in(&provider, &client).await];
             provider.behave(manner);
-            // Waiting for the silent provider would only end at a deadline, which cannot pass while the clock stands still.
+            // While the clock stands still, no deadline passes. If the server waited for the silent provider, the test would therefore
+            // fail.
             let frozen = Frozen::start();
             give_back(&one).await;
             assert_eq!(logins.end_all("ada@example.com").await.unwrap(), 1);
@@ -371,7 +373,7 @@ fn delegated_tokens_survive_a_restart_with_the_same_seal_key() {
         for key in [Some(2), Some(1)] {
             let served = start(key).await;
             let client = Client { address: served.address, ..client.clone() };
-            // A start with another key makes the grant invalid for good, even if the old key returns.
+            // A start with a different key makes the grant invalid for good, even if the old key returns.
             assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401, "{key:?}");
             assert_eq!(client.refresh(&tokens.refresh).await.status(), 400, "{key:?}");
             client.post("/revoke", &[("token", "x"), ("client_id", &client.id)]).await;
@@ -382,7 +384,8 @@ fn delegated_tokens_survive_a_restart_with_the_same_seal_key() {
     });
 }
 
-/// `ada` of one provider may be a different user at another. A token of one provider must also not be sent to another.
+/// The name `ada` may stand for different users at two providers, so a grant from one provider is invalid with the other. The server also
+/// sends no token of one provider to the other.
 #[test]
 fn grants_from_one_provider_are_invalid_with_another_provider() {
     run(async {

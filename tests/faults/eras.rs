@@ -142,7 +142,7 @@ async fn over_pair(address: SocketAddr, client: String) {
 
 #[test]
 fn one_process_serves_clients_of_all_revisions_at_once() {
-    // The example may have to be built first, which must not count against the deadline of the test.
+    // Builds the example if necessary, before the deadline of the test begins.
     let program = example("everything");
     run(async {
         let server = Server::start_other(program);

@@ -154,7 +154,7 @@ fn pages_codes_tokens_and_unused_clients_expire() {
         check_refused(&client.exchange(&code, &[]).await, 400, "invalid_grant", "old code");
 
         let tokens = client.log_in("ada").await;
-        // `offline_access` is not one of the scopes that a user grants.
+        // `offline_access` is not one of the scopes that a user grants, so this request does not narrow the scopes of the new tokens.
         let fields = [
             ("grant_type", "refresh_token"),
             ("refresh_token", &*tokens.refresh),
@@ -457,8 +457,8 @@ fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
         assert!(passes(&client, &found.access).await);
         let next = Tokens::of(&client.refresh(&found.refresh).await);
         assert!(passes(&client, &next.access).await);
-        // The lost refresh token has been replaced. If a client uses it after that, two parties have tokens of the grant, so the server
-        // ends the grant.
+        // The lost refresh token has been replaced. If it is used after that, two parties have tokens of the grant, so the server ends the
+        // grant.
         check_refused(&client.refresh(&lost.refresh).await, 400, "invalid_grant", "lost");
         assert!(!passes(&client, &next.access).await);
         served.end().await;

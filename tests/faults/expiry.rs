@@ -95,7 +95,7 @@ pub(crate) async fn say_initialized(session: &Session, token: &str) {
     assert_eq!(accepted.status(), 202, "{accepted:?}");
 }
 
-/// Opens a stream of protocol revision 2024-11-05 with the first token, and initializes its session with the second.
+/// Opens a stream of protocol revision 2024-11-05 with the first token, and initializes its session with the second token.
 async fn pair(address: SocketAddr, tokens: [&str; 2]) -> Stream {
     let open = with(tokens[0], Request::get().to("/sse")).open(address).await;
     let mut stream = open.check_events();

@@ -84,7 +84,8 @@ fn a_file_that_is_swapped_for_a_pipe_does_not_block_a_call() {
         for _ in 0..400 {
             let which = json!({ "path": "tree/it" });
             let (text, is_error) = call(&server, "read_file", which).await;
-            // A file is empty for a moment while it is written. No call sees an empty file here, because the calls run one after the other.
+            // While a file is written, it is empty for a short time. No call sees an empty file here, because the calls run one after the
+            // other.
             assert!(if is_error { text.contains("tree/it") } else { text == "text" }, "{text}");
             let which = json!({ "path": "tree/it", "content": "text" });
             let (text, is_error) = call(&server, "write_file", which).await;

@@ -1,5 +1,5 @@
-//! HTTP server that the tests run as a process of its own. Its tools wait, report progress, count, ask questions and return large results.
-//! Environment variables set limits that are small enough for a test to exceed.
+//! HTTP server that the tests run in a process of its own. Its tools wait, report progress, count, send elicitation requests and return
+//! large results. Environment variables set limits that are small enough for a test to exceed.
 
 // Tool functions take their arguments by value.
 #![allow(clippy::needless_pass_by_value)]

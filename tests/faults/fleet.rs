@@ -39,12 +39,12 @@ fn without_a_shared_key_a_process_accepts_only_its_own_rounds() {
         call.begin(a).await;
         let refused = call.saying("one").ask(b).await;
         refused.check_error(200, -32602, "another process of this server");
-        // The refusal does no harm: the call can continue in the process that has its state.
+        // The rejected request does not end the call, which can continue in the process that issued its state.
         assert_eq!(call.say(a, "one").await, "Word 2?");
     });
 }
 
-/// The client holds the whole state of the call.
+/// The client holds the whole state of the call, so a different process with the same key can continue the call.
 #[test]
 fn a_conversation_survives_a_restart_with_the_same_key() {
     run(async {

@@ -80,7 +80,7 @@ fn calls_of_all_clients_are_refused_beyond_the_limit() {
         refused.check_error(200, -32603, "3 calls are running already");
         let discovered = modern(1, "server/discover", json!({})).ask(server.address()).await;
         assert_eq!(discovered.status(), 200);
-        // The end of a client's connection frees the slot of its call.
+        // When the client closes the connection, its call no longer counts towards the limit.
         drop(first);
         while modern(1, "tools/list", json!({})).ask(server.address()).await.status() == 503 {}
         assert_eq!(ask(server.address(), "fate", json!({ "key": "b" })).await, "dropped");
@@ -102,7 +102,7 @@ fn streams_of_a_session_are_kept_up_to_the_limit() {
         check_let_go(&server, "c", third).await;
         let last = first.last.clone().unwrap();
         check_let_go(&server, "a", first).await;
-        // The server drops the oldest stream that has ended, to make room.
+        // The server drops the oldest stream that has ended, so that the new stream can be resumed.
         let fourth = held(&session, "d").await;
         assert!(fourth.last.is_some());
         let gone = session.resume(&last).ask(server.address()).await;
@@ -234,8 +234,8 @@ fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
 #[test]
 fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
     run(async {
-        // Each subscription takes 128 bytes, and twice the bytes of its URI. One client may have two subscriptions here. A third
-        // subscription would exceed the limit.
+        // Each subscription counts as 128 bytes plus twice the length of its URI, which makes 146 bytes here. The limit of 400 bytes
+        // therefore allows for two subscriptions.
         let server = Server::start("all_subscription_bytes=400");
         let address = server.address();
         let sessions =
@@ -253,7 +253,7 @@ fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
         let refused = subscribe(1, "notes://2").await;
         refused.check_error(200, -32603, "all clients together");
         listen(1).ask(address).await.check_error(503, -32603, "all clients together");
-        // A subscription that ends makes room for another client. The end of a session ends all subscriptions of the session.
+        // When a subscription ends, its bytes are free for another client. The end of a session ends all subscriptions of the session.
         ask(&sessions[0], "resources/unsubscribe", "notes://0").await;
         drop(listen(1).open(address).await.check_events());
         let again = async |uri: &str| {
@@ -262,7 +262,7 @@ fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
             })
             .await;
         };
-        // The listener has closed its stream, which the server notices a moment later.
+        // The client of `listen` has closed its stream, which the server notices a moment later.
         again("notes://2").await;
         assert_eq!(sessions[1].delete().ask(address).await.status(), 204);
         for uri in ["notes://3", "notes://4"] {

@@ -27,14 +27,15 @@ fn logins_that_wait_for_a_silent_provider_fail_together() {
         for login in waiting {
             Back::of(&login.await.unwrap()).check_error("temporarily_unavailable");
         }
-        // The server tries two addresses of the provider, for three seconds each. It tries once more for logins that begin after that.
+        // The six logins share one attempt, in which the server tries two addresses of the provider for three seconds each. Logins that
+        // begin after this attempt share a second one. The provider therefore gets fewer requests than there are logins.
         assert!(provider.silences() < 6, "{}", provider.silences());
         served.end().await;
         provider.end().await;
     });
 }
 
-/// The server keeps data of the provider for each grant, so the size of this data has to be bounded.
+/// The server stores data from the provider with each grant, so it limits the size of this data.
 #[test]
 fn a_login_with_too_much_data_from_the_provider_is_refused() {
     run(async {

@@ -36,7 +36,7 @@ pub(crate) const AUDIENCE: &str = "https://api.example.com/mcp";
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Manner {
     Good,
-    /// The metadata names another issuer.
+    /// The metadata names a different issuer.
     Foreign,
     Slow,
     Huge,
@@ -107,7 +107,7 @@ impl Issuer {
         issuer
     }
 
-    /// Starts an issuer whose URL names `localhost`, as certificates do.
+    /// Starts an issuer whose URL has the host name `localhost`, which a certificate can name.
     pub(crate) fn start_at(
         listener: impl Listener<Addr = SocketAddr>,
         scheme: &'static str,
@@ -137,7 +137,7 @@ impl Issuer {
     }
 
     pub(crate) async fn end(self) {
-        // A slow issuer never answers, and a graceful shutdown would wait for its requests.
+        // A slow issuer never answers, so a graceful shutdown would wait for its requests without end.
         if self.shared.manner != Manner::Slow {
             self.application.end().await;
         }

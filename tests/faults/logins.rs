@@ -74,7 +74,8 @@ fn a_login_that_is_ended_is_over_at_once() {
         let moved = Tokens::of(&laptop.refresh(&stolen.refresh).await);
         assert!(logins.end("ada", id).await.unwrap());
         assert!(!logins.end("ada", id).await.unwrap());
-        // The refresh token that was used a moment ago is not accepted again either.
+        // The refresh token of `stolen` was used a moment ago. The server would usually accept it once more, in case the response was lost,
+        // but not after the end of the login.
         for tokens in [&stolen, &moved] {
             assert!(!passes(&laptop, tokens).await);
         }
@@ -109,7 +110,7 @@ fn a_user_who_is_logged_out_everywhere_has_to_log_in_again() {
 
         assert!(passes(&client, &bob).await);
         Tokens::of(&client.exchange(&theirs, &[]).await);
-        // A page on which no user had logged in yet is still valid.
+        // A login page on which no user had logged in yet is still valid.
         let consent = Page::of(&entering.log_in(&login, "ada", "right").await);
         let code = Back::of(&entering.agree(&consent).await).code();
         let anew = Tokens::of(&client.exchange(&code, &[]).await);
@@ -150,7 +151,8 @@ fn streams_end_with_the_login_that_they_were_opened_with() {
     });
 }
 
-/// A login that is still being checked may use the old password, which the user has just changed.
+/// A login that the login function is still checking may use a password that the user has just changed. If all logins of the user are ended
+/// meanwhile, the server rejects this login too.
 #[test]
 fn a_login_that_was_begun_before_comes_to_nothing() {
     run(async {
@@ -189,7 +191,7 @@ fn an_ended_login_stays_ended_after_a_restart() {
         std::fs::create_dir_all(&folder).unwrap();
         let kept = || {
             let file = Arc::new(SqliteStore::new(folder.join("one.db")));
-            // The handle is taken before `keep_in`, and still uses the file.
+            // Takes the handle before the call of `keep_in`. The handle uses the file nevertheless.
             let own = authorization_server();
             let logins = own.logins();
             (own.keep_in(file), logins)
@@ -208,7 +210,7 @@ fn an_ended_login_stays_ended_after_a_restart() {
         assert!(logins.end("ada", &newest[1]).await.unwrap());
         drop(logins);
 
-        // The handle also works before the server has started, and for a server that has another issuer.
+        // The handle also works before the server has started, and for a server with a different issuer.
         let (own, logins) = kept();
         let own = own.issuer("https://notes.example.com");
         assert_eq!(ids(&logins, "ada").await, [&*newest[2]]);

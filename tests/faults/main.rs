@@ -1,5 +1,6 @@
 //! Whole servers over real connections. The tests check the answers that other clients get, and the memory that the server uses, while one
-//! client is slow, leaves, asks for too much or does not read. They also cover shutdown, and a new process that takes over from an old one.
+//! client is slow, disconnects, requests too much or does not read. They also cover shutdown, and a new process that takes over from an old
+//! one.
 //!
 //! Every wait has a deadline that only a hang exceeds, even on a slow machine. Tests assert only lower bounds of times. `support::clock`
 //! has the functions to wait with.

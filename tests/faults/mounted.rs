@@ -196,7 +196,7 @@ fn a_service_works_in_a_tower_stack() {
     });
 }
 
-/// The application of the README, in fifteen lines.
+/// The application from the README.
 #[test]
 fn the_application_of_the_readme_works() {
     run(async {

@@ -1,4 +1,4 @@
-//! Tasks belong to the principal that the application in front of the server names (rules TASK4-12 and TASK5-12).
+//! A task belongs to the principal that the application around the server names (rules TASK4-12 and TASK5-12).
 
 use std::{collections::BTreeSet, net::SocketAddr};
 
@@ -160,7 +160,7 @@ fn a_task_is_its_owners_alone() {
             }
             let [first, second] = &tasks;
             let name = own.name.unwrap_or("nobody");
-            // Each task can be reached with the methods of the other revision too.
+            // Each task can also be reached with the methods of the other protocol revision.
             let given = json!({ "taskId": second, "inputResponses": answer("mine") });
             assert!(own.ask("tasks/update", given).await["error"].is_null());
             let ended = own.ask_in_session("tasks/result", json!({ "taskId": second })).await;

@@ -23,7 +23,8 @@ fn a_user_decides() {
             let page = Page::of(&browser.open(&client.authorize(&[("scope", asked)])).await);
             let consent = browser.log_in(&page, name, "right").await;
             let html = text(&consent);
-            // Any program on the user's machine may listen at a loopback address.
+            // The redirect URI is a loopback address, at which any program on the user's machine may listen. The page warns the user of
+            // this.
             assert!(html.contains("127.0.0.1") && html.contains("Any program on this computer"));
             let page = Page::of(&consent);
             (page.scopes.clone(), Back::of(&browser.submit(&page, fields).await))
@@ -232,7 +233,7 @@ fn guessing_ends_soon() {
             Back::of(&browser.log_in(&page, "ada", "wrong").await).check_error("access_denied");
             assert_eq!(browser.log_in(&page, "ada", "right").await.status(), 403);
         }
-        // After twenty wrong passwords this address has to wait, even with the right password.
+        // After twenty wrong passwords, the server rejects logins from this address for some seconds, even with the right password.
         let mut browser = Browser::new(&client);
         let page = Page::of(&browser.open(&client.authorize(&[])).await);
         let refused = browser.log_in(&page, "ada", "right").await;

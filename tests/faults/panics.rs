@@ -1,4 +1,4 @@
-//! Code of the author that panics in unexpected places: while a variable is parsed, and while a value is dropped.
+//! Code of the server's author that panics in unexpected places: while a variable is parsed, and while a value is dropped.
 
 use std::{convert::Infallible, str::FromStr};
 
@@ -34,7 +34,8 @@ fn whole(text: &str) -> String {
     text.to_owned()
 }
 
-/// To choose between several templates for a URI, the server parses the variables with the author's code.
+/// To choose between several templates for a URI, the server parses the variables with the author's code. A panic in this code fails only
+/// the request with that URI.
 #[test]
 fn a_variable_that_makes_its_type_panic_answers_that_one_call() {
     run(async {
@@ -59,26 +60,26 @@ impl Drop for Bomb {
     }
 }
 
-/// Panics with a bomb.
+/// Panics with a `Bomb` as the payload.
 #[tool]
 fn throw() {
     std::panic::panic_any(Bomb)
 }
 
-/// Panics with a bomb after a wait.
+/// Panics with a `Bomb` as the payload, after a wait.
 #[tool]
 async fn throw_later() {
     tokio::task::yield_now().await;
     std::panic::panic_any(Bomb)
 }
 
-/// Panics with a bomb on another thread.
+/// Panics with a `Bomb` as the payload, on another thread.
 #[tool(blocking)]
 fn throw_elsewhere() {
     std::panic::panic_any(Bomb)
 }
 
-/// Holds a bomb until the timeout of the call drops the bomb.
+/// Holds a `Bomb`, which is dropped at the timeout of the call.
 #[tool(timeout = "20ms")]
 async fn hold_bomb() {
     let _bomb = Bomb;

@@ -11,8 +11,8 @@ use crate::{
     mounted::Application,
 };
 
-/// If browsers were redirected before the user decides, an attacker could register a site and make an invalid request. A link to this
-/// server would then redirect users to that site.
+/// If the server redirected browsers before the user decides, an attacker could register a site as a client, and publish a link to this
+/// server with an invalid request. The link would then lead users to the attacker's site.
 #[test]
 fn a_browser_is_not_redirected_to_a_client_before_its_user_decides() {
     run(async {
@@ -33,7 +33,7 @@ fn a_browser_is_not_redirected_to_a_client_before_its_user_decides() {
             let page = browser.open(&client.authorize(&wrong)).await;
             assert_eq!((page.status(), page.head.get("location")), (400, None), "{wrong:?}");
             let html = text(&page);
-            // A link leads back to the client, with the complete error response.
+            // The page has a link to the client. The URL of the link contains the complete error response.
             let link = html.split_once("<a href=\"").and_then(|parts| parts.1.split_once('"'));
             let (link, _) = link.unwrap_or_else(|| panic!("{html}"));
             assert!(

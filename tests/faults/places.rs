@@ -70,7 +70,7 @@ fn giving_calls_up_makes_no_room_for_more_of_them() {
                 let leaving = plain_call(1, "work", json!({})).send(address).await;
                 works.wait_for(1).await;
                 drop(leaving);
-                // The server learns that the client has left before it answers the first of these requests.
+                // When the server answers the first of these requests, it has noticed that the client has disconnected.
                 for _ in 0..50 {
                     let text = plain_call(1, "work", json!({})).ask(address).await.text();
                     assert!(text.contains("is running already"), "{text}");

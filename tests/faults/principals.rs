@@ -1,4 +1,5 @@
-//! Only the principal that began a call or a session can continue it. The application in front of the server names the principals.
+//! Only the principal that began a call or a session can continue it. The application around the server names the principal of each
+//! request.
 
 use axum::{
     Router,
@@ -38,7 +39,7 @@ pub(crate) async fn sign_in(mut request: HttpRequest, next: Next) -> axum::respo
     next.run(request).await
 }
 
-/// Adds the header with the name of this user. `None` is a caller without a principal.
+/// Adds the header with the name of this user. `None` stands for a caller without a principal.
 pub(crate) fn by(user: Option<&str>, request: Request) -> Request {
     match user {
         Some(name) => request.header("X-User", name),
@@ -85,14 +86,15 @@ fn state_is_refused_to_another_principal() {
     });
 }
 
-/// Checks that the message is a question, and returns the answer to it.
+/// Checks that the message is an elicitation request, and returns the response with this word.
 fn answered(question: &Value, word: &str) -> Value {
     assert_eq!(question["method"], "elicitation/create", "{question}");
     let result = json!({ "action": "accept", "content": { "word": word } });
     json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })
 }
 
-/// In a session, the state between two questions is the session itself. The session belongs to its principal too (rule HL-20).
+/// In a session, the server itself holds the state of a call between two elicitation requests, so the session belongs to the principal that
+/// began it (rule HL-20).
 #[test]
 fn a_session_is_refused_to_another_principal() {
     run(async {
@@ -137,7 +139,8 @@ fn a_session_is_refused_to_another_principal() {
     });
 }
 
-/// On a stream of protocol revision 2024-11-05, the address to post to belongs to the principal of the stream.
+/// A client of protocol revision 2024-11-05 posts its messages to an address of its stream. Only the principal of the stream may use this
+/// address.
 #[test]
 fn a_stream_takes_the_messages_of_its_own_principal() {
     run(async {

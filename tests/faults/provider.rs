@@ -34,7 +34,7 @@ pub(crate) const SECRET: &str = "a secret: with+letters%";
 /// Behaviour of the provider.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manner {
-    /// Claims that replace the claims of the ID token with the same names.
+    /// Claims that replace claims of the same names in the ID token.
     pub(crate) claims: Value,
     /// Whether every refresh token is rejected.
     pub(crate) refuses: bool,
@@ -56,10 +56,10 @@ pub(crate) struct Provider {
 struct Shared {
     key: Key,
     manner: Mutex<Manner>,
-    /// Authorization requests, by the code that was issued for each.
+    /// Parameters of the authorization requests, by the code that was issued for each request.
     codes: Mutex<HashMap<String, HashMap<String, String>>>,
     refreshed: Mutex<Vec<String>>,
-    /// Revoked tokens, each after its type hint.
+    /// Revoked tokens, each as the token type hint, a space and the token.
     revoked: Mutex<Vec<String>>,
     /// Number of requests that this provider has left unanswered.
     silences: AtomicUsize,
@@ -100,7 +100,7 @@ impl Shared {
     fn refresh(&self, own: &str, form: &HashMap<String, String>) -> Result<Value, String> {
         let mut refreshed = self.refreshed.lock().unwrap();
         let token = &form["refresh_token"];
-        // Each refresh token is accepted once.
+        // Each refresh token is accepted only once.
         if self.manner.lock().unwrap().refuses
             || *token != format!("upstream-refresh-{}", refreshed.len())
         {

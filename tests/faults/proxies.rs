@@ -1,4 +1,4 @@
-//! Limits apply to each caller behind a trusted proxy. Addresses from any other peer are ignored.
+//! Limits that apply to each caller behind a trusted proxy. The server ignores forwarded addresses from any other peer.
 
 use std::net::SocketAddr;
 
@@ -53,14 +53,14 @@ async fn check_believed(address: SocketAddr) {
         (&["10.0.0.1, 127.0.0.1, 203.0.113.5:4711"], TOO_OFTEN),
         (&[ADA, "10.0.0.1"], TOO_OFTEN),
         (&["198.51.100.1, 203.0.113.7, 10.0.0.1"], "said"),
-        // Without a header the caller is the proxy itself. If an entry cannot be read, the caller is the proxy that wrote it.
+        // Without a header, the proxy itself is the caller. If an entry cannot be parsed, the proxy that added the entry is the caller.
         (&[], "said"),
         (&["198.51.100.2, unknown"], TOO_OFTEN),
         (&["198.51.100.2, unknown, 10.0.0.1"], "said"),
         (&["2001:db8::1, [2001:db8::2]:443"], "said"),
     ];
     check(address, &all).await;
-    // An IPv6 network of 64 bits is one caller, because one client usually has all of it.
+    // All addresses of an IPv6 network with a 64-bit prefix are one caller, because such a network usually belongs to one client.
     check(address, &[(&["2001:db8::3"], TOO_OFTEN), (&["2001:db8:0:1::3"], "said")]).await;
 }
 
@@ -97,7 +97,7 @@ fn x_forwarded_for_from_an_untrusted_peer_is_ignored() {
     }));
 }
 
-/// The session is the caller, even if its requests come from several addresses.
+/// The rate applies to the session, even if its requests come from several addresses.
 #[test]
 fn a_session_is_one_caller_behind_a_proxy() {
     run(serving(behind(server()).legacy_sse(true), async |address| {

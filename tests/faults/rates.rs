@@ -201,7 +201,7 @@ fn refusals_of_the_transport_are_counted() {
         assert_eq!(session.resume("7-1").ask(address).await.status(), 400);
         let last = stream.last.clone().expect("an event with a name");
         assert_eq!(session.resume(&last).ask(address).await.status(), 200);
-        // Both heads are too long. The second one is so long that the server never gets to handle a request.
+        // Both heads are too long. The second one is so long that the server rejects it before there is a request to handle.
         for length in [5_000, 50_000] {
             let long = call(1, "once", json!({})).header("X-Long", "x".repeat(length));
             assert_eq!(long.ask(address).await.status(), 431);

@@ -40,7 +40,7 @@ async fn exchange(connection: &mut Connection, request: &Request, body: Body) ->
     };
     connection.send(first, SOON).await.unwrap();
     if let Body::AfterTheHead = body {
-        // After this pause the server has usually read the head alone. The response is the same if it has not.
+        // After this pause the server has usually read the head without the body. If not, the response is the same.
         linger(Duration::from_millis(20)).await;
         connection.send(rest, SOON).await.unwrap();
     }
@@ -100,7 +100,7 @@ fn a_connection_is_usable_after_a_request_that_is_refused_unread() {
     });
 }
 
-/// The body is long, has no known length, or is sent only after `100 Continue`.
+/// Tests a body that is long, a body without a known length, and a body that is sent only after `100 Continue`.
 #[test]
 fn a_response_announces_that_its_connection_closes_if_the_body_is_not_read() {
     run(async {

@@ -12,7 +12,7 @@ pub(crate) struct Rounds {
     tool: &'static str,
     arguments: Value,
     state: Value,
-    /// Key of the open question.
+    /// Key of the elicitation request that the next round answers.
     key: String,
 }
 
@@ -34,7 +34,7 @@ impl Rounds {
         self.request(json!({}))
     }
 
-    /// Builds the request of the next round, which answers the open question with a word.
+    /// Builds the request of the next round, which answers the open elicitation request with a word.
     pub(crate) fn saying(&self, word: &str) -> Request {
         let answer = json!({ "action": "accept", "content": { "word": word } });
         let mut answers = json!({});
@@ -42,7 +42,7 @@ impl Rounds {
         self.request(json!({ "requestState": self.state, "inputResponses": answers }))
     }
 
-    /// Reads the answer to a round, which must have exactly one question, and returns the message of the question.
+    /// Checks that the answer to a round contains exactly one elicitation request, and returns its message.
     #[track_caller]
     pub(crate) fn asked(&mut self, reply: &Reply) -> String {
         let result = &reply.json()["result"];
@@ -60,7 +60,7 @@ impl Rounds {
         self.asked(&reply)
     }
 
-    /// Answers the open question, and returns the message of the next one.
+    /// Answers the open elicitation request, and returns the message of the next one.
     pub(crate) async fn say(&mut self, address: SocketAddr, word: &str) -> String {
         let reply = self.saying(word).ask(address).await;
         self.asked(&reply)

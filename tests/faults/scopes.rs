@@ -214,7 +214,8 @@ fn a_caller_with_too_few_scopes_is_told_which_scopes_to_ask_for() {
                 assert_eq!(let_in.status(), 200, "{method}: {let_in:?}");
             }
         }
-        // In each of four revisions, the prompt and the resource have run once. A completion runs no handler.
+        // In each of four revisions, the handlers of the prompt and the resource have run once, which makes eight runs. A completion runs
+        // no handler.
         assert_eq!(runs_of(address).await, "8");
         served.end().await;
     });
@@ -241,7 +242,7 @@ fn a_policy_says_no_without_naming_a_scope() {
     });
 }
 
-/// A caller's rights are checked before the rate is charged.
+/// The server checks the scopes of a caller before it counts the call towards the rate.
 #[test]
 fn a_refused_call_does_not_count_towards_the_rate() {
     run(async {
@@ -292,7 +293,7 @@ pub(crate) fn names(list: &Value) -> String {
     names.collect::<Vec<_>>().join(" ")
 }
 
-/// An answer inside a batch has no HTTP status of its own, and neither has an answer on an event stream of protocol revision 2024-11-05.
+/// An answer inside a batch has no HTTP status of its own. Neither does an answer on an event stream of protocol revision 2024-11-05.
 #[test]
 fn without_an_http_status_the_json_rpc_error_reports_missing_scopes() {
     run(async {
@@ -422,7 +423,7 @@ fn a_server_with_restricted_items_but_no_auth_does_not_start() {
             mcp_runtime::server!(name = "policy").items(items![public]).policy(|_, _| true);
         let refused = policy.bind_http("127.0.0.1:0").await.unwrap_err().to_string();
         assert!(refused.contains("`.policy(…)` at") && refused.contains("scopes.rs:"), "{refused}");
-        // An item that is added later requires a token too.
+        // An item that `setup` adds requires a token too.
         let build = mcp_runtime::server!(name = "later").items(items![public]);
         let build = build.setup(async |handle: Handle| {
             handle.add(Tool::new("late").scopes(["late"]).handler(async |_: Context| "late"))?;

@@ -24,7 +24,7 @@ pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
     stderr: Receiver<String>,
-    /// Starts just before the first SIGTERM or, without one, in `wait`.
+    /// Stopwatch that starts just before the first SIGTERM or, if there was none, in `wait`.
     asked: OnceLock<Stopwatch>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn fixture() -> &'static Path {
 }
 
 impl Server {
-    /// Starts the fixture with these limits, as `name=value,name=value`. The others have their defaults.
+    /// Starts the fixture with these limits, as `name=value,name=value`. All other limits have their defaults.
     pub(crate) fn start(limits: &str) -> Self {
         Self::start_program(fixture(), &[("FIXTURE_LIMITS", limits)])
     }
@@ -59,7 +59,7 @@ impl Server {
         Self::start_program(fixture(), &[("FIXTURE_TASKS", tasks)])
     }
 
-    /// Starts another program than the fixture, with the default limits.
+    /// Starts a different program from the fixture, with the default limits.
     pub(crate) fn start_other(program: &Path) -> Self {
         Self::start_program(program, &[])
     }
@@ -78,7 +78,8 @@ impl Server {
     fn start_command(mut command: Command, settings: &[(&str, &str)]) -> Self {
         command
             .args(["--http", "127.0.0.1:0", "--legacy-sse"])
-            // On a busy machine any handler may hold the reactor for long. The server is not at fault, so its warning about this is off.
+            // On a busy machine any handler may block its thread for a long time. The server is not at fault, so this setting turns off its
+            // warning about this.
             .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
             .envs(settings.iter().copied())
             .env_remove("RUST_BACKTRACE")
@@ -115,7 +116,7 @@ impl Server {
         kill_process(pid, Signal::TERM).expect("the process is there");
     }
 
-    /// Waits for this line on stderr. [`Ended::stderr`] will only have the lines after it.
+    /// Waits for this line on stderr. [`Ended::stderr`] then contains only the lines after it.
     pub(crate) fn wait_for_line(&self, expected: &str) {
         while self.stderr.recv_timeout(DEADLINE).expect("the fixture says so") != expected {}
     }
@@ -175,7 +176,7 @@ impl Memory {
         Self { now: bytes("VmRSS:"), peak: bytes("VmHWM:") }
     }
 
-    /// Returns zeros, because the memory of a process is known only on Linux. On other systems the tests check only the answers.
+    /// Returns zeros, because only Linux reports the memory of a process in `/proc`. On other systems the tests check only the answers.
     #[cfg(not(target_os = "linux"))]
     fn of(_: u32) -> Self {
         Self { now: 0, peak: 0 }

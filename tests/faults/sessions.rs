@@ -24,7 +24,7 @@ const COUNT: usize = 1000;
 fn a_thousand_forgotten_sessions_cost_little() {
     run(async {
         let server = Server::start("");
-        // Warms the server up: the measured memory must not include the threads of the runtime and the arenas of the allocator.
+        // Warms the server up, so that the measured memory does not include the threads of the runtime and the arenas of the allocator.
         for _ in 0..200 {
             Session::begin(server.address(), REVISION).await;
         }
@@ -48,7 +48,7 @@ fn a_thousand_forgotten_sessions_cost_little() {
     });
 }
 
-/// Each session has subscribed, and its client has closed the standalone stream.
+/// Each session has a subscription, and its client has closed the standalone stream.
 #[test]
 fn a_thousand_sessions_whose_streams_broke_cost_little() {
     run(async {
@@ -149,7 +149,7 @@ fn sessions_that_were_never_used_become_idle_no_later() {
     }));
 }
 
-/// Begins a session as soon as there is room for it.
+/// Begins a session as soon as the limit on sessions allows it.
 async fn begun_eventually(server: &Server) {
     eventually("room for a session", async || {
         let reply = initialize(REVISION).ask(server.address()).await;

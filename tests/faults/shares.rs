@@ -1,4 +1,5 @@
-//! A client uses as much of the shared limits as it can get, and keeps sending requests. The server must still serve another client.
+//! One client uses as much of the shared limits as it can get, and keeps sending requests. The tests check that the server still serves
+//! another client.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -71,7 +72,7 @@ fn nothing_begun() -> Begun {
     Arc::new(Semaphore::new(0))
 }
 
-/// Waits until its client leaves.
+/// Waits until its client disconnects.
 #[tool]
 async fn wait(begun: &Begun) {
     begun.add_permits(1);
@@ -141,7 +142,7 @@ fn a_client_that_opens_streams_keeps_no_other_out() {
             let stream = listen("other").open(address).await;
             assert_eq!(stream.head.status, 200, "{known:?}");
             drop(stream);
-            // The stream of a session counts for its client too.
+            // The stream of a session counts towards the share of the session's client.
             let session = known.session("other", address).await.expect("a session");
             let stream = known.from("other", session.get()).open(address).await;
             assert_eq!(stream.head.status, 200, "{known:?}");
@@ -187,7 +188,8 @@ fn a_client_whose_calls_wait_keeps_no_other_out() {
     });
 }
 
-/// Waiting calls and open streams keep their connections. The limit on connections may be lower than the limits on calls and streams.
+/// Waiting calls and open streams keep their connections open. The limit on connections may be lower than the limits on calls and streams,
+/// so without a share for each client, one client could take all connections.
 #[test]
 fn a_client_that_keeps_connections_keeps_no_other_out() {
     run(async {
@@ -223,7 +225,7 @@ fn a_client_that_keeps_connections_keeps_no_other_out() {
                 permit = begun.acquire() => permit.expect("an open semaphore").forget(),
                 head = connection.head(false, SOON) => panic!("{known:?}: {head:?}"),
             }
-            // A connection that closes makes room for its client again.
+            // When connections of a client have closed, the client may open new ones.
             drop((connection, streams));
             eventually("the client may call again", async || {
                 let mut connection = call("hog").send(address).await;

@@ -242,7 +242,7 @@ fn a_call_whose_client_has_left_gets_the_grace_period() {
     });
 }
 
-/// As on stdio, a user who sends a second signal does not want to wait.
+/// A user who sends a second signal does not want to wait, so the server ends at once, as it does on stdio.
 #[test]
 fn a_second_signal_ends_the_grace_period() {
     run(async {

@@ -1,4 +1,4 @@
-//! Clients that send slowly, or stop.
+//! Clients that send a request slowly, or stop in the middle of a request.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ fn a_slow_body_within_the_limit_is_read() {
     });
 }
 
-/// Without a complete head there is no request to answer, so the connection closes.
+/// Without a complete head there is no request to answer, so the server closes the connection without a response.
 #[test]
 fn a_head_that_stops_half_way_times_out() {
     run(async {
@@ -107,8 +107,8 @@ fn many_unfinished_requests_delay_no_other_client() {
                 bodies.push(send(server.address(), &large[..2000]).await);
                 heads.push(send(server.address(), &large[..20]).await);
             }
-            // Limits the number of connections that wait to be accepted. The operating system would retry further connections only after a
-            // second.
+            // Keeps the queue of connections that wait to be accepted short. If the queue were full, the operating system would retry
+            // further connections only after a second.
             check_echo(server.address()).await;
         }
         let grown = server.memory().above(before);

@@ -84,7 +84,7 @@ impl Listener for Secure {
 
 #[test]
 fn keys_are_fetched_only_from_an_issuer_with_a_trusted_certificate() {
-    // The example is built before the deadline of the test begins.
+    // Builds the example before the deadline of the test begins.
     let rig = example("rig");
     run(async {
         let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));

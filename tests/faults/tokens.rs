@@ -36,12 +36,12 @@ fn good_tokens_are_let_in_and_no_others() {
             ec.token(&claims),
             ed.token(&claims),
             ed.token(&lists),
-            // Clocks may differ by 30 seconds.
+            // The server tolerates a difference of 30 seconds between its clock and the clock of the issuer.
             ed.token(&but("exp", json!(now() - 20))),
             ed.token(&but("nbf", json!(now() + 20))),
             ed.token_with(&json!({ "alg": "EdDSA" }), &claims),
         ];
-        // In the second pass, the server has cached each token.
+        // In the second pass, each token is in the cache of the server.
         for token in good.iter().chain(&good) {
             assert_eq!(ask(address, token).await.text(), expected);
         }
@@ -167,7 +167,7 @@ fn keys_are_rotated_and_floods_are_not_passed_on() {
         let (address, claims) = (served.address, issuer.claims());
         assert_eq!(ask(address, &old.token(&claims)).await.status(), 200);
         issuer.publish(&[&new]);
-        // All of these requests come within the pause that follows a fetch of the keys.
+        // After a fetch of the keys, the server does not fetch them again for some seconds. All of these requests come within this pause.
         let frozen = Frozen::start();
         for _ in 0..20 {
             assert_eq!(ask(address, &unknown.token(&claims)).await.status(), 401);

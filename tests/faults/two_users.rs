@@ -1,5 +1,5 @@
 //! Two users, each with a token, try to use what belongs to the other. The answers are the same as for things that do not exist, and
-//! nothing changes. Users that an application names are tested in `principals` and `owners`.
+//! nothing changes. The modules `principals` and `owners` test users that an application names.
 
 use std::{
     net::SocketAddr,
@@ -24,7 +24,7 @@ struct Turns {
     go: Semaphore,
 }
 
-/// Semaphores of ada and bob, and the users whose calls were given up.
+/// Semaphores of ada and bob, and the users whose calls were dropped before they were done.
 struct Both {
     turns: [Turns; 2],
     given_up: Mutex<Vec<String>>,
@@ -115,7 +115,7 @@ fn said(reply: &Reply) -> (u16, String) {
     (reply.status(), String::from_utf8_lossy(&reply.body).into_owned())
 }
 
-/// Returns one request of each kind for a session with a stream that can be resumed.
+/// Returns one request of each kind for a session. `event` is the id of an event at which a stream of the session can be resumed.
 fn everything(session: &Session, event: &str) -> Vec<Request> {
     vec![
         session.post(&message(9, "ping", json!({}))),
@@ -135,7 +135,7 @@ fn a_session_and_its_contents_are_reachable_only_by_its_user() {
     let both = Both::new();
     run(serving(server(&both), async |address| {
         let (ada, bob) = (session("ada", address).await, session("bob", address).await);
-        // Requests with a session id that never existed must get the same answers.
+        // Session with an id that never existed. The test checks that bob gets the same answers for this session and for ada's session.
         let nowhere = Session { id: "0".repeat(ada.id.len()), ..ada };
         let (ada, nowhere) = (Session { id: ada.id.clone(), ..nowhere }, nowhere);
         let meta = json!({ "progressToken": 7 });
@@ -150,7 +150,7 @@ fn a_session_and_its_contents_are_reachable_only_by_its_user() {
             let answer = by("bob", own.clone()).ask(address).await;
             assert_eq!(said(&answer), said(&by("bob", none).ask(address).await));
             assert_eq!(answer.status(), 404, "{answer:?}");
-            // The id of the session is not enough without a token.
+            // Without a token, the id of the session is not enough.
             assert_eq!(own.ask(address).await.status(), 401);
         }
         // In bob's own session, the same ids refer to his own calls and events.
@@ -177,7 +177,7 @@ fn a_call_without_a_session_cannot_be_cancelled_by_another_user() {
             .header("MCP-Protocol-Version", "2026-07-28")
             .header("Mcp-Method", "notifications/cancelled");
         by("bob", alone).ask(address).await;
-        // If another client makes a call with the same id and leaves, ada's call is not cancelled either.
+        // If another client makes a call with the same id and disconnects, ada's call is not cancelled either.
         let other = by("bob", plain_call("same", "wait", json!({}))).send(address).await;
         both.begun("bob").await;
         drop(other);

@@ -11,8 +11,8 @@ use crate::{
     server::{MIB, Memory, Server},
 };
 
-/// Maximum memory that a client which does not read may cost, in bytes. The buffers of one connection, in hyper and the outbox, are far
-/// smaller. The tests send far more bytes.
+/// Maximum memory in bytes that the server may use for a client that does not read. The buffers of one connection, in hyper and in the
+/// outbox, are far smaller. The tests send far more bytes.
 const COST: usize = 8 * MIB;
 
 #[track_caller]
@@ -80,7 +80,7 @@ fn the_stream_of_a_session_that_is_not_read_keeps_each_update_once() {
             let subscribe = message(1, "resources/subscribe", json!({ "uri": uri }));
             session.post(&subscribe).ask(server.address()).await;
         }
-        // No stream is open yet.
+        // Publishes updates before the session has an open stream.
         touch(&server, 500).await;
         let stream = session.get().open(server.address()).await.check_events();
         for _ in 0..4 {
@@ -133,7 +133,7 @@ fn reports_of_a_session_that_are_not_read_are_merged() {
     });
 }
 
-/// If a handler never waits, the server still sends its reports while the handler works. The handler ends when its client leaves.
+/// If a handler never waits, the server still sends its reports while the handler works. The handler ends when its client disconnects.
 #[test]
 fn the_reports_of_a_handler_that_never_waits_are_sent() {
     run(async {
@@ -148,7 +148,7 @@ fn the_reports_of_a_handler_that_never_waits_are_sent() {
     });
 }
 
-/// The server holds each answer as a whole, and at most a few copies of it.
+/// The server holds each answer as a whole, but no more than a few copies of it.
 #[test]
 fn large_answers_that_are_not_read_are_kept_once() {
     const BYTES: usize = 8 * MIB;
@@ -162,8 +162,8 @@ fn large_answers_that_are_not_read_are_kept_once() {
             connections.push(connection);
         }
         check_echo(server.address()).await;
-        // The server usually needs 12 times the size of one answer. The texts are freed by then, but the allocator keeps some of their
-        // memory.
+        // Checks for at most twice the usual memory, which is 12 times the size of one answer. The handlers' texts have been freed, but the
+        // allocator keeps some of their memory.
         check_bounded("8 answers of 8 MiB", &server, before, 3 * 8 * BYTES);
         for mut connection in connections {
             assert!(connection.body(SOON).await.unwrap().len() > BYTES);
@@ -171,7 +171,8 @@ fn large_answers_that_are_not_read_are_kept_once() {
     });
 }
 
-/// The requests of a connection are answered in order. A request is not handled before the answer to the previous one has been sent.
+/// The server answers the requests of a connection in order. It does not handle a request before it has sent the answer to the previous
+/// one.
 #[test]
 fn requests_wait_behind_an_answer_that_is_not_read() {
     const BYTES: usize = MIB;
@@ -213,7 +214,7 @@ fn a_legacy_sse_stream_that_is_not_read_keeps_each_update_once() {
     });
 }
 
-/// Answers cannot be merged, so a client that does not read them must not be able to ask for more and more.
+/// Unlike updates, answers cannot be merged. The server therefore rejects further calls of a client that does not read the answers.
 #[test]
 fn answers_on_a_legacy_sse_stream_that_is_not_read_are_bounded() {
     const COUNT: usize = 1000;
@@ -238,7 +239,7 @@ fn answers_on_a_legacy_sse_stream_that_is_not_read_are_bounded() {
     });
 }
 
-/// A stream whose client has left keeps all messages of its call, so the number of such streams must be bounded.
+/// A stream whose client has disconnected keeps all messages of its call, so the server limits the number of such streams.
 #[test]
 fn answers_of_a_session_whose_client_has_left_are_bounded() {
     run(async {

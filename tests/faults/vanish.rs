@@ -1,4 +1,4 @@
-//! Clients that leave before their answer comes.
+//! Clients that disconnect before their answer arrives.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn a_blocking_handler_is_cancelled_when_its_modern_client_leaves() {
     });
 }
 
-/// The server notices that a client has left, even if the client has already sent the next request on the connection.
+/// The server notices that a client has disconnected, even if the client has already sent the next request on the connection.
 #[test]
 fn a_modern_call_ends_even_if_the_next_request_has_arrived() {
     run(async {

@@ -1,4 +1,4 @@
-//! The items that a caller sees in lists and may subscribe to, and callers that an application in front of the server names.
+//! The items that a caller sees in lists and may subscribe to, and callers that the application around the server names.
 
 use std::time::Duration;
 

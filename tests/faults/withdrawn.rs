@@ -28,7 +28,7 @@ async fn chat(ends: bool) -> &'static str {
 }
 
 async fn ends_or_never(ends: bool) {
-    // A call that is done at once does not become a task.
+    // Yields, because a call that is done at once does not become a task.
     tokio::task::yield_now().await;
     if !ends {
         std::future::pending::<()>().await;

@@ -1,4 +1,4 @@
-//! Tasks that run while their clients leave and come back, and while the process shuts down.
+//! Tasks that run while their clients disconnect and come back, and while the process shuts down.
 
 use std::{
     collections::BTreeSet,
@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_millis(700);
 
 const CORE: &str = "2025-11-25";
 
-/// Client that uses tasks, either in a session, or with protocol revision 2026-07-28.
+/// Client that uses tasks, either in a session or with protocol revision 2026-07-28.
 #[derive(Clone, Debug)]
 enum Client {
     Session(Session),
@@ -153,7 +153,7 @@ fn check_full(answer: &Value, limit: usize) {
     assert!(why.contains(&format!("its share of the {limit} tasks")), "{answer}");
 }
 
-/// Checks that the message is a question, and returns the answer with a word.
+/// Checks that the message is an elicitation request, and returns the response with this word.
 fn answered(question: &Value, word: &str) -> Value {
     assert_eq!(question["method"], "elicitation/create", "{question}");
     let result = json!({ "action": "accept", "content": { "word": word } });
@@ -162,7 +162,7 @@ fn answered(question: &Value, word: &str) -> Value {
 
 // ---- the process ends
 
-/// Clients may come back to another process, which reads the tasks from the store.
+/// Clients may come back to another process, which reads the tasks from the store, so the shutdown does not wait for these tasks.
 #[test]
 fn tasks_without_a_waiting_client_do_not_delay_the_shutdown() {
     run(async {
@@ -227,7 +227,7 @@ fn a_result_that_never_comes_is_given_up_after_the_grace() {
 
 // ---- clients vanish
 
-/// Whether or not the task had begun when its client left, the call leaves no data behind, and its slot becomes free again.
+/// Whether or not the task had begun when its client disconnected, the call leaves no data behind, and its slot becomes free again.
 #[test]
 fn a_client_that_leaves_during_a_call_takes_no_task_slot_for_good() {
     const LIMIT: usize = 45;
@@ -238,7 +238,7 @@ fn a_client_that_leaves_during_a_call_takes_no_task_slot_for_good() {
             let key = format!("gone {dialect}");
             for round in 0..PLACES {
                 let connection = client.call("hold_task", held(&key)).send(server.address()).await;
-                // The client leaves at once, or a little later.
+                // Disconnects at once, or a little later.
                 linger(Duration::from_micros(100 * (round as u64 % 8))).await;
                 drop(connection);
             }
@@ -263,7 +263,7 @@ fn a_client_that_leaves_during_a_call_takes_no_task_slot_for_good() {
     });
 }
 
-/// A call of a session goes on without its connection, and so does the task that it has become.
+/// A call of a session continues without its connection, and so does the task that it has become.
 #[test]
 fn a_task_outlasts_the_connection_that_asked_for_it() {
     run(async {
@@ -272,7 +272,8 @@ fn a_task_outlasts_the_connection_that_asked_for_it() {
             let key = format!("outlasts {dialect}");
             let task = client.begin("hold_task", held(&key)).await;
             is_begun(&server, &key).await;
-            // Two waiting clients leave. The first one may leave before the server has read its request, and the second one leaves later.
+            // Two clients that wait for the result disconnect. The first one may do so before the server has read its request, the second
+            // one only afterwards.
             for is_read in [false, true] {
                 let waiting = client.about("tasks/result", &task).send(server.address()).await;
                 if is_read {
@@ -292,8 +293,8 @@ async fn question(stream: &mut Stream) -> Value {
     stream.message().await.expect("a question")
 }
 
-/// A question whose connection is gone goes to the next client that asks for the task: in the same session, in another session, or with
-/// protocol revision 2026-07-28.
+/// If the connection of an elicitation request is lost, the server sends the request again to the next client that asks for the task: in
+/// the same session, in another session, or with protocol revision 2026-07-28.
 #[test]
 fn a_question_survives_the_loss_of_its_connection() {
     run(async {
@@ -309,7 +310,7 @@ fn a_question_survives_the_loss_of_its_connection() {
             (task, asked)
         };
 
-        // The answer may come on any connection.
+        // The client may send its response on any connection.
         let (task, asked) = lost().await;
         let Client::Session(session) = &own else { panic!("it is a session") };
         let accepted = session.post(&answered(&asked, "late")).ask(address).await;
@@ -337,7 +338,7 @@ fn a_question_survives_the_loss_of_its_connection() {
     });
 }
 
-/// The question waits for a client that supports elicitation, like the one that began the task.
+/// The elicitation request waits for a client that supports elicitation, like the client that began the task.
 #[test]
 fn a_client_without_elicitation_does_not_take_the_question_of_a_task() {
     run(async {
@@ -388,7 +389,7 @@ fn text(client: usize, n: usize) -> String {
 fn a_thousand_tasks_have_a_result_each() {
     const CLIENTS: usize = 10;
     const EACH: usize = 100;
-    // One client may have seven eighths of these tasks, which are a thousand.
+    // All clients of this test share one address, so they count as one client. Its share is seven eighths of this limit: a thousand tasks.
     const LIMIT: usize = 1142;
     run(async {
         let server = Server::start(&format!("tasks={LIMIT}"));
@@ -407,7 +408,7 @@ fn a_thousand_tasks_have_a_result_each() {
         .await;
         let ids: BTreeSet<_> = tasks.iter().flatten().collect();
         assert_eq!(ids.len(), CLIENTS * EACH);
-        // All tasks run, so the client has used up its share.
+        // All tasks run, so the share of the client is used up.
         let refused = clients[0].ask(clients[0].call("hold_task", held("all"))).await;
         check_full(&refused, LIMIT);
         let_go(&server, "all").await;

@@ -31,7 +31,8 @@ fn a_cached_verification_in_a_custom_verifier_ends_with_its_token() {
         };
         before_it_ends(3, async |valid| {
             let mut claims = issuer.claims();
-            // Clocks may differ by 30 seconds.
+            // The server accepts a token for 30 seconds after its expiry, because clocks may differ. This token is therefore accepted for
+            // `valid.seconds`.
             claims["exp"] = json!(unix_seconds() + valid.seconds - 30);
             let token = key.token(&claims);
             for _ in 0..2 {

@@ -285,7 +285,8 @@ fn paths_in(tokens: TokenStream, all: &mut Vec<(Path, usize)>) {
                     path.push(ident.to_string());
                 } else {
                     finish(&mut path, line, all);
-                    // A path that begins with `::` names another crate. A path after `>` names an associated item.
+                    // The name is skipped, because a path that begins with `::` names another crate, and a path after `>` names an
+                    // associated item.
                     if colons != 2 {
                         path.push(ident.to_string());
                         line = ident.span().start().line;
@@ -334,7 +335,7 @@ struct Names<'a>(&'a BTreeMap<Path, Module>);
 
 impl Names<'_> {
     /// Returns the file that defines the item at `path`, which is written in the module `own`. Returns `None` for an item of another crate,
-    /// for an item of `own` itself, and for a module. A use of an item of that module has its own path.
+    /// for an item of `own` itself, and for a module: code that uses an item of the module names that item in a path of its own.
     fn file(&self, own: &Path, path: &Path) -> Option<usize> {
         self.item(&self.absolute(own, path, 0)?, 0)
     }
@@ -360,7 +361,7 @@ impl Names<'_> {
                     return join(&inner);
                 }
                 let imported = self.0.get(own)?.imported.get(first)?;
-                // `use tokio;` imports another crate under its own name.
+                // In `use tokio;`, the first name of the path is the imported name itself, so it names another crate.
                 if depth > 16 || imported.first().is_some_and(|next| next == first) {
                     return None;
                 }
@@ -393,7 +394,7 @@ impl Names<'_> {
                 return self.item(&[&target[..], &path[at..]].concat(), depth + 1);
             }
         }
-        // A macro generated the item, so the item is defined in this module.
+        // The module neither declares nor imports the name, so a macro has generated the item in this module.
         Some(module.file)
     }
 }

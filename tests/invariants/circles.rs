@@ -1,4 +1,5 @@
-//! A crate has no cycles. The files that a file uses must not lead back to that file, inside a room (top-level module) or between rooms.
+//! A crate has no cycles between its files: no file may depend on itself through other files, inside a room (top-level module) or between
+//! rooms.
 
 use std::collections::BTreeSet;
 

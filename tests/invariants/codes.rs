@@ -1,5 +1,5 @@
 //! Codes of internal rules, such as the number of a row in this project's matrix of the specification. The codes mean nothing to users of
-//! the crates, so they must not appear in pages, errors or documents for users.
+//! the crates, so they must not appear in the published documentation, in errors or in documents for users.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A file is as long as its subject: not so short that a reader needs several files for one thing, and not so long that it has several
+//! A file has one subject. It is not so short that a reader needs several files for this subject, and not so long that it has several
 //! subjects.
 
 use crate::sources::Source;

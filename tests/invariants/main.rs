@@ -127,7 +127,7 @@ fn no_file_uses_a_file_that_leads_back_to_it() {
     let root = ("lib.rs", "mod a;");
     let circles = [
         [(a, "use super::second::B;\npub struct A;"), (b, "use super::first::A;\npub struct B;")],
-        // Cycles through a re-export of the folder, through its private import, and through a path without `use`.
+        // These cycles go through a re-export of the folder, through its private import, and through a path without `use`.
         [(a, "use super::B;\npub struct A;"), (b, "use crate::a::A;\npub struct B;")],
         [(a, "pub struct A(super::second::B);"), (b, "fn b(a: super::A) {}\npub struct B;")],
     ];
@@ -167,7 +167,7 @@ fn no_room_uses_a_room_that_leads_back_to_it() {
     assert_eq!(circles::arrows_back(&between_files), Vec::<String>::new());
     let found = circles::arrows_back(&circles::rooms(&between_files, RUNTIME));
     assert_eq!(found.len(), 2, "{found:?}");
-    // The same holds for rooms inside a room.
+    // Cycles are also found between the rooms inside a room.
     let planted = sources_of(&[
         ("lib.rs", "mod a;"),
         ("a/mod.rs", "mod b;\nmod c;"),

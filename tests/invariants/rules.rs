@@ -35,7 +35,7 @@ pub(crate) fn io(sources: &[Source]) -> Vec<String> {
         "tokio::signal",
         "tokio::io",
     ];
-    // The builder names only the traits of tokio's byte streams.
+    // `/builder/serve.rs` does no I/O, but names the traits of tokio's byte streams.
     let free = [
         "/builder/serve.rs",
         "/transport/",
@@ -51,7 +51,7 @@ pub(crate) fn io(sources: &[Source]) -> Vec<String> {
     })
 }
 
-/// Every path that begins with `::` begins with a crate that generated code may name.
+/// In generated code, every path that begins with `::` begins with a crate that generated code may name.
 pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
     each(sources, |_, line| {
         line.match_indices("::").any(|(at, _)| {
@@ -71,7 +71,7 @@ pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
     })
 }
 
-/// No `serde_json::Value` between the transport and the user's type. The exceptions build schemas or the data of errors.
+/// Between the transport and the user's type, no code uses `serde_json::Value`. The exceptions build schemas or the data of errors.
 pub(crate) fn values(sources: &[Source]) -> Vec<String> {
     const ROOMS: [&str; 6] = [
         "/crates/wire/",
@@ -110,7 +110,7 @@ pub(crate) fn prints(sources: &[Source]) -> Vec<String> {
     })
 }
 
-/// Only the stdio guard has unsafe code, and the system calls that it makes.
+/// Only the stdio guard, and the system calls that it makes, contain unsafe code.
 pub(crate) fn unsafe_code(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| {
         !["guard.rs", "descriptors.rs"]

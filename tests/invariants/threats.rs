@@ -1,4 +1,4 @@
-//! The tables of SECURITY.md. Each row names a test of the defence against its threat.
+//! The tables of SECURITY.md. Each row must name a test that shows the defence against its threat.
 
 use std::{fs, path::Path};
 

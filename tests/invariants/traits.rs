@@ -75,7 +75,7 @@ pub(crate) fn silent(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Whether the attributes at the end of these lines set such a message.
+/// Whether the attributes at the end of these lines include `#[diagnostic::on_unimplemented]`.
 fn speaks(before: &[String]) -> bool {
     let ends_an_item = |line: &&String| line.trim_end().ends_with(['}', ';', '{']);
     let attributes = before.iter().rev().take_while(|line| !ends_an_item(line));

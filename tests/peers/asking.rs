@@ -1,4 +1,4 @@
-//! Questions to official clients: forms, pages, sampling requests and roots, one at a time and in parallel.
+//! Requests of the server to official clients: forms, URL-mode elicitation, sampling and roots, one at a time and in parallel.
 
 use serde_json::{Value, json};
 use support::requirement::Missing;
@@ -18,7 +18,8 @@ fn call(tool: &str) -> Value {
     json!({ "do": "call", "name": tool })
 }
 
-/// Returns a plan for `everything`: each kind of question, state that comes back with an answer, several rounds, and parallel questions.
+/// Returns a plan for `everything`: each kind of request to the client, state that comes back with an answer, several rounds, and parallel
+/// requests.
 fn questions() -> Value {
     let prompt = json!({ "prompt": "Are you there?" });
     let message = json!({ "message": "Who are you?" });
@@ -70,7 +71,7 @@ fn lacking(revision: &str, step: usize) -> Option<&'static str> {
     }
 }
 
-/// Counts how often each kind of question was asked.
+/// Returns the numbers of elicitation, sampling and roots requests that the client has received.
 fn counted(report: &Value) -> [usize; 3] {
     let asked = report["asked"].as_array().expect("what was asked");
     ["elicitation", "sampling", "roots"]
@@ -95,10 +96,10 @@ fn check_questions(report: Result<Value, Missing>, revision: &str) {
         };
         assert!(is_right, "{revision}: {answer}\n{outcome:#}");
     }
-    // In a session, the server keeps the roots of a client that announces changes of its roots.
+    // In a session, the server caches the roots of a client that announces changes of its roots, so it requests them only once.
     let roots = if revision == MODERN { 2 } else { 1 };
     let forms = (0..ANSWERS.len()).filter(|at| *at > 1 && lacking(revision, *at).is_none()).count();
-    // The step with several rounds uses two forms.
+    // The step with several rounds asks for two forms.
     let expected = if forms > 0 { [forms + 1, 2, roots] } else { [0, 1, 1] };
     assert_eq!(counted(&report), expected, "{revision}\n{report:#}");
 }
@@ -131,7 +132,7 @@ fn the_older_typescript_answers_every_question() {
     }
 }
 
-/// Returns a plan with two pages, of which the user visits one.
+/// Returns a plan with two URL-mode elicitations. The user visits the URL of the first only.
 fn pages() -> Value {
     let pay =
         |booking: u32| json!({ "do": "call", "name": "pay", "arguments": { "booking": booking } });
@@ -166,7 +167,7 @@ fn check_pages(report: Result<Value, Missing>, revision: &str) {
         assert_eq!(params["url"], url, "{report:#}");
         ids.extend(params["elicitationId"].as_str());
     }
-    // Only protocol revision 2025-11-25 gives each page an id.
+    // Only protocol revision 2025-11-25 gives each URL-mode elicitation an id.
     assert_eq!(ids.len(), if revision == PAGES { 2 } else { 0 }, "{report:#}");
     assert!(ids.first() != ids.last() || ids.is_empty(), "{report:#}");
 }
@@ -183,7 +184,7 @@ fn users_are_sent_to_pages() {
     }
 }
 
-/// The server sends no questions to a client that declares no capability.
+/// The server sends no elicitation to a client that does not declare the capability.
 #[test]
 fn a_client_without_elicitation_gets_an_error_and_no_question() {
     let server = Server::over_http("everything");

@@ -1,4 +1,4 @@
-//! A booking from its first question to its payment: official clients answer the forms, and a plain HTTP client pays at the page.
+//! A booking from its first form to its payment: official clients fill in the forms, and a plain HTTP client pays on the payment page.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -17,7 +17,7 @@ use support::{
 
 use crate::{inspector, python, python::text, server::Server, typescript};
 
-/// Returns a plan with a user who gives these answers to all questions.
+/// Returns a plan with a user who fills in every form with these values.
 fn plan(guests: u8, steps: &[Value]) -> Value {
     let knows = json!({
         "day": "2999-12-31", "time": "18:00", "guests": guests,
@@ -120,7 +120,7 @@ impl Client {
         serde_json::from_str::<Value>(&answer).expect("the answer is JSON")["result"].take()
     }
 
-    /// Calls `book_table` with these answers, and returns the next questions or the result.
+    /// Calls `book_table` with these answers, and returns the next requests for input or the result.
     fn book(&mut self, answers: Value, state: &Value) -> Value {
         let mut params = json!({ "name": "book_table", "inputResponses": answers });
         if !state.is_null() {
@@ -155,7 +155,7 @@ fn http(address: SocketAddr, line: &str, headers: &str, body: &str) -> (Head, St
     })
 }
 
-/// Books for eight guests, pays the deposit at the page, and checks that the booking is paid.
+/// Books for eight guests, pays the deposit on the payment page, and checks that the booking is paid.
 fn check_payment(mut client: Client) {
     let accept = |content: Value| json!({ "action": "accept", "content": content });
     let asked = client.book(json!({}), &Value::Null);

@@ -1,4 +1,5 @@
-//! A tool function that asks its user. The clients call this function over stdio and HTTP, in every revision that has forms.
+//! A tool function that asks its user for confirmation. The clients call this function over stdio and HTTP, in every revision that has
+//! forms.
 
 use serde_json::{Value, json};
 use support::{proxy::Proxy, requirement::Missing};
@@ -28,7 +29,7 @@ const PEERS: [Peer; 6] = [
     Peer::TypeScript("sdk", "2025-11-25"),
 ];
 
-/// Returns a user who agrees to everything for testing, declines staging, and closes the question about the plan for production.
+/// Returns a user who agrees to everything for testing, declines staging, and cancels the form about the plan for production.
 fn person() -> Value {
     json!({
         "knows": { "confirm": true, "time": "tonight", "who": "Ada" },
@@ -40,7 +41,7 @@ fn deploy(env: &str) -> Value {
     json!({ "do": "call", "name": "deploy", "arguments": { "env": env } })
 }
 
-/// Returns the parameters of the question with this message.
+/// Returns the parameters of the elicitation with this message.
 fn question(message: &str) -> Value {
     let schema = if message.starts_with("Deploy") {
         json!({
@@ -63,7 +64,7 @@ fn question(message: &str) -> Value {
     json!({ "message": message, "requestedSchema": schema })
 }
 
-/// Returns the parameters of a question without the mode `form`, which a client adds when it reads them.
+/// Returns the parameters of an elicitation without the mode `form`, which a client may add when it reads them.
 fn form(params: &Value) -> Value {
     let mut params = params.clone();
     if params["mode"] == "form" {
@@ -80,7 +81,7 @@ fn check(peer: Peer, server: &Server) {
     let (report, revision) = match peer {
         Peer::Python(era, revision) => (python::carry_out(server, era, plan), revision),
         Peer::TypeScript(client, revision) => {
-            // The older client has no option for the revision.
+            // `sdk`, the older client, has no option for the revision.
             let version = if client == "sdk" { "auto" } else { revision };
             (typescript::carry_out(server, client, version, plan), revision)
         }
@@ -97,8 +98,8 @@ fn check(peer: Peer, server: &Server) {
     assert_eq!(failure(&outcomes[1]), Some("the user declined to answer"), "{}", shown());
     let closed = "the user closed the question without an answer";
     assert_eq!(failure(&outcomes[2]), Some(closed), "{}", shown());
-    // In protocol revision 2026-07-28 a call ends with its questions, and the function begins again with each answer. Each plan is still
-    // made only once.
+    // In protocol revision 2026-07-28 a call ends when it asks, and the function begins again with each answer. Each plan is still made
+    // only once.
     let begun = if revision == "2026-07-28" { 3 + 2 + 3 } else { 3 };
     let history = format!("begun {begun}, planned 2");
     assert_eq!(text(&outcomes[3]), Some(&*history), "{}", shown());

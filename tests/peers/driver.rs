@@ -18,7 +18,7 @@ pub(crate) fn report(command: &mut Command, plan: &Value, peer: &str) -> Value {
         .spawn()
         .expect("an installed interpreter starts");
     let mut stdin = child.stdin.take().expect("stdin is piped");
-    // A driver that does not read its plan has failed, and writes the reason to stderr.
+    // The error is ignored, because a driver that does not read its plan has failed and writes the reason to stderr.
     let _ = stdin.write_all(plan.to_string().as_bytes());
     drop(stdin);
     let output = child.wait_with_output().expect("the driver ends");

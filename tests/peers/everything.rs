@@ -1,4 +1,5 @@
-//! The same steps with every client over HTTP, and with some clients over stdio, so that differences become visible.
+//! Runs the same steps with every client over HTTP, and with some clients over stdio, so that differences between the clients become
+//! visible.
 
 use serde_json::{Value, json};
 use support::requirement::Missing;
@@ -49,8 +50,8 @@ fn everything() -> Vec<Row> {
             text(outcome) == Some("The answer was worth coming back for.")
         }),
         (
-            // Over HTTP, clients of the modern era repeat the argument in a header. A header cannot contain this text, so the client has to
-            // encode it.
+            // Over HTTP, clients of protocol revision 2026-07-28 repeat the argument in a header. A header cannot contain this text, so the
+            // client has to encode it.
             json!({"do": "call", "name": "test_custom_header", "arguments": {"value": "Grüße, 世界"}}),
             |outcome| text(outcome) == Some("The value is Grüße, 世界."),
         ),
@@ -101,7 +102,7 @@ fn everything() -> Vec<Row> {
             outcome["result"]["cancelled"] == true
                 && outcome["progress"].as_array().is_some_and(|reports| reports.len() == 1)
         }),
-        // The connection must still work after the cancelled call.
+        // Checks that the connection still works after the cancelled call.
         (greet, |outcome| text(outcome) == Some("Hello, Ada!")),
     ]
 }

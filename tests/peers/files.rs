@@ -48,7 +48,7 @@ fn a_tree_is_changed() {
         call("move_file", json!({"source": "tree/doc/a.md", "target": "tree/src/one.txt"})),
         call("move_file", json!({"source": "tree/doc/a.md", "target": "tree/doc/b.md"})),
         call("read_file", json!({"path": "tree/doc/b.md"})),
-        // Moves the file back, because the other era repeats these steps.
+        // Moves the file back, because these steps run again in the other era.
         call("move_file", json!({"source": "tree/doc/b.md", "target": "tree/doc/a.md"})),
     ];
     python::check(&files(), &steps, |outcomes| {

@@ -1,4 +1,4 @@
-//! A server that asks its user, for the clients of this suite. Each function asks in every protocol revision that its clients speak.
+//! A server whose tools ask the user, for the clients of this suite. The tools can ask in every protocol revision that the clients support.
 
 use std::{
     fmt,

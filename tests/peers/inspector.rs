@@ -86,7 +86,7 @@ impl Inspector {
             .args(["--callback-url", &callback])
             .env("HOME", &server.folder)
             .env("MCP_INSPECTOR_SECRET_STORE", "file")
-            // The Inspector may log in without a terminal. It finds no browser in this path, so it prints the URL.
+            // Allows the Inspector to log in without a terminal. It finds no browser in this `PATH`, so it prints the URL.
             .env("MCP_AUTO_OPEN_ENABLED", "true")
             .env("PATH", &server.folder)
             .stdout(Stdio::piped())

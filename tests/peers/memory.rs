@@ -123,7 +123,7 @@ fn the_inspector_writes_and_reads() {
     });
 }
 
-/// Server process that a test kills. The test sends the requests itself, because no client expects its server to be killed.
+/// Server process that a test kills. The test sends the requests itself, because no client expects that its server is killed.
 struct Victim(Child);
 
 impl Victim {

@@ -43,8 +43,8 @@ impl Client {
         }
     }
 
-    /// Logs the user in, and lets the client carry out the steps. `grants` has a list of scopes for each login, which the user
-    /// leaves ticked. At a login without such a list, the user leaves all scopes ticked.
+    /// Logs the user in, and lets the client carry out the steps. Each element of `grants` belongs to one login and lists the scopes that
+    /// the user leaves ticked. At a login without such a list, the user leaves all scopes ticked.
     fn log_in(
         self,
         server: &Server,

@@ -1,4 +1,5 @@
-//! The items that the examples publish, judged by the Inspector and by the examples' own `check`, both with `--strict`.
+//! Checks that the items of the examples are portable, with the Inspector and with the `check` command of the examples, both with
+//! `--strict`.
 
 use std::process::Command;
 
@@ -6,7 +7,7 @@ use support::examples::{example, examples};
 
 use crate::{inspector, server::Server};
 
-/// Tools that have findings on purpose. The official suite requires all of them: a tool with keywords that some clients reject, and tools
+/// Tools whose findings are intended, because the official suite requires them: a tool with keywords that some clients reject, and tools
 /// that run only as tasks.
 const ON_PURPOSE: &[&str] = &["json_schema_2020_12_tool", "failing_job", "test_tool_with_task"];
 

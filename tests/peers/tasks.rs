@@ -48,7 +48,7 @@ fn quiet() -> Vec<Row> {
     ]
 }
 
-/// Returns tasks that ask while they run. In the newer dialect, the last tool asks before its call becomes a task.
+/// Returns tasks that ask the user while they run. In 2026-07-28, the last tool asks before its call becomes a task.
 fn asking() -> Vec<Row> {
     vec![
         ("confirm_delete", json!({ "filename": "x" }), Ok("x is deleted")),
@@ -69,7 +69,7 @@ fn step(kind: &str, (tool, arguments, end): &Row) -> Value {
     json!({ "do": kind, "name": tool, "arguments": arguments, "cancel": cancel })
 }
 
-/// Checks the report of a client of this dialect about a task.
+/// Checks the report about a task, from a client that uses the dialect of this revision.
 #[track_caller]
 fn check_task(seen: &Value, (tool, _, end): &Row, revision: &str, client: &str) {
     let shown = || format!("{client}, {revision}, {tool}\n{seen:#}");
@@ -91,7 +91,7 @@ fn check_task(seen: &Value, (tool, _, end): &Row, revision: &str, client: &str) 
     assert_eq!(outcome["status"], status, "{}", shown());
     match end {
         Ok(expected) => assert_eq!(text(outcome), Some(*expected), "{}", shown()),
-        // In the older dialect these clients do not ask for the result of a failed task.
+        // In 2025-11-25 these clients do not request the result of a failed task, so only its status message is there.
         Err(End::Failure(expected)) if revision == CORE => {
             assert_eq!(outcome["task"]["statusMessage"], *expected, "{}", shown());
         }
@@ -122,7 +122,8 @@ fn check_typescript(server: &Server, client: &str, revision: &str, rows: &[Row])
     }
     let asks = rows.iter().any(|row| row.0 == "multi_input");
     assert_eq!(report["asked"], if asks { json!(QUESTIONS) } else { json!([]) }, "{report:#}");
-    // Over HTTP without authorization the server cannot tell which tasks belong to a client, and the newer dialect has no list.
+    // There is no list in two cases: over HTTP without authorization, where the server cannot tell which tasks belong to a client, and in
+    // 2026-07-28, which has no method for it.
     let listed = &outcomes[rows.len()];
     if server.is_http() || revision == EXTENSION {
         assert!(listed.get("result").is_none(), "{listed:#}");
@@ -202,7 +203,7 @@ fn the_inspector_waits_for_tasks() {
         });
         let failing = inspector::call("failing_job", "{}");
         inspector::check_eras(&server, &failing, [1, 5], |answer| {
-            // In the older dialect a failed task has no result, so the text is on stderr.
+            // In 2025-11-25 a failed task has no result, so the text is on stderr.
             let text = &answer.result["content"][0]["text"];
             let told = text.as_str().unwrap_or(&answer.stderr);
             told.contains("The job has failed, as it always does.")

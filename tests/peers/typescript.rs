@@ -46,8 +46,8 @@ pub(crate) fn carry_out(
     };
     let peer = format!("{}, {client}, {version}", server.name);
     let report = report(&mut command, &plan, &peer);
-    // Only the legacy era over HTTP has sessions. The HTTP+SSE client does not expose the id of its session. A client that could not log in
-    // has no session, and reports no protocol revision.
+    // Only legacy revisions over HTTP have sessions, and the HTTP+SSE client does not expose the id of its session. A client that could not
+    // log in has no session, and reports no protocol revision.
     let is_in_session = server.is_http()
         && client != "sdk-sse"
         && report["protocol"].is_string()

@@ -1,4 +1,4 @@
-//! Streams that are closed from the start, or because the client has gone.
+//! Streams that are closed from the start, or because the client has disconnected.
 
 use serde_json::{Value, json};
 use support::clock::eventually_blocking;
@@ -9,8 +9,8 @@ use crate::server::{Server, call, echo, fixture, fixture_in_shell};
 fn the_server_ends_when_its_client_stops_reading() {
     let mut server = Server::start();
     drop(server.take_stdout());
-    // Another test may fork a child at this moment. The child holds a copy of the reading end until it executes its program, and until then
-    // the server can still write answers.
+    // Another test may have just forked a child, which holds a copy of the reading end until it executes its program. Until then the server
+    // can still write answers, so one message may not be enough.
     eventually_blocking("the server finds that its client has gone", || {
         let _ = server.try_send(&echo("unheard"));
         server.has_ended().then_some(())

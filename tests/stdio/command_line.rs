@@ -93,7 +93,7 @@ fn list_has_every_item_with_its_usage() {
     }
 }
 
-/// `check` prints its findings. They are a failure only with `--strict`.
+/// `check` prints its findings, but exits with a failure only with `--strict`.
 #[test]
 fn check_reports_what_clients_reject() {
     let flawed = |arguments: &[&str], broken: bool| {
@@ -209,7 +209,7 @@ fn schema_gives_the_reason_for_a_lazy_schema() {
     assert!(advice.starts_with("  `#[data]` makes the schema of a type known"), "{said}");
 }
 
-/// The suite `contract` tests the comparison itself.
+/// Tests only the exit codes. The suite `contract` tests the comparison itself.
 #[test]
 fn the_exit_code_of_check_depends_on_the_changes_against_the_lock() {
     let folder = std::env::temp_dir().join(format!("mcp-against-{}", std::process::id()));
@@ -412,7 +412,7 @@ fn an_error_that_cannot_be_written_keeps_the_exit_code() {
     assert_eq!(command.output().unwrap().status.code(), Some(USAGE));
 }
 
-/// A shell passes the same streams to its next commands.
+/// The commands of a shell share its streams, so a command that changed a stream would affect the commands after it.
 #[test]
 fn the_streams_are_left_as_they_were() {
     let mut command = Command::new("sh");

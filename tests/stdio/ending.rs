@@ -7,7 +7,7 @@ use support::clock::eventually_blocking;
 
 use crate::server::{Ended, Server, call, echo, fixture, request, text_of};
 
-/// Default grace period: the time that running calls have to finish once the client has left.
+/// Default grace period: the time that running calls have to finish after the client has disconnected.
 const GRACE: Duration = Duration::from_secs(5);
 
 fn initialize(server: &mut Server) {
@@ -161,14 +161,15 @@ fn a_thread_that_never_ends_does_not_keep_the_process_alive() {
     check_given_up(&ended);
 }
 
-/// If a server does not end soon after its stdin was closed, clients send SIGTERM, and then SIGKILL.
+/// If a server does not end soon after its stdin was closed, clients send SIGTERM, and then SIGKILL. The server therefore ends its grace
+/// period at SIGTERM.
 #[test]
 fn a_signal_ends_the_grace() {
     let mut server = started();
     server.send(&call("x", "hold", json!({})));
     listen(&mut server);
     server.close_stdin();
-    // The stream ends as soon as the server knows that its client has left.
+    // The stream ends as soon as the server knows that its client has disconnected.
     assert_eq!(server.message().unwrap()["method"], "notifications/cancelled");
     server.terminate();
     let ended = server.wait();
@@ -202,7 +203,8 @@ fn result_of(id: &str, task: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tasks/result", "params": { "taskId": task } })
 }
 
-/// A process on stdio has one client. A client that has left cannot come back for its tasks.
+/// A process on stdio has one client, which cannot come back for its tasks after it has disconnected. The server therefore does not wait
+/// for these tasks.
 #[test]
 fn tasks_without_a_waiting_client_do_not_delay_the_end() {
     let prepare = |server: &mut Server| {
@@ -244,7 +246,7 @@ fn a_result_that_never_comes_is_given_up_after_the_grace() {
     check_given_up(&ended);
 }
 
-/// Makes the only thread of the server compute.
+/// Calls a tool that computes on the only thread of the server.
 fn computing(mut server: Server) -> Server {
     let mut message = call("x", "compute", json!({}));
     message["params"]["_meta"]["progressToken"] = json!("begun");
@@ -254,8 +256,8 @@ fn computing(mut server: Server) -> Server {
     server
 }
 
-/// Checks that the process ended before its handler. Otherwise the server would exit with success after the handler has computed for a
-/// minute.
+/// Checks that the process ended before its handler. If it had waited for the handler, which computes for a minute, it would have exited
+/// with success.
 #[track_caller]
 fn check_cut_off(ended: &Ended) {
     assert_eq!(ended.status.code(), Some(1), "{ended:?}");
@@ -274,7 +276,7 @@ fn a_signal_ends_a_server_whose_handler_computes() {
 #[test]
 fn a_second_signal_ends_a_server_whose_handler_computes_before_its_grace_is_over() {
     let mut server = computing(started());
-    // The system merges two signals that arrive together, so the second one is repeated.
+    // The operating system merges two signals that arrive together, so the test repeats the second one.
     eventually_blocking("the server ends", || {
         server.terminate();
         server.has_ended().then_some(())

@@ -66,26 +66,26 @@ impl Drop for Bomb {
     }
 }
 
-/// Panics with a bomb at once.
+/// Panics with a `Bomb` as the payload, at once.
 #[tool]
 fn throw_now() {
     std::panic::panic_any(Bomb);
 }
 
-/// Panics with a bomb after a wait.
+/// Panics with a `Bomb` as the payload, after a wait.
 #[tool]
 async fn throw_later() {
     tokio::time::sleep(Duration::from_millis(1)).await;
     std::panic::panic_any(Bomb);
 }
 
-/// Panics with a bomb on a thread for blocking work.
+/// Panics with a `Bomb` as the payload, on a thread for blocking work.
 #[tool(blocking)]
 fn throw_blocking() {
     std::panic::panic_any(Bomb);
 }
 
-/// Holds a bomb until after its timeout.
+/// Holds a `Bomb`, which is dropped at the timeout of the call.
 #[tool(timeout = "200ms")]
 async fn oversleep_with_bomb() {
     let _bomb = Bomb;
@@ -109,7 +109,7 @@ fn spin_blocking(cancel: Cancel) -> Result<()> {
     }
 }
 
-/// Waits for something that never happens.
+/// Never ends, unless its call is cancelled.
 #[tool]
 async fn hold() {
     std::future::pending::<()>().await;
@@ -166,14 +166,14 @@ async fn big_later(bytes: usize) -> String {
     "x".repeat(bytes)
 }
 
-/// Has a child that prints to the stdout it inherits.
+/// Starts a child process that prints to the stdout that it inherits.
 #[tool(blocking)]
 fn child_prints() -> Result<String> {
     let status = Command::new("echo").arg("printed by a child").status()?;
     Ok(format!("the child succeeded: {}", status.success()))
 }
 
-/// Has a child that reads the stdin it inherits.
+/// Starts a child process that reads the stdin that it inherits.
 #[tool(blocking)]
 fn child_reads() -> Result<String> {
     let output = Command::new("cat").stdin(Stdio::inherit()).output()?;
@@ -203,7 +203,7 @@ fn wait_blocking(ms: u64) -> String {
     format!("waited {ms} ms")
 }
 
-/// Reports each of this many steps, and then writes the file `flag`.
+/// Reports each of this many steps. If `flag` names a file, writes this file afterwards.
 #[tool]
 async fn count(steps: u32, flag: Option<String>, progress: Progress) -> Result<String> {
     for n in progress.over(0..steps) {
@@ -260,7 +260,7 @@ struct Booking {
     remark: Option<String>,
 }
 
-/// Asks with a form that has every kind of field.
+/// Sends an elicitation request with a form that has every kind of field.
 #[tool]
 async fn book(ctx: &Context) -> Result<String> {
     let booking: Booking = ctx.elicit("table", "Which table?").await?;
@@ -316,7 +316,7 @@ fn greet(name: &str) -> String {
 /// State that `setup` returns. Commands that only list items do not need this state.
 struct Prepared;
 
-/// Items with everything that clients reject, for the tests of `check`.
+/// Items with schemas, names and descriptions that `check` complains about.
 mod flawed {
     use mcp_runtime::prelude::*;
     use serde_json::json;
@@ -343,7 +343,7 @@ mod flawed {
         Json(Page { number: page, next: None })
     }
 
-    /// A type that contains itself. No client rejects a result of such a type.
+    /// A type that contains itself. Some clients reject the full schema of such a type.
     #[data]
     struct Page {
         number: Option<u8>,

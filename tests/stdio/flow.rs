@@ -45,7 +45,7 @@ fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
         }
     });
     // Gives the server time to read more requests than it should. If a slow machine needs longer, the second measurement of the peak
-    // includes them.
+    // includes these requests.
     linger_blocking(Duration::from_secs(1));
     let peak = peak_memory(pid);
     eprintln!(
@@ -80,14 +80,14 @@ fn ten_thousand_unread_answers_are_not_kept() {
     check(10_000, "big", 20_000, 48 * MIB);
 }
 
-/// The server can read all of these requests at once.
+/// The server can read all of these requests at once, but does not keep all of their answers.
 #[test]
 fn large_unread_answers_are_not_kept_either() {
     check(200, "big", MIB, 48 * MIB);
 }
 
-/// These handlers wait before they answer, so the server has accepted every call before the first answer exists. The server must then keep
-/// all answers, even while the client does not read.
+/// These handlers wait before they answer, so the server has accepted every call before the first answer exists. It then keeps all answers,
+/// even while the client does not read.
 #[test]
 fn answers_of_calls_that_waited_all_arrive() {
     check(1000, "big_later", 20_000, 96 * MIB);

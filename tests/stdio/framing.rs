@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::server::{Server, echo};
 
-/// Maximum size of a message: 16 MiB. A line that is only one byte longer must be rejected.
+/// Maximum size of a message: 16 MiB. The server rejects a line that is only one byte longer.
 const LIMIT: usize = 16 << 20;
 
 /// Checks the answers to these bytes, in order. An expected answer is the id of an answered `echo`, or the code of an error without an id.

@@ -10,7 +10,7 @@ use crate::server::{Server, call, echo, fixture_in_shell, message, text_of};
 
 const LINES: usize = 5000;
 
-/// Reads to the end with many pauses, so that the pipe is full most of the time.
+/// Reads to the end of the stream with many pauses, so that the pipe is full most of the time.
 fn read_slowly(mut stream: impl Read) -> String {
     let mut text = Vec::new();
     let mut chunk = [0; 8192];

@@ -1,4 +1,4 @@
-//! Questions that handlers ask during the commands `call`, `get` and `read`. The answers come from `--answer` or from a person at the
+//! Elicitation requests of handlers during the commands `call`, `get` and `read`. The answers come from `--answer` or from a person at the
 //! terminal.
 
 use std::{
@@ -54,7 +54,7 @@ fn the_command_line_answers() {
     check(&["call", "book", "--answer", "table=cancel"], 1, "", &["the user closed"]);
     check(&["get", "link", "--answer", "page=true"], 0, "[user]\non the way\n", &[]);
     check(&["get", "link", "--answer", "page=false"], 1, "", &["the user declined"]);
-    // If an answer does not fit, the call asks again and gives the reason.
+    // If an answer does not fit, the server asks again. No second answer is given here, so the command fails and prints the reason.
     let wrong = r#"table={"name":"Ada","persons":20,"size":"large"}"#;
     check(&["call", "book", "--answer", wrong], 1, "", &["`table` again after", "persons", "20"]);
     check(

@@ -22,9 +22,9 @@ pub(crate) struct Server {
     stdout: Option<ChildStdout>,
     lines: Option<Receiver<String>>,
     stderr: Option<JoinHandle<String>>,
-    /// Responses that were read while waiting for another one.
+    /// Responses that were read while the test waited for a different response.
     kept: Vec<Value>,
-    /// Stopwatch since the server was first told to end, by a signal or by the end of its stdin.
+    /// Stopwatch that starts when the server is first told to end, by a signal or by the end of its stdin.
     asked: OnceLock<Stopwatch>,
 }
 
@@ -56,8 +56,8 @@ pub(crate) fn fixture_in_shell(redirections: &str) -> Command {
 }
 
 fn prepared(mut command: Command) -> Command {
-    // On a busy machine any handler may block the reactor for a long time. The warning about this is turned off, because the server is not
-    // at fault.
+    // On a busy machine any handler may block its thread for a long time. The server is not at fault, so this setting turns off its warning
+    // about this.
     command
         .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
         // This grace period is longer than all deadlines of the tests, so a server that ends in time has not waited for the grace period to
@@ -68,14 +68,14 @@ fn prepared(mut command: Command) -> Command {
     command
 }
 
-/// Returns a request of the modern era.
+/// Returns a request of protocol revision 2026-07-28.
 pub(crate) fn request(id: impl Into<Value>, method: &str, mut params: Value) -> Value {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
 }
 
-/// Returns a tool call of the modern era.
+/// Returns a tool call of protocol revision 2026-07-28.
 pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
     let mut params = json!({ "name": tool });
     params["arguments"] = arguments;
@@ -189,7 +189,7 @@ impl Server {
         }
     }
 
-    /// Returns the next message, or `None` at the end of the stream. Every line on stdout must be a message (rule STDIO-02).
+    /// Returns the next message, or `None` at the end of the stream. Panics if a line on stdout is not a message (rule STDIO-02).
     pub(crate) fn message(&mut self) -> Option<Value> {
         self.line().map(|line| message(&line))
     }
@@ -232,7 +232,7 @@ impl Server {
     /// Waits for the process to end.
     pub(crate) fn wait(mut self) -> Ended {
         let asked = *self.asked.get_or_init(Stopwatch::start);
-        // A full pipe must not delay the end of the server. So the first call of `line` starts a thread that reads stdout.
+        // If `line` has been called, its thread still reads stdout, so a full pipe does not delay the end of the server.
         let status = eventually_blocking("the server ends", || {
             self.child.try_wait().expect("the child is ours")
         });
@@ -266,7 +266,7 @@ impl Ended {
     }
 }
 
-/// Parses a line of the wire.
+/// Parses a line of the server's stdout.
 #[track_caller]
 pub(crate) fn message(line: &str) -> Value {
     let message: Value =

@@ -109,7 +109,7 @@ pub async fn jump(time: Duration) {
 #[derive(Debug)]
 pub struct Frozen {
     end: Sender<()>,
-    // tokio's paused clock does not jump to the next deadline while a blocking task runs.
+    // While this thread of `spawn_blocking` runs, tokio's paused clock does not jump to the next deadline.
     thread: tokio::task::JoinHandle<bool>,
 }
 
@@ -142,8 +142,8 @@ impl Frozen {
 
 /// Runs `test` on a clock that does not run ahead of the test.
 ///
-/// The clock follows the clock of the machine in small steps, and all tasks are polled between two steps. So a deadline of one second does
-/// not pass merely because the machine was busy for a second. The clock counts as paused: let it jump with `tokio::time::advance`.
+/// The clock follows the clock of the machine in small steps, and all tokio tasks are polled between two steps. So a deadline of one second
+/// does not pass merely because the machine was busy for a second. The clock counts as paused: let it jump with `tokio::time::advance`.
 ///
 /// # Panics
 ///
@@ -155,7 +155,7 @@ pub fn in_step<T>(test: impl Future<Output = T>) -> T {
     runtime.block_on(async {
         // The channel holds one step. If the previous step has not been received yet, a new step is dropped.
         let (step, mut steps) = tokio::sync::mpsc::channel(1);
-        // A running blocking task keeps the paused clock from jumping by itself.
+        // While this thread of `spawn_blocking` runs, the paused clock does not jump by itself.
         let ticking = tokio::task::spawn_blocking(move || {
             while !step.is_closed() {
                 let _ = step.try_send(());

@@ -1,4 +1,4 @@
-//! The example servers as binaries.
+//! Builds the example servers, and finds their binaries.
 
 use std::{
     collections::BTreeMap,

@@ -60,7 +60,7 @@ struct Replay<'a, W> {
 }
 
 impl<W: Wire> Replay<'_, W> {
-    /// Carries out one step, or a group of expectations with lanes.
+    /// Carries out one step, or a group of neighbouring `server` lines with lanes.
     async fn group(&mut self, steps: &[&Step]) -> Result<(), (usize, String)> {
         let mut lanes: Vec<(&str, VecDeque<(usize, &Expected)>)> = Vec::new();
         for step in steps {

@@ -73,7 +73,7 @@ const NOTIFICATIONS: [Row; 11] = [
     ("notifications/subscriptions/acknowledged", "SubscriptionsAcknowledgedNotification", V5, V5),
 ];
 
-/// The requests that a server sends; the modern era has none.
+/// The requests that a server sends. In 2026-07-28 there are none.
 const REQUESTS: [Row; 8] = [
     ("ping", "PingRequest", V1, V4),
     ("roots/list", "ListRootsRequest", V1, V4),
@@ -93,10 +93,10 @@ const ERRORS: [(i64, &str, usize); 4] = [
     (-32022, "UnsupportedProtocolVersionError", V5),
 ];
 
-/// The definitions of the extension of tasks.
+/// Schema of the tasks extension.
 const TASKS: &str = include_str!("schema/tasks.json");
 
-/// The modern methods whose result may ask for input instead.
+/// The methods of 2026-07-28 whose result may be an `InputRequiredResult`.
 const ASKING: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
 fn definition(rows: &[Row], method: &str, revision: usize) -> Option<&'static str> {
@@ -262,7 +262,8 @@ impl Schema {
     fn validator(&self, name: &str) -> Arc<Validator> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         let compile = || {
-            // Up to 2025-06-18 draft-07 with `definitions`, later 2020-12 with `$defs`.
+            // The schemas up to 2025-06-18 use JSON Schema draft-07, which has `definitions`. The later schemas use 2020-12, which has
+            // `$defs`.
             let key = if self.revision >= V4 { "$defs" } else { "definitions" };
             let definitions = &self.document[key];
             assert!(definitions.get(name).is_some(), "no definition {name}");

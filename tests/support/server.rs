@@ -24,7 +24,7 @@ pub struct Server {
     program: &'static Path,
     /// Folder of the server: empty at first, and removed with the value.
     pub folder: PathBuf,
-    /// Set for a server over HTTP. Over stdio each client starts a process of its own.
+    /// URL of a server over HTTP. `None` over stdio, where each client starts a process of its own.
     url: Option<String>,
     process: Option<HttpServer>,
 }
@@ -39,7 +39,7 @@ impl Server {
         Self::of(name, example(name))
     }
 
-    /// Prepares a server of a test suite.
+    /// Prepares `program`, a server that is not an example.
     ///
     /// # Panics
     ///
@@ -90,7 +90,7 @@ impl Server {
         self.process = Some(again);
     }
 
-    /// Makes clients connect to this server at another address.
+    /// Sets another address to which clients connect, such as that of a proxy in front of the server.
     pub fn found_at(mut self, address: SocketAddr) -> Self {
         self.url = Some(format!("http://{address}/mcp"));
         self

@@ -82,14 +82,14 @@ fn queried(y: &str, s: Option<&str>) -> String {
     format!("{y}{s:?}")
 }
 
-/// Counts.
+/// Greets.
 #[tool(group = "borrowed text")]
 #[allow(clippy::ptr_arg)]
 fn greet(name: &String) -> String {
     name.clone()
 }
 
-/// Counts.
+/// Adds numbers.
 #[tool(group = "borrowed list")]
 #[allow(clippy::ptr_arg)]
 fn sum(numbers: &Vec<i64>) -> i64 {
@@ -101,7 +101,8 @@ fn plain(typed: &str) -> Vec<String> {
     vec![typed.to_owned()]
 }
 
-/// A type that only schemars can describe. For other types, the compiler reports the mistake.
+/// Only schemars knows the schema of this type, so `build()` reports a mistake about it. For types whose schema is known at compile time,
+/// the compiler does.
 #[data]
 #[schemars(inline)]
 struct Told<T>(T);
@@ -219,7 +220,7 @@ fn check(server: Builder, expected: &str) {
     assert_eq!(error.to_string(), placed(expected, include_str!("build.rs"), file!()));
 }
 
-/// Replaces each `⟨text⟩` in `expected` with its place in `source`.
+/// Replaces each `⟨text⟩` in `expected` with the file and the number of the first line of `source` that has the text.
 #[track_caller]
 fn placed(expected: &str, source: &str, file: &str) -> String {
     let mut text = String::new();
@@ -497,7 +498,7 @@ fn invalid_settings_of_the_endpoint() {
     assert!(fine.build().is_ok());
 }
 
-/// Mistakes of every kind in one server, each reported once.
+/// One server has mistakes of every kind, and each mistake is reported once.
 #[test]
 fn all_mistakes_are_reported_at_once() {
     let server =

@@ -39,9 +39,10 @@ pub(crate) fn built(
         .expect("the workspace is locked");
     let output = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--keep-going", "--message-format=json", "--target-dir"])
-        // The target folder of the workspace, where the macros and their dependencies are built already.
+        // Uses the target folder of the workspace, where the macros and their dependencies are built already.
         .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."))
-        // Authors build incrementally. In such a build rustc does not merge two errors with the same text from different bodies.
+        // Authors build incrementally. Then rustc does not merge errors with the same text from different bodies, so authors see each of
+        // them.
         .env("CARGO_INCREMENTAL", "1")
         .current_dir(&folder)
         .output()

@@ -12,9 +12,9 @@ use crate::cargo;
 const AREAS: [&str; 7] =
     ["argument", "lifetime", "method", "parameter", "prompt", "state", "template"];
 
-/// Mistakes that rustc finds in two generated bodies: the one that describes the argument, and the one that reads it. Both contain the
-/// default, because a third body could not name its type. For an argument that borrows, a body that does not require the trait would cause
-/// a different error.
+/// Mistakes that rustc reports twice, because two generated bodies contain them: one describes the argument, and one reads it. Both must
+/// contain the default, because a third body could not name its type. For an argument that borrows, both must require the trait, because
+/// rustc would report a different error for a body that does not.
 const TWICE: [&str; 6] = [
     "argument/default_for_server_state",
     "argument/default_of_a_type_without_one",
@@ -24,7 +24,7 @@ const TWICE: [&str; 6] = [
     "lifetime/spread_argument_that_borrows",
 ];
 
-/// Mistake that rustc reports too, because it does not find the attribute.
+/// Mistake for which rustc reports an error of its own too, because it does not find the attribute.
 const ALSO_OF_RUSTC: &str = "method/named_as_before";
 
 const FEATURES: &str = "features = [\"auth\", \"axum\", \"contract\", \"sqlite\", \"state-key\"]";
@@ -55,7 +55,7 @@ fn cargo_counts_each_mistake_once() {
     assert!(count >= 100, "only {count} mistakes");
 }
 
-/// In a program with no other dependency, the derives of serde and schemars would only report that they cannot find their crates.
+/// The program has no other dependency, so the derives of serde and schemars would only report that they cannot find their crates.
 #[test]
 fn derives_of_the_prelude_name_data_where_serde_is_no_dependency() {
     if let Err(missing) = crate::compiler() {

@@ -1,7 +1,8 @@
 //! Errors about features that are off.
 //!
-//! All programs of a package have the same features, and in this package all features are on. So the programs in `features/`, which have no
-//! twins, are built here as a package of their own with the default features only. `fixed` builds them once more with all features.
+//! All programs of a package have the same features, and in this package all features are on. So the programs in `features/` are built here
+//! as a package of their own, with the default features only. They have no `.fixed.rs` twins: `fixed` builds the same programs once more
+//! with all features.
 
 use std::{fs, path::PathBuf};
 
@@ -39,10 +40,10 @@ fn a_feature_that_is_off_is_named_with_the_command_that_turns_it_on() {
         let line =
             source.lines().position(|line| line.ends_with("// mistake")).expect("a mark") + 1;
         assert_eq!(place["line_start"], line, "{name}:\n{rendered}");
-        // The first wording is that of the stand-in for a method. The second is that of rustc's note about a type.
+        // The first wording is that of the replacement for a method of the feature. The second is that of rustc's note about a type.
         let named = [format!("the feature `{feature}`"), format!("the `{feature}` feature")];
         assert!(named.iter().any(|wording| rendered.contains(wording)), "{name}:\n{rendered}");
-        // Features that only tests need are turned on for tests only.
+        // If only tests need a feature, the message proposes to turn it on for tests only.
         let commands = ["cargo add ", "cargo add --dev "]
             .map(|command| format!("{command}mcp-runtime --features {feature}"));
         let ends = |line: &str| {

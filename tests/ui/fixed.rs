@@ -11,16 +11,18 @@ use std::{
     process::Command,
 };
 
-/// Words that a twin may add where the author has to choose: the message has a `…`, or asks for `another`.
+/// Words that a twin may add where the author has to choose, because the message has a `…` or asks for `another`.
 const CHOSEN: [&str; 1] = ["other"];
 
-/// Messages of rustc about Rust itself, and the word that each leaves out.
+/// Messages of rustc about Rust itself, each with the word that the message leaves out.
 const IMPLIED: [(&str, &str); 1] = [("is private", "pub")];
 
-/// Greatest number of lines that may differ. The longest proposal needs this many. A twin with more differences would be another program.
+/// Greatest number of lines that may differ, which is the length of the longest proposal. A twin with more differences would be a different
+/// program.
 const LINES: usize = 10;
 
-/// Attributes of this project. A twin keeps them unless the message says to remove one, because any program compiles without them.
+/// Attributes of this project. A twin must keep them unless the message says to remove one. Otherwise a program could be fixed by removing
+/// its attributes.
 const ATTRIBUTES: [&str; 7] =
     ["tool", "resource", "prompt", "completion", "handlers", "data", "form"];
 
@@ -65,13 +67,13 @@ fn twins_compile() {
         "#![deny(warnings)]\n// Nobody calls them, and every `main` is one of many.\n#![allow(dead_code)]\n",
     );
     let twins = crate::sources().filter(|path| crate::is_twin(path));
-    // A feature is turned on outside of the program, so these programs are their own twins.
+    // The fix for these programs is a feature in the manifest, so each program is its own twin.
     for (number, twin) in twins.chain(crate::features::programs()).enumerate() {
         library.push_str(&format!("#[path = {:?}]\nmod twin{number};\n", tests.join(twin)));
     }
     let runtime = tests.join("../mcp-runtime");
     let authorization_server = runtime.join("crates/authorization-server");
-    // The crate that a twin names in `with` can be any crate.
+    // A twin names a crate in `with`. Any crate will do.
     let manifest = format!(
         "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
          [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"auth\", \"axum\", \"contract\", \"sqlite\", \"state-key\"] }}\nmcp-runtime-authorization-server = {{ path = {authorization_server:?} }}\nserde = \"1\"\ntracing = {{ version = \"0.1\", default-features = false }}\n\
@@ -85,7 +87,7 @@ fn twins_compile() {
 
     let output = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--quiet", "--color=never", "--target-dir"])
-        // The target folder of the workspace, where the macros and their dependencies are built already.
+        // Uses the target folder of the workspace, where the macros and their dependencies are built already.
         .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."))
         .current_dir(&folder)
         .output()

@@ -22,7 +22,8 @@ use support::requirement::{Missing, output_of};
 /// Version of the compiler whose output is stored beside the fixtures.
 const RENDERED_BY: &str = "1.95";
 
-/// Folders whose programs have one mistake each. Programs with several mistakes, or with uses of a mistaken item, mark their lines.
+/// Folders whose programs have one mistake each. In a program with several mistakes, or with uses of a mistaken item, the comment `//
+/// mistake` marks each line with an error.
 const AREAS: [&str; 21] = [
     "argument",
     "async",
@@ -48,8 +49,8 @@ const AREAS: [&str; 21] = [
 ];
 
 /// Mistakes for which rustc reports more than one error, and the number of errors. Stable Rust has no way to avoid them. schemars repeats
-/// the error about a field. For a future that is not `Send`, rustc reports one error for each reason. For an attribute that the compiler
-/// does not find, rustc adds an error that names no attribute to write.
+/// the error about a field. For a future that is not `Send`, rustc reports one error for each reason. If the compiler does not find an
+/// attribute, rustc adds an error that does not name the attribute to write.
 const MORE: [(&str, usize); 4] = [
     ("async/refcell_guard_across_await", 2),
     ("data/field_without_data", 2),
@@ -102,7 +103,7 @@ fn compiler() -> Result<(), Missing> {
     )))
 }
 
-/// Each mistake gives one error, at the place of the mistake. Errors that merely follow from a mistake would be noise.
+/// Each mistake gives one error, at the place of the mistake. Further errors that merely follow from a mistake would distract the author.
 #[test]
 fn every_mistake_gives_one_error() {
     let mut count = 0;

@@ -1,5 +1,5 @@
-//! Problems that users of MCP servers have reported. Each row names a public thread, and a check that servers built with this crate do not
-//! have the problem. The checks examine what a real tool publishes in every revision.
+//! Problems that users of MCP servers have reported. Each row of `COMPLAINTS` names a public thread, and a check that servers built with
+//! this crate do not have the problem. The checks examine what a real tool publishes in every revision.
 
 use mcp_runtime::testing::{Revision, TestClient};
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ fn listed() -> Vec<(&'static str, Vec<Value>)> {
     Revision::ALL.into_iter().map(|revision| (revision.name(), block_on(list(revision)))).collect()
 }
 
-/// Returns a schema and all schemas inside of it that are objects.
+/// Returns a schema and the schemas inside it, as far as they are objects.
 fn schemas(schema: &Value) -> Vec<&Map<String, Value>> {
     let mut found = Vec::new();
     let mut open = vec![schema];
@@ -43,7 +43,7 @@ fn schemas(schema: &Value) -> Vec<&Map<String, Value>> {
     found
 }
 
-/// Returns whether a tool gives no cause for a complaint.
+/// Check that returns whether a tool gives no cause for a complaint.
 type IsFine = fn(&Value) -> bool;
 
 fn inputs(tool: &Value) -> Vec<&Map<String, Value>> {
@@ -104,7 +104,7 @@ fn no_one_of_and_no_const(tool: &Value) -> bool {
     both(tool).iter().all(|schema| !schema.contains_key("oneOf") && !schema.contains_key("const"))
 }
 
-/// Whether each schema of further members is absent or an object that is not empty.
+/// Whether each `additionalProperties` is absent or an object that is not empty.
 fn no_bare_further_members(tool: &Value) -> bool {
     both(tool).iter().all(|schema| {
         let further = schema.get("additionalProperties");
@@ -112,7 +112,8 @@ fn no_bare_further_members(tool: &Value) -> bool {
     })
 }
 
-/// Whether each keyword has a field in Gemini's API, or is the schema of a map's values, which clients of that API remove.
+/// Whether Gemini's API has a field for each keyword. `additionalProperties`, the schema of a map's values, is allowed too, because clients
+/// of that API remove it.
 fn no_field_is_missing(tool: &Value) -> bool {
     const FIELDS: [&str; 20] = [
         "type",
@@ -153,7 +154,7 @@ fn root_is_an_object(tool: &Value) -> bool {
     schema["type"] == "object" && schema["properties"].is_object() && !has_choice
 }
 
-/// Whether the result, if it has a schema, is an object. Otherwise a client before 2026-07-28 rejects the whole list.
+/// Whether the result, if it has a schema, is an object. Otherwise a client of a revision before 2026-07-28 rejects the whole list.
 fn results_are_objects(tool: &Value) -> bool {
     tool["outputSchema"].is_null() || tool["outputSchema"]["type"] == "object"
 }
@@ -182,7 +183,7 @@ const COMPLAINTS: &[(&str, &str, &str, IsFine)] = &[
     ("anthropics/claude-code#17742", "any", "", everything_is_typed),
     ("modelcontextprotocol/rust-sdk#251", "nested", "", no_references),
     ("modelcontextprotocol/rust-sdk#174", "*", "2025-11-25", results_are_objects),
-    // Threads that were found later.
+    // Further threads.
     ("anthropics/claude-code#92900", "any_result", "", everything_is_typed),
     ("google/adk-js#199", "*", "", one_type_and_no_null),
     ("microsoft/vscode#244467", "pair", "", lists_say_of_what),
@@ -229,7 +230,7 @@ fn each_check_finds_its_problem_in_the_full_schemas() {
     });
     for (thread, name, ..) in COMPLAINTS {
         let is_fine = COMPLAINTS.iter().find(|complaint| complaint.0 == *thread).expect("itself").3;
-        // The schema profile has no effect on the form of the root and on results that are not objects, so full schemas pass these two
+        // The schema profile does not change the root of an input schema, or a result that is not an object, so full schemas pass these two
         // checks.
         if [root_is_an_object as IsFine, results_are_objects]
             .iter()
@@ -245,8 +246,8 @@ fn each_check_finds_its_problem_in_the_full_schemas() {
     }
 }
 
-/// The thread, the tool, the arguments, and the text of the answer. An argument that is sent as text is parsed, unless the parameter is a
-/// text.
+/// The thread, the tool, the arguments, and the text of the answer. The server parses an argument that is sent as text, unless the
+/// parameter is itself a text.
 const SENT: &[(&str, &str, &str, &str)] = &[
     (
         "PrefectHQ/fastmcp#932",
@@ -290,7 +291,7 @@ fn arguments_are_read_as_clients_send_them() {
     });
 }
 
-/// Keywords that clients do not know are replaced by sentences in descriptions.
+/// In the compatible form, sentences in descriptions replace the keywords that clients do not know.
 #[test]
 fn the_meaning_of_a_dropped_keyword_is_put_in_the_description() {
     let described = |text: &str, mut schema: Value| {

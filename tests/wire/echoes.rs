@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::{block_on, server};
 
-/// Length of a text from the client, far beyond [`MOST`].
+/// Length in bytes of a text from the client, far beyond [`MOST`].
 const LONG: usize = 1 << 16;
-/// Bytes of the longest answer that is allowed.
+/// Maximum length of an answer, in bytes.
 const MOST: usize = 2048;
 
 const LEGACY: &str = "2025-11-25";

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use crate::{log_to_clients, replaced, revisions, server, texts_in};
 
-/// Time within which a server must stop. It is short, because a jump of the clock may have used up the grace period already.
+/// Time that a server gets to stop after its transcript, by the clock of the runtime: twice the default grace period.
 const STOP: Duration = Duration::from_secs(10);
 
 /// Returns every transcript, once for each of its revisions.
@@ -38,7 +38,7 @@ fn block_on<T>(test: impl Future<Output = T>) -> T {
     support::clock::in_step(test)
 }
 
-/// Replays a transcript against its server, which must then stop.
+/// Replays a transcript against its server, and checks that the server stops afterwards.
 async fn held(transcript: &Transcript) -> Result<(), String> {
     let server = server::named(transcript.with.as_deref().unwrap_or("fixture"));
     let server = settings::applied(server, &transcript.settings);

@@ -1,9 +1,9 @@
 //! Conversations with the server, byte for byte: `<revision>/<name>.jsonl`, replayed in memory, and
 //! `http/<revision>/<name>.jsonl`, replayed over loopback (see `http.rs`).
 //!
-//! `tests/support/transcript.rs` lists the steps of a transcript, `pattern.rs` the wildcards. A folder is named after a revision, or
-//! `<first>..<last>` after a range of revisions. Its transcripts are replayed in each of these revisions. Some texts are replaced before a
-//! transcript is read:
+//! `tests/support/transcript.rs` lists the steps of a transcript, and `pattern.rs` lists the wildcards. A folder is named after a revision,
+//! or `<first>..<last>` after a range of revisions. Its transcripts are replayed in each of these revisions. Some texts are replaced before
+//! a transcript is read:
 //!
 //! | text | becomes |
 //! |---|---|
@@ -52,7 +52,8 @@ impl Wire for Memory {
     }
 }
 
-/// Sends log events to the clients. The process has one subscriber for all tests, because the capability `logging` depends on it.
+/// Sends log events to the clients. All tests of the process share one subscriber, because the server declares the capability `logging`
+/// only if such a subscriber is installed.
 fn log_to_clients() {
     static LOGGING: Once = Once::new();
     LOGGING.call_once(|| {
@@ -61,7 +62,8 @@ fn log_to_clients() {
     });
 }
 
-/// Runs `test` with a clock that jumps when all tasks are idle. So a wait for silence takes no real time, and no message can come after it.
+/// Runs `test` with a clock that jumps when all tokio tasks are idle. A wait for silence therefore takes no real time, and ends only when
+/// no further message can come.
 fn block_on<T>(test: impl Future<Output = T>) -> T {
     log_to_clients();
     let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -78,7 +80,7 @@ fn revisions(folder: &str) -> &'static [&'static str] {
     }
 }
 
-/// Returns the sorted paths in a folder, or none if it is a file.
+/// Returns the sorted paths in a folder, or an empty list if `folder` is a file.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
@@ -86,7 +88,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns every transcript two levels below a folder: the name of the folder that it is in, its own name, and its text.
+/// Returns every transcript two levels below a folder: the name of its own folder, the name of the transcript, and its text.
 fn texts_in(folder: &Path) -> Vec<(String, String, String)> {
     let mut texts = Vec::new();
     for path in entries(folder).iter().flat_map(|subfolder| entries(subfolder)) {
@@ -149,8 +151,8 @@ fn every_revision_has_transcripts_of_its_own_or_shared_ones() {
     }
 }
 
-/// A server that stops cancels each stream and then answers it with the empty result (rule SUB-04). Other calls get no cancellation and no
-/// empty result.
+/// A server that stops cancels each `subscriptions/listen` request, and then answers it with the empty result (rule SUB-04). Other calls
+/// get no cancellation and no empty result.
 #[test]
 fn streams_are_ended_when_the_server_stops() {
     let said = block_on(async {
@@ -196,7 +198,7 @@ fn progress_of_a_cancelled_handler_is_not_sent() {
         let first = client.notification(Duration::from_secs(10)).await.expect("a report");
         assert_eq!(first["params"]["progress"], 1);
         client.cancel(call);
-        // This blocks the runtime, so that only the handler's own thread continues.
+        // Blocks the runtime, so that only the handler's own thread continues.
         support::clock::linger_blocking(Duration::from_millis(50));
         assert_eq!(client.notification(Duration::from_millis(50)).await, None);
     });

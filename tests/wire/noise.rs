@@ -147,7 +147,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     ]
 }
 
-/// Generates JSON from these names and texts.
+/// Generates JSON from `NAMES` and `TEXTS`.
 fn json_like() -> impl Strategy<Value = String> {
     let name = select(&NAMES[..]);
     let text = select(&TEXTS[..]);
@@ -160,7 +160,7 @@ fn json_like() -> impl Strategy<Value = String> {
         1 => Just("null".to_owned()),
     ];
     leaf.prop_recursive(5, 40, 8, move |inner| {
-        // An object may have the same member twice, so this does not build a map.
+        // An object may have the same member twice, so the text is built without a map.
         let member = (name.clone(), inner.clone())
             .prop_map(|(name, value)| format!("{}:{value}", json!(name)));
         prop_oneof![
@@ -185,7 +185,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
     line.prop_map(|line| line.into_iter().filter(|byte| *byte != b'\n').collect())
 }
 
-/// Sends all lines, then a request in each era. Returns all answers.
+/// Sends all lines and then a request of each protocol era. Returns all answers.
 async fn answers(revision: Option<&str>, lines: &[Vec<u8>]) -> Vec<Value> {
     let mut client = TestClient::bare(server::named("fixture")).await.expect("the server starts");
     if let Some(revision) = revision {

@@ -6,7 +6,7 @@ fn a_small_party_is_asked_twice_and_may_choose_a_table() {
     run(async {
         for revision in [FORMS, PAGES, ROUNDS] {
             let mut guest = Guest::new(revision).await;
-            // There are three tables, and a booking takes only one of them, however often the function runs.
+            // There are three tables. Each call books only one of them, although the function may run several times.
             for (wish, table) in [("garden", "Garden"), ("garden", "Window"), ("window", "Hall")] {
                 let text = guest.book([visit(2), few(wish)]).await;
                 assert!(
@@ -95,7 +95,7 @@ async fn round(guest: &mut Guest, answers: Value, state: &Value) -> Value {
     guest.client.wait(ongoing).await.expect("no error of the protocol")
 }
 
-/// The user was told that there is no table, and has then named another evening.
+/// The server has told the user that there is no table, and the user has named another evening.
 #[test]
 fn a_table_that_becomes_free_later_does_not_change_an_earlier_answer() {
     run(async {

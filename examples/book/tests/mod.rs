@@ -1,4 +1,4 @@
-//! The same conversations under each protocol revision that supports them.
+//! Conversations with a client, which are the same under each protocol revision that supports them.
 
 use std::{
     collections::VecDeque,
@@ -36,14 +36,14 @@ const FAR: &str = "2999-12-31";
 
 const PAY: &str = "http://127.0.0.1:1/pay/";
 
-/// Runs a test on a paused clock, which advances while every task waits.
+/// Runs a test on a paused clock, which advances whenever all tokio tasks wait.
 fn run(test: impl Future<Output = ()>) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_all().start_paused(true).build().expect("a runtime").block_on(test);
 }
 
-/// The restaurant and one client. The user of this client gives the listed answers in turn, and a question without an answer fails the
-/// test.
+/// The restaurant and one client. The user of this client gives the listed answers in turn. The test fails if the server asks for more
+/// answers than listed.
 struct Guest {
     client: TestClient,
     restaurant: Restaurant,
@@ -86,7 +86,7 @@ impl Guest {
         self.answers.lock().unwrap().extend(answers);
     }
 
-    /// Takes the questions since the last call of this function, and checks that no answer is left over.
+    /// Returns the requests that the client has received since the last call of this function. Checks that all listed answers were used.
     fn questions(&self) -> Vec<Value> {
         let left = mem::take(&mut *self.answers.lock().unwrap());
         assert!(left.is_empty(), "nobody asked for {left:?}");

@@ -8,7 +8,7 @@ async fn pay_deposit(guest: &mut Guest, id: &str) -> Result<Called, RpcError> {
     guest.client.call("pay_deposit", json!({ "booking": id })).await
 }
 
-/// Pays on the page, as the user would.
+/// Pays on the payment page, as the user would.
 fn press_the_button(restaurant: &Restaurant, url: &str) {
     let page = after(url, PAY);
     let (_, token) = restaurant.bill(&page).expect("there is something to pay");
@@ -54,7 +54,7 @@ fn the_newest_revision_asks_until_it_is_paid() {
         let id = guest.book_for_eight().await;
         let (restaurant, mut visits) = (guest.restaurant.clone(), 0);
         guest.client.answer_with(move |_, params| {
-            // On the first visit the user only looks at the page.
+            // On the first visit the user looks at the page without paying.
             visits += 1;
             if visits == 2 {
                 press_the_button(&restaurant, params["url"].as_str().unwrap());
@@ -80,7 +80,7 @@ fn a_guest_who_declines_the_payment_page_keeps_the_table() {
     });
 }
 
-/// The revision has no pages, although the client declares the capability.
+/// The client declares URL-mode elicitation, but the protocol revision does not have it, so the error contains the URL.
 #[test]
 fn pages_need_a_revision_that_has_them() {
     run(async {
@@ -109,7 +109,7 @@ fn a_client_without_page_support_gets_the_address_of_the_payment_page() {
     });
 }
 
-/// `book_table` sends a group to the page. The user may go there without paying.
+/// `book_table` sends a group to the payment page. The user may open the page without paying.
 #[test]
 fn a_group_is_sent_to_the_page_once() {
     run(async {

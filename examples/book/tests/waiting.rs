@@ -38,7 +38,7 @@ fn a_task_waits_and_asks_in_between() {
             let taken = guest.book_for_eight().await;
             let created = begin(&mut guest).await;
             let task = id_of(&created);
-            // Longer than the default lifetime of a task.
+            // Waits longer than the default lifetime of a task.
             tokio::time::sleep(Duration::from_secs(2 * 3600)).await;
             let waiting = look_at(&mut guest, &task).await;
             assert_eq!(waiting["status"], "working", "{revision}: {waiting:#}");
@@ -46,7 +46,7 @@ fn a_task_waits_and_asks_in_between() {
             assert_eq!(waiting["statusMessage"], status, "{revision}: {waiting:#}");
 
             guest.cancel_booking(&taken).await;
-            // Lets the handler run, which has a task of its own.
+            // Lets the handler run, which is in a tokio task of its own.
             tokio::time::sleep(Duration::from_millis(1)).await;
             assert_eq!(look_at(&mut guest, &task).await["status"], "input_required", "{revision}");
             guest.will_say([take(true)]);
@@ -62,7 +62,7 @@ fn a_task_waits_and_asks_in_between() {
     });
 }
 
-/// In a revision without tasks, and for clients that do not use them, the call waits like any other call.
+/// In a revision without tasks, and for a client that does not declare them, the call waits like any other call.
 #[test]
 fn a_call_waits_if_there_are_no_tasks() {
     run(async {
@@ -77,7 +77,7 @@ fn a_call_waits_if_there_are_no_tasks() {
             guest.will_say([take(true)]);
             let mut result = guest.client.wait(ongoing).await.unwrap();
             if revision == ROUNDS {
-                // The table stays held for the round that brings the answer.
+                // The table stays held until the next round, which contains the answer.
                 let mut next = params;
                 next["inputResponses"] =
                     json!({ "take-1": guest.answers.lock().unwrap().pop_front() });
@@ -136,7 +136,8 @@ fn a_cancelled_task_is_skipped_when_a_table_becomes_free() {
     });
 }
 
-/// The first user does not answer in time, so the second gets the table. A later "yes" of the first waits for the next table.
+/// The first user does not answer in time, so the second user gets the table. When the first user answers "yes" later, the call waits for
+/// the next table.
 #[test]
 fn a_guest_who_does_not_answer_loses_the_table_but_keeps_waiting() {
     run(async {

@@ -17,7 +17,7 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, Type};
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     let mut names = HashSet::new();
     let mut headers = HashSet::new();
-    // If a parameter has `cfg`, two parameters of the same name may exclude each other.
+    // If a parameter has `cfg`, two parameters of the same name may exclude each other, so equal names are not reported.
     let are_certain = !configured(item, errors);
     for param in &item.params {
         if !names.insert(param.name()) && are_certain {
@@ -54,8 +54,8 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Rejects `cfg` and `cfg_attr`, because generated code names every parameter. Returns whether a parameter has one of them. Several such
-/// parameters cause only one error, because a second function fixes all of them.
+/// Rejects `cfg` and `cfg_attr`, because generated code names every parameter, even one that `cfg` removes. Returns whether a parameter has
+/// one of these attributes. Reports only the first, because its fix, one function for each configuration, fixes the others too.
 fn configured(item: &Item<'_>, errors: &Errors) -> bool {
     let attrs = item.params.iter().flat_map(|param| param.attrs);
     let conditional =
@@ -129,8 +129,8 @@ fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     }
 }
 
-/// Checks a parameter with attributes of serde or schemars. The generated code has a struct with a field for this parameter, so the type of
-/// the parameter must be owned.
+/// Checks a parameter with attributes of serde or schemars. Generated code declares a struct with a field for this parameter, so apart from
+/// `&str` and `&[T]`, types that borrow are rejected.
 fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     let (Some(attr), Place::Typed(_, ty)) = (param.spread.first(), param.place) else { return };
     let word = attr.path().to_token_stream();
@@ -180,7 +180,8 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
     let keys = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
     for key in keys.iter().flatten().filter_map(|key| key.path().get_ident()) {
         let word = key.to_string();
-        // `borrow`, `getter` and keys that contain `serializ` are valid in serde, but are not useful as suggestions.
+        // The other keys of serde are valid, but not useful as suggestions: `borrow`, `getter`, and the rest of the keys that contain
+        // `serializ`.
         let known = KEYS.contains(&word.as_str()) || ["borrow", "getter"].contains(&word.as_str());
         if !known
             && !word.contains("serializ")
@@ -192,8 +193,8 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
     }
 }
 
-/// Whether a parameter has the unsized type `str` or `[T]`. rustc reports such a parameter and suggests a fix. Generated code would only
-/// repeat the error.
+/// Whether a parameter has the unsized type `str` or `[T]`. rustc reports such a parameter and suggests a fix, so no code is generated,
+/// which would only repeat the error.
 pub(crate) fn refused_by_rustc(item: &Item<'_>) -> bool {
     item.params
         .iter()
@@ -227,7 +228,8 @@ fn values(keys: &ArgKeys, errors: &Errors) {
         for value in values {
             let text = value.value();
             let mut problems = of_text(keys, &text);
-            // Clients send the arguments of prompts as text, even if their type is a number.
+            // Clients send the arguments of prompts as text, even if their type is a number. So a proposal that is a number is also checked
+            // as a number.
             problems.extend(number(&text).into_iter().flat_map(|number| of_number(keys, number)));
             report(&problems, "proposal", value, errors);
         }

@@ -98,7 +98,8 @@ fn owned(path: &TypePath, errors: &Errors) {
 
 /// Rejects a second item attribute on the function, such as `#[tool]`, and parameter attributes on the function itself.
 fn alone(item: &Item<'_>, errors: &Errors) {
-    // The attributes of a method include the item attribute that is being expanded. On a free function, rustc has already removed it.
+    // The attributes of a method include the item attribute that is being expanded, so one is skipped. On a free function, rustc has
+    // already removed it.
     let skipped = usize::from(item.owner.is_some());
     for attr in &item.function.attrs {
         if let Some(word) =

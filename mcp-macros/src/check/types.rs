@@ -12,7 +12,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, ExprLit, Fields, GenericParam, Item, Lit, LitStr, Meta, Path, Token};
 
-/// Reports mistakes that the tokens of a form show. Later, the compiler checks the types of the fields.
+/// Reports the mistakes in a form that its syntax reveals. The compiler checks the types of the fields later, in the generated code.
 pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
     if let Some(parameter) = form.generics.params.first() {
         let message = match parameter {
@@ -118,7 +118,7 @@ fn variant(chosen: &Chosen<'_>, errors: &Errors) {
     }
 }
 
-/// Rejects `cfg` and `cfg_attr`, because generated code describes every field.
+/// Rejects `cfg` and `cfg_attr`, because generated code describes every field, even one that `cfg` removes.
 fn configured(attrs: &[Attribute], what: &str, errors: &Errors) {
     for attr in attrs {
         if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {

@@ -7,7 +7,7 @@ use quote::{ToTokens as _, quote_spanned};
 use syn::{DeriveInput, GenericParam, Item, LitStr, Type, parse_quote};
 
 /// Adds bounds on the types of the fields to the item's derives, and returns the impls of `FieldBound` that satisfy these bounds. If the
-/// type of a field lacks the derived traits, rustc then reports only the impl of `FieldBound` for this type.
+/// type of a field lacks the derived traits, rustc then reports a single error, at the impl of `FieldBound` for this type.
 pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStream> {
     let (owner, held) = data_fields(item)?;
     let path = reexport(root, "FieldBound");
@@ -41,7 +41,7 @@ fn place(ty: &Type) -> Span {
     }
 }
 
-/// Generates the attributes before the user's item.
+/// Generates the `derive` attribute and the helper attributes that precede the user's item.
 pub(crate) fn data(root: &TokenStream, derives: &[Derive]) -> TokenStream {
     let paths = derives.iter().map(|derive| {
         let name = Ident::new(derive.name, here());

@@ -75,7 +75,8 @@ fn path(item: &Item<'_>) -> String {
     format!("{owner}::{name}")
 }
 
-/// Generates the line of the function. `line!()` gives the line of the attribute, which for a method is `#[handlers]` on its block.
+/// Generates the source line of the function. For a method, `line!()` would give the line of `#[handlers]` on its block, so the macro
+/// writes the number itself.
 fn line(item: &Item<'_>) -> TokenStream {
     if item.owner.is_some() && proc_macro::is_available() {
         let (line, _) = position(item.function.sig.ident.span());
@@ -165,8 +166,8 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     quote_spanned!(here()=> #(#hints)* #timeout #rate #concurrency #rights #asks #task #lenient #strict #profile #input)
 }
 
-/// Generates the setters for rights, with macros of the runtime. If the feature `auth` is disabled, these macros cause an error that points
-/// at the key.
+/// Generates the setters for `scopes` and `auth`, with macros of the runtime. If the feature `auth` is disabled, these macros cause an
+/// error that points at the key.
 fn rights(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     let scopes = keys.scopes.as_ref().map(|scope| {
         let (span, scopes) = (at(scope.span()), &scope.value.0);
@@ -257,7 +258,7 @@ fn duration(millis: u64) -> TokenStream {
     quote_spanned!(here()=> __mcp::Duration::from_millis(#millis))
 }
 
-/// Returns the form of the schemas that are built in constants, or `None` if the item has no such schemas.
+/// Returns the form of the schemas that constants compute at compile time, or `None` if the item has no such schemas.
 fn schema_form(item: &Item<'_>) -> Option<SchemaForm> {
     let form = item.keys.schema.as_ref().map_or(SchemaForm::Compatible, |schema| schema.value);
     (item.kind == Kind::Tool && form != SchemaForm::Full).then_some(form)

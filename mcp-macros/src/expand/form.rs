@@ -50,7 +50,7 @@ pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
 /// Generates a stand-in impl beside the errors of a form, so that code which uses the form causes no further errors.
 pub(crate) fn unfinished(root: &TokenStream, form: &Form<'_>) -> Option<TokenStream> {
     let ident = form.ident;
-    // A form that borrows already has an error. The impl would cause a second error.
+    // A form that borrows or has generics already has an error, and the impl would cause a second one, so none is generated.
     let borrows = match &form.shape {
         FormShape::Struct { named, .. } => {
             named.iter().any(|named| first_reference(named.ty).is_some())

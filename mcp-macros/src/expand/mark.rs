@@ -13,7 +13,8 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Path, PathSegment};
 
-/// Generates the mark of a completion function. A function with a mistake has a mark too, so that the mistake is the only error.
+/// Generates the mark of a completion function. A function with a mistake gets a mark too. Otherwise `#[complete(function)]` would cause a
+/// second error.
 pub(crate) fn mark(item: &Item<'_>) -> Option<TokenStream> {
     if item.kind != Kind::Completion {
         return None;

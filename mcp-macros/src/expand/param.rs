@@ -74,8 +74,8 @@ impl Field<'_> {
         quote_spanned!(span=> (&&&&__mcp::Probe::<#ty>::NEW).#probe())
     }
 
-    /// Generates the handle with checks of the parameter's type. All checks occur only here, because with incremental compilation rustc
-    /// repeats an error that two pieces of code cause. `read` repeats only the checks that it needs itself.
+    /// Generates the handle with checks of the parameter's type. With incremental compilation, rustc reports an error twice if two pieces
+    /// of code cause it, so `read` repeats only the checks that its own code requires.
     fn checked_handle(&self) -> TokenStream {
         let (span, handle) = (self.span(), self.handle());
         if matches!(self.param.place, Place::Receiver(_)) {
@@ -167,8 +167,8 @@ impl Field<'_> {
         let owned = self.judged_type().map(|ty| quote_spanned!(span=> .check_owned::<#ty>()));
         match self.default() {
             Some(default) => {
-                // This check is repeated here, because otherwise rustc could not infer the type of a default on a parameter that is a
-                // value of the server.
+                // If the parameter is a value of the server, rustc could not infer the type of the default without this check, so the check
+                // is repeated here.
                 let judged = self.judged_source();
                 quote_spanned! {span=>
                     let #value = #handle #owned #judged.read_or(&mut __call, #arg, #default);
@@ -308,7 +308,7 @@ fn line(span: Span) -> Option<TokenStream> {
     })
 }
 
-/// Returns the target type of `&str` and `&[T]`, which are parameters that borrow from an owned value.
+/// Returns `str` for `&str`, and `[T]` for `&[T]`. An argument of such a type borrows from a value that the call owns.
 fn borrowed(ty: &Type) -> Option<&Type> {
     match strip_groups(ty) {
         Type::Reference(reference) if is_borrowed_argument(&reference.elem) => {
@@ -353,7 +353,8 @@ fn range(range: &Range) -> TokenStream {
     quote_spanned!(here()=> .range(__mcp::Range::new() #start #end))
 }
 
-/// Generates a bound. For a float, the JSON text is generated too, unless the text needs an exponent.
+/// Generates the setter call for a bound. A float gets its JSON text as a second argument, because float formatting is not available in
+/// const code. The text is omitted if it needs an exponent.
 fn bound(side: &str, bound: Bound) -> TokenStream {
     let setter = |kind: &str| format_ident!("{side}_{kind}", span = here());
     match bound {

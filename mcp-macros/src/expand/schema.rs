@@ -46,7 +46,7 @@ fn impls(shape: &SchemaType<'_>) -> TokenStream {
     let (_, ty_generics, where_clause) = shape.generics.split_for_impl();
     let lifetimes = shape.generics.lifetimes();
     if shape.generics.type_params().next().is_some() {
-        // A generic type adds no depth. The types in it have depths of their own.
+        // A generic type passes the depth `__D` on to its type arguments unchanged. Only types without type parameters reduce the depth.
         let params = shape.generics.params.iter().map(|param| match param {
             GenericParam::Type(ty) => {
                 let (ident, bounds) = (&ty.ident, &ty.bounds);
@@ -176,8 +176,8 @@ fn member(member: &JsonMember<'_>) -> TokenStream {
     }
 }
 
-/// Whether the name of a type is that of a std type that constants describe. If the type is another type of that name, schemars describes
-/// the whole struct that contains it.
+/// Whether a type has the name of a std type that constants describe. If it is a different type of the same name, schemars describes the
+/// whole struct that contains it.
 fn is_std(ty: &Type) -> bool {
     const PLAIN: [&str; 16] = [
         "bool", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f32",

@@ -17,8 +17,8 @@ use syn::ReturnType;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
-/// Maximum number of parameters for which there are stand-ins. If a misplaced function has more parameters, rustc also reports that it
-/// cannot find the function.
+/// Maximum number of parameters for which the runtime has stand-ins. If a misplaced function has more parameters, rustc reports a second
+/// error: it cannot find the function.
 const PARAMS: usize = 16;
 
 /// Generates the constant that registers an item, with `body` in it.
@@ -73,8 +73,8 @@ pub(super) fn identity(item: &Item<'_>) -> TokenStream {
 }
 
 /// Generates an import of `name` as `alias`. If the function `name` is not in scope, `alias` is the stand-in of that name in `module` of
-/// the runtime. An import fails if the name exists in no namespace, so the code also declares a type of that name. A macro would be
-/// ambiguous if the user has imported a macro of that name.
+/// the runtime. An import fails if the name exists in no namespace, so the code also declares a type of that name. It declares no macro,
+/// because a macro would be ambiguous if the user has imported one of that name.
 fn found(name: &Ident, module: &TokenStream, alias: &str, span: Span) -> TokenStream {
     let mut name = name.clone();
     name.set_span(span);
@@ -87,8 +87,8 @@ fn found(name: &Ident, module: &TokenStream, alias: &str, span: Span) -> TokenSt
 }
 
 /// Generates the attributes that the generated code inherits from the function. It copies `cfg`, so that a function that `cfg` removes is
-/// not registered. For a deprecated function it allows the lint `deprecated`. A crate that forbids this `allow` cannot register a
-/// deprecated function.
+/// not registered. For a deprecated function it allows the lint `deprecated`, so a crate with `#![forbid(deprecated)]` cannot register such
+/// a function.
 pub(super) fn inherited(item: &Item<'_>) -> TokenStream {
     let attrs = &item.function.attrs;
     let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));

@@ -289,8 +289,8 @@ const PLAIN: [&str; 19] = [
     "f32", "f64", "char", "str", "String", "PathBuf",
 ];
 
-/// Whether generated code can name the type in a bound. A type with a reference, a lifetime, or a part such as `_`, `Self` or `impl` cannot
-/// be named there.
+/// Whether generated code can name the type in a bound. That is impossible for a type with a reference, a lifetime, or a part such as `_`,
+/// `Self` or `impl`.
 fn can_be_promised(ty: &Type) -> bool {
     let unusable = |token: &TokenTree| match token {
         TokenTree::Punct(punct) => matches!(punct.as_char(), '\'' | '&' | '!'),

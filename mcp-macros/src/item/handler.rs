@@ -15,13 +15,13 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, FnArg, Ident, LitStr, Pat, Receiver, Token, Type};
 
-/// Way in which a function runs.
+/// How a function runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mode {
     Async,
-    /// A plain function, which is called directly and without a task of its own.
+    /// A plain function, which is called directly, without a tokio task of its own.
     InPlace,
-    /// A plain function on the blocking pool.
+    /// A plain function, which runs on tokio's pool of blocking threads.
     Blocking,
 }
 
@@ -217,7 +217,7 @@ fn skip_expression(input: ParseStream<'_>) -> bool {
     input.parse::<Option<Token![,]>>().is_ok()
 }
 
-/// Reads `uri = "…"` and the comma after it, which is a common mistake of new users. Returns the literal of the URI.
+/// Reads `uri = "…"` and the comma after it. New users often write this key instead of the plain literal. Returns the URI.
 fn uri_as_key(input: ParseStream<'_>) -> Option<String> {
     let ahead = input.fork();
     let key: Ident = ahead.parse().ok()?;

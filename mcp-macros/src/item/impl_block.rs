@@ -28,7 +28,7 @@ enum BlockMember {
     Macro(TokenStream),
 }
 
-/// Attribute of ours inside a `cfg_attr`, which rustc evaluates only after `#[handlers]` has read the block.
+/// One of our attributes inside a `cfg_attr`, which rustc evaluates only after `#[handlers]` has read the block.
 pub(crate) struct Hidden {
     pub(crate) kind: Kind,
     pub(crate) span: Span,

@@ -312,7 +312,7 @@ fn enum_body<'a>(
     let mut branches = Vec::new();
     let mut others = variants;
     if let Tagging::External = tagging {
-        // schemars puts the unit variants without documentation into one list, which comes first.
+        // schemars puts the unit variants without documentation into one list, which comes first, so they form the first branch.
         let is_name = |variant: &mut Variant<'_>| variant.is_unit() && variant.attrs.doc.is_none();
         let names: Vec<_> = others.extract_if(.., is_name).map(|variant| variant.name).collect();
         if !names.is_empty() {
@@ -327,13 +327,15 @@ fn enum_body<'a>(
 }
 
 fn names(mut variants: Vec<Variant<'_>>) -> Option<SchemaBody<'_>> {
-    // The rules for the schema of an argument make an exception for an enum with a single variant that is documented.
+    // The rules for the schema of an argument treat an enum with a single, documented variant as an exception, so schemars describes such
+    // an enum.
     if let [only] = variants.as_slice()
         && only.attrs.doc.is_some()
     {
         return None;
     }
-    // If two variants share a name, schemars lists the name once or twice, depending on their documentation.
+    // If two variants share a name, schemars lists the name once or twice, depending on their documentation. It therefore describes such an
+    // enum itself.
     let mut distinct: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
     distinct.sort();
     if distinct.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -343,7 +345,7 @@ fn names(mut variants: Vec<Variant<'_>>) -> Option<SchemaBody<'_>> {
         variant.syntax.attrs.iter().any(|attribute| attribute.path().is_ident("default"))
     };
     let default = variants.iter().find(is_default).map(|variant| variant.ident.clone());
-    // schemars lists the variants without documentation first.
+    // Moves the variants without documentation to the front, because schemars lists them first.
     variants.sort_by_key(|variant| variant.attrs.doc.is_some());
     let names = variants.into_iter().map(|variant| VariantName {
         variant: variant.ident,

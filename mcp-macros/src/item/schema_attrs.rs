@@ -147,7 +147,7 @@ fn doc(attrs: &[Attribute]) -> Option<Option<String>> {
         text.push_str(line.strip_prefix(' ').unwrap_or(&line));
     }
     let text = text.trim_ascii();
-    // schemars turns a heading into a title.
+    // schemars turns a heading into a title, so text with a heading is left to schemars.
     if text.starts_with('#') {
         return None;
     }

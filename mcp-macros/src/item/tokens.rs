@@ -45,9 +45,9 @@ fn params(tokens: &[TokenTree]) -> Option<(usize, Group)> {
     None
 }
 
-/// Returns the function without our attributes if it is half-typed: a parameter has no complete type yet, as in `a`, `a:`, `a: Vec<` or
-/// `a: &`. rustc has already reported this mistake. It reports the mistake in the returned tokens again, but shows only one of two
-/// errors with the same span.
+/// Returns the function without our attributes if it is half-typed: a parameter has no complete type yet, as in `a`, `a:`, `a: Vec<` or `a:
+/// &`. rustc has already reported this mistake, and finds it again in the returned tokens. Both errors have the same span, so rustc shows
+/// only one of them.
 pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = function.clone().into_iter().collect();
     let (_, written) = params(&tokens)?;
@@ -61,7 +61,7 @@ pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
         _ => false,
     });
     let mut parts: Vec<&[TokenTree]> = parts.collect();
-    // A trailing comma leaves an empty part behind it.
+    // A trailing comma leaves an empty part behind it, which is not a parameter.
     parts.pop_if(|part| part.is_empty());
     if !parts.into_iter().any(has_no_type) {
         return None;
@@ -83,7 +83,7 @@ fn has_no_type(param: &[TokenTree]) -> bool {
         param.iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "self"));
     let is_typed = param.iter().any(|token| is_punct(token, ':'));
     let is_open = match param.last() {
-        // A type can end with `>`, with `!` (the never type) or with `+`. A `..` is left to syn.
+        // A type can end with `>`, with `!` (the never type) or with `+`. syn reports a trailing `..`.
         Some(TokenTree::Punct(punct)) => !matches!(punct.as_char(), '>' | '!' | '+' | '.'),
         Some(_) => false,
         None => true,

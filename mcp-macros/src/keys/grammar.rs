@@ -221,7 +221,7 @@ pub(crate) fn parenthesized<V: Value, T>(
     }
     let value = read(&content);
     let complete = content.is_empty();
-    // Reads the rest, because syn reports unread tokens as a second error.
+    // Consumes the remaining tokens. Otherwise syn would report them as a second error.
     content.parse::<TokenStream>()?;
     if value.is_ok() && !complete { Err(usage::<V>(key)) } else { value }
 }

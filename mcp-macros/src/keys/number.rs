@@ -168,7 +168,7 @@ impl Value for Pattern {
     }
 }
 
-/// First or last number of a range.
+/// Start or end of a range.
 #[derive(Clone, Copy)]
 pub(crate) enum Bound {
     Int(i128),
@@ -219,7 +219,7 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int(int) => int.fmt(f),
-            // `Debug` writes `1.0` where `Display` writes `1`, which Rust would read as an integer.
+            // Uses `Debug`, which writes `1.0`. `Display` writes `1`, which Rust would read as an integer.
             Self::Float(float) => write!(f, "{float:?}"),
         }
     }

@@ -13,9 +13,9 @@ use crate::{
 
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Era {
-    /// 2025-11-25
+    /// Protocol revision 2025-11-25: all calls belong to one session.
     Sessions,
-    /// 2026-07-28
+    /// Protocol revision 2026-07-28: each call stands alone.
     Alone,
 }
 

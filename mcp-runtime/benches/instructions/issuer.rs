@@ -16,7 +16,7 @@ use crate::Failure;
 
 /// Audience that the example `rig` requires of tokens.
 const AUDIENCE: &str = "https://rig.example/mcp";
-/// Expiry time of the tokens, in the year 2100.
+/// Expiry time of the tokens in seconds since 1970: the beginning of the year 2100.
 const EXPIRES: u64 = 4_102_444_800;
 
 /// Issuer that listens until the process ends.
@@ -37,7 +37,7 @@ impl Issuer {
         let serving = issuer.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // After a broken connection the server asks again.
+                // The error is ignored, because the server repeats its request after a broken connection.
                 let _ = serving.answer(&stream);
             }
         });

@@ -55,7 +55,7 @@ impl Server {
                 None
             }
             Load::Http(..) => {
-                // This port was free a moment ago.
+                // The system chooses a free port, and the listener is dropped at once, so that the server can listen there.
                 let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
                 command.args(["--http", &address.to_string()]);
                 command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -103,7 +103,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // After `end` the process is gone, and the results of these calls do not matter.
+        // After `end` the process has ended already, so errors are ignored.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -11,11 +11,11 @@ use crate::rooms;
 #[tool]
 fn plain() {}
 
-/// Does nothing, and does not wait for it
+/// Does nothing, in an `async` function that never waits
 #[tool]
 async fn at_once() {}
 
-/// Does nothing, with what the server has
+/// Does nothing with two values from the server
 #[tool]
 fn with_state(_step: State<u64>, _ctx: &Context) {}
 

@@ -35,7 +35,7 @@ fn main() {
     criterion.final_summary();
 }
 
-/// The rooms of a server, after its `setup`.
+/// Starts a server, and returns its rooms after `setup` has run.
 fn rooms(builder: Builder) -> Rooms {
     let server = builder.build().expect("its items are right");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

@@ -1,5 +1,5 @@
-//! Binds the state between two rounds to its call. The call is written in a canonical form, so that equal arguments match even if the
-//! client formats them differently.
+//! Binds the state that a call keeps between rounds to this call. The identity of the call is written in a canonical form, so equal
+//! arguments match even if the client formats them differently in a later round.
 
 use mcp_runtime_wire::{JsonKind, Raw};
 
@@ -25,8 +25,8 @@ impl CallBinding {
     }
 }
 
-/// Writes a JSON value without whitespace and escapes, and with the members of objects sorted by name. If a name occurs several times, the
-/// last member counts, as everywhere in this crate. Numbers, and values that are nested too deeply for serde, are copied unchanged.
+/// Writes a JSON value without whitespace or escapes, and with the members of each object sorted by name. If a name occurs several times,
+/// the last member counts, as everywhere in this crate. Numbers, and values that are nested too deeply for serde, are copied unchanged.
 fn write_canonical(out: &mut String, value: Raw<'_>) {
     write_nested(out, value, 0);
 }
@@ -38,7 +38,7 @@ fn write_nested(out: &mut String, value: Raw<'_>, depth: usize) {
         JsonKind::Object | JsonKind::Array if depth > DEEPEST => write_text(out, value.as_str()),
         JsonKind::Object => {
             let mut members: Vec<_> = value.members().collect();
-            // The sort is stable, so of several members with the same name, the last one stays last.
+            // The sort is stable, so the last of several members with the same name stays last. The loop skips the members before it.
             members.sort_by(|a, b| a.0.cmp(&b.0));
             out.push('{');
             for (at, (name, value)) in members.iter().enumerate() {

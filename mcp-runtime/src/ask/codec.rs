@@ -1,4 +1,4 @@
-//! Encodes the state of a call for the storage between two rounds, and decodes the state in the next round.
+//! Encodes the state of a call for storage between two rounds, and decodes it in the next round.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -36,7 +36,7 @@ impl Default for StateSettings {
 }
 
 impl StateSettings {
-    /// Creates the storage: sealed state if the author has set a key, otherwise state in this process.
+    /// Creates the storage: a `SealedStorage` if the author has set a key, otherwise a `ProcessStorage`.
     fn storage(self, limits: &Limits, tally: Arc<RefusalCounters>) -> Box<dyn StateStorage> {
         #[cfg(feature = "state-key")]
         if let Some(sealer) = StateSealer::new(self.keys) {
@@ -50,7 +50,7 @@ impl StateSettings {
 pub(crate) struct RoundStates {
     storage: Box<dyn StateStorage>,
     tally: Arc<RefusalCounters>,
-    /// Maximum size of the state of a call, in bytes.
+    /// Maximum size of a call's state, in bytes.
     most: usize,
     /// Maximum nesting depth of a message.
     depth: usize,
@@ -60,7 +60,7 @@ pub(crate) struct RoundStates {
 pub(crate) struct StateCodec {
     states: Arc<RoundStates>,
     bound: CallBinding,
-    /// Tenant whose share of the limits the rounds use.
+    /// Tenant whose share of the limits the stored state counts against.
     tenant: Arc<Tenant>,
     /// Whether a client may send the state of each round back only once.
     is_single_use: bool,
@@ -100,13 +100,14 @@ impl StateCodec {
         Ok((RoundState::read(text), Some(stored.round)))
     }
 
-    /// Maximum nesting depth of a stored state. Answers may be as deep as a message, and results of `once` as deep as serde reads (128
-    /// levels). A state contains answers and results, and nests them two levels deeper.
+    /// Maximum nesting depth of a stored state. Answers may be as deep as a message, and results of `once` have up to the 128 levels that
+    /// serde reads. A state contains answers and results, and nests them two levels deeper.
     fn depth(&self) -> usize {
         self.states.depth.max(128) + 2
     }
 
-    /// Whether the answers of the client are accepted. A single-use call accepts answers only together with the state of an earlier round.
+    /// Returns whether answers of the client are accepted in this round. A single-use call accepts answers only together with the state of
+    /// an earlier round.
     pub(super) fn takes_answers(&self, round: Option<RoundId>) -> bool {
         round.is_some() || !self.is_single_use
     }
@@ -119,7 +120,7 @@ impl StateCodec {
         self.states.storage.spend(round, &self.tenant)
     }
 
-    /// Returns a digest of the words of a question. The state contains this digest instead of the words.
+    /// Returns a digest of the text of a question. The state contains this digest instead of the text.
     pub(super) fn digest(&self, words: &str) -> Result<String> {
         self.states.storage.digest(words)
     }
@@ -146,17 +147,17 @@ impl StateCodec {
     }
 }
 
-/// JSON texts by their keys.
+/// JSON texts by key.
 pub(super) type Texts = BTreeMap<Box<str>, Box<str>>;
 
 /// State that a call keeps from one round to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RoundState {
-    /// Answers of the client, by the keys of their questions.
+    /// Answers of the client, by the key of the question.
     pub(super) answers: Texts,
-    /// Results of the `once` operations that have finished, by their keys.
+    /// Results of the `once` operations that have finished, by key.
     pub(super) done: Texts,
-    /// Digests of the words of the questions, by the keys of the questions.
+    /// Digests of the texts of the questions, by the key of the question.
     pub(super) asked: Texts,
 }
 

@@ -21,17 +21,17 @@ use crate::{
     random::random,
 };
 
-/// Process-local storage, bounded in bytes and in time.
+/// Storage in process memory, bounded in bytes and in time.
 ///
 /// Each round reserves its bytes in [`Pool::Rounds`]. If the pool has too few bytes left for a tenant, the storage evicts the oldest rounds
-/// of that tenant. The rounds of other tenants are never evicted for it.
+/// of that tenant. It never evicts the rounds of other tenants to free bytes for this one.
 pub(crate) struct ProcessStorage {
     /// Time after which a round expires.
     lifetime: Duration,
     /// Maximum size of all rounds together, in bytes.
     most: usize,
     tally: Arc<RefusalCounters>,
-    /// Secrets of this process. They are created with the first round, because most servers have no rounds.
+    /// Secrets of this process, created when the first round needs them, because most servers have no rounds.
     secrets: OnceLock<Secrets>,
     rounds: Mutex<StoredRounds>,
     /// Whether the warning about rounds of another process has been logged.
@@ -41,7 +41,7 @@ pub(crate) struct ProcessStorage {
 struct Secrets {
     /// Random prefix of each text that this process creates. It distinguishes these texts from the texts of other processes.
     process: [u8; TAG],
-    /// Secret seed of the hashes. Without the seed, clients could compute the hashes on wasm, where `RandomState` is predictable.
+    /// Secret seed of the hashes. On wasm, where `RandomState` is predictable, clients could otherwise compute the hashes.
     seed: [u8; 16],
     hasher: RandomState,
 }
@@ -347,7 +347,7 @@ mod tests {
         storage.spend(round, &ada).unwrap();
         let error = storage.spend(round, &ada).unwrap_err();
         assert!(error.message().contains("already"), "{error:?}");
-        // A round that was evicted after `get` cannot be used either.
+        // A round that is evicted between `get` and `spend` cannot be spent.
         let text = put(&storage, &ada);
         let round = storage.get(&text, b"call").unwrap().round;
         for _ in 0..10 {
@@ -380,7 +380,7 @@ mod tests {
         assert!(greedy[994..].iter().all(|text| has(&storage, text)), "the newest are kept");
         assert!(!greedy[..994].iter().any(|text| has(&storage, text)));
         assert_eq!(storage.tally.refused(Limit::AllState), 994);
-        // The remaining bytes are for callers with fewer rounds.
+        // Eight rounds are stored. The bytes for two more are reserved for callers with fewer rounds.
         let more = put(&storage, &ada);
         assert!(has(&storage, &of_ada) && has(&storage, &more));
         assert!(greedy[994..].iter().all(|text| has(&storage, text)));
@@ -405,7 +405,7 @@ mod tests {
         assert!(has(&storage, &of_ada));
     }
 
-    /// The counters agree with the stored rounds after every step.
+    /// Checks after every step that the counters agree with the stored rounds.
     #[test]
     fn nothing_is_left_of_removed_rounds() {
         let (storage, shares) = (storage(30), Shares::default());

@@ -1,6 +1,6 @@
-//! Questions in rounds (protocol revision 2026-07-28). A call that needs an answer ends with its questions, and the client repeats the call
-//! with the answers. The handler starts from the beginning in each round. Answers and results of earlier rounds are available to the
-//! handler at once.
+//! Calls in several rounds (protocol revision 2026-07-28). A question to the client is an elicitation, sampling or roots request. A call
+//! with an open question ends with this question, and the client repeats the call with the answer. Each round runs the handler from the
+//! beginning. Answers and results of earlier rounds are available to the handler at once.
 //!
 //! The state of a call between two rounds is kept in this process ([`in_process`]). If the author has set a key, the state is sealed and
 //! sent to the client instead ([`sealed`], feature `state-key`). Another process with the same key can then continue the call. Both

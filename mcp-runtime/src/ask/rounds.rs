@@ -71,8 +71,8 @@ impl Rounds {
         self.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the answer under this key belongs to a question with exactly these words. In the first round every answer counts, because a
-    /// client that sends answers without being asked already knows the questions.
+    /// Returns whether the client gave the answer under this key to a question with exactly this text. The first round accepts every
+    /// answer, because there is no earlier question to compare with: a client that sends answers unasked already knows the questions.
     fn is_same(&self, key: &str, words: &str) -> bool {
         if self.resumes.is_none() {
             return true;
@@ -108,8 +108,9 @@ impl Rounds {
             }
             Err(error) => return Some(Err(error)),
         }
-        // The client is asked again if its answer has the wrong kind or an invalid value, or belongs to other words. A question that the
-        // user has declined stays declined, even if its words change. An answer that an earlier round accepted is not replaced.
+        // The client is asked again if its answer has the wrong kind or an invalid value, or belongs to a question with a different text. A
+        // question that the user has declined stays declined, even if its text changes. An answer that an earlier round accepted is not
+        // replaced.
         let said = [self.earlier.answers.get(key), self.answers.get(key)];
         let counts = |json: &&str| is_same || question.is_declined(Raw::trusted(json));
         let mut said = said.into_iter().flatten().map(|json| &**json).filter(counts);

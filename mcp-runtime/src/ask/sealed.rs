@@ -78,7 +78,7 @@ const NONCE: usize = 24;
 /// Keys with which a server seals and opens state.
 #[derive(Clone)]
 pub(crate) struct StateSealer {
-    /// Key that seals new state and opens state.
+    /// Newest key. It seals new state, and also opens state.
     newest: [u8; 32],
     /// Keys that only open state.
     older: Vec<[u8; 32]>,
@@ -111,12 +111,12 @@ impl StateSealer {
     }
 
     /// Returns a short digest of a text, for use in sealed state. An attacker without the key cannot find another text with the same
-    /// digest. The digest uses a fixed nonce, which random nonces do not collide with.
+    /// digest. The digest uses a fixed nonce. The chance that a random nonce equals it is negligible.
     fn digest(&self, text: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(tag(&self.newest, text))
     }
 
-    /// Whether this is the digest of the text under one of the keys.
+    /// Returns whether `digest` is the digest of the text under one of the keys.
     fn is_digest(&self, digest: &str, text: &[u8]) -> bool {
         self.keys().any(|key| URL_SAFE_NO_PAD.encode(tag(key, text)) == digest)
     }

@@ -31,10 +31,10 @@ pub(crate) trait StateStorage: Send + Sync {
     /// Fails if the round has been used already, or if the storage is too full to remember the round.
     fn spend(&self, round: RoundId, tenant: &Arc<Tenant>) -> Result<()>;
 
-    /// Returns a digest of the words of a question. A client cannot find other words with the same digest.
+    /// Returns a digest of the text of a question. A client cannot find a different text with the same digest.
     fn digest(&self, words: &str) -> Result<String>;
 
-    /// Whether this is the digest of these words.
+    /// Returns whether `digest` is the digest of the text `words`.
     fn is_digest(&self, digest: &str, words: &str) -> bool;
 }
 

@@ -1,5 +1,5 @@
-//! Access token in the header `Authorization` of a request (RFC 6750, section 2.1). A token must not be sent in any other part of a request
-//! (rule AUTH-07).
+//! Access token in the header `Authorization` of a request (RFC 6750, section 2.1). The specification requires this header and forbids a
+//! token in the query (rule AUTH-07).
 
 use std::fmt;
 
@@ -76,8 +76,8 @@ pub(super) fn is_b64token(text: &[u8]) -> bool {
     end > 0 && text[..end].iter().all(|byte| IS_B64[usize::from(*byte)])
 }
 
-/// Characters that a `b64token` may contain before its padding. A lookup table keeps the check fast, because a token has some hundred
-/// characters.
+/// Characters that a `b64token` may contain before its padding. A lookup table keeps the check fast, because each request has a token of
+/// several hundred characters.
 static IS_B64: [bool; 256] = {
     let mut table = [false; 256];
     let mut at = 0_u8;

@@ -15,15 +15,15 @@ pub(crate) enum AuthRefusal {
     Missing,
     /// The request has no token, but uses an item that requires one. `scopes` are the scopes that the token should grant.
     Unknown { why: String, scopes: String },
-    /// The token of the request is malformed, or is sent in a way that is not allowed.
+    /// The token of the request is malformed, or is in a part of the request where it is not allowed.
     Malformed(&'static str),
     /// The token is not valid for this server.
     Invalid(Cow<'static, str>),
     /// The token does not grant enough scopes. `scopes` are the scopes that the next token should grant.
     Insufficient { why: String, scopes: String },
-    /// A policy of the author rejects the caller. Another token would not change this.
+    /// A policy of the author rejects the caller. A token with more scopes would not change this.
     Forbidden(String),
-    /// The token cannot be verified at the moment.
+    /// The token currently cannot be verified.
     Unavailable(Cow<'static, str>),
 }
 
@@ -37,7 +37,7 @@ impl AuthRefusal {
         }
     }
 
-    /// Returns the reason in words.
+    /// Returns a description of the reason.
     pub(crate) fn why(&self) -> Cow<'_, str> {
         match self {
             Self::Missing => {
@@ -51,7 +51,7 @@ impl AuthRefusal {
         }
     }
 
-    /// Returns the value of `WWW-Authenticate`, or `None` if another token would not help. `scopes` are the scopes that a client's first
+    /// Returns the value of `WWW-Authenticate`, or `None` if a new token would not help. `scopes` are the scopes that a client's first
     /// token should grant.
     pub(crate) fn challenge(&self, metadata: Option<&str>, scopes: &str) -> Option<String> {
         let (error, scopes) = match self {
@@ -81,7 +81,7 @@ impl AuthRefusal {
         if !scopes.is_empty() {
             say("scope", scopes);
         }
-        // The scheme `Bearer` must be followed by at least one parameter (RFC 6750, section 3).
+        // RFC 6750, section 3, requires at least one parameter after the scheme `Bearer`.
         if challenge == "Bearer" {
             challenge.push_str(" realm=\"mcp\"");
         }
@@ -112,13 +112,13 @@ pub fn scope_problem(scope: &str) -> Option<String> {
     (!is_scope(scope)).then(|| format!("`{scope}` is not a scope: {why}"))
 }
 
-/// Whether a text is a scope: `1*( %x21 / %x23-5B / %x5D-7E )`.
+/// Whether a text is a scope (RFC 6749, section 3.3): `1*( %x21 / %x23-5B / %x5D-7E )`.
 fn is_scope(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
 }
 
-/// Returns the scopes that a client should request. They consist of the needed scopes and the scopes of the current token. With both, the
-/// next token does not grant less than the current one (rule AUTH-09).
+/// Returns the scopes that a client should request: the needed scopes, and those that the current token grants. Without the latter, the
+/// next token could grant less than the current one (rule AUTH-09).
 pub(super) fn combined_scopes<'a>(
     needed: impl IntoIterator<Item = &'a str>,
     granted: impl IntoIterator<Item = &'a str>,

@@ -13,10 +13,10 @@ use crate::{
     unwind,
 };
 
-/// Policy whose type is erased.
+/// Type-erased policy.
 pub(crate) type SharedPolicy = Arc<dyn Fn(&Authorization, &Access<'_>) -> bool + Send + Sync>;
 
-/// Scopes and policy of one item. An item without scopes and policy has no guard, unless the server has policies.
+/// Scopes and policy of one item. An item that declares neither has no guard, unless the server has policies.
 #[derive(Clone, Default)]
 pub(crate) struct ItemGuard {
     pub(crate) scopes: Vec<Cow<'static, str>>,
@@ -75,8 +75,8 @@ impl From<Error> for AccessError {
 }
 
 impl AccessError {
-    /// Combines two refusals of one request. The combined refusal names the scopes of both refusals. A token with the scopes of only one
-    /// refusal would be rejected again.
+    /// Combines two refusals of one request. The combined refusal names the scopes of both, because a token with the scopes of only one of
+    /// them would be rejected again.
     pub(crate) fn and(mut self, other: Self) -> Self {
         match (&mut self.refusal, other.refusal) {
             (
@@ -91,7 +91,7 @@ impl AccessError {
                 *scopes =
                     combined_scopes(scopes.split_whitespace().chain(more.split_whitespace()), [])
             }
-            // A new token would not help against `other`, so the response reports `other`.
+            // A token with more scopes would not help against `other`, so the response reports `other`.
             (Some(AuthRefusal::Insufficient { .. } | AuthRefusal::Unknown { .. }), refusal) => {
                 return Self { refusal, error: other.error };
             }
@@ -102,8 +102,8 @@ impl AccessError {
 }
 
 impl Rules {
-    /// Whether the server has policies. If so, items without scopes and policy get an empty guard, so that the policies of the server apply
-    /// to these items too.
+    /// Whether the server has policies. If so, items that declare neither scopes nor a policy get an empty guard, so that the policies of
+    /// the server apply to them too.
     pub(crate) fn guard_all(&self) -> bool {
         !self.policies.is_empty()
     }
@@ -123,7 +123,7 @@ impl Rules {
     /// Checks whether a caller may use an item.
     ///
     /// # Errors
-    /// Fails if the caller lacks a scope, a policy rejects the caller, or the policies could not decide.
+    /// Fails if the caller lacks a scope, a policy rejects the caller, or the policies cannot be evaluated.
     pub(crate) fn check(
         &self,
         guard: Option<&ItemGuard>,
@@ -225,7 +225,7 @@ mod tests {
         };
         check(unknown("a"), unknown("b"), Some((401, "a b")));
         check(unknown(""), unknown("b"), Some((401, "b")));
-        // A new token would not help against one of the two refusals, so the response does not name scopes to request.
+        // A token with more scopes would not help against one of the two refusals, so the response does not name scopes to request.
         check(step_up("a"), forbidden(), Some((403, "")));
         check(forbidden(), step_up("a"), Some((403, "")));
         check(step_up("a"), Error::no_resource("x://y").into(), None);

@@ -1,7 +1,7 @@
 //! Protected resource: accepts or rejects HTTP requests by their access tokens. The response to a rejected request tells the client how to
 //! get access.
 //!
-//! This module does no I/O. The keys of an issuer are fetched by `issuer/`.
+//! This module does no I/O. The module `issuer` fetches the keys of an issuer.
 
 mod bearer;
 mod challenge;

@@ -1,4 +1,4 @@
-//! HTTP pages of a verifier: the interface between a protected resource and the crate `mcp-runtime-authorization-server`.
+//! Interface between a protected resource and the crate `mcp-runtime-authorization-server`, which serves HTTP pages for it.
 
 use std::{future::Future, net::IpAddr, pin::Pin, sync::Arc};
 
@@ -7,7 +7,7 @@ use http::{Response, request::Parts};
 
 use crate::limits::{CallerKey, RefusalCounters};
 
-/// HTTP pages of an authorization server in the same process. Their paths are beside the path of the endpoint. The transport passes
+/// HTTP pages of an authorization server in the same process. Their paths are beside the path of the MCP endpoint. The transport passes
 /// requests for these paths to the authorization server, and requires no token for such requests.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not provide the pages of an authorization server",
@@ -49,10 +49,10 @@ pub trait AuthorizationPages: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Response<Vec<u8>>> + Send>>;
 }
 
-/// The [`AuthorizationPages`] of a verifier.
+/// The [`AuthorizationPages`] that a verifier of access tokens provides.
 pub struct VerifierPages(pub Arc<dyn AuthorizationPages>);
 
-/// Name and address of a server.
+/// Data about the protected resource, which the authorization server gets before the first request.
 pub struct ServedResource {
     /// Name that is shown to users.
     pub name: String,
@@ -64,7 +64,7 @@ pub struct ServedResource {
     pub tally: Arc<RefusalCounters>,
 }
 
-/// Request to a page.
+/// Request for a page of the authorization server.
 pub struct PageRequest {
     /// Head of the request.
     pub parts: Arc<Parts>,
@@ -81,7 +81,7 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// Returns the caller whose limits apply to the request.
+    /// Returns the key under which the request counts towards the rate limits.
     #[must_use]
     pub fn caller(&self) -> CallerKey<'static> {
         self.address.map_or(CallerKey::Anybody, CallerKey::of_address)

@@ -31,7 +31,6 @@ pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 ///
 /// Specification: Base protocol, Authorization.
 ///
-///
 /// ```
 /// use mcp_runtime::auth::{Jwt, ProtectedResource};
 ///
@@ -237,15 +236,15 @@ impl ProtectedResource {
         self.verifier.may_serve_at(address)
     }
 
-    /// Whether the metadata document is served at a path, for a server with this endpoint.
+    /// Whether a server whose MCP endpoint has the path `endpoint` serves the metadata document at `path`.
     pub(crate) fn is_metadata(&self, path: &str, endpoint: &str) -> bool {
         let Some(rest) = path.strip_prefix(WELL_KNOWN) else { return false };
         let own = self.resource.as_deref().and_then(url_parts).map_or("", |parts| parts.1);
         rest.is_empty() || rest == endpoint || rest == own
     }
 
-    /// Returns the paths at which the router of an application serves the metadata document, for a server with this endpoint. The path that
-    /// describes the whole host is left to the application, because an application may have several resources.
+    /// Returns the paths at which the router of an application serves the metadata document, if the MCP endpoint has the path `endpoint`.
+    /// The path that describes the whole host is left to the application, because an application may have several resources.
     #[cfg(feature = "axum")]
     pub(crate) fn metadata_paths(&self, endpoint: &str) -> Vec<String> {
         let own = self.resource.as_deref().and_then(url_parts).map(|parts| parts.1);
@@ -257,7 +256,8 @@ impl ProtectedResource {
     }
 
     /// Whether clients may also name the URL of the HTTP+SSE endpoint as the resource of their tokens. This is allowed only if the
-    /// authorization server runs in this process. An external one would issue tokens with that URL as their audience.
+    /// authorization server runs in this process. An external authorization server would issue tokens with that URL as their audience,
+    /// which the verifier may not accept.
     pub(crate) fn is_pair_resource(&self) -> bool {
         self.resource.is_none() && self.pages.is_some()
     }
@@ -273,7 +273,7 @@ impl ProtectedResource {
         self.pages.is_some() || !self.servers.is_empty()
     }
 
-    /// Returns the issuers of tokens. `derived` is the resource as the request names it.
+    /// Returns the issuers of tokens. `derived` returns the URL of the resource as the request names it.
     fn all_servers(&self, derived: impl FnOnce() -> String) -> Cow<'_, [String]> {
         if let Some(pages) = &self.pages {
             let own = pages.issuer(origin(&derived()));
@@ -282,7 +282,7 @@ impl ProtectedResource {
         Cow::Borrowed(&self.servers)
     }
 
-    /// Returns the metadata document, or `None` if no issuer is known. `derived` is the resource as the request names it.
+    /// Returns the metadata document, or `None` if no issuer is known. `derived` returns the URL of the resource as the request names it.
     pub(crate) fn metadata(&self, derived: impl Fn() -> String) -> Option<Vec<u8>> {
         if !self.has_servers() {
             return None;
@@ -320,11 +320,11 @@ impl ProtectedResource {
         refusal.challenge(metadata.as_deref(), &self.required.join(" "))
     }
 
-    /// Begins to verify the token of a request. Removes the token from the head, unless the settings keep it. Returns `None` if the request
-    /// is accepted without a token.
+    /// Begins to verify the token of a request. Removes the header `Authorization`, unless the settings keep it. Returns `None` if the
+    /// request is accepted without a token.
     ///
     /// # Errors
-    /// Fails if the request needs a token and has none, or if the token is malformed or is not sent in the header alone.
+    /// Fails if the request needs a token and has none, or if the token is malformed, too long or in the query.
     pub(crate) fn begin(&self, parts: &mut Parts) -> Result<Option<Verifying>, AuthRefusal> {
         let token = presented(&parts.headers, parts.uri.query())?;
         let is_anonymous = token.is_none() && !parts.headers.contains_key(header::AUTHORIZATION);

@@ -47,7 +47,7 @@ use crate::call::context::Authorization;
 )]
 pub trait TokenVerifier: Send + Sync + 'static {
     /// Verifies a token and returns the authorization of its caller. The server polls the future while it reads the request, and spawns no
-    /// task for it.
+    /// tokio task for it.
     ///
     /// # Errors
     /// Fails if the token is not accepted, or cannot be verified now.
@@ -109,7 +109,7 @@ impl Denied {
         Self { why: why.into(), is_unavailable: false }
     }
 
-    /// Reports that the token cannot be verified at the moment. The response has status 503.
+    /// Reports that the token currently cannot be verified. The response has status 503.
     pub fn unavailable(why: impl Into<Cow<'static, str>>) -> Self {
         Self { why: why.into(), is_unavailable: true }
     }

@@ -5,7 +5,7 @@ use std::{any::TypeId, fmt, panic::Location};
 
 use crate::{call::extract::Shared, call::reply::IntoFailure, catalog::Handle};
 
-/// Location in the user's code of a call of a setting.
+/// Location in the user's code at which a setting is called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallSite(&'static Location<'static>);
 
@@ -38,7 +38,7 @@ pub const fn named(name: &'static str, identity: TypeId) -> Named {
 
 /// List of items to serve, in this order.
 ///
-/// [`items!`](crate::items) creates it, and [`Builder::items`](crate::Builder::items) takes it.
+/// Create the list with [`items!`](crate::items), and pass it to [`Builder::items`](crate::Builder::items).
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -153,8 +153,7 @@ impl<T: Shared, E: IntoFailure + Send> Made for Result<T, E> {
     }
 }
 
-/// Size in bytes: a number, or a text such as `"64KB"` or `"1MB"`. The units are those of the attributes: `KB` is 1,000 bytes, and `KiB` is
-/// 1,024 bytes.
+/// Size in bytes: a number, or a text such as `"64KB"` or `"1MB"`. As in attributes, `KB` is 1,000 bytes, and `KiB` is 1,024 bytes.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no number of bytes",
@@ -165,7 +164,7 @@ pub trait Size {
     /// Returns the size in bytes.
     ///
     /// # Errors
-    /// Fails if the value is not a valid size. The text says why.
+    /// Fails if the value is not a valid size. The error describes the problem.
     fn in_bytes(self) -> Result<usize, String>;
 }
 
@@ -178,7 +177,7 @@ macro_rules! numbers {
         }
     )*};
 }
-// A number without a suffix has the type `i32`.
+// `i32` is in the list, because a literal without a suffix has this type.
 numbers! { i32 u32 u64 usize }
 
 impl Size for &str {

@@ -16,11 +16,11 @@ impl Builder {
     /// other tokens. [`StaticTokens`](crate::auth::StaticTokens) is for development. Pass a [`ProtectedResource`] to set more than the
     /// verifier.
     ///
-    /// The server verifies every request before it looks at the body. Handlers take [`Auth`](crate::auth::Auth) to learn who the caller is.
+    /// The server verifies every request before it reads the body. Handlers take [`Auth`](crate::auth::Auth) to learn who the caller is.
     /// Tasks, sessions and other state that a call creates belong only to the caller's [`Principal`](crate::auth::Principal).
     ///
-    /// A request without a valid token gets a 401 response, which tells the client where to get a token. The metadata at
-    /// `/.well-known/oauth-protected-resource`, with and without the path of the endpoint, tells clients the same.
+    /// A request without a valid token gets a 401 response, which tells the client where to get a token. Clients find the same information
+    /// in the metadata document at `/.well-known/oauth-protected-resource`, with and without the path of the endpoint.
     ///
     /// Over stdio this setting has no effect, because credentials come from the environment there. [`build`](Self::build) rejects a second
     /// call of this method.
@@ -78,7 +78,7 @@ impl Builder {
         self
     }
 
-    /// Returns the problems of settings for authorization that contradict each other.
+    /// Returns the contradictions between authorization settings, as problems to report.
     pub(super) fn auth_problems(&self) -> impl Iterator<Item = String> + use<> {
         let optional = self.http.protected.as_ref().is_some_and(|resource| resource.is_optional());
         let policy = self.policies.first().filter(|_| optional);

@@ -95,7 +95,7 @@ impl Builder {
         groups.sort_unstable();
         groups.dedup();
         let mut problems: Vec<String> = Vec::new();
-        // If the package has no items, the check of the items without a group reports that there are none.
+        // A package without items has no groups. The check of the items without a group then reports that there are none.
         for group in if groups.is_empty() { vec![None] } else { groups } {
             self.group = group;
             for problem in self.all_problems(CheckDepth::Stateless) {

@@ -25,16 +25,17 @@ pub(super) enum CheckDepth {
     /// The checks at the start of a server. An input schema is checked only if the user wrote it, or if its parts can conflict. The server
     /// builds other input schemas at their first use.
     Start,
-    /// The checks at the start, and checks of every schema. Tests use them.
+    /// The checks of `Start`, and a check of every schema. Used by `assert_builds!`.
     All,
-    /// The checks of `All` without the check for missing state, because the state of the server is unknown or irrelevant.
+    /// The checks of `All` without the check for missing state, because the server's state is unknown or irrelevant.
     Stateless,
 }
 
 #[derive(Default)]
 pub(super) struct CheckedItems {
     pub(super) entries: Vec<Entry>,
-    /// Shapes of the entries, in the same order. `None` stands for an entry that is not a template, or whose shape says too little.
+    /// Shapes of the entries, in the same order. `None` stands for an entry that is not a template, or whose shape does not determine which
+    /// URIs it matches.
     shapes: Vec<Option<Shape>>,
     pub(super) problems: Vec<String>,
     pub(super) needs_handle: bool,
@@ -42,7 +43,7 @@ pub(super) struct CheckedItems {
 
 pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
     let all: Vec<&'static ItemDef> = registry::all().collect();
-    // The map is lazy, because most servers refer to no function by its identity.
+    // The map is built on first use, because most servers refer to no function by its identity.
     let by_identity =
         ByIdentity::new(|| registry::all().map(|def| ((def.identity)(), def)).collect());
     let mut found = CheckedItems::default();
@@ -142,7 +143,7 @@ fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: CheckDept
     {
         problems.push(format!("the schema of its result {panicked}"));
     }
-    // The values that a type allows come from its `Deserialize`, which may panic.
+    // The values that a type allows come from its `Deserialize` impl, which may panic.
     if let Err(panicked) = caught(|| entry.arguments().iter().any(PromptArgument::can_complete)) {
         problems.push(format!("listing the values that its arguments allow {panicked}"));
     }
@@ -195,7 +196,8 @@ fn choose(
             let problem = nothing_to_serve(builder, &candidates, all);
             problems.push(format!("`server!` at {}: {problem}", builder.place));
         }
-        // The linker returns items in arbitrary order. Source order is the order of all lists that define no other order.
+        // The linker returns the items in arbitrary order. They are sorted by source location, which is the order of every list that
+        // defines no other order.
         chosen.sort_by_key(|def| (def.origin.file, def.origin.line));
     }
     chosen
@@ -278,7 +280,7 @@ impl MissingState {
     }
 }
 
-/// Whether the server creates a value of the type for each call, so that the type cannot be shared state.
+/// Returns whether the server creates a value of the type for each call, so that the type cannot be shared state.
 fn is_made_for_a_call(id: TypeId) -> bool {
     [
         TypeId::of::<Handle>(),
@@ -333,7 +335,7 @@ fn check_item(def: &'static ItemDef, params: &ItemParams, problems: &mut Vec<Str
         ));
     }
     for field in &params.fields {
-        // The macro has already checked the defaults that are literals.
+        // The macro has checked only defaults that are literals. All other defaults are known only here.
         let default = field.default.as_ref().map(ToString::to_string);
         if let Some(problem) = default.and_then(|value| field.def.constraints.check(&value)) {
             problems.push(format!(
@@ -370,10 +372,10 @@ fn completions_of(
     found
 }
 
-/// Set of URIs that a template matches: the shape of the template, and the types of its variables.
+/// Set of URIs that a template matches: the template without the names of its path variables, and the types of its variables.
 ///
-/// Two templates may have the same shape if their types differ. A URI whose values cannot be read by the first template then goes to the
-/// second template.
+/// Two templates may differ only in these types. A URI whose values do not fit the types of the first template then goes to the second
+/// template.
 type Shape = (String, Vec<TypeId>);
 
 /// Property that two items of one list must not share.
@@ -436,7 +438,7 @@ fn check_duplicates(found: &mut CheckedItems) {
 /// # Errors
 /// Fails if the code panicked. The text is `panicked: ` with the message of the panic.
 fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    // Values that the panic left incomplete are not used again, because the item is rejected.
+    // `AssertUnwindSafe` is correct here: the item is rejected, so values that the panic left incomplete are not used again.
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let problem = match text.or_else(|| payload.downcast_ref::<&str>().copied()) {

@@ -8,7 +8,7 @@ use crate::{
     unavailable::{self, unavailable},
 };
 
-/// Return type of the methods that start the server.
+/// Return type of the stand-ins for methods that start the server.
 #[allow(dead_code, reason = "no such method is missing where `stdio` and `axum` are on")]
 type StartResult<T> = Ready<Result<T, ServeError>>;
 
@@ -57,8 +57,8 @@ unavailable! {
     }
 }
 
-/// The bound applies to the type of the argument. If rustc does not know that type, such as the type of `Jwt::new(…)`, the bound causes no
-/// second error.
+/// Stand-in for `Builder::auth`, whose bound applies to the type of the argument. If rustc does not know that type, such as the type of
+/// `Jwt::new(…)`, the bound causes no second error.
 #[doc(hidden)]
 #[cfg(not(feature = "auth"))]
 #[allow(missing_docs, reason = "it is not part of the documentation")]

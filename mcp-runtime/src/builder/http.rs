@@ -40,8 +40,8 @@ impl Builder {
     /// Accepts requests of web pages with this origin, such as `https://app.example.com`. `*` allows every origin. Can be called several
     /// times.
     ///
-    /// By default a server accepts pages from its own host and port. For a request to a loopback host, it also accepts pages from any
-    /// loopback host.
+    /// By default a server accepts requests of pages on its own host and port. If a request goes to a loopback host, the server also
+    /// accepts pages on any loopback host.
     ///
     /// [`build`](Builder::build) rejects a text that is not an origin, such as a host without a scheme.
     #[must_use]
@@ -62,7 +62,7 @@ impl Builder {
     ///
     /// For a request from a trusted proxy, the address of the caller is the last address in `X-Forwarded-For` that is not itself trusted.
     /// The addresses before it are ignored, because the caller may have written them. If the header is missing, or an entry is not an
-    /// address, the server uses the nearest address that it knows.
+    /// address, the server uses the address of the last proxy that it could identify.
     ///
     /// The proxy must append to the header or replace it. Behind a proxy that passes the header on unchanged, every client can choose its
     /// address. Most proxies append by default. HAProxy needs `option forwardfor`, and nginx needs a line in its configuration:

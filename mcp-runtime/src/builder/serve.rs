@@ -68,8 +68,8 @@ impl Builder {
 impl Builder {
     /// Serves one client on stdin and stdout, on the caller's runtime. Use `run` instead if your program has no runtime of its own.
     ///
-    /// The runtime needs I/O and time enabled. From the start of the call, stdout belongs to the protocol: text that the program prints
-    /// goes to stderr.
+    /// The runtime needs I/O and time enabled. As soon as this method runs, stdout belongs to the protocol, and text that the program
+    /// prints goes to stderr.
     ///
     /// Specification: Base protocol, Transports (stdio).
     ///

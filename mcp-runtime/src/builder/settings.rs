@@ -396,7 +396,7 @@ impl Builder {
     /// without a session it counts by the address that the request came from. All addresses of an IPv6 /64 network count as one.
     ///
     /// An axum application provides the address with `into_make_service_with_connect_info::<SocketAddr>()`. If it does not, all such
-    /// requests count as one caller. Headers are read only behind a [trusted proxy](Self::trust_proxy).
+    /// requests count as one caller. The server reads the address from `X-Forwarded-For` only behind a [trusted proxy](Self::trust_proxy).
     ///
     /// ```
     /// use mcp_runtime::limits::Rate;
@@ -429,8 +429,8 @@ impl Builder {
 
     /// Sets the maximum size of a tool's result, as a number of bytes or as a text such as `"64KB"` or `"1MB"`. Default: no limit.
     ///
-    /// An error replaces a larger result, and tells the model that the result was too large. The units are those of the attributes: `KB` is
-    /// 1,000 bytes, and `KiB` is 1,024 bytes.
+    /// An error replaces a larger result, and tells the model that the result was too large. As in attributes, `KB` is 1,000 bytes, and
+    /// `KiB` is 1,024 bytes.
     #[must_use]
     #[track_caller]
     pub fn max_result(mut self, size: impl Size) -> Self {
@@ -544,10 +544,10 @@ impl Builder {
     /// task that was running ends with an error that says why. If its tool is `idempotent`, the task runs again instead.
     ///
     /// A task runs again for the caller who began it, if the tool's `scopes` and policies still accept that caller. The task has the scopes
-    /// that the caller's token granted. It also has the claims if they are JSON, such as those of `Jwt`. A handler that takes claims of
-    /// another type fails, with an error that says to call the tool again.
+    /// that the caller's token granted. It also has the claims if they are JSON, such as those of `Jwt`. A handler that takes claims of a
+    /// different type fails, with an error that asks the client to call the tool again.
     ///
-    /// The store keeps scopes and claims as long as the task runs. It never keeps the access token, nor a token of another provider.
+    /// The store keeps scopes and claims as long as the task runs. It never keeps the access token or a token of another provider.
     ///
     /// ```
     /// use mcp_runtime::tasks::MemoryTasks;

@@ -15,12 +15,12 @@ pub(crate) enum Event {
     PromptsChanged,
     ResourceUpdated(Arc<str>),
     TaskChanged(Arc<TaskView>),
-    /// A user has finished at the page with this URL.
+    /// A user has completed the URL-mode elicitation with this URL.
     UrlCompleted(Arc<str>),
 }
 
-/// Subject of an event. Each listener is registered only for the topics that it needs. Of 10,000 sessions, only a few may have subscribed
-/// to a resource, and an update should not visit the others.
+/// Subject of an event. Each listener is registered only for the topics that it needs. If only a few of 10,000 sessions have subscribed to
+/// resources, an update of a resource does not visit the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Topic {
     /// Changes of lists. Every listener is registered for this topic.
@@ -45,7 +45,7 @@ impl Event {
 pub(crate) trait Listener: Send + Sync {
     fn notify(&self, event: &Event);
 
-    /// Called when the server stops. Streams that only wait for events must then end.
+    /// Called when the server stops. Implementations end the streams that only wait for events.
     fn stop(&self);
 }
 
@@ -64,8 +64,8 @@ impl Bus {
     /// Adds a listener to a topic. Each listener must be added once to each of its topics, and always to [`Topic::Lists`].
     pub(crate) fn listen(&self, topic: Topic, listener: Weak<dyn Listener>) {
         let mut listeners = self.listeners(topic);
-        // Remove dropped listeners, so that they do not accumulate. This happens only when the vector is full. Otherwise each new listener
-        // would cause a check of all others.
+        // Removes dropped listeners, so that they do not accumulate. This is done only when the vector is full, because otherwise each new
+        // listener would cause a check of all others.
         if listeners.len() == listeners.capacity() {
             listeners.retain(|listener| listener.strong_count() > 0);
             let live = listeners.len();
@@ -85,9 +85,10 @@ impl Bus {
         }
     }
 
-    /// Whether the bus has stopped. The bus does not stop a listener that is added later. Such a listener must check this flag.
+    /// Whether the bus has stopped. The bus does not stop a listener that is added later, so code that adds a listener checks this flag
+    /// afterwards.
     pub(crate) fn is_stopped(&self) -> bool {
-        // A listener that was just added either sees this flag or is seen by `stop`.
+        // Pairs with the fence in `stop`: a listener that was just added either sees this flag or is stopped by `stop`.
         fence(Ordering::SeqCst);
         self.is_stopped.load(Ordering::SeqCst)
     }

@@ -81,7 +81,7 @@ mod tests {
         (any::<i64>(), "\\PC{0,40}").prop_map(|(order, name)| ListCursor { order, name })
     }
 
-    /// Clients keep cursors across an upgrade of the server, so the text must not change unnoticed.
+    /// Fails if the text of cursors changes, because clients keep cursors across an upgrade of the server.
     #[test]
     fn text() {
         let cursor = ListCursor { order: 0, name: "add".into() };

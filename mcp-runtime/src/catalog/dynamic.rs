@@ -30,7 +30,7 @@ use crate::{
 
 /// Variables of a URI template, or arguments of a prompt, by name.
 ///
-/// The handler of a [`Resource`] or a [`Prompt`] takes it as its first parameter. See these types for examples.
+/// The handler of a [`Resource`] or a [`Prompt`] takes this map as its first parameter. See these types for examples.
 pub type Variables = BTreeMap<String, String>;
 
 /// Methods that the builders of all kinds share.

@@ -28,11 +28,11 @@ use crate::{
     },
 };
 
-/// Text of an item: constant if it comes from an attribute, owned otherwise.
+/// Text of an item. The text from an attribute is `'static`. The text of an item that is added at run time may be owned.
 pub(super) type EntryText = Cow<'static, str>;
 
-/// Converts an `order` to a position in lists. The positions are spaced widely. Items with the same `order` are placed between two
-/// positions, in the order of `items![…]` or of the source.
+/// Converts an `order` to a position in lists. Consecutive orders are 2³¹ positions apart, so that the builder can give items distinct
+/// positions in between, in the order of `items![…]` or of the source.
 pub(super) fn rank(order: i32) -> i64 {
     i64::from(order) << 31
 }
@@ -68,9 +68,9 @@ pub(crate) struct Entry {
     pub(crate) needs_meta: bool,
     /// Capabilities that the client must have, according to the attribute and the parameters.
     pub(crate) asks: Asks,
-    /// Whether the handler may ask questions, because it takes the context or declares questions.
+    /// Whether the handler may send elicitation, sampling or roots requests, because it takes the context or `asks` is not empty.
     pub(crate) can_ask: bool,
-    /// Whether a client may send the state of each round back only once.
+    /// Whether a client may send each `requestState` back only once.
     pub(crate) single_use: bool,
     pub(crate) kind: EntryKind,
 }
@@ -188,7 +188,7 @@ impl ToolEntry {
             || self.output.map(|output| schemas::output(output, &self.constant, self.profile()));
         ToolSchemas {
             input: self.made_input.get_or_init(|| {
-                // `build()` has already rendered every schema that can have problems.
+                // `build()` and `Handle::add` have rejected schemas with problems, so the fallback is not expected.
                 self.input().unwrap_or_else(|_| ToolSchema {
                     text: r#"{"type":"object","properties":{}}"#.into(),
                     is_static: false,
@@ -317,8 +317,7 @@ impl Entry {
         })
     }
 
-    /// Generates the input schema of a tool now instead of at first use. The names of spread arguments and the headers come from this
-    /// schema.
+    /// Generates the input schema of a tool now instead of at first use, and takes the names of spread arguments and the headers from it.
     ///
     /// # Errors
     /// Returns the problems of the parameters or of the schema.
@@ -344,7 +343,8 @@ impl Entry {
     pub(crate) fn headers(&self) -> &[HeaderArgument] {
         let EntryKind::Tool(tool) = &self.kind else { return &[] };
         tool.headers.get_or_init(|| {
-            // `build()` has checked every schema, except a schema in which only a struct inside an argument can declare headers.
+            // `build()` has rejected the problems of all schemas, except of those in which only a struct inside an argument can declare
+            // headers. The problems of such a schema are logged.
             let (headers, problems) = header::arguments(Raw::trusted(&tool.schemas().input.text));
             for problem in problems {
                 tracing::error!("{}: {problem}: clients will not show this tool", self.place());
@@ -353,7 +353,7 @@ impl Entry {
         })
     }
 
-    /// Sets the server's schema profile, for a tool without a profile. This method must be called before the schemas are published.
+    /// Sets the schema profile of the server, which applies to tools without a profile. Call this method before the schemas are published.
     pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
         if let EntryKind::Tool(tool) = &mut self.kind {
             let before = tool.profile();

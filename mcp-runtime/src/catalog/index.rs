@@ -279,7 +279,7 @@ mod tests {
             assert!(items.enable(name, false).is_some_and(|change| change.is_empty()), "{name}");
             let left = keys(&items).into_iter().filter(|item| item.2).map(|item| item.1);
             assert_eq!(left.collect::<Vec<_>>(), expected, "{name}");
-            // The items were hidden, so their removal changes no list.
+            // The items were disabled, so their removal changes no list.
             let gone = items.remove(name).expect("there are some");
             assert_eq!(
                 (gone.removed.len(), gone.lists),

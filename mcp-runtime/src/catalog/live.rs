@@ -75,8 +75,8 @@ impl Catalog {
         Self { guards_all, ..self }
     }
 
-    /// Returns a number that grows with every change of the catalog. A reader that keeps a snapshot compares this number instead of taking
-    /// the lock.
+    /// Returns a number that grows with every change of the catalog. A reader that keeps a snapshot compares this number with the
+    /// snapshot's epoch, and so avoids the lock.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
     }
@@ -91,7 +91,7 @@ impl Catalog {
             return current;
         }
         let items = self.items();
-        // While this thread waited for the lock, another thread may have created the snapshot.
+        // Checks again, because another thread may have created the snapshot while this thread waited for the lock.
         self.current().unwrap_or_else(|| {
             let made = Arc::new(Snapshot::new(self.epoch(), &items, self.pages));
             self.set_current(Some(made.clone()));
@@ -147,7 +147,7 @@ impl Catalog {
         Stats { calls, refused: refused.collect(), items: items.collect() }
     }
 
-    /// Returns a handle. From then on, the catalog counts as dynamic.
+    /// Returns a handle. From then on, `is_dynamic` returns `true`.
     pub(crate) fn handle(self: &Arc<Self>) -> Handle {
         self.is_dynamic.store(true, Ordering::Release);
         Handle(self.clone())
@@ -275,11 +275,11 @@ impl Handle {
         self.0.bus.publish(&Event::ResourceUpdated(uri.as_ref().into()));
     }
 
-    /// Notifies clients that their user has finished at the page `url`. A client can then repeat the call without asking the user.
+    /// Notifies clients that their user has completed the URL-mode elicitation with this URL. A client can then repeat the call by itself.
     ///
     /// `url` is the URL that was passed to [`elicit_url`](Context::elicit_url) or [`require_url`](Context::require_url). Every client that
-    /// was sent to this URL is notified, so give each user a page of their own. Under protocol revision 2025-11-25 the server sends
-    /// `notifications/elicitation/complete`. Clients of other revisions are not notified, and repeat the call by themselves.
+    /// received this URL is notified, so use a different URL for each user. Under protocol revision 2025-11-25 the server sends
+    /// `notifications/elicitation/complete`. Clients of other revisions are not notified, and repeat the call without a notification.
     ///
     /// Specification: Client features, Elicitation.
     ///
@@ -299,7 +299,7 @@ impl Handle {
     /// }
     /// ```
     ///
-    /// A session remembers the last 64 pages that its user was sent to.
+    /// A session remembers the last 64 URLs that it has sent to its client. For older URLs, the client is not notified.
     pub fn url_completed(&self, url: impl AsRef<str>) {
         self.0.bus.publish(&Event::UrlCompleted(url.as_ref().into()));
     }

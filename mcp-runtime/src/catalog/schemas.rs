@@ -45,7 +45,7 @@ fn constant_schema(text: &'static [u8], profile: SchemaProfile) -> Option<ToolSc
         .then_some(ToolSchema { text: Cow::Borrowed(text), is_static: true })
 }
 
-/// Generates the input schema of all parameters. One generator is used for all of them, so that they share definitions.
+/// Generates the input schema of a tool from all of its parameters. They share one generator, and so share definitions.
 ///
 /// # Errors
 /// Returns the problems of the parameters, such as a length on a number.
@@ -95,8 +95,8 @@ pub(crate) fn input(
     object.render(profile).map(ToolSchema::from)
 }
 
-/// Returns the constant schema of one argument. It is used for a tool that has no constant schema as a whole, because another argument
-/// lacks one.
+/// Returns the compile-time schema of one argument. It is used for a tool that has no compile-time schema as a whole, because a different
+/// argument lacks one.
 fn constant_node(field: &ArgumentField, known: &Constant) -> Option<Node> {
     let properties = known.input?.properties;
     match properties.iter().find(|property| std::ptr::eq(property.arg, field.def))?.param {

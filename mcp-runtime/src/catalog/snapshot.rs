@@ -20,7 +20,7 @@ use crate::{
 /// Maximum numbers of items on one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageSizes {
-    /// Tools come on one page unless there are very many, because several clients read only the first page.
+    /// Maximum for tools. It is large, because several clients read only the first page.
     pub(crate) tools: usize,
     pub(crate) others: usize,
 }
@@ -59,7 +59,7 @@ impl Offers {
             EntryKind::Prompt(_) => self.prompts = true,
             EntryKind::Completion { .. } => {}
         }
-        // `can_complete` computes the values of a type each time, so it is not called once the result is known.
+        // `can_complete` computes the values of a type in each call, so it is no longer called once an argument was found.
         self.completions =
             self.completions || entry.arguments().iter().any(PromptArgument::can_complete);
     }
@@ -75,12 +75,13 @@ pub(crate) struct Snapshot {
     index: [FxHashSet<ByKey>; 4],
     completions: Arc<FxHashMap<TypeId, Arc<Entry>>>,
     pub(crate) offers: Offers,
-    /// Disabled tools with restricted access. Their tasks may still exist.
+    /// Disabled tools that have restricted access and support tasks. `guarded_with_tasks` includes them, because their tasks may still
+    /// exist.
     hidden: Vec<Arc<Entry>>,
-    /// Lists that some callers see only in part. `is_guarded` is set if there is such a list.
+    /// Whether some callers see only a part of a list, for each [`ListKind`]. `is_guarded` is set if this is true for any list.
     guarded: [bool; 4],
     pub(crate) is_guarded: bool,
-    /// First pages of the lists, rendered by the module `protocol`, which assigns the slot numbers. They are dropped with the snapshot.
+    /// First pages of the lists as bytes. The module `protocol` renders them and assigns the slot numbers.
     pub(crate) rendered: [OnceLock<Box<[u8]>>; Snapshot::SLOTS],
 }
 
@@ -136,7 +137,7 @@ impl Snapshot {
         self.guarded[kind as usize]
     }
 
-    /// Returns the tools that have tasks and restricted access, including disabled tools.
+    /// Returns the tools that support tasks and have restricted access, including disabled tools.
     pub(crate) fn guarded_with_tasks(&self) -> impl Iterator<Item = &Arc<Entry>> {
         let all = if self.guards(ListKind::Tools) { self.list(ListKind::Tools) } else { &[] };
         let listed = all.iter().filter(|entry| entry.is_guarded() && entry.task().is_some());

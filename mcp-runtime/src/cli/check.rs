@@ -115,14 +115,14 @@ fn compare(builder: Builder, file: &Path, strict: bool) -> Result<CommandOutput,
     Ok(CommandOutput { end, ..text.into() })
 }
 
-/// The command that writes the lock file, with the program name of this invocation.
+/// Returns the command that writes the lock file, with the program name of this invocation.
 #[cfg(feature = "contract")]
 fn regenerate(file: &Path) -> String {
     let program = env::args_os().next().unwrap_or_default();
     format!("{} schema > {}", program.to_string_lossy(), file.display())
 }
 
-/// Explains how to get a program that can compare, because this program has no comparison.
+/// Fails with an error that names the missing feature, because this build cannot compare.
 #[cfg(not(feature = "contract"))]
 fn compare(_: Builder, file: &Path, strict: bool) -> Result<CommandOutput, CommandError> {
     let strict = if strict { " --strict" } else { "" };
@@ -146,7 +146,7 @@ fn report(published: &CheckedServer, groups: &[FindingGroup]) -> String {
             };
             page.push_str(&format!("  {severity} ({}): {}\n", finding.rule, finding.problem.what));
             page.push_str(&format!("    fix: {}\n", finding.problem.fix));
-            // Three threads are enough here. The table of rules lists all of them.
+            // Three issue threads are enough in the output. The table `RULES` lists all of them.
             let because = finding.because.iter().take(3).copied().collect::<Vec<_>>();
             page.push_str(&format!("    why: {}\n", because.join(", ")));
         }

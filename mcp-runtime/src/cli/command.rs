@@ -74,9 +74,9 @@ impl Builder {
     /// location of the item, a fix, and public issue threads that show the problem. `check` calls no handler. It creates the state only if
     /// a `setup` takes the [`Handle`](crate::Handle), because such a `setup` may add items. With `--strict` any finding is a failure.
     ///
-    /// The person at the terminal answers the questions of a call ([`Context::elicit`](crate::Context::elicit)). The option
-    /// `--answer KEY=JSON` answers a question without a person: `call deploy env=prod --answer consent='{"deploy":true}'`. The option
-    /// `--answer consent=decline` declines.
+    /// The person at the terminal answers the elicitation requests of a call ([`Context::elicit`](crate::Context::elicit)). The option
+    /// `--answer KEY=JSON` answers a request without a person: `call deploy env=prod --answer consent='{"deploy":true}'`. The option
+    /// `--answer consent=decline` declines it.
     ///
     /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. Return the [`Exit`]
     /// from `main`. If `main` drops an `Exit` with a failure instead, the process still ends with that exit code.
@@ -229,13 +229,13 @@ impl Builder {
         let is_somebody_there = QuestionAnswers::is_somebody_there();
         let tried = async move |input| {
             let identity = self.identity.clone();
-            // Lists need no state, and creating the state may have side effects.
+            // Creating the state may have side effects. Lists need no state, so `setup` does not run for them.
             let lists = command == "list";
             let client = if lists {
                 TestClient::unprepared(self)
             } else {
                 let can = json!({ "elicitation": { "form": {}, "url": {} } });
-                // Tasks of a trial call must not be stored. In addition, a running server may have locked the configured store.
+                // Keeps the tasks of a trial call out of the configured store. A running server may also have locked that store.
                 TestClient::connect_capable(
                     self.task_store(MemoryTasks::new()),
                     Revision::MODERN[0],
@@ -256,8 +256,7 @@ impl Builder {
     }
 }
 
-/// Runs a command with stdout reserved for its output. Text that tools print must not mix with that output, just as it must not mix with
-/// protocol messages while the server serves.
+/// Runs a command with stdout reserved for its output, so that text which tools print does not mix with that output.
 fn apart<'a>(
     command: impl FnOnce(
         StdioInput,
@@ -270,7 +269,7 @@ fn apart<'a>(
     let result = pin!(async {
         let (_guard, input, mut output) = StdioGuard::install().map_err(CommandError::failure)?;
         let printed = command(input).await?;
-        // Errors are ignored, because the reader of stdout may have ended already (`… | head`).
+        // Errors are ignored, because the reader of stdout may have exited already (`… | head`).
         let _ = output.write_all(printed.text.as_bytes()).await;
         let _ = output.shutdown().await;
         let _ = std::io::stderr().write_all(printed.aside.as_bytes());
@@ -279,7 +278,7 @@ fn apart<'a>(
     block_on(runtime, result)
 }
 
-/// Prints a text to stdout. Errors are ignored, because the reader of stdout may have ended already (`… | head`).
+/// Prints a text to stdout. Errors are ignored, because the reader of stdout may have exited already (`… | head`).
 fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }

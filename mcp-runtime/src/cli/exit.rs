@@ -78,14 +78,14 @@ pub trait Awaited {
     type Output;
 }
 
-/// This `impl` never applies. Without it the compiler would suggest removing the `.await`. Then `run` would fail on the runtime of its
-/// caller.
+/// This `impl` never applies, but it replaces the compiler's error for `.await` on an `Exit`. That error suggests removing the `.await`,
+/// after which `run` would fail on the runtime of its caller.
 #[doc(hidden)]
 impl Future for Exit
 where
     for<'a> Unavailable<'a>: Awaited,
 {
-    // An unknown type, so that its use causes no further error.
+    // No type implements `Awaited`, so this type stays unknown and its use causes no further error.
     type Output = <Unavailable<'static> as Awaited>::Output;
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {

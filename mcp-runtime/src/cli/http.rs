@@ -115,7 +115,7 @@ impl HttpOptions {
     }
 }
 
-/// Address and settings of a server that listens.
+/// Address and settings of a server that listens for HTTP.
 pub(super) struct HttpLaunch {
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "`take` refuses all"))]
     address: Option<String>,

@@ -9,7 +9,7 @@ use crate::{
     schema::{SchemaProfile, constant::short},
 };
 
-/// Prints the text of a lock file to stdout. Information that is not part of the contract goes to stderr.
+/// Returns the text of a lock file for stdout. Information that is not part of the contract goes to stderr.
 pub(super) fn print(builder: Builder) -> Result<CommandOutput, CommandError> {
     let server = builder.build().map_err(CommandError::failure)?;
     let snapshot = server.catalog.snapshot();

@@ -16,7 +16,7 @@ impl Person {
         Self(BufReader::new(input).lines())
     }
 
-    /// Asks the person to fill in a form or to go to a page. The end of the input counts as a decline.
+    /// Asks the person to fill in a form or to visit a URL. The end of the input counts as a decline.
     pub(super) async fn answer(&mut self, params: &Value) -> Value {
         say(&format!("{}\n", member(params, "message")));
         let content = match params["url"].as_str() {
@@ -79,7 +79,7 @@ impl Person {
     }
 }
 
-/// Writes to stderr. Errors are ignored, because a person who does not see the question does not answer it.
+/// Writes to stderr. Errors are ignored, because a question that the person cannot see remains unanswered in any case.
 fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -23,7 +23,7 @@ use crate::{
 pub(super) const OPTION: (&str, &str) =
     ("--answer KEY=JSON", "answers a question of `call`, `read` or `get`; may be repeated");
 
-/// Extension of the protocol that a client with tasks declares.
+/// Protocol extension that a client declares if it supports tasks.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// Time between two polls. It is short because the server runs in this process.
@@ -67,7 +67,7 @@ impl QuestionAnswers {
         Ok(answers)
     }
 
-    /// Whether a person can be asked: stdin and stderr are terminals.
+    /// Whether a person can be asked, which requires that stdin and stderr are terminals.
     pub(super) fn is_somebody_there() -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
@@ -151,7 +151,7 @@ impl QuestionAnswers {
     }
 }
 
-/// Parses an answer from the command line: an object for a form, `true` or `false` for a page, or `decline` or `cancel`.
+/// Parses an answer from the command line: an object for a form, `true` or `false` for a URL, or `decline` or `cancel`.
 fn parse_answer(key: &str, params: &Value, text: &str) -> Result<Value, CommandError> {
     if matches!(text, "decline" | "cancel") {
         return Ok(json!({ "action": text }));
@@ -171,7 +171,7 @@ fn parse_answer(key: &str, params: &Value, text: &str) -> Result<Value, CommandE
     }
 }
 
-/// Returns an example of an answer.
+/// Returns an example of an answer, for error messages.
 fn example(params: &Value) -> Value {
     if params["mode"] == "url" {
         return json!(true);
@@ -241,7 +241,7 @@ async fn follow_task(
             }
             _ => {
                 if status != said {
-                    // Errors are ignored, because the reader of stderr may have ended already.
+                    // Errors are ignored, because the reader of stderr may have exited already.
                     let _ = writeln!(std::io::stderr(), "… {status}");
                     said = status;
                 }

@@ -63,7 +63,7 @@ pub(super) fn help(
     page
 }
 
-/// Returns the text of `list`. The `snapshot` provides facts that the protocol's lists do not contain.
+/// Returns the text of `list`. The `snapshot` provides what the protocol's lists do not contain, such as the scopes of an item.
 pub(super) fn list(identity: &Identity, everything: &ServerLists, snapshot: &Snapshot) -> String {
     let mut page = format!("{} {}\n", identity.name, identity.version);
     for (title, kind, list, usage) in [

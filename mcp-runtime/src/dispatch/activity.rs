@@ -1,4 +1,5 @@
-//! Record of the item that a reactor runs. Another thread can read the record, and end the process if the reactor does not respond.
+//! Record of the item whose handler a thread is running. Another thread reads the record to find a handler that blocks the first thread, so
+//! that the process can end with an error that names the item.
 
 use std::{
     cell::Cell,
@@ -18,16 +19,16 @@ thread_local! {
     static OF_THIS_THREAD: Cell<Option<&'static ReactorActivity>> = const { Cell::new(None) };
 }
 
-/// Function that runs once, before the first call of a reactor.
+/// Function that runs once, before the thread runs its first handler.
 type FirstCallHook = Box<dyn FnOnce() + Send>;
 
-/// Record of the item that one reactor runs. Each poll costs three relaxed stores. The record contains the address of the entry, because an
-/// `Arc` would make all reactors contend for one reference count.
+/// Record of the item whose handler one thread is running. Each poll of a handler costs three relaxed stores. The record contains the
+/// address of the entry instead of an `Arc`, because all threads would contend for the reference count of a shared `Arc`.
 #[derive(Default)]
 pub(crate) struct ReactorActivity {
-    /// Address of the running entry; zero between calls.
+    /// Address of the [`Entry`] whose handler is being polled; zero between polls.
     entry: AtomicUsize,
-    /// Number of the last poll, which distinguishes one long poll from two short polls.
+    /// Number of polls so far. It distinguishes one long poll of an item from two short ones.
     polls: AtomicUsize,
     beginning: Mutex<Option<FirstCallHook>>,
 }
@@ -40,20 +41,21 @@ pub(crate) struct ActivePoll {
 }
 
 impl ReactorActivity {
-    /// Returns a new record for this thread. It is never freed: a process has one for each reactor.
+    /// Creates the record of the current thread. The record is never freed, because a process creates only one for each thread that serves
+    /// requests.
     pub(crate) fn of_this_thread() -> &'static Self {
         let activity: &'static Self = Box::leak(Box::default());
         OF_THIS_THREAD.set(Some(activity));
         activity
     }
 
-    /// Registers `beginning` to run before the first call, so that a server without calls never runs it.
+    /// Sets a function that runs before the first call. A server without calls therefore never starts the watchdog.
     #[cfg_attr(not(all(feature = "stdio", unix)), allow(dead_code, reason = "for the watchdog"))]
     pub(crate) fn before_first_call(&self, beginning: impl FnOnce() + Send + 'static) {
         *self.beginning.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(beginning));
     }
 
-    /// Returns the poll that is running now, if there is one.
+    /// Returns the poll that is currently running, if there is one.
     pub(crate) fn current(&self) -> Option<ActivePoll> {
         let (entry, number) = (self.entry.load(Relaxed), self.polls.load(Relaxed));
         (entry != 0).then_some(ActivePoll { entry, number })
@@ -69,7 +71,7 @@ impl ReactorActivity {
 }
 
 impl ActivePoll {
-    /// Describes the item whose handler blocks the reactor in this poll.
+    /// Returns the error for the item whose handler blocks its thread in this poll.
     pub(crate) fn problem(self, snapshot: &Snapshot) -> Unresponsive {
         let kinds = [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
         let mut entries = kinds.into_iter().flat_map(|kind| snapshot.list(kind));
@@ -81,7 +83,7 @@ impl ActivePoll {
     }
 }
 
-/// Error for an item that blocks its reactor while the server is stopping.
+/// Error for an item that blocks its thread while the server is stopping.
 #[derive(Debug)]
 pub(crate) struct Unresponsive(pub(crate) String);
 

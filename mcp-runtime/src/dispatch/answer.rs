@@ -8,10 +8,10 @@ use crate::{
     model::{BinaryData, Content, Done, OperationResult, ResourceBody, ToolResult},
 };
 
-/// Settings for running calls.
+/// Server-wide settings for calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CallSettings {
-    /// Timeout of items that set none of their own.
+    /// Timeout of calls to items that have no timeout of their own.
     pub(crate) timeout: Option<Duration>,
     /// Maximum size of the content of a tool result, in bytes.
     pub(crate) max_result: Option<usize>,
@@ -28,7 +28,7 @@ pub(super) fn finish_answer(
 ) -> OperationResult {
     match answer {
         Ok(Done::Tool(result)) => Ok(Done::Tool(limit_size(settings, result))),
-        // Every failure is reported to the model, even if it happened before the handler ran.
+        // Every failure becomes a tool result, so that the model sees it. This includes failures before the handler ran.
         Err(error) if error.kind() == ErrorKind::Failed && entry.tool().is_some() => {
             Ok(Done::Tool(limit_size(settings, ToolResult::failure(error.message()))))
         }
@@ -38,7 +38,7 @@ pub(super) fn finish_answer(
             if let Some(cache) = read.cache.as_mut().filter(|_| entry.is_guarded()) {
                 cache.public = false;
             }
-            // Contents without a media type get the media type that the resource declares, or else the usual one of their Rust type.
+            // If the handler sets no media type, the contents get the declared media type, or else the default of their Rust type.
             let declared = resource.and_then(|resource| resource.mime_type.as_deref());
             for contents in &mut read.contents {
                 if contents.mime_type.is_none() {
@@ -59,7 +59,8 @@ pub(super) fn finish_answer(
     }
 }
 
-/// Replaces a result that is too large with an error that tells the model what to do. A truncated text would look complete.
+/// Replaces a result that is too large with an error that tells the model what to do. The result is not truncated, because the model would
+/// take truncated text for the complete result.
 fn limit_size(settings: &CallSettings, result: ToolResult) -> ToolResult {
     let Some(max) = settings.max_result else { return result };
     let size: usize = result.content.iter().map(content_size).sum();
@@ -88,8 +89,8 @@ fn content_size(content: &Content) -> usize {
     }
 }
 
-/// Returns the answer for a handler that panicked. The panic hook has printed the message and location to stderr. The client does not need
-/// them.
+/// Returns the answer for a handler that panicked. The answer does not contain the panic message, because the panic hook has already
+/// printed the message to stderr.
 #[cold]
 pub(super) fn panic_answer(entry: &Entry) -> OperationResult {
     let text = format!("the {} `{}` panicked", entry.kind_name(), entry.name);

@@ -1,4 +1,4 @@
-//! Runs operations. If the author has set a function with `around`, each operation runs inside that function.
+//! Runs operations. If the author has passed a closure to `Builder::around`, each operation runs inside of that closure.
 
 use std::{borrow::Cow, cell::Cell, fmt, future::Future, pin::Pin, sync::Arc};
 
@@ -45,7 +45,8 @@ impl Dispatcher {
         }
     }
 
-    /// Runs the request without `around`. `target` is the item of the request, if the caller has looked it up already.
+    /// Runs the request without the closure passed to `Builder::around`. `target` is the item of the request, if the caller has looked it
+    /// up already.
     fn run(
         &self,
         snapshot: &Arc<Snapshot>,
@@ -144,7 +145,7 @@ impl Dispatcher {
         Dispatched::Ready(Err(Error::no_resource(uri)))
     }
 
-    /// Runs the handler until it answers or has to wait.
+    /// Starts the handler. Returns its answer, or its future if the handler has to wait.
     fn start(
         &self,
         entry: &Arc<Entry>,
@@ -247,7 +248,8 @@ impl Dispatcher {
     }
 }
 
-/// Reads arguments that are strings on the wire. A number or a boolean that the client did not quote counts as text.
+/// Reads arguments that the protocol defines as strings. A number or a boolean that the client did not quote counts as text, and `null`
+/// counts as absent.
 fn text_arguments<'a>(
     arguments: Option<Raw<'a>>,
 ) -> Result<Vec<ArgumentMember<'a, Cow<'a, str>>>, Error> {
@@ -282,8 +284,8 @@ fn unknown_item<'a>(what: &str, name: &str, seen: impl Iterator<Item = &'a Arc<E
     }
 }
 
-/// Filters the values of a completion function by the typed text. If `already` is set, the function takes the typed text. Such a function,
-/// or one that returns a total, has already filtered its values, so the values stay unchanged.
+/// Filters the values of a completion function by the typed text. The values stay unchanged if the function has already filtered them. That
+/// is the case if `already` is true, because the function takes the typed text, or if the function returns a total.
 fn filter_completion(answer: OperationResult, already: bool, typed: &str) -> OperationResult {
     match answer {
         Ok(Done::Completion(found)) if !already && found.total.is_none() => {
@@ -293,7 +295,7 @@ fn filter_completion(answer: OperationResult, already: bool, typed: &str) -> Ope
     }
 }
 
-/// Returns the values that begin with the typed text, then those that contain it, without regard to case.
+/// Returns the values that begin with the typed text, followed by the other values that contain it. Case is ignored.
 fn matching_values(values: Vec<String>, typed: &str) -> Completion {
     let typed = typed.to_lowercase();
     let (mut first, mut then) = (Vec::new(), Vec::new());
@@ -310,7 +312,7 @@ fn matching_values(values: Vec<String>, typed: &str) -> Completion {
 
 type OutcomeFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// Function that runs around every operation.
+/// Closure passed to `Builder::around`. It runs around every operation.
 #[derive(Clone)]
 pub(crate) struct Around(Arc<dyn Fn(OperationCall, Next) -> OutcomeFuture + Send + Sync>);
 
@@ -404,7 +406,7 @@ impl Around {
         Self(Arc::new(move |call, next| Box::pin(around(call, next))))
     }
 
-    /// Calls the function of `around` with a [`Next`] that runs the request.
+    /// Calls the closure passed to `Builder::around` with a [`Next`] that runs the request.
     fn start(
         &self,
         dispatcher: &Arc<Dispatcher>,

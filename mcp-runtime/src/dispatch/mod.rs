@@ -1,6 +1,7 @@
-//! Runs operations of clients and returns their outcomes. This module does not depend on protocol revisions, and does no I/O.
+//! Runs the operations that clients request, and returns their outcomes. This module does not depend on protocol revisions, and does no
+//! I/O.
 //!
-//! A handler that is ready at its first poll costs no task, no timer and no entry in any table.
+//! If a handler is ready at its first poll, its call needs no tokio task, no timer and no entry in any table.
 
 #[cfg_attr(
     not(any(feature = "http", all(feature = "stdio", unix))),

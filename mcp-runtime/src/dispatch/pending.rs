@@ -1,4 +1,4 @@
-//! Operations that have been started, and either have an answer or still wait. A waiting call can time out, and can be cancelled.
+//! Operations that have been started, and are either finished or pending. A pending call can time out, and can be cancelled.
 
 use std::{
     any::Any,
@@ -25,7 +25,7 @@ use crate::{
     unwind::{self, Panicked},
 };
 
-/// Answer of an operation, or the work that will produce it.
+/// Answer of an operation, or a future that resolves to the answer.
 pub(crate) enum Dispatched {
     Ready(OperationResult),
     Pending(PendingHandler),
@@ -55,7 +55,7 @@ pub(crate) struct PendingHandler {
     entry: Option<Arc<Entry>>,
     context: Context,
     timeout: Option<Duration>,
-    /// Part of the timeout that is left.
+    /// Remaining part of the timeout, updated whenever the timeout is paused.
     left: Option<Duration>,
     sleep: Option<Pin<Box<Sleep>>>,
     settings: CallSettings,
@@ -85,7 +85,7 @@ impl PendingHandler {
         }
     }
 
-    /// Wraps work that belongs to no item and has no timeout.
+    /// Wraps a future that belongs to no item and has no timeout.
     pub(crate) fn bare(
         future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
         context: Context,
@@ -115,7 +115,7 @@ impl PendingHandler {
         self.reservation = Some(reservation);
     }
 
-    /// Whether the call runs as a task whose item sets no timeout. The timeout of the server does not apply to such a task.
+    /// Whether the call runs as an MCP task and its item sets no timeout. The server-wide timeout does not apply to such a call.
     fn may_take_long(&self) -> bool {
         self.context.is_task() && self.entry.as_ref().is_some_and(|entry| entry.timeout.is_none())
     }
@@ -127,7 +127,7 @@ impl PendingHandler {
         self.reservation = None;
         self.context.close();
         if matches!(answer, Ok(Done::NeedInput(_))) {
-            // The round ends here, so work that the handler has moved to other tasks or threads is cancelled.
+            // The next round starts the handler again, so work that the handler has moved to tokio tasks or threads is cancelled.
             self.context.set_cancelled();
         }
         let answer = match &self.entry {
@@ -162,8 +162,8 @@ impl Future for PendingHandler {
         match polled {
             Ok(Poll::Ready(answer)) => return this.end(answer),
             Ok(Poll::Pending) => {
-                // Open questions end the round. Other unfinished work of the handler is dropped, and starts again in the next round. Only a
-                // running `once` delays the end of the round.
+                // If the handler waits for the answers to elicitation or sampling requests, the round ends here. The future is dropped with
+                // all other unfinished work, and the next round starts the handler again. The round does not end while a `once` is running.
                 match this.context.need_input() {
                     Ok(None) => {}
                     Ok(Some(input)) => return this.end(Ok(Done::NeedInput(input))),
@@ -178,16 +178,16 @@ impl Future for PendingHandler {
                 return this.end(answer);
             }
         }
-        // The timeout is paused while the call waits for an answer, and while the call runs as a task whose item sets no timeout. After
-        // that, the remaining time continues to run.
+        // The timeout is paused while the call waits for the user's answer, and while the call runs as an MCP task whose item sets no
+        // timeout. After a pause, the timer restarts with the remaining time.
         if this.context.is_waiting() || this.may_take_long() {
             if let (Some(sleep), Some(left)) = (this.sleep.take(), &mut this.left) {
                 *left = sleep.deadline().saturating_duration_since(tokio::time::Instant::now());
             }
         } else if let (Some(timeout), Some(left)) = (this.timeout, this.left) {
             let sleep = this.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(left)));
-            // A handler that never waits uses up tokio's cooperative budget in each poll. Without `unconstrained` the timer would never
-            // become ready.
+            // A handler that never waits uses up tokio's cooperative budget in each poll. The timer would then return `Pending` even after
+            // its deadline, so `unconstrained` exempts it from the budget.
             if pin!(unconstrained(sleep.as_mut())).poll(cx).is_ready() {
                 // Signals the timeout to blocking code. An async handler ends when its future is dropped with `self`.
                 this.context.set_cancelled();
@@ -208,7 +208,8 @@ impl Drop for PendingHandler {
             self.context.set_cancelled();
             self.context.close();
         }
-        // Values of the handler may panic when they are dropped. The call is over, and such a panic must not affect other code.
+        // Dropping the future may run code of the author that panics. The panic is caught, because the call is over and the panic must not
+        // affect other code.
         let nothing = Box::pin(std::future::pending());
         unwind::discard(std::mem::replace(&mut self.future, nothing));
     }
@@ -222,7 +223,8 @@ impl fmt::Debug for PendingHandler {
     }
 }
 
-/// Logs a warning in debug builds if a handler blocks the reactor for a long time, because all other calls on stdio wait meanwhile.
+/// Guard around one poll of a handler. In debug builds, it logs a warning if the poll took long. Over stdio, all other calls wait during
+/// the poll, because one thread runs all handlers.
 pub(super) struct SlowPollWarning<'a> {
     entry: &'a Entry,
     since: Instant,

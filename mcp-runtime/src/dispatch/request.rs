@@ -1,4 +1,4 @@
-//! Requests of clients, and the look-up of the items that they refer to.
+//! Requests of clients, and the lookup of the items that they refer to.
 
 use std::{borrow::Cow, cell::Cell, sync::Arc};
 
@@ -13,7 +13,7 @@ use crate::{
     unwind,
 };
 
-/// Request for items, in the form that all protocol revisions share.
+/// Request about tools, resources or prompts, in a form that does not depend on the protocol revision.
 #[derive(Clone, Debug)]
 pub(crate) enum Request<'a> {
     List {
@@ -51,7 +51,7 @@ impl Reference<'_> {
     /// Finds the item whose argument is completed.
     ///
     /// # Errors
-    /// Fails if there is no such item. The error is for the client.
+    /// Fails if there is no such item. The error is meant for the client.
     pub(super) fn find<'s>(&self, snapshot: &'s Snapshot) -> Result<&'s Arc<Entry>, Error> {
         match self {
             Self::Prompt(name) => snapshot.find(ListKind::Prompts, name).ok_or_else(|| {
@@ -79,7 +79,8 @@ impl Reference<'_> {
 }
 
 impl Request<'_> {
-    /// Returns the item that the request refers to, if it is known before a handler runs. Lists and completions refer to no item.
+    /// Returns the item that the request refers to, for the checks before its handler runs. Returns `None` for lists and completions, and
+    /// for URI templates if no template needs these checks.
     pub(crate) fn target<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Arc<Entry>> {
         match self {
             Self::CallTool { name, .. } => snapshot.find(ListKind::Tools, name),
@@ -126,7 +127,10 @@ pub(super) fn matching_templates<'s: 'a, 'a>(
 }
 
 /// Returns the template that serves a URI. If several templates match, this is the first one whose variables fit their types, or else the
-/// last one. Returns `None` without a search if no template is guarded, can ask or has a gate, as on most servers.
+/// last one.
+///
+/// The result is needed only if some template is guarded, can send elicitation or sampling requests, or has a gate. Most servers have no
+/// such template. For them, this function returns `None` without a search.
 pub(super) fn matching_template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option<&'s Arc<Entry>> {
     let templates = snapshot.list(ListKind::Templates);
     if !snapshot.guards(ListKind::Templates)
@@ -143,8 +147,8 @@ pub(super) fn matching_template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option
     None
 }
 
-/// Whether the variables fit their types. Parses the variables as a call does, without running the handler. If parsing panics, the
-/// variables count as fitting. The call then panics in the same way, and the client gets the response for a panic.
+/// Whether the variables can be parsed as the types of the handler's parameters. Parses them as a call does, without running the handler.
+/// If parsing panics, the variables count as fitting. The call then panics in the same way, and the client gets the response for a panic.
 fn fits(entry: &Entry, variables: MatchedVariables<'_>) -> bool {
     let Handler::Static(read) = entry.handler else { return true };
     let fits = Cell::new(false);
@@ -155,7 +159,8 @@ fn fits(entry: &Entry, variables: MatchedVariables<'_>) -> bool {
     unwind::catch(|| read(call)).is_err() || fits.get()
 }
 
-/// Owned copy of a request. The function of `around` may run its `Next` after the buffer of the message has been reused.
+/// Owned copy of a request. The closure passed to `Builder::around` may run its `Next` after the buffer of the message has been reused, so
+/// the request must not borrow from the buffer.
 pub(super) enum OwnedRequest {
     List(ListKind, Option<String>),
     CallTool(String, Option<String>),

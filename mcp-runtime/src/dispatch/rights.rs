@@ -23,14 +23,14 @@ use crate::{
     model::{ListKind, ListPage},
 };
 
-/// Rights of callers, according to the rules of the server and of its items. Without authorization every caller may use everything.
+/// Access rules of the server and of its items. Without authorization, every caller may use every item.
 pub(crate) struct ItemRights {
     #[cfg(feature = "auth")]
     pub(crate) rules: Rules,
 }
 
 impl ItemRights {
-    /// Returns the page of a list that a cursor points at, with the items that this caller may see.
+    /// Returns one page of a list, which the cursor selects. The page contains only items that this caller may see.
     pub(super) fn page(
         &self,
         snapshot: &Snapshot,
@@ -55,9 +55,8 @@ impl ItemRights {
         snapshot.list(kind).iter().filter(move |entry| all || self.shows(entry, carrier))
     }
 
-    /// Returns the names of the tools that have tasks and restricted access. The first set contains the tools that the caller may not call.
-    /// The second set contains the tools that the caller may call. Returns `None` if the rights of the caller are not checked, as over
-    /// stdio.
+    /// Returns the names of the tools that have tasks and restricted access, in two sets. The caller may not call the tools in the first
+    /// set, and may call the tools in the second set. Returns `None` if the rights of the caller are not checked, as over stdio.
     pub(crate) fn judged(
         &self,
         snapshot: &Snapshot,
@@ -106,7 +105,8 @@ impl ItemRights {
 
 #[cfg(feature = "auth")]
 impl ItemRights {
-    /// Checks that the caller may use the item of a request. `target` is that item. A request without an item is allowed for every caller.
+    /// Checks that the caller may use the item of a request. `target` is that item, if the request names one. A request without an item is
+    /// allowed for every caller.
     ///
     /// # Errors
     /// Returns the reason for the refusal.
@@ -135,7 +135,7 @@ impl ItemRights {
                 self.check(entry, carrier, using(entry, None, AccessArguments::Texts(arguments)))
             }
             (Request::ReadResource { uri }, Some(entry)) => self.check_uri(entry, carrier, uri),
-            // The arguments of the later call are not known yet, so the request is checked like a list.
+            // The arguments of the later call are not known yet, so the rules are checked without arguments, as for a list.
             (Request::Complete { reference, .. }, _) => match reference.find(snapshot) {
                 Ok(entry) => self.check(entry, carrier, listing(entry)),
                 Err(_) => Ok(()),
@@ -147,8 +147,8 @@ impl ItemRights {
     /// Checks that the caller may subscribe to a resource.
     ///
     /// # Errors
-    /// Returns the reason for the refusal. A URI without a resource is refused too, because its decoded form may be the URI of a guarded
-    /// resource.
+    /// Returns the reason for the refusal. A URI without a resource is refused too: subscriptions compare decoded URIs, and the decoded
+    /// form may be the URI of a guarded resource.
     pub(crate) fn permit_uri(
         &self,
         snapshot: &Snapshot,

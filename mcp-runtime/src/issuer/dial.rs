@@ -47,7 +47,7 @@ impl Resolve for SystemResolver {
 /// Connects to the address that answers first.
 ///
 /// # Errors
-/// Fails if all attempts fail, with the error of the last one. `addresses` must not be empty.
+/// Fails if `addresses` is empty or all attempts fail. The error is that of the attempt that failed last.
 pub(super) async fn dial(addresses: Vec<SocketAddr>) -> Result<TcpStream, String> {
     race(addresses, TcpStream::connect).await
 }
@@ -134,8 +134,8 @@ mod tests {
         AnswersAfter(Duration),
     }
 
-    /// Runs [`race`] over these hosts, in the order of the resolver. Returns the winner, the time that the race took, and the order of the
-    /// attempts.
+    /// Runs [`race`] with these hosts, in the order in which the resolver returns them. Returns the winner, the duration of the race, and
+    /// the order of the attempts.
     async fn check(hosts: &[(&str, Host)]) -> (Result<String, String>, Duration, Vec<String>) {
         let address = |text: &str| SocketAddr::new(text.parse().unwrap(), 443);
         let table: Vec<_> = hosts.iter().map(|(text, host)| (address(text), *host)).collect();

@@ -103,7 +103,7 @@ impl<R: Resolve> Web<R> {
     /// Checks a URL before its host is looked up.
     ///
     /// # Errors
-    /// Fails if the URL must not be fetched, even if its host has a public address.
+    /// Fails if the URL must not be fetched, whichever address its host has.
     pub fn check(&self, url: &str) -> Result<(), String> {
         let reachable = self.reachable.as_ref().map_err(Clone::clone)?;
         reachable.check(&Target::parse(url)?)
@@ -179,7 +179,7 @@ impl<R: Resolve> Web<R> {
         Ok(Box::new(proxy.tunnel(stream, authority).await?))
     }
 
-    /// Starts TLS with a target, and checks that its certificate is for the name of its host.
+    /// Starts TLS with a target, and checks that its certificate is valid for the target's host.
     async fn secured(
         &self,
         target: &Target,
@@ -194,7 +194,7 @@ impl<R: Resolve> Web<R> {
         if let Some(tls) = self.tls.get() {
             return Ok(tls.clone());
         }
-        // Reading the certificates of the system blocks.
+        // Reading the certificates of the system blocks the thread.
         let made = tokio::task::spawn_blocking(connector).await;
         let made = made.map_err(|error| error.to_string())??;
         Ok(self.tls.get_or_init(|| made).clone())
@@ -286,7 +286,7 @@ where
 {
     let broke = |error: hyper::Error| format!("the connection broke: {error}");
     let (mut sender, connection) = http1::handshake::<_, String>(stream).await.map_err(broke)?;
-    // Dropping the set at the end of this function aborts the task that drives the connection.
+    // Dropping the set at the end of this function aborts the tokio task that drives the connection.
     let mut driven = JoinSet::new();
     driven.spawn(connection);
     let response = sender.send_request(request).await.map_err(broke)?;
@@ -365,7 +365,7 @@ mod tests {
         for _ in 0..4 {
             queue.spawn(TcpStream::connect(address));
         }
-        // As soon as the first connection is in the queue, the others have been tried too.
+        // When the first connection has succeeded, the others have been attempted too, so the queue is full.
         queue.join_next().await.unwrap().unwrap().unwrap();
         ((listener, queue), address)
     }
@@ -388,7 +388,7 @@ mod tests {
         assert_eq!(document.as_deref(), Ok(&b"keys"[..]));
     }
 
-    /// Requests `url` through a proxy of the test. Returns the head of each request to the proxy, and the error of the request.
+    /// Requests `url` through a test proxy. Returns the head of each request to the proxy, and the error of the request.
     async fn asked_of_proxy(
         reachable: Reachable,
         names: Vec<(&'static str, SocketAddr)>,
@@ -413,7 +413,7 @@ mod tests {
                 let mut first = [0; 3];
                 if status.starts_with("200") {
                     stream.read_exact(&mut first).await.unwrap();
-                    // Beginning of a TLS handshake.
+                    // The client starts a TLS handshake: record type 22, major version 3.
                     assert_eq!(first[..2], [22, 3]);
                 }
             }

@@ -139,14 +139,14 @@ pub(super) enum PublicKey {
     Ed25519(Vec<u8>),
 }
 
-/// Keys that verify signatures. Keys for other purposes, of unsupported types, malformed keys and all symmetric keys are left out.
+/// Keys that verify signatures. Leaves out keys for other purposes, keys of unsupported types, symmetric keys and malformed keys.
 #[derive(PartialEq, Eq)]
 pub(super) struct KeySet(Vec<PublishedKey>);
 
 #[derive(PartialEq, Eq)]
 struct PublishedKey {
     id: Option<String>,
-    /// Algorithm that the key is for, if the key set restricts the key to one.
+    /// Only algorithm that the key may be used with, if the key set names one.
     algorithm: Option<Algorithm>,
     key: PublicKey,
 }
@@ -180,7 +180,7 @@ impl KeySet {
     pub(super) fn parse(document: &[u8]) -> Result<Self, String> {
         let document: KeySetDocument<'_> = serde_json::from_slice(document)
             .map_err(|_| "it is not a JSON Web Key Set".to_owned())?;
-        // A key that cannot be used does not affect the others.
+        // A key that cannot be used is skipped, so that it does not affect the others.
         let read = |key: &&RawValue| PublishedKey::of(serde_json::from_str(key.get()).ok()?);
         let known: Vec<_> = document.keys.iter().filter_map(read).take(MOST).collect();
         if known.is_empty() {

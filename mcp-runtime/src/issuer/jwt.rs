@@ -24,8 +24,8 @@ use crate::{
     call::context::Authorization,
 };
 
-/// Maximum number of tokens in each half of a [`CachePart`]. A token stays in its part at least until this number of other tokens has been
-/// added.
+/// Maximum number of tokens in each half of a [`CachePart`]. A token stays cached at least until this number of other tokens has been added
+/// to its part.
 const MOST: usize = 256;
 
 /// Maximum length of a cached token, in bytes. Longer tokens are verified each time, so that the cache stays small.
@@ -177,7 +177,8 @@ impl<F: Fetch> Verifier<F> {
         if let (Some(fingerprint), Some(version)) = (&fingerprint, self.keys.fresh())
             && let Some(authorization) = self.cache.find(fingerprint, version)
         {
-            // The expiry is checked here too, because a custom verifier may call this one and return an authorization without the expiry.
+            // The expiry is also checked here and not only in `ProtectedResource`. A custom verifier may call this one and return an
+            // authorization without the expiry.
             let has_ended =
                 authorization.expiry().is_some_and(|expiry| expiry <= SystemTime::now());
             return if has_ended {
@@ -214,15 +215,15 @@ impl<F: Fetch> Verifier<F> {
 
 type Fingerprint = [u8; 16];
 
-/// Authorizations of verified tokens, keyed by fingerprint, so that the tokens themselves are not stored. The cache has several parts, so
-/// that threads seldom wait for each other.
+/// Authorizations of verified tokens, keyed by fingerprint, so that the tokens themselves are not stored. The cache consists of several
+/// parts with a lock each, so that threads seldom wait for each other.
 struct TokenCache {
-    /// Secret key of the fingerprints. `None` if the system provides no random numbers. The cache then stays empty.
+    /// Secret key of the fingerprints. `None` if the system provides no random numbers, in which case the cache stays empty.
     key: Option<LessSafeKey>,
     parts: [Mutex<CachePart>; 8],
 }
 
-/// Half with the newer tokens, and half with the older tokens. When the newer half is full, it replaces the older half.
+/// Two halves: the newer tokens, then the older tokens. When the newer half is full, it replaces the older half.
 #[derive(Default)]
 struct CachePart([FxHashMap<Fingerprint, CachedToken>; 2]);
 
@@ -250,7 +251,7 @@ impl TokenCache {
         Self { key: key.map(LessSafeKey::new), parts: Default::default() }
     }
 
-    /// Returns the fingerprint by which a token is cached, or `None` if the token must not be cached.
+    /// Returns the fingerprint by which a token is cached, or `None` if the token is not cached.
     ///
     /// The fingerprint is computed with Poly1305 and a random secret key, which costs a quarter of SHA-256. As long as fingerprints stay
     /// secret, two tokens have the same fingerprint with a probability below 2^-90, even if an attacker chooses the tokens. Fingerprints

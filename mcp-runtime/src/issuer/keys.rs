@@ -78,7 +78,7 @@ impl<F: Fetch> Keys<F> {
         id: Option<&str>,
         algorithm: Algorithm,
     ) -> Result<Versioned, &'static str> {
-        // There are at most two passes, because a caller that has waited for a fetch uses the keys that are known after it.
+        // There are at most two passes: a caller that has waited for a fetch uses the keys that are known after it.
         for has_waited in [false, true] {
             let mut asked = {
                 let mut state = self.0.state();
@@ -100,15 +100,15 @@ impl<F: Fetch> Keys<F> {
                 let (is_asking, has_failed) = (state.is_asking, state.has_failed);
                 drop(state);
                 if may_ask {
-                    // The fetch is a task of its own, because the caller that waits for it may be cancelled.
+                    // The fetch runs in its own tokio task, so that it continues if the caller that started it is cancelled.
                     tokio::spawn(KeyFetch(self.0.clone()).ask());
                 }
                 match (known, kept) {
-                    // Old keys are good enough while new ones are fetched.
+                    // Uses the old keys while new ones are fetched.
                     (Some(known), _) => return Ok(known),
                     _ if is_asking && !has_waited => asked,
-                    // The last fetch has failed, so the token may be signed with a new key of the issuer that this server does not know
-                    // yet.
+                    // The last fetch has failed, so the token may be signed with a new key that this server does not know yet. The token is
+                    // not rejected as invalid.
                     _ if has_failed => return Err(UNREACHABLE),
                     (None, kept) => return kept.ok_or(UNREACHABLE),
                 }
@@ -229,7 +229,7 @@ pub async fn discover<F: Fetch, T>(
 fn read_metadata(document: &[u8], issuer: &str) -> Result<String, String> {
     let metadata: IssuerMetadata = serde_json::from_slice(document)
         .map_err(|_| "it is not the metadata of an issuer".to_owned())?;
-    // The metadata of another issuer must not name keys for this one (RFC 8414, section 3.3).
+    // RFC 8414, section 3.3, forbids metadata whose `issuer` differs. Otherwise another issuer could name keys for this one.
     if metadata.issuer != issuer {
         return Err("it is the metadata of another issuer".to_owned());
     }

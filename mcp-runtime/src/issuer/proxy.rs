@@ -162,8 +162,8 @@ impl HttpProxy {
         let broke = |error: hyper::Error| failed(&error);
         let (mut sender, connection) =
             http1::handshake::<_, String>(TokioIo::new(stream)).await.map_err(broke)?;
-        // Dropping the set at the end of this function aborts the task that drives the connection. By then the tunnel has been taken out of
-        // the connection.
+        // Dropping the set at the end of this function aborts the tokio task that drives the connection. By then the tunnel has been taken
+        // out of the connection.
         let mut driven = JoinSet::new();
         driven.spawn(connection.with_upgrades());
         let mut request = Request::connect(authority).header(header::HOST, authority);

@@ -151,8 +151,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match parts {
-        // Global unicast, except the ranges for documentation and special purposes. If an address embeds an IPv4 address, the IPv4 address
-        // decides.
+        // Only global unicast addresses are public, except the ranges for documentation and special purposes. If an address embeds an IPv4
+        // address, it is public if the IPv4 address is.
         [0x2001, second, ..] => second > 0x1ff && second != 0xdb8,
         [0x2002, high, low, ..] => v4(high, low),
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),

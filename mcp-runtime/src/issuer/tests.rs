@@ -230,7 +230,7 @@ fn a_token_for_several_audiences_is_accepted_if_ours_is_among_them() {
     }
 }
 
-/// Issuer in the same process.
+/// Issuer in the same process. `asked` counts the requests that it received.
 #[derive(Clone)]
 struct Fake {
     asked: Arc<AtomicUsize>,
@@ -245,7 +245,7 @@ impl Fetch for Fake {
     }
 }
 
-/// Returns the key of the issuer with this number.
+/// Returns the issuer's key pair with this number.
 fn pair(number: u8) -> Ed25519KeyPair {
     Ed25519KeyPair::from_seed_unchecked(&[number; 32]).unwrap()
 }
@@ -355,12 +355,12 @@ fn keys_are_rotated() {
         let (fake, verifier) = issuer(published(&[1]));
         check(&verifier.verify(&signed(1, "k1")).await, "good");
         fake.publish(published(&[2]));
-        // The issuer is not asked again before the pause is over.
+        // The keys are not fetched again before `PAUSE` is over.
         check(&verifier.verify(&signed(2, "k2")).await, FOREIGN);
         advance(PAUSE).await;
         check(&verifier.verify(&signed(1, "k1")).await, "good");
         check(&verifier.verify(&signed(2, "k2")).await, "good");
-        // A cached token becomes invalid with its key.
+        // A cached token is rejected after its key was replaced.
         check(&verifier.verify(&signed(1, "k1")).await, FOREIGN);
         fake.was_asked(2);
         // The old key is not accepted under the id of the new one.
@@ -380,7 +380,7 @@ fn old_keys_are_asked_for_again_while_they_are_used() {
             sleep(Duration::from_secs(1)).await;
         }
         fake.was_asked(2);
-        // An unknown key may be a new one of the issuer, so the token is not called invalid.
+        // The fetch has failed, so the unknown key may be a new key of the issuer. The token is not reported as invalid.
         check(&verifier.verify(&signed(2, "k2")).await, UNREACHABLE);
         advance(Duration::from_secs(3600)).await;
         check(&verifier.verify(&signed(1, "k1")).await, UNREACHABLE);
@@ -404,7 +404,7 @@ fn a_caller_that_leaves_does_not_cancel_the_request_to_the_issuer() {
     });
 }
 
-/// Nearly every request takes this path, which starts no task and does not wait.
+/// Verification with a known key spawns no tokio task and does not wait. Nearly every request takes this path.
 #[test]
 fn a_token_of_a_known_key_is_verified_on_the_spot() {
     run(async {
@@ -437,7 +437,7 @@ mod properties {
     use super::*;
 
     proptest! {
-        /// Valid and nearly valid parts of a token, and arbitrary texts.
+        /// The inputs are valid and nearly valid parts of a token, and arbitrary texts.
         #[test]
         fn an_arbitrary_token_causes_no_panic_and_is_not_accepted(
             header in prop_oneof![Just(r#"{"alg":"EdDSA"}"#.to_owned()), ".{0,40}"],
@@ -458,7 +458,7 @@ mod properties {
             let _ = KeySet::parse(raw.as_bytes());
         }
 
-        /// Changing any letter invalidates the signature, even the last letter of a part, which has unused bits.
+        /// Changing any letter invalidates the signature, even the last letter of a part, in which base64url leaves some bits unused.
         #[test]
         fn a_token_with_one_changed_letter_has_no_valid_signature(
             example in 0..EXAMPLES.len(),

@@ -210,7 +210,7 @@ impl InputSchema {
         true
     }
 
-    /// Returns whether another parameter than the one at `index` declares the argument.
+    /// Returns whether a parameter other than the one at `index` declares the argument.
     const fn is_declared_beside(&self, index: usize, name: &str) -> bool {
         let mut i = 0;
         while i < self.properties.len() {
@@ -300,7 +300,7 @@ impl RequiredNames {
     }
 }
 
-/// Reasons why the compiler could not make the schema. The command line shows them.
+/// Reasons why the compiler could not make the schema, for the output of the command line.
 #[cfg(feature = "stdio")]
 impl InputSchema {
     /// Returns a sentence for each parameter whose schema is not fully known at compile time.

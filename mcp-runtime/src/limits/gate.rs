@@ -105,7 +105,7 @@ impl ItemGate {
     /// Admits a call. If concurrency is limited, the call counts as running until the returned permit is dropped.
     ///
     /// # Errors
-    /// Fails if the caller has to wait.
+    /// Fails if the rate or the concurrency limit rejects the call.
     pub(crate) fn enter(self: &Arc<Self>, who: CallerKey<'_>) -> Result<Option<Permit>, Closed> {
         // Concurrency is checked first, so that a call that exceeds it does not count toward the rate.
         let permit = match self.concurrency {
@@ -145,7 +145,7 @@ impl ItemGate {
     }
 }
 
-/// Permit of a running call. Dropping the permit makes room for another call.
+/// Permit of a running call. Dropping the permit allows another call.
 pub(crate) struct Permit(Arc<ItemGate>);
 
 impl Drop for Permit {

@@ -1,4 +1,4 @@
-//! Rate limits by the generic cell rate algorithm, with one number for each caller.
+//! Rate limits by the generic cell rate algorithm, which stores a single number for each caller.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -12,12 +12,12 @@ use tokio::time::Instant;
 use super::caller::CallerKey;
 use crate::model::Rate;
 
-/// Rate limiter with one rate, which each caller may use up separately.
+/// Rate limiter that applies the same rate to each caller separately.
 pub struct RateLimiter {
     rate: Rate,
     cell_rate: CellRate,
     callers: CallerTable,
-    /// Time of the first attempt.
+    /// Time of the first attempt, from which the limiter counts nanoseconds.
     since: OnceLock<Instant>,
 }
 
@@ -82,7 +82,7 @@ impl CellRate {
     }
 
     /// Admits a call at the time `now` by a caller whose next call is due at the time `due`. Returns the due time of the call after this
-    /// one. A caller whose due time has passed is equal to a new caller.
+    /// one. A caller whose due time has passed is treated like a new caller.
     ///
     /// # Errors
     /// Fails if the call comes too early. The call then does not count. The error is the time to wait.
@@ -148,10 +148,10 @@ impl CallerShard {
     }
 
     fn make_room(&mut self, now: u64) {
-        // A caller whose `due` time has passed is equal to a new caller, so its entry can be dropped.
+        // A caller whose `due` time has passed is treated like a new caller, so its entry can be dropped.
         self.kept.retain(|_, due| *due > now);
         if self.kept.len() >= Self::MOST {
-            // No entry can be dropped for free. Dropping the caller with the shortest wait changes the rate least.
+            // All remaining callers still have a due time to keep. Dropping the caller with the shortest wait affects its rate least.
             if let Some(key) = self.kept.iter().min_by_key(|(_, due)| **due).map(|(key, _)| *key) {
                 self.kept.remove(&key);
             }

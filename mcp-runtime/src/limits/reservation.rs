@@ -49,7 +49,8 @@ impl TakenBytes {
         is_taken
     }
 
-    /// Takes more bytes, even beyond the maximum. The caller has made sure that other holders are about to return as many bytes.
+    /// Takes more bytes, even beyond the maximum. The caller of this function has to ensure that other holders are about to return as many
+    /// bytes.
     #[cfg(feature = "http")]
     pub(crate) fn grow_over(&mut self, budget: &Arc<ByteBudget>, bytes: usize) {
         self.budget.get_or_insert_with(|| budget.clone()).0.fetch_add(bytes, Ordering::AcqRel);

@@ -2,7 +2,7 @@
 //!
 //! Each limit that is shared fairly is a [`Pool`]. Every amount that is taken from a pool belongs to a [`Tenant`]: one principal, or one
 //! address if no principal is known. While more than an eighth of a pool is free, a tenant can take any amount. From the last eighth, a
-//! tenant can take only while it holds less than what is left, so that other tenants always find something.
+//! tenant can take only while it holds less than what is left, so that no tenant can use up the pool.
 
 use std::{
     collections::HashMap,
@@ -26,7 +26,7 @@ pub(crate) enum Pool {
     Tasks,
     /// Bytes of the state that the process keeps between the rounds of calls.
     Rounds,
-    /// Rounds that clients have already sent back. They are remembered, so that a client cannot send a round twice.
+    /// Rounds that clients have already sent back. The server remembers them, so that a client cannot send a round twice.
     #[cfg_attr(
         not(feature = "state-key"),
         allow(dead_code, reason = "only sealed rounds are remembered apart from their state")
@@ -76,7 +76,7 @@ pub(crate) struct Tenant {
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only sessions make room"))]
     is_known: bool,
     held: PoolCounts,
-    /// Amounts of all tenants together.
+    /// Amounts that all tenants together have taken from each pool.
     used: Arc<PoolCounts>,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Share {
 pub(crate) enum NoShare {
     /// Too little is left.
     Empty,
-    /// The rest is reserved for tenants that have less.
+    /// The rest is reserved for tenants that hold less.
     Reserved,
     /// The tenant already holds as much as one tenant may hold.
     Own,
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(of_eve.len(), 2);
         assert_eq!(shares.used(POOL), 62);
         assert_eq!(ada.take(POOL, 1, 64).err(), Some(NoShare::Reserved));
-        // As soon as the pool has plenty, a tenant that was refused may take from it again.
+        // Once more than the reserve is free, a tenant that was refused may take from the pool again.
         drop(of_ada);
         assert_eq!((ada.held(POOL), shares.used(POOL)), (0, 6));
         assert!(ada.take(POOL, 1, 64).is_ok());

@@ -83,19 +83,20 @@ limit! {
     BodyTime = "body_time",
     /// Connections whose clients did not read their responses for too long.
     WriteTime = "write_time",
-    /// Questions that were cancelled because no answer came in time.
+    /// Elicitation, sampling and roots requests that were cancelled because no answer came in time.
     QuestionTime = "question_time",
     /// Calls whose state between two rounds was too large.
     State = "state",
-    /// Rounds of calls that were refused, or dropped before they had expired, because the rounds of all clients together were too large.
+    /// Call states that were not stored, or that were dropped before they had expired, because the states of all clients together were too
+    /// large.
     AllState = "all_state",
     /// Tasks beyond the limit of all clients together.
     Tasks = "tasks",
     /// Tasks beyond the limit of one principal.
     OwnerTasks = "owner_tasks",
-    /// Calls that came too often for their item.
+    /// Calls beyond the `rate` of their item.
     Rate = "rate",
-    /// Calls beyond the concurrency of their item.
+    /// Calls beyond the `concurrency` of their item.
     Concurrency = "concurrency",
     /// Login attempts beyond the limit of one authorization or one address.
     LoginAttempts = "login_attempts",
@@ -184,7 +185,7 @@ impl RefusalCounters {
 /// [`Handle::stats`](crate::Handle::stats) returns them. The refusals are those of the [`Limits`](crate::limits::Limits), of items with a
 /// `rate` or a `concurrency`, and of an `AuthorizationServer`, which limits for example login attempts and registrations.
 ///
-/// The counters are read one after another, so two numbers may belong to different moments.
+/// The counters are read one after another, so two numbers may come from slightly different times.
 ///
 /// ```
 /// use mcp_runtime::{limits::Limit, prelude::*};

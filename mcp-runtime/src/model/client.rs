@@ -1,4 +1,4 @@
-//! Data about the client: its name, its capabilities and the level of its log.
+//! Information about the client: its name, its version and its capabilities. Also contains the levels of log messages.
 
 use super::Meta;
 
@@ -60,8 +60,8 @@ impl ClientInfo {
 
     /// Returns whether the client can show a form to its user (`elicitation`).
     ///
-    /// A client declares forms with `elicitation.form` or with a bare `elicitation: {}`. A client with `elicitation: { "url": {} }` can
-    /// only open URLs.
+    /// A client declares support for forms with `elicitation.form`, or with a bare `elicitation: {}`. A client that declares only
+    /// `elicitation: { "url": {} }` can open URLs, but not show forms.
     ///
     /// Specification: Client features, Elicitation.
     ///
@@ -106,8 +106,8 @@ impl ClientInfo {
     }
 }
 
-/// Capabilities of the client that an item may use. They are known before the item runs, so that the server can reject a client that lacks
-/// one of them before it sends anything.
+/// Capabilities of the client that an item may use. They are declared before the item runs, so the server can reject the call of a client
+/// that lacks one of them before any message is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asks {
     elicitation: bool,
@@ -121,7 +121,7 @@ impl Asks {
         Self { elicitation: false, sampling: false, roots: false }
     }
 
-    /// Adds the capability to show forms. Sending the user to a URL is a separate capability.
+    /// Adds the capability to show forms. Opening URLs is a separate capability.
     #[must_use]
     pub const fn elicitation(mut self) -> Self {
         self.elicitation = true;
@@ -175,7 +175,7 @@ impl Asks {
         self.capabilities().map(|(name, _)| name)
     }
 
-    /// Writes the object for `data.requiredCapabilities` (rule C-04).
+    /// Returns the JSON text of `data.requiredCapabilities` (rule C-04).
     pub(crate) fn required_json(self) -> String {
         let members: Vec<_> =
             self.capabilities().map(|(name, json)| format!("\"{name}\":{json}")).collect();

@@ -62,7 +62,7 @@ impl BinaryData {
         }
     }
 
-    /// Decodes base64 with or without padding, because clients differ.
+    /// Decodes base64. Accepts text with and without padding, because not all clients send padding.
     pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
         const LENIENT: GeneralPurposeConfig =
             GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
@@ -98,11 +98,11 @@ pub(crate) struct Extras {
 pub enum Content {
     /// Text.
     Text(Text),
-    /// A picture.
+    /// An image.
     Image(Image),
-    /// A sound (2025-03-26 and later). Older clients get a text that describes it.
+    /// Audio (2025-03-26 and later). Clients of older revisions get a text that describes it.
     Audio(Audio),
-    /// A reference to a resource (2025-06-18 and later). Older clients get its URI as text.
+    /// A reference to a resource (2025-06-18 and later). Clients of older revisions get its URI as text.
     ResourceLink(ResourceLink),
     /// The contents of a resource.
     Embedded(Embedded),
@@ -191,7 +191,7 @@ impl From<&str> for Content {
     }
 }
 
-/// Picture.
+/// Image in a result or a message.
 ///
 /// ```
 /// use mcp_runtime::content::Image;
@@ -206,7 +206,7 @@ pub struct Image {
     pub(crate) extras: Option<Box<Extras>>,
 }
 
-/// Sound (2025-03-26 and later). Older clients get a text that describes it.
+/// Audio in a result or a message (2025-03-26 and later). Clients of older revisions get a text that describes it.
 ///
 /// ```
 /// use mcp_runtime::content::Audio;
@@ -239,8 +239,8 @@ macro_rules! binary {
                 &self.mime_type
             }
 
-            /// Returns the bytes. Returns `None` if the content was created from a text that is not base64. Content from a client always
-            /// has bytes.
+            /// Returns the bytes, or `None` if the content was created from a text that is not base64. Content from a client always has
+            /// bytes.
             pub fn bytes(&self) -> Option<Cow<'_, [u8]>> {
                 self.data.bytes()
             }
@@ -350,7 +350,7 @@ impl Embedded {
     }
 }
 
-/// Part of a resource: a text or bytes, with a URI. An empty URI stands for the URI that is read.
+/// Part of a resource: a text or bytes, with a URI. An empty URI stands for the URI that the client reads.
 ///
 /// Return a `Vec<ResourceContents>` from a resource that has several parts. For a single part, return a `String` or a [`Blob`].
 ///
@@ -413,8 +413,8 @@ impl ResourceContents {
         self
     }
 
-    /// Returns the media type. If none is set, returns the usual type of the body, because a prompt must not leave the type out (rule
-    /// PROMPT-04).
+    /// Returns the media type. If none is set, returns the usual type of the body, because the specification requires a media type in a
+    /// prompt (rule PROMPT-04).
     pub(crate) fn media_type(&self) -> &str {
         self.mime_type.as_deref().unwrap_or(self.usual)
     }

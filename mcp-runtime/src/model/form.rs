@@ -25,7 +25,7 @@ pub struct FieldSchema {
     pub(crate) kind: FieldKind,
 }
 
-/// Type and bounds of a field. The bounds are inclusive, because the schema of a form has no exclusive bounds.
+/// Type and inclusive bounds of a field. The schema of a form has no exclusive bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldKind {
     Text {
@@ -180,7 +180,7 @@ impl FormSchema {
     }
 
     /// Returns the answer as JSON text that can be read as the form's type. Absent fields get their defaults, members without a field are
-    /// removed, and integers are written without fraction and exponent. Call it only with an answer that passes `check`.
+    /// removed, and integers are written without fraction and exponent. The answer must have passed `check`.
     pub(crate) fn completed(&self, content: Raw<'_>) -> String {
         let mut out = Vec::new();
         let mut object = ObjectWriter::begin(&mut out);
@@ -297,7 +297,7 @@ fn number(value: Raw<'_>) -> Option<&str> {
 
 /// Parses an integer. JSON Schema also accepts `3.0` and `3e1` as integers, and some clients write integers in these forms.
 fn integer(text: &str) -> Option<i128> {
-    /// Above this bound, `f64` cannot represent every integer.
+    /// Largest bound up to which `f64` represents every integer exactly.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float =
         || text.parse::<f64>().ok().filter(|number| number.fract() == 0.0 && number.abs() <= EXACT);
@@ -382,7 +382,7 @@ fn is_email(text: &str) -> bool {
     plain && parts.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty())
 }
 
-/// Whether the text is a scheme with at least one character after it (RFC 3986, section 3).
+/// Whether the text is a URI: a scheme, a colon and at least one more character (RFC 3986, section 3).
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let plain = !rest.contains(|char: char| char.is_whitespace() || char.is_control());
@@ -413,7 +413,7 @@ fn is_date(text: &[u8]) -> bool {
     (1..=days).contains(&day)
 }
 
-/// Whether the text is a `date-time` of RFC 3339, which requires an offset.
+/// Whether the text is a `date-time` of RFC 3339, which has to end with a time zone offset.
 fn is_date_time(text: &[u8]) -> bool {
     let Some((date, time)) = text.split_at_checked(10) else { return false };
     let [b'T' | b't', clock @ ..] = time else { return false };

@@ -19,7 +19,7 @@ pub(crate) fn check_tool_name(name: &str) -> Result<(), String> {
 
 /// Icon that clients may show for a server or for an item (2025-11-25 and later).
 ///
-/// The attribute key `icon` of an item sets one too. The source is an `https:` or `data:` URI.
+/// For an item, use the attribute key `icon` instead. The source is an `https:` or `data:` URI.
 ///
 /// ```
 /// use mcp_runtime::content::Icon;

@@ -1,4 +1,4 @@
-//! Types of MCP, which cover all protocol revisions. `protocol` leaves out the parts that a revision does not have.
+//! MCP types that cover all protocol revisions. When `protocol` encodes them, it leaves out the parts that a revision does not have.
 
 mod client;
 mod content;

@@ -51,7 +51,7 @@ impl Operation {
     }
 }
 
-/// Outcome of an operation: a result, an error, or questions to the client.
+/// Outcome of an operation: a result, an error, or requests for input from the client.
 ///
 /// [`Next::run`](crate::middleware::Next::run) returns it to the closure of [`Builder::around`](crate::Builder::around). The closure
 /// returns it unchanged, or replaces it with [`Outcome::failed`].
@@ -91,10 +91,10 @@ impl Outcome {
         matches!(&self.0, Ok(Done::Tool(result)) if result.is_error)
     }
 
-    /// Returns whether the client must answer questions and then repeat the call with the answers (2026-07-28).
+    /// Returns whether the client has to provide input, and then repeat the call with it (2026-07-28).
     ///
-    /// The call is then not finished, and the closure of [`around`](crate::Builder::around) runs again for each further round. Under
-    /// earlier revisions the call itself waits for the answers, and this method always returns `false`.
+    /// The call is then not finished, and the closure passed to [`Builder::around`](crate::Builder::around) runs again in each further
+    /// round. Under earlier revisions the call itself waits for the input, and this method always returns `false`.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -123,7 +123,7 @@ pub enum Done {
     Read(ReadResult),
     Prompt(PromptResult),
     Completion(Completion),
-    /// The client must answer questions first.
+    /// The client has to answer questions and repeat the call.
     NeedInput(NeedInput),
     /// A response about tasks.
     Task(TaskAnswer),
@@ -131,12 +131,12 @@ pub enum Done {
     List(ListPage),
 }
 
-/// Questions that the client must answer before a call can continue.
+/// Questions that the client has to answer before a call can continue.
 #[derive(Debug)]
 pub struct NeedInput {
     /// Questions by their keys, in the order in which they were asked.
     pub(crate) questions: Vec<(Box<str>, Question)>,
-    /// State that the client must send back with the answers.
+    /// State that the client sends back with the answers.
     pub(crate) state: String,
 }
 

@@ -1,4 +1,4 @@
-//! Questions of handlers to the client, and the client's answers.
+//! Questions of handlers to the client (elicitation, sampling and roots requests), and the client's answers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{ClientInfo, FormSchema, Sampled, Sampling, read_roots};
 pub(crate) enum Question {
     /// The user fills in a form. `reads` checks whether an answer can be read as the form's type.
     Form { message: String, schema: &'static FormSchema, reads: Reads },
-    /// The user visits a page. With `must_visit`, the question stays open until the handler runs without asking it.
+    /// The user visits a URL. With `must_visit`, the question stays open after the user accepts, until the handler runs without asking it.
     Url { message: String, url: String, must_visit: bool },
     /// The client's model generates a message.
     Sample(Arc<Sampling>),
@@ -42,11 +42,11 @@ impl Question {
     }
 
     /// Returns the capabilities that the question needs and that the client has not declared, in the notation of [`ClientInfo::can`].
-    /// `has_parts` is true in revisions with parts of `sampling`, such as `sampling.tools`.
+    /// `has_parts` is true in revisions with sub-capabilities of `sampling`, such as `sampling.tools`.
     pub(crate) fn missing(&self, client: &ClientInfo, has_parts: bool) -> Vec<&'static str> {
         let needed: &[&str] = match self {
             Self::Form { .. } if client.can_elicit() => &[],
-            // A client that can only open URLs also declares `elicitation`, but it cannot show a form. So the filter below would miss it.
+            // A client that can only open URLs also declares `elicitation`, so the filter below would not report it as missing.
             Self::Form { .. } => return vec!["elicitation"],
             Self::Url { .. } => &["elicitation.url"],
             Self::Sample(sampling) if has_parts => {
@@ -63,7 +63,7 @@ impl Question {
         needed.iter().copied().filter(|capability| !client.can(capability)).collect()
     }
 
-    /// Returns the question for another attempt, after the answer `misfit`. If the user has filled in content that cannot be read, the
+    /// Returns the question for another attempt after the answer `misfit`. If the user has filled in content that cannot be read, the
     /// message of the new question says why.
     #[must_use]
     pub(crate) fn after(mut self, misfit: Raw<'_>) -> Self {
@@ -96,7 +96,7 @@ impl Question {
     /// Checks whether `result` answers the question.
     ///
     /// # Errors
-    /// Fails if it does not. The error describes the problem.
+    /// Fails if `result` is not a valid answer. The error describes the problem.
     pub(crate) fn check(&self, result: Raw<'_>) -> Result<(), String> {
         match self {
             Self::Form { reads, .. } => {
@@ -106,7 +106,7 @@ impl Question {
                 Ok(())
             }
             Self::Url { must_visit, .. } => match read_action(result)? {
-                // The user has agreed to open the page, but may not have finished there.
+                // The user has agreed to open the URL, but may not have finished there.
                 Action::Accept if *must_visit => {
                     Err("the page has not been visited yet".to_owned())
                 }
@@ -136,14 +136,14 @@ pub(crate) fn read_content(result: Raw<'_>) -> Raw<'_> {
         .unwrap_or(Raw::EMPTY_OBJECT)
 }
 
-/// Maximum length of the URL of a page in bytes. Browsers accept URLs of this length, and servers can store them.
+/// Maximum length of the URL of a URL-mode elicitation, in bytes. Browsers accept URLs of this length, and servers can store them.
 const LONGEST_PAGE_URL: usize = 8 << 10;
 
-/// Description of a valid URL of a page, for error messages.
+/// Description of a valid URL for URL-mode elicitation, used in error messages.
 pub(crate) const PAGE_URL: &str =
     "an absolute http or https URL with a host, without a user name and without spaces";
 
-/// Checks that `url` is a URL to which a user can be sent (rule ELIC-07). The check does not show whether the page is safe.
+/// Checks that `url` is a URL to which a user can be sent (rule ELIC-07). Does not check whether the website is safe.
 ///
 /// # Errors
 /// Fails if the URL is not valid. The error describes the problem without the URL, which may be confidential.
@@ -151,7 +151,7 @@ pub(crate) fn check_page_url(url: &str) -> Result<(), &'static str> {
     if url.len() > LONGEST_PAGE_URL {
         return Err("it is longer than 8192 bytes");
     }
-    // Browsers drop these characters, or interpret them differently from what the user sees.
+    // Rejects characters that browsers drop, or interpret differently from what the user sees.
     let is_foreign = |byte: u8| !byte.is_ascii_graphic() || br#""<>\^`{|}"#.contains(&byte);
     if url.bytes().any(is_foreign) {
         return Err("it has characters that a URL cannot contain: write them as %XX");

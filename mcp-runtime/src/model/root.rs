@@ -7,8 +7,8 @@ use crate::error::shown;
 
 /// Directory or file that the user works in, as the client lists it (`roots/list`).
 ///
-/// [`Context::roots`](crate::Context::roots) and the parameter [`Roots`](crate::extract::Roots) return roots. They are guidance and not
-/// access control, so the server itself has to stay within them.
+/// Returned by [`Context::roots`](crate::Context::roots) and the parameter [`Roots`](crate::extract::Roots). Roots are guidance and not
+/// access control: nothing keeps a handler from accessing other files, so it has to stay within the roots itself.
 ///
 /// Specification: Client features, Roots.
 ///
@@ -36,8 +36,8 @@ pub struct Root {
 impl Root {
     /// Returns the decoded path of a `file:` URI (RFC 8089). The path may not exist.
     ///
-    /// Returns `None` for other schemes. Returns `None` for another machine, except on Windows, where the result is a UNC path. Ambiguous
-    /// URIs have no path either: those with an unencoded `?` or `#`, an encoded separator, or a zero byte.
+    /// Returns `None` for other schemes, and for a host other than this machine, except on Windows, where the result is a UNC path. Also
+    /// returns `None` for ambiguous URIs: those with an unencoded `?` or `#`, an encoded separator, or a zero byte.
     pub fn path(&self) -> Option<PathBuf> {
         let (host, path) = file(&self.uri)?;
         native(host, path)

@@ -9,7 +9,8 @@ use std::{
 use super::{Question, ToolResult};
 use crate::error::Error;
 
-/// Task support of a tool. A call that runs as a task continues after its response (tasks of 2025-11-25, and the extension of 2026-07-28).
+/// Settings of a tool whose calls can run as tasks (tasks of 2025-11-25, and the tasks extension of 2026-07-28). A task continues after the
+/// response to its call.
 ///
 /// Set it with `#[tool(task)]`, or with [`Tool::task`](crate::Tool::task) for a tool that is created at run time.
 /// [`Builder::task_store`](crate::Builder::task_store) sets where tasks are kept.
@@ -37,15 +38,15 @@ impl TaskSupport {
         Self { required: false, later: false, ttl: None, poll: None }
     }
 
-    /// Rejects calls of clients that do not support tasks.
+    /// Rejects calls that cannot run as tasks, because the client does not support tasks or, under 2025-11-25, does not request one.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// Runs the call like any other call until the handler calls [`begin_task`](crate::Context::begin_task). Earlier questions are asked
-    /// within the call.
+    /// Runs the call like any other call until the handler calls [`begin_task`](crate::Context::begin_task). Elicitation and sampling
+    /// requests before that belong to the call, not to the task.
     #[must_use]
     pub const fn later(mut self) -> Self {
         self.later = true;
@@ -115,7 +116,7 @@ pub enum TaskAnswer {
     Created(TaskView),
     /// The current state of a task.
     Got(TaskView),
-    /// The end of a task, for a client that waited for the end.
+    /// The ended task, for a client that waited for its end.
     Result(TaskView),
     /// The update or cancellation has been accepted.
     Acknowledged,
@@ -158,7 +159,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Converts a number of days since 1970-01-01 to year, month and day. In this calculation a year begins in March, so that the leap day is
+/// Converts a number of days since 1970-01-01 to year, month and day. The calculation lets a year begin in March, so that the leap day is
 /// the last day of a year.
 fn date(day: u64) -> (u64, u64, u64) {
     const ERA: u64 = 146_097;

@@ -43,11 +43,11 @@ where
     ClientLog(()).with_filter(WantedLevels)
 }
 
-/// Layer that [`client_log`] returns, without its filter. Call that function to create it.
+/// Layer that sends events to clients, without the filter that [`client_log`] adds. Call that function to create the layer.
 #[derive(Debug)]
 pub struct ClientLog(());
 
-/// Crates whose events are not for clients: mcp-runtime and its dependencies that log, in alphabetical order for the binary search.
+/// Crates whose events are not sent to clients: mcp-runtime and its dependencies that log. The names are sorted for the binary search.
 static FRAMEWORK: [&str; 13] = [
     "axum",
     "axum_core",
@@ -194,7 +194,8 @@ impl Visit for Fields {
     }
 }
 
-/// Installs the subscriber of `.run()`, which writes to stderr and to clients, unless the program has a subscriber already.
+/// Installs the subscriber of `.run()`, which writes events to stderr and sends them to clients. If the program has already set a global
+/// subscriber, this function does nothing.
 #[cfg(feature = "stdio")]
 pub(crate) fn install() {
     use tracing_subscriber::{

@@ -1,4 +1,4 @@
-//! Subscriber that is built when the first event is logged.
+//! Subscriber that is built on first use.
 
 use std::sync::LazyLock;
 
@@ -10,11 +10,11 @@ use tracing::{
 };
 use tracing_core::span::Current;
 
-/// Placeholder for a subscriber that is built on first use. Building a subscriber takes longer than the rest of the server's start. A
+/// Placeholder for a subscriber that is built on first use. Building a subscriber takes longer than the rest of the server's start, so a
 /// server that logs nothing never builds one.
 ///
-/// `most` returns the most verbose level that is enabled. `tracing` queries this level before the first event, so the level must be known
-/// before the subscriber is built. More verbose events never reach this type.
+/// `most` returns the most verbose level that is enabled. `tracing` queries this level before the first event, so the level is computed
+/// without the subscriber. `tracing` discards more verbose events before they reach this type.
 pub(super) struct LazySubscriber<S, F, M> {
     subscriber: LazyLock<S, F>,
     most: M,

@@ -1,4 +1,5 @@
-//! Logs of a running server. The events of a call are sent to the client, if it asked for log messages, and written to stderr.
+//! Logging of a running server. The `tracing` events of a call are written to stderr, and are sent to the client if it has asked for log
+//! messages.
 
 #[cfg(feature = "client-log")]
 mod client_log;

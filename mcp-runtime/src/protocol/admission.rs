@@ -69,7 +69,8 @@ pub(super) fn permit_uris<'a>(
 }
 
 /// Checks the capabilities of the client, and then the headers that repeat arguments, against the item of the request (rule C-02). If a
-/// client of the legacy era lacks a capability, the reason is an `Ok` value instead of an error.
+/// client of the legacy era lacks a capability, returns the reason as `Ok(Some(…))` instead of an error, so that a tool call can be
+/// answered with a tool result.
 #[inline]
 pub(super) fn check_against_item(
     target: Option<&Arc<Entry>>,
@@ -105,7 +106,8 @@ fn lacking(entry: &Entry, missing: Asks) -> Error {
         .with_json(format!(r#"{{"requiredCapabilities":{}}}"#, missing.required_json()))
 }
 
-/// Returns the reason why a client of the legacy era cannot answer the questions that the item declares. Returns `None` if the client can.
+/// Returns the reason why a client of the legacy era cannot answer the requests that the item declares with `asks`. Returns `None` if the
+/// client can.
 fn cannot_be_asked(entry: &Entry, terms: &Terms) -> Option<String> {
     if entry.asks.is_empty() {
         return None;
@@ -186,8 +188,8 @@ pub(super) fn admit(
     }
 }
 
-/// Reserves bytes for a large request, because its call may keep parts of the request until it ends. Most requests are small and need no
-/// reservation.
+/// Reserves bytes for a large request, because its handler may keep parts of the request in memory until the call ends. Most requests are
+/// small and need no reservation.
 ///
 /// # Errors
 /// Fails if this request and those of all running calls are too large together.

@@ -1,4 +1,4 @@
-//! Path from a call back to its client: destination, channel and response. This module also contains the calls whose handlers have to wait.
+//! Path from a call back to its client: the destination, the channel and the response. Also contains the calls whose handlers have to wait.
 
 use std::{
     collections::hash_map::Entry,
@@ -26,23 +26,24 @@ use crate::{
     model::{Done, Level, OperationResult, TaskAnswer},
 };
 
-/// Outcome of one message or batch that the transport has to act on, in addition to the messages in the outbox.
+/// Outcome of one message or batch that the transport has to handle, in addition to the messages in the outbox.
 #[derive(Default)]
 pub(crate) struct Received {
     /// Calls whose handlers have to wait. The transport polls each of them to completion.
     pub(crate) waiting: Vec<PendingCall>,
-    /// Reason why a request was refused before a handler ran, for transports that report it outside of the message.
+    /// Reason why a request was refused before a handler ran, for transports that report it outside of the message, such as the status of
+    /// an HTTP response.
     pub(crate) refusal: Option<RefusalStatus>,
 }
 
-/// Refusal that has a status of its own over HTTP. Every other error is an ordinary response.
+/// Refusal that has its own status over HTTP. Every other error is sent as an ordinary response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RefusalStatus {
     /// The body is not a message, or the message contradicts itself, its headers or its session.
     Malformed,
     /// The server does not have the method.
     UnknownMethod,
-    /// A limit does not allow the call at the moment.
+    /// A limit currently does not allow the call.
     Busy,
     /// The caller is not authorized for the request.
     #[cfg(feature = "auth")]
@@ -55,7 +56,7 @@ impl RefusalStatus {
     }
 }
 
-/// Error of a request that is refused before a handler runs. `refusal` is set if transports have a status for the error.
+/// Error of a request that is refused before a handler runs. `refusal` is set if transports report the error with a status of its own.
 pub(super) struct RefusedRequest {
     pub(super) refusal: Option<RefusalStatus>,
     pub(super) error: Error,
@@ -84,14 +85,14 @@ pub(crate) struct ReplyTo {
     pub(super) outbox: Arc<Outbox>,
     /// Batch that collects the response, if the request is part of a batch.
     batch: Option<Arc<ReplyBatch>>,
-    /// Whether only the response can be sent, and no messages before it.
+    /// Whether the client accepts only the response, and no messages before it.
     pub(super) only_response: bool,
-    /// Whether the client can leave the stream of messages and resume it.
+    /// Whether the client can disconnect from the stream of messages and resume it later.
     pub(super) resumes: bool,
 }
 
 impl ReplyTo {
-    /// Creates a destination that sends each message on its own.
+    /// Creates a destination that sends each message separately.
     pub(crate) fn each(outbox: Arc<Outbox>) -> Self {
         Self { outbox, batch: None, only_response: false, resumes: false }
     }
@@ -103,7 +104,7 @@ impl ReplyTo {
         self
     }
 
-    /// Allows the client to leave the stream of messages and resume it.
+    /// Allows the client to disconnect from the stream of messages and resume it later.
     #[cfg(feature = "http")]
     pub(crate) fn resumable(mut self) -> Self {
         self.resumes = true;
@@ -150,7 +151,7 @@ impl ReplyBatch {
 }
 
 impl Drop for ReplyBatch {
-    /// Sends the array. When the last owner drops the batch, each of its calls has been answered or cancelled.
+    /// Sends the array. The last reference to the batch is dropped only after each of its calls has been answered or cancelled.
     fn drop(&mut self) {
         let answers = self.answers.get_mut().unwrap_or_else(PoisonError::into_inner);
         if !answers.is_empty() {
@@ -160,7 +161,8 @@ impl Drop for ReplyBatch {
     }
 }
 
-/// Notification with a log message. It belongs to a session in the legacy era, and to one request in the modern era.
+/// Method of the notification for a log message. The notification belongs to a session in the legacy era, and to one request in the modern
+/// era.
 const REQUEST_SCOPED_LOG: &str = "notifications/message";
 
 /// Channel from a call to its client, for progress reports and log messages.
@@ -218,7 +220,7 @@ impl Channel for CallChannel {
     }
 }
 
-/// Context for turning the answer of a call into its response. It borrows its parts, because most calls are answered at once.
+/// Everything needed to turn the answer of a call into its response. The parts are borrowed, because most calls are answered at once.
 #[derive(Clone, Copy)]
 pub(super) struct ResponseSink<'a> {
     pub(super) state: &'a Arc<PeerState>,
@@ -293,18 +295,19 @@ impl From<ResponseSink<'_>> for OwnedSink {
     }
 }
 
-/// Request whose handler waits. The transport only polls the future, which adds the response to the outbox.
+/// Request whose handler was not ready at its first poll. The transport only polls the future, which adds the response to the outbox.
 pub(crate) struct PendingCall {
     pending: PendingHandler,
     id: IdBuf,
     sink: OwnedSink,
     _share: Share,
-    /// The last field, so that it is dropped last: a batch has been answered before the call counts as done.
+    /// The last field, so that it is dropped last: dropping `sink` may add the responses of a batch to the outbox, whose
+    /// reader has to wait for them.
     _hold: OutboxHold,
 }
 
 impl PendingCall {
-    /// Enters the call into the table of calls in flight, where a cancellation finds it.
+    /// Adds the call to the table of calls in flight, where a cancellation finds it.
     ///
     /// Returns `None` if another call with this id is in the table already.
     pub(super) fn new(
@@ -350,7 +353,7 @@ impl Future for PendingCall {
         let answer = if self.leave() { answer } else { None };
         match answer {
             Some(answer) => self.sink.borrow().answer(self.id.as_id(), &answer),
-            // No message may follow a cancellation, not even a report that was already waiting.
+            // Drops a progress report that still waits, because no message may follow a cancellation.
             None => self.sink.slot.iter().for_each(|slot| self.sink.to.outbox.forget(slot)),
         }
         Poll::Ready(())
@@ -375,7 +378,7 @@ pub(super) fn drive(
     match dispatched {
         Dispatched::Ready(answer) => sink.answer(id, &answer),
         Dispatched::Pending(mut pending) => {
-            // The first poll happens here, so a handler that is ready at once costs no task and no entry in the table.
+            // Polls once here, so that a handler that is ready at once needs neither a tokio task nor an entry in the table.
             let mut cx = task::Context::from_waker(Waker::noop());
             match Pin::new(&mut pending).poll(&mut cx) {
                 Poll::Ready(Some(answer)) => sink.answer(id, &answer),

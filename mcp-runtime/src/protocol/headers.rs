@@ -1,6 +1,6 @@
-//! Headers of HTTP requests. They name the protocol revision, and repeat parts of the body for proxies that route requests without reading
-//! the body (rule B9). Header and body must agree. The headers and the message together determine the conversation that the message belongs
-//! to (rule B2).
+//! Checks the headers of HTTP requests. They name the protocol revision, and repeat parts of the body for proxies that route requests
+//! without reading the body (rule B9). The server rejects a request whose headers and body disagree. The headers and the message together
+//! determine the conversation that the message belongs to (rule B2).
 
 use http::HeaderMap;
 use mcp_runtime_wire::{Incoming, JsonKind, Raw, RpcMessage, RpcParams};
@@ -81,7 +81,7 @@ pub(super) fn check(
     };
     let header = name_header?.0;
     match (header, request.params.get(member).and_then(Raw::string)) {
-        // A member that is missing in the body is a different error, which is reported later.
+        // A member that is missing in the body is reported later, with a different error.
         (None, None) => Ok(()),
         // Some clients omit the header for a task (rule HDR-02). If it is present, it must still agree with the body.
         (None, Some(_)) if member == TASK => Ok(()),
@@ -139,7 +139,8 @@ pub(super) fn check_arguments(
     arguments: Raw<'_>,
 ) -> Result<(), Error> {
     if arguments.kind() != JsonKind::Object {
-        // Wrong arguments take precedence over wrong headers. They are reported when the arguments are parsed (rule C-02).
+        // Wrong arguments take precedence over wrong headers, so they are left to the parsing of the arguments, which reports them (rule
+        // C-02).
         return Ok(());
     }
     for declared in declared {

@@ -1,4 +1,4 @@
-//! Requests of the legacy era, with a handshake: protocol revisions 2024-11-05 to 2025-11-25.
+//! Requests of the legacy era, which has a handshake: protocol revisions 2024-11-05 to 2025-11-25.
 
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ fn initialize(state: &Arc<PeerState>, request: &ClientRequest<'_>, received: &mu
     }
     let client = state.client(info, capabilities.unwrap_or(Raw::EMPTY_OBJECT));
     state.session().initialize(revision, client);
-    // The known roots belong to the previous client.
+    // The stored roots may belong to a previous client of the session.
     questions::forget_roots(state);
     state.register(Topic::Lists);
     let (service, snapshot) = (&state.service, state.snapshot());

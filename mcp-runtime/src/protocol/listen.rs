@@ -25,8 +25,8 @@ use crate::{
     task::LiveTask,
 };
 
-/// Ends all listen streams. A connection may carry several streams, so the protocol demands a cancellation of each stream before its result
-/// (rule SUB-04).
+/// Ends all listen streams. A connection may carry several streams, so the specification requires a cancellation of each stream before its
+/// result (rule SUB-04).
 pub(super) fn close_all(state: &PeerState) {
     let Some(ongoing) = state.ongoing() else { return };
     let mut listens = ongoing.listens();
@@ -74,8 +74,8 @@ pub(super) fn listen(
             if !listen.filter.tasks.is_empty() {
                 state.register(Topic::Tasks);
             }
-            // The lock keeps events back until the acknowledgement is in the outbox, because it must be the first message of the stream
-            // (rule SUB-02).
+            // Holding the lock keeps other events out of the outbox until the acknowledgement is there, because the specification requires
+            // it to be the first message of the stream (rule SUB-02).
             let mut listens = state.ongoing_or_new().listens();
             state.outbox.push(|out| {
                 wire::notification(out, "notifications/subscriptions/acknowledged", |params| {
@@ -83,7 +83,7 @@ pub(super) fn listen(
                     subscription_meta(params, &listen.id);
                 });
             });
-            // Sends the current state of each task, because the client does not learn of earlier changes otherwise.
+            // Sends the current state of each task, because changes before the subscription cause no notification on this stream.
             for task in &listen.filter.tasks {
                 let stream = Some((SUBSCRIPTION, &listen.id));
                 let view = task.view();
@@ -105,10 +105,10 @@ fn permit_listening(state: &PeerState, request: &ClientRequest<'_>) -> Result<()
     let named = wanted.and_then(|filter| filter.get("resourceSubscriptions"));
     let named = named.filter(|uris| uris.kind() == JsonKind::Array);
     let (service, mut uris) = (&state.service, BTreeSet::new());
-    // Values that are not strings are rejected later.
+    // Skips values that are not strings, because they are rejected later.
     for uri in named.into_iter().flat_map(Raw::elements).filter_map(Raw::string) {
         uris.insert(uri);
-        // Checks no more URIs than a client may subscribe to.
+        // Stops as soon as there are more URIs than a client may subscribe to.
         if uris.len() > service.limits.subscriptions {
             let (limit, error) = too_many(&service.limits, true);
             return Err(service.count_refusal(limit, error).into());

@@ -1,4 +1,5 @@
-//! Turns bytes into operations and outcomes into bytes. Both eras of the protocol can be used on one connection at the same time.
+//! Turns bytes into operations, and outcomes into bytes. Both eras of the protocol (with and without a handshake) can be used on one
+//! connection at the same time.
 //!
 //! The era is decided for each message, never for a connection (rule C-01). This module does no I/O: a unit test can call [`Peer::receive`]
 //! without a runtime, and transports send the messages that wait in the [`Outbox`](outbox::Outbox).

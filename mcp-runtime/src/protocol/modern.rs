@@ -21,7 +21,7 @@ use crate::{
     limits::Limit,
 };
 
-/// Checks and handles a request. Clients can observe the order of the checks (rule C-02).
+/// Checks and handles a request. Clients can observe the order of the checks, so it is fixed (rule C-02).
 pub(super) fn answer_request(
     state: &Arc<PeerState>,
     request: &ClientRequest<'_>,

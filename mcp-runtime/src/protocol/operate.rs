@@ -68,7 +68,7 @@ fn run(
         refuse_call(state, terms, request, snapshot, operation.is_tool(), why);
         return Ok(());
     }
-    // A call that is a task from its beginning sends its questions through the task.
+    // A call that is a task from its beginning asks its questions through the task, so it needs no asker of its own.
     let asks = live.as_ref().is_none_or(|task| task.begins_later());
     let asker = match target.filter(|entry| entry.can_ask && asks) {
         Some(entry) => Some(asker(state, entry, terms, request, &operation)?),
@@ -102,7 +102,7 @@ fn run(
     let dispatcher = &state.service.dispatcher;
     let mut dispatched = match cannot_ask {
         None => dispatcher.dispatch(snapshot, target, caller, operation),
-        // A client that requests a task gets one. The result of the task contains the reason.
+        // The client has requested a task, so it gets one. The result of the task contains the reason.
         Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
     };
     dispatched = dispatched.holding(Reservation::new(permit, body_share));

@@ -34,9 +34,10 @@ pub(crate) struct Outbox {
 struct OutboxQueue {
     bytes: Vec<u8>,
     reader: Option<Waker>,
-    /// Maximum number of waiting bytes while there is no reader, because a reader may never come. `None` while there is a reader.
+    /// Maximum number of waiting bytes while there is no reader. It bounds the memory of an outbox that no reader ever empties. `None`
+    /// while there is a reader.
     unread: Option<NonZeroUsize>,
-    /// Boxed to save memory in idle sessions: most outboxes have none.
+    /// Boxed to save memory in idle sessions, because most outboxes have no extras.
     extras: Option<Box<OutboxExtras>>,
 }
 
@@ -48,7 +49,7 @@ struct OutboxExtras {
     /// Whether the response reports that the client lacks a capability which the call needs.
     #[cfg(feature = "http")]
     is_refused: bool,
-    /// Time after which the client is to reconnect. Set if the handler wants the stream to end early.
+    /// Time after which the client should reconnect. Set if the handler wants the stream to end early.
     release: Option<Duration>,
     /// Newest report of each call, by the address of its slot. Reports and events wait here until the reader has caught up. The order of
     /// the calls does not matter.
@@ -162,7 +163,7 @@ impl Outbox {
         self.queue().take(into)
     }
 
-    /// Moves all batches into `into`. It holds the lock throughout, so that no message is added in between.
+    /// Moves all batches into `into`. Holds the lock throughout, so that no message is added in between.
     #[cfg(feature = "http")]
     #[inline]
     pub(crate) fn take_all(&self, into: &mut Vec<u8>) {
@@ -179,7 +180,7 @@ impl Outbox {
         self.queue().bytes.len()
     }
 
-    /// Whether the outbox equals a new one, apart from its capacity.
+    /// Whether the outbox is in the state of a new outbox, apart from its capacity.
     #[cfg(feature = "http")]
     pub(crate) fn is_empty(&self) -> bool {
         let OutboxQueue { bytes, unread, extras, .. } = &*self.queue();
@@ -193,7 +194,7 @@ impl Outbox {
         size_of_val(self) + queue.bytes.capacity() + queue.extras.as_deref().map_or(0, size_of_val)
     }
 
-    /// Returns a guard. More messages may come until the guard is dropped.
+    /// Returns a guard. While it exists, the reader expects further messages.
     pub(crate) fn hold(self: &Arc<Self>) -> OutboxHold {
         self.holds.fetch_add(1, Ordering::AcqRel);
         OutboxHold(self.clone())
@@ -204,21 +205,21 @@ impl Outbox {
         self.holds.load(Ordering::Acquire) > 0
     }
 
-    /// Asks the reader to end its stream early. `retry` is the time after which the client is to reconnect.
+    /// Asks the reader to end its stream early. `retry` is the time after which the client should reconnect.
     pub(super) fn release(&self, retry: Duration) {
         let mut queue = self.queue();
         queue.extras().release = Some(retry);
         OutboxQueue::wake(queue);
     }
 
-    /// Takes the request to end the stream, and returns the time after which the client is to reconnect.
+    /// Takes the request to end the stream, and returns the time after which the client should reconnect.
     #[cfg(feature = "http")]
     pub(crate) fn take_release(&self) -> Option<Duration> {
         self.queue().extras.as_mut().and_then(|extras| extras.release.take())
     }
 
-    /// Sets whether there is a reader: `None` if there is one, else the maximum number of waiting bytes. Events are merged while there is
-    /// no reader, and all waiting bytes are dropped beyond the maximum.
+    /// Sets whether there is a reader: `None` if there is one, otherwise the maximum number of waiting bytes. Events are merged while there
+    /// is no reader, and all waiting bytes are dropped beyond the maximum.
     #[cfg(feature = "http")]
     pub(crate) fn set_unread(&self, most: Option<usize>) {
         // A maximum of zero becomes one byte, which makes no difference: the shortest message has two bytes.
@@ -254,8 +255,8 @@ impl Outbox {
         OutboxQueue::wake(self.queue());
     }
 
-    /// Registers the task to be woken when a message is added, or when no more messages can come. Returns whether bytes are waiting
-    /// already.
+    /// Registers the waker of the reader, which is woken when a message is added, or when no more messages can come. Returns whether bytes
+    /// are already waiting.
     pub(crate) fn watch(&self, cx: &Context<'_>) -> bool {
         let mut queue = self.queue();
         match &mut queue.reader {
@@ -265,7 +266,7 @@ impl Outbox {
         !queue.bytes.is_empty()
     }
 
-    /// Removes the task that [`watch`](Self::watch) would wake.
+    /// Removes the waker that [`watch`](Self::watch) has registered.
     pub(crate) fn unwatch(&self) {
         self.queue().reader = None;
     }
@@ -293,7 +294,7 @@ pub(crate) struct OutboxHold(Arc<Outbox>);
 impl Drop for OutboxHold {
     fn drop(&mut self) {
         self.0.holds.fetch_sub(1, Ordering::AcqRel);
-        // The reader may be waiting for the last hold to end. A holder that adds no message would not wake the reader otherwise.
+        // Without this wake-up, a reader would wait forever if the last holder adds no message.
         OutboxQueue::wake(self.0.queue());
     }
 }
@@ -368,7 +369,7 @@ impl OutboxExtras {
     }
 }
 
-/// Channel of a call whose client wants neither reports nor log messages. The call can still end its stream early.
+/// Channel of a call whose client wants neither progress reports nor log messages. The call can still end its stream early.
 impl Channel for Outbox {
     fn release(&self, retry: Duration) {
         Outbox::release(self, retry);
@@ -384,7 +385,7 @@ pub(crate) struct ProgressSlot {
     revision: Revision,
     /// Token as the client sent it: a number stays a number (rule C-16).
     token: Box<str>,
-    /// Task that the reports belong to.
+    /// Task that the reports belong to, if any.
     task: Option<Arc<str>>,
     pending: Mutex<Option<ProgressReport>>,
 }
@@ -433,8 +434,8 @@ impl ProgressSlot {
     }
 }
 
-/// Events that wait for a slow reader, without duplicates and in the order in which they came. The cost of adding an event hardly depends
-/// on the number of waiting events.
+/// Events that wait for a slow reader, without duplicates and in their order of arrival. The cost of adding an event hardly depends on the
+/// number of waiting events.
 #[derive(Default)]
 struct Backlog {
     waiting: BTreeMap<u64, WaitingEvent>,
@@ -447,7 +448,7 @@ struct Backlog {
 
 struct WaitingEvent {
     subject: EventSubject,
-    /// Listen stream that the event belongs to, if any.
+    /// Listen stream that the event belongs to. `None` for an event of a session.
     stream: Option<IdBuf>,
     message: Arc<[u8]>,
 }
@@ -455,9 +456,9 @@ struct WaitingEvent {
 /// Subject of an event. At most one event waits for each subject.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum EventSubject {
-    /// The message itself, so that equal messages wait once.
+    /// The message itself, so that only one of several equal messages waits.
     Event(Arc<[u8]>),
-    /// A task on one stream. Only the newest state of the task is kept.
+    /// A task on one stream, so that only the newest state of the task waits.
     Task(Arc<str>, Option<IdBuf>),
 }
 
@@ -476,7 +477,7 @@ impl Backlog {
         }
     }
 
-    /// Adds the state of a task and drops its previous one. The oldest states of tasks are dropped while more than `most` bytes wait.
+    /// Adds the state of a task and drops its previous one. While more than `most` bytes wait, the oldest states of tasks are dropped.
     fn task_state(
         &mut self,
         stream: Option<&IdBuf>,

@@ -73,7 +73,7 @@ impl Peer {
         Self { state: Arc::new(PeerState::new(service, remembered, |_, _| None)) }
     }
 
-    /// Returns the [`Arrival`] for a transport that has no information to add to a message.
+    /// Returns the [`Arrival`] for a transport that adds no information of its own to a message.
     pub(crate) fn plainly(&self) -> Arrival {
         let to = ReplyTo::each(self.state.outbox.clone());
         Arrival { to, carrier: Carrier::default(), era: Era::OfRequest }
@@ -138,7 +138,7 @@ impl Peer {
                     carrier: arrival.carrier.clone(),
                     era: arrival.era,
                 };
-                // A refused element gets its own error, and does not refuse the batch.
+                // A refused element of a batch gets its own error, and the rest of the batch is handled, so the refusal is dropped here.
                 let mut elements = Received::default();
                 for message in messages {
                     self.message(message, &arrival, &mut elements);
@@ -191,7 +191,7 @@ impl Peer {
                 if !is_modern {
                     legacy::answer_request(&self.state, &request, received);
                 } else if to.is_batch() {
-                    // Batches of revision 2025-03-26 cannot contain requests of the modern era (rule RPC-11).
+                    // Only revision 2025-03-26 has batches, so they cannot contain requests of the modern era (rule RPC-11).
                     let text = "a request of this revision cannot be part of a batch";
                     let error = Error::of(ErrorKind::InvalidRequest, text);
                     request.refuse(Revision::MODERN[0], &error);
@@ -200,7 +200,8 @@ impl Peer {
                 }
             }
             Ok(RpcMessage::Notification { method, params }) => match &**method {
-                // A cancellation has no envelope in either era, so its era is unknown. Both eras therefore share one table of calls.
+                // The era of a cancellation is unknown, because its `_meta` names no protocol version in either era. Both eras therefore
+                // share one table of calls.
                 "notifications/cancelled" => self.cancel(*params),
                 "notifications/initialized" => self.state.session().set_initialized(),
                 "notifications/roots/list_changed" => questions::forget_roots(&self.state),
@@ -225,7 +226,8 @@ impl Peer {
         let context = self.state.ongoing().and_then(|ongoing| ongoing.calls().remove(id.as_str()));
         match context {
             Some(context) => {
-                // A blocking handler notices the cancellation late. Closing the context drops its reports until then (rule STDIO-05).
+                // A blocking handler may notice the cancellation late. Closing the context drops the reports that it sends until then (rule
+                // STDIO-05).
                 context.close();
                 context.set_cancelled();
             }
@@ -233,7 +235,7 @@ impl Peer {
         }
     }
 
-    /// Counts a request that this limit has refused.
+    /// Counts a request that the transport has refused because of this limit.
     #[cfg(feature = "http")]
     pub(crate) fn refuse(&self, limit: Limit) {
         self.state.service.tally().refuse(limit);
@@ -271,8 +273,8 @@ impl Peer {
         self.state.kept()
     }
 
-    /// Ends all listen streams. A connection may carry several streams, so the protocol demands a cancellation of each stream before its
-    /// result (rule SUB-04).
+    /// Ends all listen streams. A connection may carry several streams, so the specification requires a cancellation of each stream before
+    /// its result (rule SUB-04).
     pub(crate) fn close(&self) {
         listen::close_all(&self.state);
     }

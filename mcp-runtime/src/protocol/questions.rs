@@ -1,4 +1,5 @@
-//! Questions of the legacy era: the server sends a request, which the client answers while the call continues.
+//! Questions of the legacy era (elicitation, sampling and roots requests): the server sends a request, which the client answers while the
+//! call continues.
 
 use std::{
     collections::BTreeSet,
@@ -34,10 +35,10 @@ pub(super) fn receive_answer(state: &PeerState, id: Id<'_>, result: Result<Raw<'
     let Some(waiting) = waiting else { return };
     let answer = result.map(|result| result.as_str().into()).map_err(|error| {
         let message = error.get("message").and_then(Raw::string).unwrap_or_default();
-        // The text is passed to the handler, which often returns it to the client.
+        // Limits the length of the text, because the handler often returns it to the client.
         truncated(&message, 1000).to_owned()
     });
-    // The answer is sent while no lock is held, because sending wakes a task.
+    // Sends the answer while no lock is held, because sending wakes the tokio task that waits for it.
     let _ = waiting.send(answer);
 }
 
@@ -54,11 +55,11 @@ pub(super) fn forget_roots(state: &PeerState) {
     }
 }
 
-/// [`Asker`] of one call.
+/// [`Asker`] of one call in the legacy era. It sends each question as a request.
 pub(super) struct Questioner {
     state: Arc<PeerState>,
     outbox: Arc<Outbox>,
-    /// Whether only the response can be sent, and no questions before it.
+    /// Whether the client accepts only the response, so that no questions can be sent.
     only_response: bool,
     terms: Terms,
     timeout: Duration,
@@ -86,7 +87,7 @@ impl Questioner {
         }
     }
 
-    /// Makes the questions belong to a task. They are sent to a client that waits for the task.
+    /// Makes the questions belong to a task. They are sent to a client that waits for the result of the task.
     pub(super) fn of_task(mut self, task: Arc<str>) -> Self {
         self.task = Some(task);
         self
@@ -131,7 +132,8 @@ impl Questioner {
         Ok(())
     }
 
-    /// Returns an id for a page, which the session remembers until the user has finished there.
+    /// Returns the `elicitationId` for a URL-mode elicitation, which the session remembers until the user has finished. Returns `None` for
+    /// other questions.
     fn elicitation_id(&self, question: &Question) -> Option<String> {
         match question {
             Question::Url { url, .. } => {
@@ -142,7 +144,7 @@ impl Questioner {
         }
     }
 
-    /// Returns the error that sends the user to a page before the call is repeated (rule ELIC-09).
+    /// Returns the error that sends the user to a URL before the client repeats the call (rule ELIC-09).
     fn url_required(&self, page: &Question) -> Error {
         let Question::Url { message, url, .. } = page else { return Error::internal("no page") };
         if let Err(why) = self.check_support(page) {
@@ -164,7 +166,7 @@ impl Questioner {
         }
     }
 
-    /// Sends the question, on the stream of the request that it belongs to (rule C-26).
+    /// Sends the question on the stream of the request that it belongs to (rule C-26).
     fn send(&self, question: &Question) -> Result<SentQuestion> {
         let (id, answer) = self.state.ongoing_or_new().questions().open();
         let (state, outbox, task) = (self.state.clone(), self.outbox.clone(), self.task.clone());
@@ -266,7 +268,7 @@ impl Asker for Questioner {
                     if matches!(question, Question::Roots) {
                         *roots.lock().unwrap_or_else(PoisonError::into_inner) = Some(json.clone());
                     }
-                    // Only roots of limited size are kept, because many sessions may announce changes.
+                    // Long lists of roots are not stored, because every session whose client announces changes may store its own list.
                     if keeps && json.len() <= open.state.service.limits.client {
                         let mut questions = open.state.ongoing_or_new().questions();
                         if questions.changes == changes {
@@ -278,7 +280,7 @@ impl Asker for Questioner {
                 Ok(Ok(Err(message))) => {
                     Err(Error::msg(format_args!("the client refused: {message}")))
                 }
-                // The question belongs to the task, so another request that waits for the task may send it again.
+                // The question stays open, because it belongs to the task: another request that waits for the task may send it again.
                 Ok(Err(_)) if open.task.is_some() => std::future::pending().await,
                 Ok(Err(_)) => Err(Error::msg("the client disconnected without an answer")),
                 Err(_) => {

@@ -1,4 +1,4 @@
-//! Request of a client: its `_meta`, its method, and the requested operation. Operations are the same in both eras.
+//! Requests of clients: their `_meta`, their methods, and the requested operations. Operations are the same in both eras.
 
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ pub(crate) fn example_request() -> ([(&'static str, String); 2], String) {
 pub(super) struct ClientRequest<'a> {
     pub(super) id: Id<'a>,
     pub(super) method: &'a str,
-    /// Empty object if the request has no parameters.
+    /// The parameters. An empty object if the request has none.
     pub(super) params: &'a RpcParams<'a>,
     pub(super) meta: RequestMeta<'a>,
     pub(super) to: &'a ReplyTo,
@@ -97,7 +97,8 @@ impl<'a> RequestMeta<'a> {
             || matches!(method, "server/discover" | "subscriptions/listen")
     }
 
-    /// Returns the version and the capabilities. Both members are required in every version, so this check comes first (rule META-01).
+    /// Returns the version and the capabilities from `_meta`. Every version of the modern era requires both members, so this check comes
+    /// first (rule META-01).
     #[inline]
     pub(super) fn envelope(&self) -> Result<(Raw<'a>, Raw<'a>), Error> {
         if self.whole.is_none_or(|meta| meta.kind() != JsonKind::Object) {
@@ -155,7 +156,8 @@ impl Method {
                 has(Feature::Resources)
             }
             Self::List(ListKind::Prompts) | Self::GetPrompt => has(Feature::Prompts),
-            // Revision 2024-11-05 has completion without a capability, so clients may request it for any prompt or template.
+            // Revision 2024-11-05 has completion without a capability for it, so its clients may request completion for any prompt or
+            // template.
             Self::Complete => {
                 has(Feature::Completions)
                     || (!revision.features().completions_capability

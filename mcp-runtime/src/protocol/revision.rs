@@ -6,8 +6,8 @@ use crate::error::ErrorKind;
 
 /// Revision of the Model Context Protocol.
 ///
-/// [`TestClient`](crate::testing::TestClient) connects in a revision. A server supports all of them, and each client selects one. Revisions
-/// are ordered from the oldest to the newest.
+/// [`TestClient`](crate::testing::TestClient) connects with a revision. A server supports all revisions, and each client selects one.
+/// Revisions are ordered from the oldest to the newest.
 ///
 /// Specification: Base protocol, Versioning.
 ///
@@ -40,9 +40,9 @@ use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 pub(crate) enum TaskDialect {
     /// The revision has no tasks.
     None,
-    /// Part of the protocol: the client decides, and waits for the result.
+    /// Part of the core protocol: the client decides whether a call becomes a task, and waits for the result.
     Core,
-    /// Extension: the server decides, and the client polls.
+    /// Extension of the protocol: the server decides whether a call becomes a task, and the client polls.
     Extension,
 }
 
@@ -55,17 +55,17 @@ pub(crate) struct Features {
     pub(crate) hints_and_audio: bool,
     /// `message` of progress notifications.
     pub(crate) progress_message: bool,
-    /// Capability `completions`. The method `completion/complete` is older.
+    /// Capability `completions`. The method `completion/complete` exists in every revision.
     pub(crate) completions_capability: bool,
     /// `title`, `_meta` of items and content, `lastModified`, resource links, structured content, completion context.
     pub(crate) titles: bool,
     /// `icons`, and `description` and `websiteUrl` of `Implementation`.
     pub(crate) icons: bool,
-    /// Questions that ask the user to fill in a form.
+    /// Elicitation in form mode.
     pub(crate) forms: bool,
-    /// Questions that send the user to a page.
+    /// Elicitation in URL mode.
     pub(crate) url_mode: bool,
-    /// Tools, and several blocks in one message, in questions to the client's model.
+    /// Tools, and several blocks in one message, in sampling requests.
     pub(crate) sampling_tools: bool,
     /// Forms with titled choices, multiple choice, and defaults of every type. In earlier revisions, titles are written as `enumNames`, and
     /// only a `bool` can have a default.
@@ -74,7 +74,7 @@ pub(crate) struct Features {
     pub(crate) tasks: TaskDialect,
     /// Structured content and output schemas of any JSON type, not only objects.
     pub(crate) any_structured: bool,
-    /// The error response to a message whose id could not be read has no `id`. Earlier revisions send null.
+    /// The error response to a message whose id could not be read has no `id`. In earlier revisions its `id` is null.
     pub(crate) omits_unknown_id: bool,
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
     /// The stream of a response over HTTP begins with an event that has only an id. The stream may end before the response is sent

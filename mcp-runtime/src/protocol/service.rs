@@ -1,4 +1,5 @@
-//! State that all connections of a server share: services, identity, and capabilities, which follow from the items (rule DISC-04).
+//! State that all connections of a server share. Also writes the identity and the capabilities of the server. The capabilities follow from
+//! its items (rule DISC-04).
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ pub(crate) struct Service {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) limits: Limits,
     pub(super) tasks: Arc<Tasks>,
-    /// Number of bytes in large messages that are being read or whose calls are running.
+    /// Size in bytes of all large messages that are being read or whose calls are running.
     pub(crate) bodies: Arc<ByteBudget>,
     /// JSON text of the server's `Implementation`, for every result of the modern era.
     pub(super) server_info: String,
@@ -194,7 +195,8 @@ pub(super) fn capabilities(
             TaskDialect::None => {}
             TaskDialect::Core => {
                 let mut tasks = object.object("tasks");
-                // A server that cannot tell clients apart must not list tasks that belong to one of them (rule TASK4-10).
+                // A server that cannot tell clients apart must not offer `tasks/list`, because each task belongs to one client (rule
+                // TASK4-10).
                 if lists_tasks {
                     tasks.object("list").end();
                 }

@@ -25,7 +25,7 @@ pub(super) struct Terms {
     pub(super) revision: Revision,
     pub(super) client: Arc<ClientInfo>,
     pub(super) log_level: Option<Level>,
-    /// Whether the responses are for this client only.
+    /// Whether the responses are only for this client, and must not be cached for others.
     pub(super) is_private: bool,
 }
 
@@ -41,7 +41,7 @@ struct OpenSession {
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
     is_initialized: bool,
-    /// Boxed to save memory in idle sessions: most sessions have none.
+    /// Boxed to save memory in idle sessions, because most sessions have no interests.
     interests: Option<Box<SessionInterests>>,
 }
 
@@ -58,8 +58,8 @@ impl LegacySession {
     /// Begins the session, or replaces its revision and its client.
     ///
     /// A gateway may share one session between clients, each of which sends its own `initialize`. Therefore subscriptions, the log level
-    /// and the readiness of the session stay as they are. A change of the revision ends subscriptions to tasks and pages, because the new
-    /// revision may have no notification for them.
+    /// and the readiness of the session stay as they are. A change of the revision ends the notifications about tasks and URL-mode
+    /// elicitations, because the new revision may not have them.
     pub(super) fn initialize(&mut self, revision: Revision, client: Arc<ClientInfo>) {
         match &mut self.open {
             Some(open) => {
@@ -83,8 +83,7 @@ impl LegacySession {
         self.open.as_ref().map(|session| session.revision)
     }
 
-    /// Marks the client as ready. Before that, the server sends no notifications that belong to no request (rule LIFE-04), but accepts
-    /// requests.
+    /// Marks the client as ready. Before that, the server accepts requests, but sends no notifications outside of requests (rule LIFE-04).
     pub(super) fn set_initialized(&mut self) {
         self.change(|open| open.is_initialized = true);
     }
@@ -136,7 +135,7 @@ impl LegacySession {
         }
     }
 
-    /// Remembers that the user is sent to a page, and returns an id for the page.
+    /// Records that the user is sent to a URL, and returns the id of this URL-mode elicitation.
     pub(super) fn send_to(&mut self, url: &str) -> String {
         self.change_interests(|interests| interests.pages.send_to(url)).unwrap_or_default()
     }
@@ -205,8 +204,7 @@ impl LegacySession {
     }
 }
 
-/// Pages that the user of a session was sent to and may not have finished. Only the client of the session knows the id of each page (rule
-/// ELIC-08).
+/// URL-mode elicitations that the user of a session may not have finished. Only the client of the session knows their ids (rule ELIC-08).
 #[derive(Default)]
 struct SentPages(VecDeque<SentPage>);
 
@@ -216,10 +214,10 @@ struct SentPage {
 }
 
 impl SentPages {
-    /// Maximum number of pages. When it is reached, the oldest page is dropped, because not every user finishes.
+    /// Maximum number of entries. At the maximum, a new entry replaces the oldest one, because not every user finishes.
     const MOST: usize = 64;
 
-    /// Remembers a page, and returns an id for it.
+    /// Adds an entry for a URL, and returns the id of the elicitation.
     fn send_to(&mut self, url: &str) -> String {
         if self.0.len() == Self::MOST {
             self.0.pop_front();
@@ -229,7 +227,7 @@ impl SentPages {
         id
     }
 
-    /// Removes the entries of a page that the user has finished, and returns their ids.
+    /// Removes the entries for a URL at which the user has finished, and returns their ids.
     fn completed(&mut self, url: &str) -> Vec<String> {
         let (done, left) = self.0.drain(..).partition(|page: &SentPage| *page.url == *url);
         self.0 = left;
@@ -238,12 +236,13 @@ impl SentPages {
     }
 }
 
-/// Returns an id that is unique across all servers and cannot be guessed.
+/// Returns an id that is unique across all servers and cannot be guessed, if there is a random number generator.
 fn elicitation_id() -> String {
     if let Ok(bits) = random() {
         return format!("{:032x}", u128::from_ne_bytes(bits));
     }
-    // On wasm without a generator the keys of the standard library are the only randomness. Each `RandomState` has different, secret keys.
+    // On wasm without a generator, the keys of `RandomState` are the only source. Each `RandomState` has different keys, so the ids of one
+    // process differ, but the keys may be predictable.
     let half = || RandomState::new().hash_one(());
     format!("{:016x}{:016x}", half(), half())
 }
@@ -269,7 +268,7 @@ mod tests {
     fn no_two_ids_are_alike() {
         let ids: std::collections::BTreeSet<_> = (0..1000).map(|_| elicitation_id()).collect();
         assert_eq!(ids.len(), 1000);
-        // The ids do not count up, and do not begin alike within one process.
+        // The ids are not consecutive, and do not share a prefix within one process.
         let starts: std::collections::BTreeSet<_> = ids.iter().map(|id| &id[..8]).collect();
         assert!(ids.iter().all(|id| id.len() == 32) && starts.len() > 990, "{}", starts.len());
     }

@@ -29,7 +29,7 @@ pub(super) struct PeerState {
     pub(super) outbox: Arc<Outbox>,
     remembered: Arc<Remembered>,
     session: Mutex<LegacySession>,
-    /// Created with the first call, stream or question. Most peers are idle sessions that never need this memory.
+    /// Created with the first call, stream or question. Most peers are idle sessions that never need it, so this saves memory.
     ongoing: OnceLock<Box<OngoingWork>>,
     /// Whether this peer is registered with the event bus, by topic.
     registered: [Once; 4],
@@ -48,8 +48,8 @@ pub(super) struct OngoingWork {
 }
 
 impl PeerState {
-    /// Creates the state of a peer. `tenant` receives the number of the peer, and returns the tenant that all requests of the peer count
-    /// for. It returns `None` if each request has its own tenant.
+    /// Creates the state of a peer. `tenant` receives the number of the peer, and returns the tenant to which all requests of the peer are
+    /// charged. It returns `None` if each request has its own tenant.
     pub(super) fn new(
         service: Arc<Service>,
         remembered: Arc<Remembered>,
@@ -69,7 +69,7 @@ impl PeerState {
         }
     }
 
-    /// Returns the tenant that a request counts for.
+    /// Returns the tenant to which a request is charged.
     pub(super) fn tenant(&self, carrier: &Carrier, revision: Revision) -> Arc<Tenant> {
         let shares = self.service.shares();
         if revision.is_modern() && carrier.is_http() {
@@ -78,7 +78,8 @@ impl PeerState {
         let principal = carrier.principal();
         match &self.tenant {
             Some(tenant) if tenant.principal() == principal => tenant.clone(),
-            // A test client may name several callers on one connection.
+            // The principal of a request can differ from that of the tenant, because a test client may act for several callers on one
+            // connection.
             _ if principal.is_empty() => shares.tenant(CallerKey::Peer(self.number)),
             _ => shares.tenant(CallerKey::Principal(principal)),
         }
@@ -93,7 +94,7 @@ impl PeerState {
         }
     }
 
-    /// Registers this peer with the event bus for this topic. Peers whose clients do not wait for events are not registered.
+    /// Registers this peer with the event bus for this topic. A peer is registered only for topics whose events its client wants.
     pub(super) fn register(self: &Arc<Self>, topic: Topic) {
         self.registered[topic as usize].call_once(|| {
             let listener: Arc<dyn Listener> = self.clone();
@@ -174,7 +175,7 @@ impl Listener for PeerState {
             self.push(None, event, message);
         }
         let Some(ongoing) = self.ongoing() else { return };
-        // The lock is held so that no stream ends before its message is in the outbox.
+        // Holds the lock of the streams, so that no stream ends before its message is in the outbox.
         let listens = ongoing.listens();
         for (id, message) in listens.notifications(event) {
             self.push(Some(id), event, message);
@@ -217,7 +218,7 @@ impl PendingQuestions {
     }
 }
 
-/// Cache for the requests of a connection, so that they do not compute a result again. The cache never changes a response (rule ERA-01).
+/// Cache for the requests of a connection, so that they need not compute a result again. The cache never changes a response (rule ERA-01).
 pub(crate) struct Remembered {
     client: Mutex<LastClient>,
     /// Snapshot of the catalog, valid until the epoch of the catalog changes. Requests that use it take no lock that other connections

@@ -25,18 +25,18 @@ pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
 
 /// Resources that a session or a stream is subscribed to.
 ///
-/// URIs are compared decoded, because clients differ in what they percent-encode, and servers write `updated(format!("note://{title}"))`.
-/// Each client is notified with the URI as the client wrote it.
+/// URIs are compared after percent-decoding. Clients differ in which characters they encode, and servers often encode none, as in
+/// `updated(format!("note://{title}"))`. Each client is notified with the URI as the client wrote it.
 #[derive(Debug, Default)]
 pub(super) struct SubscribedUris {
     /// Decoded URIs, each with the client's spelling.
     spellings: BTreeMap<String, String>,
     bytes: usize,
-    /// Share of the limit on the bytes of all subscriptions.
+    /// Share of the limit on the bytes that the subscriptions of all clients may use together.
     share: Option<Share>,
 }
 
-/// Approximate size of an entry without its texts, in bytes.
+/// Approximate size of a subscription without its texts, in bytes.
 const ENTRY: usize = 128;
 
 /// Returns the number of bytes that a URI counts against the limit of all clients together.
@@ -44,7 +44,8 @@ fn size(uri: &str) -> usize {
     ENTRY + 2 * uri.len()
 }
 
-/// Returns the limit and the error for a client with too many subscriptions, or with too many bytes in them if `by_number` is false.
+/// Returns the limit and the error for a client that exceeds a limit of its subscriptions: their number, or the bytes of their URIs if
+/// `by_number` is false.
 #[cold]
 pub(super) fn too_many(limits: &Limits, by_number: bool) -> (Limit, Error) {
     let (most, bytes) = (limits.subscriptions, limits.subscription_bytes);

@@ -31,11 +31,11 @@ use crate::{
     task::{LiveTask, NewTask, TaskAnswers, TaskRoute, Viewer, Waiter},
 };
 
-/// Opens a task for a call that may become one. Returns `None` for a call that stays an ordinary call.
+/// Opens a task for a call that may become one. Returns `None` for a call that can only be an ordinary call.
 ///
 /// # Errors
-/// Fails if the tool runs only as a task, but the client does not request or support tasks. Fails if the client requests a task from a tool
-/// without tasks. Also fails if the parameters are invalid, or a limit for tasks is reached.
+/// Fails if the tool runs only as a task, but the client does not support or request tasks. Fails if the client requests a task from a tool
+/// without tasks. Also fails if the parameters are invalid, or if a limit for tasks is reached.
 pub(super) fn open(
     state: &PeerState,
     entry: Option<&Arc<Entry>>,
@@ -81,7 +81,7 @@ pub(super) fn open(
             } else if !terms.client.has_extension(TASKS_EXTENSION) {
                 return Ok(None);
             }
-            // A call that has begun in rounds continues in rounds.
+            // A request with answers or state continues a call that began without a task, so it stays without one.
             let [answers, request_state] = request.params.pick(["inputResponses", "requestState"]);
             if (answers.is_some() || request_state.is_some()) && !support.later && !support.required
             {
@@ -90,7 +90,7 @@ pub(super) fn open(
         }
         TaskDialect::None | TaskDialect::Core => {
             ttl = asked.map(read_ttl).transpose()?.flatten();
-            // In this dialect the call is a task from the beginning, so the tool cannot turn the call into a task later.
+            // In the older dialect the call is a task from the beginning, so the handler cannot turn it into a task later.
             support.later = false;
         }
     }
@@ -128,8 +128,8 @@ pub(super) fn route_through(
     route.attach_to(caller)
 }
 
-/// Returns the channel of a task in a session. The stream of the call ends at once, so reports go to the session's outbox
-/// (rule PROG-05).
+/// Returns the channel of a task in a session. The stream of the call ends with the response that creates the task, so reports go to the
+/// outbox of the session (rule PROG-05).
 fn session_channel(
     state: &PeerState,
     live: &LiveTask,
@@ -185,7 +185,7 @@ impl TaskMethod {
     }
 }
 
-/// Checks that the client has declared the tasks extension. The error message names `what`, which needs the extension.
+/// Checks that the client has declared the tasks extension. `what` names the subject of the error message, which needs the extension.
 ///
 /// # Errors
 /// Fails if the client has not declared the extension.
@@ -297,7 +297,7 @@ fn task_work(
                 return Err(Error::invalid_params(text));
             }
             if !matches!(view.state, TaskState::Ended(_)) {
-                // The task must be cancelled when this request is answered (rule TASK4-11).
+                // The specification requires the task to be cancelled before this request is answered (rule TASK4-11).
                 let text = "the task runs in another process, so it cannot be cancelled here";
                 return Err(Error::msg(text));
             }
@@ -330,8 +330,8 @@ fn ending(view: &TaskView) -> &'static str {
     }
 }
 
-/// Request that waits for the end of a task in the older dialect. The server sends the questions of the task on the stream of this request
-/// (rule TASK4-08).
+/// Request that waits for the end of a task in the older dialect. While it waits, the server sends the questions of the task on the stream
+/// of this request (rule TASK4-08).
 struct TaskWait {
     state: Arc<PeerState>,
     to: ReplyTo,
@@ -405,8 +405,8 @@ impl TaskQuestions<'_> {
             }
             Poll::Pending => true,
         });
-        // Drops questions that have been withdrawn, or that another waiter has become responsible for. The drop sends a cancellation to the
-        // client.
+        // Drops questions that have been withdrawn, or for which another waiter has become responsible. Dropping a question sends a
+        // cancellation to the client.
         asking.retain(|(key, _)| waiter.holds(key));
     }
 }

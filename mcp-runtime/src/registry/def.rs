@@ -12,14 +12,14 @@ use crate::{
     schema::SchemaProfile,
 };
 
-/// Function that is generated beside the user's function. It reads the arguments, then runs the user's function.
+/// Generated function that reads the arguments of a call, and then runs the user's function.
 pub type CallFn = for<'a> fn(Call<'a>) -> Running;
 
-/// Function that an attribute generates for its [`Policy`](crate::auth::Policy).
+/// Generated function that evaluates the [`Policy`](crate::auth::Policy) of an attribute.
 #[cfg(feature = "auth")]
 pub type PolicyFn = fn(&Authorization, &Access<'_>) -> bool;
 
-/// Definition of an annotated function. It can be built in a constant, so that it costs nothing at start-up.
+/// Definition of an annotated function. It can be built at compile time, so it costs nothing at start-up.
 pub struct ItemDef {
     pub(crate) name: &'static str,
     pub(crate) origin: SourceLocation,
@@ -42,11 +42,11 @@ pub struct ItemDef {
     pub(crate) policy: Option<PolicyFn>,
     /// Client capabilities that the attribute requires. Parameters may require more.
     pub(crate) asks: Asks,
-    /// Whether a client may answer each round of questions only once.
+    /// Whether a client may answer each round of elicitation and sampling requests only once.
     pub(crate) single_use: bool,
     pub(crate) audience: &'static [Role],
     pub(crate) priority: Option<f64>,
-    /// Keys, and values as JSON text.
+    /// Members of `_meta`: the keys, and the values as JSON text.
     pub(crate) meta: &'static [(&'static str, &'static str)],
 }
 
@@ -62,11 +62,11 @@ pub enum KindDef {
     Tool(ToolDef),
     Resource(ResourceDef),
     Prompt,
-    /// Completes arguments of other items. No list shows such an item to clients.
+    /// Completion function for the arguments of other items. Clients do not see this item in any list.
     Completion,
 }
 
-/// Function for the key `input_schema = …`. It returns the schema as JSON text, or a description of the problem with it.
+/// Generated function for the key `input_schema = …`. Returns the schema as JSON text, or a description of the problem with the schema.
 type GivenSchema = fn() -> Result<Box<str>, String>;
 
 /// Properties of a tool.
@@ -78,21 +78,21 @@ pub struct ToolDef {
     pub(crate) open_world: Option<bool>,
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
-    /// Profile of this tool, which overrides the profile of the server.
+    /// Schema profile of this tool, which overrides the schema profile of the server.
     pub(crate) profile: Option<SchemaProfile>,
-    /// Schema that replaces the one made from the parameters.
+    /// Function that returns the author's own schema, which replaces the schema generated from the parameters.
     pub(crate) input_schema: Option<GivenSchema>,
-    /// Whether calls may or must become tasks. `None` if the tool has no key `task`.
+    /// Whether calls may or must become MCP tasks. `None` if the tool has no key `task`.
     pub(crate) task: Option<TaskSupport>,
     pub(crate) output: fn() -> Option<OutputSchemaSource>,
     pub(crate) constant: Constant,
 }
 
-/// Schemas of a tool that were made at compile time, in the client-compatible form.
+/// Schemas of a tool that were generated at compile time, for the schema profile `Compatible`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Constant {
     pub(crate) input: Option<&'static InputSchema>,
-    /// JSON text of the input schema. This text and `output_text` are empty if the schema is made at run time.
+    /// JSON text of the input schema. A text is empty, here and in `output_text`, if its schema is generated at run time.
     pub(crate) input_text: &'static [u8],
     pub(crate) output_text: &'static [u8],
     pub(crate) output_is_object: bool,
@@ -260,8 +260,8 @@ impl ItemDef {
     }
 }
 
-/// Setters for builds without the feature `auth`. There the keys `scopes` and `auth` do not compile, and these methods prevent further
-/// errors.
+/// Setters for builds without the feature `auth`. In these builds, the keys `scopes` and `auth` expand to a compile error. The setters
+/// prevent further errors about missing methods.
 #[cfg(not(feature = "auth"))]
 impl ItemDef {
     #[must_use]
@@ -275,7 +275,8 @@ impl ItemDef {
     }
 }
 
-/// Setters for one kind of item. A call on another kind is a bug in the macro, which the compiler reports.
+/// Defines setters for one kind of item. Calling a setter on a different kind is a bug in the macro. The setter then panics in const code,
+/// which is a compile error.
 macro_rules! kind_setters {
     ($kind:ident: $($name:ident($($param:ident: $ty:ty)?) = $value:expr;)*) => {
         impl ItemDef {$(
@@ -300,7 +301,7 @@ kind_setters! { Tool:
     input_schema(text: GivenSchema) = Some(text);
 }
 impl ItemDef {
-    /// Sets the input schema that was made at compile time. `text` is empty if the compiler could not make it.
+    /// Sets the input schema that was generated at compile time. `text` is empty if the schema has to be generated at run time.
     #[must_use]
     pub const fn input(mut self, input: &'static InputSchema, text: &'static [u8]) -> Self {
         let KindDef::Tool(tool) = &mut self.kind else { panic!("key of another kind of item") };
@@ -309,7 +310,7 @@ impl ItemDef {
         self
     }
 
-    /// Sets the output schema that was made at compile time. `text` is empty if the compiler could not make it.
+    /// Sets the output schema that was generated at compile time. `text` is empty if the schema has to be generated at run time.
     #[must_use]
     pub const fn output(mut self, text: &'static [u8], is_object: bool) -> Self {
         let KindDef::Tool(tool) = &mut self.kind else { panic!("key of another kind of item") };

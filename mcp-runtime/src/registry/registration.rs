@@ -1,15 +1,17 @@
 //! Registration: the expansion of an attribute adds its item to the list of all items in the binary.
 //!
 //! The linker collects all items in one slice. The name of the slice contains the major version, so that two incompatible copies of this
-//! crate in one binary cannot mix their entries. On wasm, and with the feature `inventory`, constructors collect the same entries instead.
+//! crate in one binary cannot mix their entries. On wasm, and with the feature `inventory`, the same entries are instead collected by
+//! constructors that run before `main`.
 //!
-//! An attribute sees only its function. Generated code finds out three more facts through the items of this module:
+//! An attribute sees only the tokens of its function. The items of this module let the generated code determine three more properties at
+//! compile time:
 //!
-//! - Whether a function has `#[completion]`: through [`MarksCompletion`].
-//! - Whether the function is in a module, where it registers itself, or in an `impl` block, where `#[handlers]` on the block registers
-//!   it: through [`Placed`]. The attribute expands to a constant that refers by name to itself and to the function. A module has these
-//!   names in scope. An `impl` block does not, so the names there resolve to stand-ins from a glob import.
-//! - Whether the feature `auth` is on, for the keys `scopes` and `auth`: through the macros `__scopes` and `__policy`.
+//! - Whether a function has `#[completion]`. See [`MarksCompletion`].
+//! - Whether the function is in a module or in an `impl` block. In a module, the function registers itself; in an `impl` block,
+//!   `#[handlers]` on the block registers it. See [`Placed`]. The attribute expands to a constant that refers by name to itself and to the
+//!   function. In a module, these names are in scope. In an `impl` block they are not, so they resolve to stand-ins from a glob import.
+//! - Whether the feature `auth` is enabled, which the keys `scopes` and `auth` need. See the macros `__scopes` and `__policy`.
 
 use std::any::TypeId;
 
@@ -52,7 +54,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static ItemDef> {
     collected::all()
 }
 
-/// Puts an item into the slice.
+/// Adds an item to the distributed slice.
 #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
 #[doc(hidden)]
 #[macro_export]
@@ -75,26 +77,28 @@ macro_rules! __register {
     };
 }
 
-/// Returns the identity of a function: the type that only this function has.
+/// Returns the identity of a function: the id of its type, which no other function has.
 pub fn identity<F: 'static>(_: &F) -> TypeId {
     TypeId::of::<F>()
 }
 
-/// Mark of a function with `#[completion]`. The attribute declares a type alias of this mark, with the name of the function.
+/// Marker for a function with `#[completion]`. For a free function, the attribute declares an alias of this type with the name of the
+/// function.
 #[derive(Clone, Copy, Debug)]
 pub struct Completes;
 
-/// Mark of a function without `#[completion]`.
+/// Marker for a function without `#[completion]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Unmarked;
 
-/// Module for a glob import. A mark of the same name that is declared in the importing scope shadows the imported one.
+/// Fallback for the name `__Completion`, which generated code imports with a glob. If a function has a marker, the generated code also
+/// imports this marker under the name `__Completion`, and the explicit import shadows the glob import.
 pub mod unmarked {
     pub type __Completion = super::Unmarked;
 }
 
-/// Trait of the marker type beside a function of type `F` that has `#[completion]`. As a bound, the trait rejects functions without the
-/// attribute at compile time.
+/// Trait that the marker of a function of type `F` implements if the function has `#[completion]`. Used as a bound, the trait rejects
+/// functions without the attribute at compile time.
 #[diagnostic::on_unimplemented(
     message = "this function completes no arguments: it has no `#[completion]`",
     label = "not marked with `#[completion]`",
@@ -119,11 +123,11 @@ pub fn completed_by<M: MarksCompletion<F>, F: 'static>(function: &F, _: M) -> Ty
     identity(function)
 }
 
-/// Type of the constant that registers a function of a module.
+/// Type of the generated constant that registers a function in a module.
 #[derive(Clone, Copy, Debug)]
 pub struct Registered;
 
-/// Type of the stand-ins for [`Registered`] in an `impl` block.
+/// Type that the stand-ins in an `impl` block have instead of [`Registered`].
 #[derive(Clone, Copy, Debug)]
 pub struct Misplaced;
 
@@ -140,7 +144,7 @@ impl Placed for Registered {}
 /// Compiles if `T` is [`Registered`], and fails with an error about `#[handlers]` if `T` is `Misplaced`.
 pub fn placed<T: Placed>(_: T) {}
 
-/// Stand-ins for the names that an `impl` block does not have in scope.
+/// Stand-ins for the names that are not in scope in an `impl` block: the generated constant and the user's function.
 pub mod stand_in {
     #![allow(
         non_upper_case_globals,
@@ -188,7 +192,7 @@ pub mod stand_in {
     }
 }
 
-/// Scopes that a caller must have been granted.
+/// Expands to the scopes that a caller must have been granted.
 #[cfg(feature = "auth")]
 #[doc(hidden)]
 #[macro_export]
@@ -196,7 +200,8 @@ macro_rules! __scopes {
     ($($scope:literal),*) => { &[$($scope),*] };
 }
 
-/// Policy that decides which callers may use the item. A function wraps the policy, so that a closure cannot capture local variables.
+/// Expands to a function that decides by the policy which callers may use the item. The policy is an expression inside of a nested
+/// function, so a closure there cannot capture local variables.
 #[cfg(feature = "auth")]
 #[doc(hidden)]
 #[macro_export]

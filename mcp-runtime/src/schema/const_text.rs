@@ -1,5 +1,5 @@
-//! Text functions for constants. They compare strings, write JSON and compose compile errors. JSON is written in two passes: the first pass
-//! only counts the bytes.
+//! Text functions that can run in const code. They compare strings, write JSON and compose compile errors. JSON is written in two passes:
+//! the first pass only counts the bytes.
 
 /// Maximum length of a schema in a constant, in bytes. A longer schema is generated at run time, because each byte costs compile time and
 /// the compiler rejects constants that take too long to evaluate.
@@ -158,7 +158,7 @@ impl KeywordWriter {
     }
 }
 
-/// Compares two strings like `==`, which constants cannot call.
+/// Compares two strings like `==`, which is not available in const code.
 pub(crate) const fn equal(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;
@@ -171,7 +171,7 @@ pub(crate) const fn equal(a: &str, b: &str) -> bool {
     a.len() == b.len()
 }
 
-/// Compares two strings like `<`, which constants cannot call.
+/// Compares two strings like `<`, which is not available in const code.
 pub(super) const fn is_before(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;
@@ -184,7 +184,7 @@ pub(super) const fn is_before(a: &str, b: &str) -> bool {
     a.len() < b.len()
 }
 
-/// Panics with the joined parts as the message. In constants, `panic!` cannot format a message.
+/// Panics with the joined parts as the message. In const code, `panic!` cannot format a message.
 #[track_caller]
 pub(crate) const fn panic_with(parts: &[&str]) -> ! {
     let mut text = [b' '; 512];

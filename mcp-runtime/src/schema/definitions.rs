@@ -282,7 +282,7 @@ fn clash(keyword: &str, base: &Value, over: &Value) -> bool {
     }
 }
 
-/// Whether each value of one `type` or `enum` is also a value of another. An integer is a number.
+/// Whether each value of `these`, a `type` or an `enum`, is also a value of `those`. An integer is a number.
 fn within(these: &Value, those: &Value) -> bool {
     fn list(value: &Value) -> &[Value] {
         value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)

@@ -11,8 +11,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// Type of a field in a type with `#[data]`.
 ///
-/// `M` is [`Whole`]. With a single impl, the compiler's error would be about the bounds of that impl. With two candidates, the error is
-/// about this trait.
+/// `M` is always [`Whole`]. The parameter allows a second impl, which never applies: with a single impl, the compiler's error would be
+/// about the bounds of that impl. With two candidates, the error is about this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is in a type with `#[data]`, but does not have `#[data]` itself",
     label = "cannot be converted to and from JSON",
@@ -31,6 +31,6 @@ pub trait Nobody {}
 impl<T: Serialize + DeserializeOwned + JsonSchema> Data<Whole> for T {}
 impl<T: Serialize + DeserializeOwned + JsonSchema, M: Nobody> Data<M> for T {}
 
-/// Assertion that the type of a field of `Owner` implements [`Data`]. Because of the lifetime, the compiler does not check the assertion at
-/// each bound that assumes it.
+/// Assertion that the type of a field of `Owner` implements [`Data`]. The lifetime makes the bounds that assume the assertion higher-ranked
+/// (`for<'a>`). The compiler does not check such bounds where they are assumed.
 pub trait FieldBound<'a, Owner, const INDEX: usize>: Data<Whole> {}

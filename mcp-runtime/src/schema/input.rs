@@ -54,7 +54,7 @@ impl<'a> InputField<'a> {
 ///
 /// The schema of a tool without arguments still has `"properties":{}`, because OpenAI's API rejects an object schema without this keyword
 /// (openai/openai-agents-python#454, unclecode/crawl4ai#2207). An empty `required` is left out, because validators of draft 4 reject it.
-/// Strict modes that demand the keyword do not need it for a call without arguments.
+/// Strict modes that demand the keyword do not need it for a tool without arguments.
 #[derive(Debug, Default)]
 pub(crate) struct InputObject {
     order: Vec<String>,
@@ -125,7 +125,8 @@ impl InputObject {
             schema.remove("$ref");
             schema = conjoin(meaning, schema);
         }
-        // Model providers reject these keywords at the root: eric-tramel/moraine#256, makenotion/notion-mcp-server#340.
+        // Model providers reject these keywords at the root (eric-tramel/moraine#256, makenotion/notion-mcp-server#340), so such a type
+        // cannot be spread.
         let choice =
             ["anyOf", "oneOf", "allOf", "$ref"].iter().any(|keyword| schema.contains_key(*keyword));
         if choice || schema.get("type") != Some(&json!("object")) {
@@ -238,7 +239,7 @@ impl InputObject {
     }
 }
 
-/// Writes the JSON text by hand, because an object of `serde_json` sorts its keys.
+/// Writes the JSON text by hand, because a `serde_json` object would sort the arguments by name.
 fn write(root: &Map, order: &[String], required: &[String], profile: SchemaProfile) -> String {
     let mut text = String::from("{");
     if profile == SchemaProfile::Full {

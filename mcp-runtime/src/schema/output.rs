@@ -25,7 +25,7 @@ impl ResultSchema {
             SchemaProfile::Full => full(schema),
         };
         let root_is_object = is_object(&schema, &schema, 0);
-        // An enum whose variants are all objects has no `type` at its root, but clients look for that keyword.
+        // An enum whose variants are all objects has no `type` at its root. Clients look for that keyword, so it is added.
         if root_is_object && let Value::Object(root) = &mut schema {
             root.insert("type".into(), json!("object"));
         }

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use regex_lite::Regex;
 
-/// A pattern, with a reference to its compiled form. The compiled form is stored outside of the constraints, because constants read the
-/// constraints.
+/// A pattern, with a reference to its compiled form. Constants read the constraints, so the compiled form, which is created at run time, is
+/// stored outside of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pattern {
     pub(super) text: &'static str,
@@ -111,6 +111,6 @@ const fn after_count(mut rest: &[u8]) -> Option<&[u8]> {
             _ => return None,
         }
     }
-    // A count without an end does not compile anyway.
+    // A pattern with an unfinished count does not compile, so the returned text does not matter.
     Some(rest)
 }

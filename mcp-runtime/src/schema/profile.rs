@@ -37,7 +37,7 @@ pub(crate) enum SchemaSide {
 /// JSON object that contains a schema.
 pub(crate) type Map = serde_json::Map<String, serde_json::Value>;
 
-/// Creates the generator for a schema that is generated at run time. A test detects such schemas by the event.
+/// Creates the generator for a schema that is generated at run time. The event lets a test detect such schemas.
 pub(crate) fn generator(settings: schemars::generate::SchemaSettings) -> schemars::SchemaGenerator {
     tracing::trace!(target: "mcp_runtime::schema", "a schema is made at run time");
     settings.into_generator()

@@ -32,7 +32,7 @@ struct RangeBound {
 enum RangeLimit {
     Int(i128),
     Float(f64),
-    /// A float with its JSON text, since constants cannot format floats.
+    /// A float with its JSON text, because const code cannot format floats.
     Written(f64, &'static str),
 }
 
@@ -131,7 +131,7 @@ impl Range {
         self
     }
 
-    /// Sets the inclusive lower bound, with `json` as its text, because constants cannot format floats.
+    /// Sets the inclusive lower bound, with `json` as its text, because const code cannot format floats.
     #[must_use]
     pub const fn min_json(mut self, limit: f64, json: &'static str) -> Self {
         self.least = Some(RangeBound { limit: RangeLimit::Written(limit, json), exclusive: false });
@@ -166,7 +166,7 @@ impl Range {
         ];
         for (bound, inclusive, exclusive, step) in sides {
             match bound {
-                // Every dialect knows the inclusive form.
+                // An exclusive integer bound is moved by one and becomes inclusive, because every dialect knows the inclusive form.
                 Some(RangeBound { limit: RangeLimit::Int(limit), exclusive: true })
                     if kind == SchemaKind::Integer =>
                 {
@@ -215,7 +215,7 @@ const fn edge(bound: Option<RangeBound>, whole: bool, step: i128) -> Edge {
         None => Edge::None,
         Some(RangeBound { limit: RangeLimit::Int(limit), exclusive }) => {
             let limit = if exclusive && whole { limit.saturating_add(step) } else { limit };
-            // Outside of this range serde_json writes a float.
+            // Outside of this range, serde_json writes a float, which const code cannot format.
             if limit < i64::MIN as i128 || limit > u64::MAX as i128 {
                 return Edge::Unwritable;
             }

@@ -1,4 +1,4 @@
-//! Sentences at the end of the description, in place of keywords and formats that are not published.
+//! Sentences at the end of a description that replace keywords and formats that are not published.
 
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ pub(super) fn listed(values: &[Value]) -> String {
     values.iter().map(quoted).collect::<Vec<_>>().join(", ")
 }
 
-/// Formats that OpenAI lists.
+/// Formats that OpenAI lists. They stay in the schemas of results.
 static FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 

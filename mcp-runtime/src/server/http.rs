@@ -16,9 +16,9 @@ pub(crate) struct HttpSettings {
     /// Allowed origins in lower case.
     pub(crate) origins: Vec<String>,
     pub(crate) legacy_sse: bool,
-    /// Proxies that may name the address of the caller.
+    /// Trusted proxies, which report the address of the caller.
     pub(crate) proxies: Vec<Network>,
-    /// Resource whose callers need a token. `None` if callers need none.
+    /// Resource that requires a token from its callers. `None` if callers need no token.
     #[cfg(feature = "auth")]
     pub(crate) protected: Option<Arc<ProtectedResource>>,
 }
@@ -38,7 +38,7 @@ impl Default for HttpSettings {
 }
 
 impl HttpSettings {
-    /// Returns the path of the endpoint with `name` as its last segment.
+    /// Returns the path of the endpoint, with its last segment replaced by `name`.
     pub(crate) fn sibling(&self, name: &str) -> String {
         let parent = self.path.rfind('/').map_or("", |at| &self.path[..at]);
         format!("{parent}/{name}")
@@ -76,7 +76,7 @@ pub(crate) fn host_problem(host: &str) -> Option<String> {
     }
 }
 
-/// Returns a description of the problem if no page can have this origin.
+/// Returns a description of the problem if no web page can have this origin.
 pub(crate) fn origin_problem(origin: &str) -> Option<String> {
     if matches!(origin, "*" | "null") {
         return None;

@@ -23,8 +23,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Creates an identity from the data of a Cargo package. The name is that of the program, if there is one, because a package may have
-    /// several programs.
+    /// Creates an identity from the metadata of a Cargo package. The name is that of the program, if `program` is set, because a package
+    /// may have several programs.
     pub fn new(
         package: &'static str,
         program: Option<&'static str>,
@@ -43,7 +43,7 @@ impl Identity {
         }
     }
 
-    /// Returns a description of the problem if no client could use the identity.
+    /// Returns a description of the problem if clients could not use the identity.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         self.name.trim().is_empty().then_some(
             "the name of the server is empty: set one with `.name(\"…\")`, or leave the call out",

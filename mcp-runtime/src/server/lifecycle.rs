@@ -13,15 +13,15 @@ use crate::{
     task::{self, TaskStore, Tasks},
 };
 
-/// Closure that inserts the state of a `setup`.
+/// Closure that inserts the state which a `setup` has created.
 pub(crate) type StateInsert = Box<dyn FnOnce(&mut States) + Send>;
 
-/// Closure of `setup`. The error is the message of the error that the author's closure returned.
+/// Closure passed to `Builder::setup`. Its error is the message of the error that the author's closure returned.
 pub(crate) type StateSetup = Box<
     dyn FnOnce(Handle) -> Pin<Box<dyn Future<Output = Result<StateInsert, String>> + Send>> + Send,
 >;
 
-/// Closure of `on_shutdown`.
+/// Closure passed to `Builder::on_shutdown`.
 pub(crate) type ShutdownHook =
     Box<dyn FnOnce(Context) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
@@ -54,8 +54,8 @@ pub struct Server {
     pub(crate) around: Option<Around>,
     pub(crate) settings: CallSettings,
     pub(crate) rights: ItemRights,
-    /// Reason why the server cannot be served over HTTP without an application: it restricts access, but has no verifier that identifies
-    /// callers.
+    /// Error message for a server that restricts access, but has no verifier that identifies callers. Such a server can be served over HTTP
+    /// only inside of an application, which may identify them. `None` for every other server.
     #[cfg(feature = "auth")]
     pub(crate) unverified: Option<String>,
     pub(crate) max_blocking: usize,
@@ -100,8 +100,8 @@ impl Server {
         Ok(started)
     }
 
-    /// Starts the server without running `setup`, which is enough for lists. The closures of `around` and `on_shutdown` may rely on the
-    /// state, so they are dropped too.
+    /// Starts the server without running `setup`. Such a server can only list its items. The closures of `around` and `on_shutdown` may
+    /// rely on the state that `setup` creates, so they are dropped too.
     #[cfg(feature = "stdio")]
     pub(crate) fn start_bare(mut self) -> Started {
         self.around = None;
@@ -109,8 +109,8 @@ impl Server {
         self.started()
     }
 
-    /// Starts the server to inspect all of its items. `setup` runs only if it may add items. At the first `setup` that fails, the others
-    /// are skipped, and the error is returned.
+    /// Starts the server to inspect all of its items. `setup` runs only if it may add items. If a `setup` fails, the remaining ones are
+    /// skipped, and the error is returned together with the server.
     #[cfg(feature = "stdio")]
     pub(crate) async fn start_to_inspect(mut self) -> (Started, Option<String>) {
         if !self.setups_may_add_items {

@@ -2,11 +2,12 @@
 
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// Address or network in a setting. IPv4 addresses are kept as IPv6 addresses (`::ffff:0:0/96`), because a socket may report either form.
+/// Address or network in a setting. A socket may report an IPv4 address in either form, so IPv4 addresses are stored as IPv4-mapped IPv6
+/// addresses (`::ffff:0:0/96`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Network {
     first: u128,
-    /// Length of the prefix that all addresses of the network share, in bits. It is never 0.
+    /// Length of the network prefix, in bits. `parse` rejects a network of all addresses, so the length is never 0.
     bits: u32,
 }
 

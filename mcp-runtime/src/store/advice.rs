@@ -1,4 +1,4 @@
-//! Finds out why a file cannot be used, and how to fix that. SQLite itself often reports only "disk I/O error".
+//! Finds out why a file cannot be used, and how to fix that. The error of SQLite is often only "disk I/O error".
 
 use std::{
     error::Error,
@@ -32,7 +32,7 @@ pub(super) fn for_path(path: &Path, why: &io::Error) -> String {
     }
 }
 
-/// Advice for a path that does not name a regular file. SQLite must not open devices and sockets.
+/// Advice for a path that does not name a regular file. The check keeps SQLite from opening devices and sockets.
 pub(super) fn for_kind(path: &Path) -> Option<&'static str> {
     let kind = fs::metadata(path).ok()?.file_type();
     if kind.is_dir() {
@@ -51,8 +51,8 @@ pub(super) fn for_opening(path: &Path, why: &rusqlite::Error) -> String {
 
 /// Advice for a file that this process has open.
 ///
-/// The file must not be opened a second time. Closing any descriptor of a file releases all locks that the process has on this file (POSIX
-/// advisory locks). Another server could then open it.
+/// The search for the cause does not open the file a second time. Closing any descriptor of a file releases all locks that the process has
+/// on this file (POSIX advisory locks), so a different server could then open it.
 pub(super) fn for_open_file(path: &Path, why: &rusqlite::Error) -> String {
     for_database(why, || obstacle_beside(path))
 }
@@ -110,7 +110,7 @@ fn obstacle_beside(path: &Path) -> Option<String> {
     })
 }
 
-/// Returns the reason why no file can be created beside this one, if there is one.
+/// Tries to create a file beside the given one, and returns the error if that fails.
 fn probe(path: &Path) -> Option<io::Error> {
     let probe = beside(path, "-probe");
     match OpenOptions::new().write(true).create_new(true).open(&probe) {

@@ -1,4 +1,4 @@
-//! Store in a SQLite file, in which tasks and logins outlast the process.
+//! Store in a SQLite file, which preserves tasks and logins across restarts of the process.
 
 mod advice;
 mod sqlite;

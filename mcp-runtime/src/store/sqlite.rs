@@ -22,16 +22,18 @@ use crate::{
     task::{BoxFuture, TaskRecord, TaskStore, no_room},
 };
 
-/// Time to wait for another server to release the file. It is longer than the five seconds that a stopping server waits for its calls.
+/// Time to wait for a different server to release the file. It is longer than the five seconds for which a stopping server waits for its
+/// calls, so that a restarted server can take over the file.
 const WAIT: Duration = Duration::from_secs(6);
 
-/// Application id of this crate, in the header of its files.
+/// SQLite application id in the header of the files that this crate creates.
 const APPLICATION: i32 = i32::from_be_bytes(*b"mcpt");
 
-/// Version of the table format. A file in another format is rejected, and not changed.
+/// Version of the table format. A file in a different format is rejected, and not changed.
 const FORMAT: i32 = 1;
 
-/// `end` may be large. It is the last column, so that SQLite can read the other columns without it.
+/// Tables of a new file. The column `end` contains the outcome of a task, which may be large. It is the last column, so that SQLite can
+/// read the other columns without it.
 const TABLES: &str = "
     CREATE TABLE task (
         id TEXT NOT NULL PRIMARY KEY,
@@ -56,15 +58,15 @@ const SELECT_HEADS: &str =
 /// Task store in a SQLite file, which survives a restart (feature `sqlite`).
 ///
 /// Set it with [`Builder::task_store`](crate::Builder::task_store). If tasks may be lost when the process ends, use
-/// [`MemoryTasks`](crate::tasks::MemoryTasks) instead. By default, the store keeps at most 65,536 tasks of 1 GiB together.
+/// [`MemoryTasks`](crate::tasks::MemoryTasks) instead. By default, the store keeps at most 65,536 tasks with a total size of 1 GiB.
 ///
 /// With its feature `sqlite`, the crate `mcp-runtime-authorization-server` keeps logins in the same file.
 ///
 /// When a task is stored, expired tasks are deleted. If the new task still exceeds a limit, the oldest finished tasks of the same owner are
 /// deleted too. If that is not enough, the new task is rejected.
 ///
-/// A stored task is on the disk. It survives a power cut and the end of the process, even by `kill -9`. The only condition is that the disk
-/// keeps the data that it reports as written.
+/// A stored task is on the disk. It survives a power cut and the end of the process, even by `kill -9`, provided that the disk keeps the
+/// data that it reports as written.
 ///
 /// **Each server needs its own file.** When a server starts, it ends the unfinished tasks in the file, or runs them again. No other process
 /// can open the file while the server runs, not even to read it. Therefore each server of a fleet needs its own file. Over stdio each
@@ -76,7 +78,7 @@ const SELECT_HEADS: &str =
 /// file is not encrypted. Data of deleted tasks may stay in the file until the space is reused. The file does not shrink.
 ///
 #[cfg_attr(feature = "stdio", doc = "```no_run")]
-// Without the feature there is no `run`, so there is nothing to compile.
+// Without the feature `stdio` there is no `run`, so the example is not compiled.
 #[cfg_attr(not(feature = "stdio"), doc = "```ignore")]
 /// use mcp_runtime::{tasks::SqliteStore, Exit};
 ///
@@ -94,14 +96,14 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Creates a store in the file at `path`, for at most 65,536 tasks of 1 GiB together.
+    /// Creates a store in the file at `path`, for at most 65,536 tasks with a total size of 1 GiB.
     ///
     /// The file is opened when the server starts. If another process has the file open, the server waits up to six seconds for that process
     /// to end. The process must be able to create files in the directory, because SQLite keeps its journals there.
     ///
-    /// The server does not start if the file cannot be read and written, or is not a SQLite database. It also rejects a database of another
-    /// application, and a database in the format of another version of this crate. A rejected file is not changed. The error names the
-    /// file, the cause and the fix.
+    /// The server does not start if the file cannot be read and written, or is not a SQLite database. It also rejects a database of a
+    /// different application, and a database in the format of a different version of this crate. A rejected file is not changed. The error
+    /// names the file, the cause and the fix.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self::waiting(path, WAIT)
     }
@@ -118,15 +120,15 @@ impl SqliteStore {
         self
     }
 
-    /// Sets the maximum size of all tasks together, results included, in bytes. Default: 1 GiB. The file needs somewhat more.
+    /// Sets the maximum size of all tasks together, results included, in bytes. Default: 1 GiB. The file itself is somewhat larger.
     #[must_use]
     pub fn bytes(mut self, bytes: usize) -> Self {
         self.most.bytes = bytes as u64;
         self
     }
 
-    /// Runs `work` on the file, on a thread that may block. Calls run in the order of their arrival, because the lock is fair. Work that
-    /// has begun is finished even if its caller is cancelled.
+    /// Runs `work` on the file, on a thread of tokio's blocking pool. The lock is fair, so calls run in the order of their arrival. Work
+    /// that has begun is finished even if its caller is cancelled.
     async fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut TaskFile) -> rusqlite::Result<T> + Send + 'static,
@@ -149,7 +151,7 @@ impl SqliteStore {
                 format!("the tasks in `{}`: {advice}", path.display())
             })
         });
-        // The error is internal, because clients need not know where a server has its files.
+        // The error is internal, so the server logs it. Clients do not see the path of the file.
         let done = done.await.map_err(Error::internal)?;
         done.map_err(Error::internal)
     }
@@ -212,7 +214,8 @@ impl fmt::Debug for SqliteStore {
 /// Open database file. No other process can open the file at the same time.
 struct TaskFile {
     connection: Connection,
-    /// Number and size of the tasks in the file. They are counted only once, because no other process writes to the file.
+    /// Number and size of the tasks in the file. They are counted when the file is opened and updated with each change, because no other
+    /// process writes to the file.
     kept: StoredSize,
 }
 
@@ -304,7 +307,8 @@ impl TaskFile {
         self.connection.query_row(&sql, [id], read).optional()
     }
 
-    /// Returns the tasks of one owner that follow this creation time and id, or the first tasks of the owner.
+    /// Returns the tasks of one owner, sorted by creation time and id. `after` is the creation time and id that the tasks follow. Without
+    /// it, the list begins with the first task.
     fn list(
         &self,
         owner: &str,
@@ -331,7 +335,8 @@ impl TaskFile {
     }
 }
 
-/// Creates the file if there is none. On Unix only its owner may access it, and SQLite gives the files beside it the same permissions.
+/// Creates the file if it does not exist. On Unix, only the user that runs the process may access a new file, and SQLite gives the same
+/// permissions to its journals.
 fn make(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -343,10 +348,11 @@ fn make(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Locks the file for this process, and creates the tables of a new file. A file of another application is not changed.
+/// Locks the file for this process, and creates the tables of a new file. A file of a different application is not changed.
 fn prepare(connection: &mut Connection, wait: Duration) -> rusqlite::Result<Result<(), String>> {
     connection.busy_timeout(wait)?;
-    // The lock that the first transaction takes is held until the file is closed, or the process ends in any way.
+    // In this mode, SQLite holds the lock that the first transaction takes until the file is closed or the process ends, even if it
+    // crashes.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     let start = connection.transaction_with_behavior(Immediate)?;
     let number = |sql: &str| start.query_row(sql, [], |row| row.get::<_, i32>(0));
@@ -372,11 +378,10 @@ fn prepare(connection: &mut Connection, wait: Duration) -> rusqlite::Result<Resu
         start.finish()?;
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // With `FULL`, a stored task is on the disk, provided that the disk reports its writes truthfully. On macOS this also needs
-    // `fullfsync`.
+    // With `FULL`, SQLite commits a task only after the task has been written to the disk. On macOS this also needs `fullfsync`.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "fullfsync", true)?;
-    // Limits the size of the journal that remains after a large result.
+    // Limits the size of the journal file that remains after a large result has been stored.
     connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
     Ok(Ok(()))
 }
@@ -388,7 +393,7 @@ fn count(connection: &Connection) -> rusqlite::Result<StoredSize> {
     })
 }
 
-/// Deletes rows, and returns the number of their tasks and bytes.
+/// Deletes the tasks that the condition `rows` selects. Returns their number and their size in bytes.
 fn delete(
     write: &Transaction<'_>,
     rows: &str,
@@ -415,7 +420,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<TaskRecord> {
     })
 }
 
-/// Converts to a signed integer of SQLite. A number that is too large becomes the largest integer of SQLite.
+/// Converts a number to the signed 64-bit integers of SQLite. A number that is too large becomes `i64::MAX`.
 fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

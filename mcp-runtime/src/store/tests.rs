@@ -27,7 +27,7 @@ impl Folder {
         self.0.join("tasks.db")
     }
 
-    /// Runs SQL on the file, as another program could.
+    /// Runs SQL on the file through a separate connection, as a different program could.
     fn database(&self, sql: &str) {
         Connection::open(self.file()).unwrap().execute_batch(sql).unwrap();
     }
@@ -43,7 +43,7 @@ async fn open(path: &Path) -> Result<SqliteStore, String> {
     open_within(path, Duration::from_secs(60)).await
 }
 
-/// Opens the file without waiting for another server to release it.
+/// Opens the file, but waits only 20 milliseconds for a different server to release it.
 async fn open_at_once(path: &Path) -> Result<SqliteStore, String> {
     open_within(path, Duration::from_millis(20)).await
 }
@@ -54,7 +54,7 @@ async fn open_within(path: &Path, wait: Duration) -> Result<SqliteStore, String>
     Ok(store)
 }
 
-/// Checks that the file is refused with an error that names it, and is not written to.
+/// Checks that the file is refused and not changed, and that the error names the file and contains `says`.
 async fn check_refused(path: &Path, says: &str) {
     let before = fs::read(path).ok();
     let why = open(path).await.unwrap_err();
@@ -101,14 +101,14 @@ async fn a_file_has_one_server() {
     assert!(look.query_row("SELECT count(*) FROM task", [], |_| Ok(())).is_err());
     drop((look, first));
     drop(open(&folder.file()).await.unwrap());
-    // A connection that reads the file keeps a server out as well.
+    // A connection that has read the file also prevents a server from opening it.
     let look = Connection::open(folder.file()).unwrap();
     look.query_row("SELECT count(*) FROM task", [], |_| Ok(())).unwrap();
     assert!(open_at_once(&folder.file()).await.is_err());
 }
 
-/// A process loses its locks on a file when it closes any descriptor of the file. Only another process can see that, so the test runs
-/// itself again in a second process.
+/// Closing any descriptor of the file would release the server's lock on the file. Only a different process can observe this, so the test
+/// runs itself again in a second process.
 #[tokio::test]
 async fn an_error_while_the_file_is_in_use_leaves_it_locked() {
     const TEST: &str = "store::tests::an_error_while_the_file_is_in_use_leaves_it_locked";
@@ -246,7 +246,7 @@ async fn a_journal_that_cannot_be_written_is_named() {
     }
 }
 
-/// The superuser may write everywhere, so the test runs again as a user without that right.
+/// The superuser may write to read-only directories, so under the superuser the test runs itself again as an unprivileged user.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_directory_that_takes_no_files_is_named() {
@@ -325,7 +325,7 @@ async fn concurrent_puts_of_a_task_keep_the_last_value() {
     }
 }
 
-/// A number that is too large for SQLite is stored as the largest number that SQLite has.
+/// A number that is too large for SQLite is stored as the largest integer of SQLite.
 #[tokio::test]
 async fn times_that_are_too_late_are_the_latest() {
     let folder = Folder::new();

@@ -36,11 +36,11 @@ pub(super) struct TaskOrigin {
     pub(super) id: Arc<str>,
     pub(super) owner: Box<str>,
     pub(super) tool: Box<str>,
-    /// Whether access to the tool was restricted.
+    /// Whether access to the tool was restricted when the task was created.
     pub(super) was_guarded: bool,
-    /// Arguments, if the tool may run again.
+    /// Arguments of the call, kept only if the tool may run again after a restart.
     pub(super) arguments: Option<Box<str>>,
-    /// Authorization of the caller as JSON text, if the tool may run again.
+    /// Authorization of the caller as JSON text, kept only if the tool may run again after a restart.
     pub(super) caller: Option<Box<str>>,
     pub(super) client: Arc<ClientInfo>,
     pub(super) created: Timestamp,
@@ -54,14 +54,14 @@ struct LiveTaskState {
     phase: Phase,
     updated: Timestamp,
     message: Option<Arc<str>>,
-    /// Time at which clients were last notified of a message.
+    /// Time at which listening clients were last notified of a message.
     last_notified: Option<tokio::time::Instant>,
     /// Keys of all questions so far. Each key may be used only once (rule TASK5-05).
     keys: BTreeSet<Box<str>>,
     open: Vec<OpenQuestion>,
     /// Numbers and clients of the requests that wait for the end, the oldest first.
     waiters: Vec<(u64, Arc<ClientInfo>)>,
-    /// Roots that the client has named, as JSON text. Further questions for roots get the same answer.
+    /// Roots that the client has returned, as JSON text. Further roots requests of the handler get the same answer.
     roots: Option<Box<str>>,
     end: Option<LiveTaskEnd>,
     context: Option<Context>,
@@ -71,11 +71,11 @@ struct LiveTaskState {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
-    /// An ordinary call so far.
+    /// The call has not become a task.
     Call,
-    /// The handler has asked for the call to become a task.
+    /// The handler has requested that the call becomes a task.
     Wanted,
-    /// The call is a task. Its client has the id, or will get it in a moment.
+    /// The call is a task. Its client has received the id, or is about to receive it.
     Task,
 }
 
@@ -155,7 +155,7 @@ impl LiveTask {
         !self.origin.later || self.state().phase == Phase::Wanted
     }
 
-    /// Records that the handler wants the task to begin. Returns whether the task has begun already.
+    /// Records that the handler has requested the task. Returns whether the task has begun already.
     pub(super) fn want(&self) -> bool {
         let mut state = self.state();
         if state.phase == Phase::Call {
@@ -309,7 +309,8 @@ impl LiveTask {
             return failed(Error::msg(error.message()));
         }
         if let Question::Url { url, must_visit: true, .. } = &question {
-            // Clients do not repeat the call of a task by themselves after the user has visited the page.
+            // After the user has visited the URL, clients do not repeat the call of a task by themselves. So the handler gets an error that
+            // tells the model to do so.
             let text = format!("the user must visit {url} first: call the tool again after that");
             return failed(Error::msg(text));
         }
@@ -341,7 +342,7 @@ impl LiveTask {
         })
     }
 
-    /// Whether the task waits for an answer.
+    /// Whether the task waits for an answer from a client.
     pub(super) fn is_waiting(&self) -> bool {
         !self.state().open.is_empty()
     }
@@ -377,7 +378,7 @@ impl LiveTask {
         Waiter { live: self.clone(), number }
     }
 
-    /// Whether the time to live of the task is over.
+    /// Whether the time to live of the task has elapsed.
     pub(super) fn is_expired(&self) -> bool {
         self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Timestamp::now())
     }
@@ -455,7 +456,7 @@ impl Waiter {
         Some((open.key.clone(), open.question.clone()))
     }
 
-    /// Whether there is a question to claim.
+    /// Whether `claim` would return a question.
     pub(crate) fn has_more(&self) -> bool {
         let state = self.live.state();
         state.open.iter().any(|open| {

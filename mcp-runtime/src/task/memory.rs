@@ -30,7 +30,7 @@ pub struct MemoryTasks {
 #[derive(Default)]
 struct TaskTable {
     tasks: HashMap<String, TaskRecord>,
-    /// Owner, creation time and id of each task, in the order of lists.
+    /// Owner, creation time and id of each task, sorted in the order in which tasks are listed.
     places: BTreeMap<(String, u64, String), ()>,
     bytes: usize,
 }

@@ -20,7 +20,7 @@ pub(super) struct RestoredTask {
     pub(super) view: TaskView,
     pub(super) tool: String,
     pub(super) was_guarded: bool,
-    /// Arguments, if the tool may run again.
+    /// Arguments of the call, present only if the tool may run again after a restart.
     pub(super) arguments: Option<String>,
     pub(super) caller: Option<String>,
     pub(super) client: ClientInfo,
@@ -70,7 +70,7 @@ pub(super) fn record_of(live: &LiveTask) -> TaskRecord {
     }
 }
 
-/// Writes the short form of an end, which lists show.
+/// Writes the short form of a task's outcome, which the list of tasks shows.
 fn write_outline(object: &mut ObjectWriter<'_>, end: &TaskEnd) {
     match end {
         TaskEnd::Result(result) if result.is_error => {

@@ -25,8 +25,8 @@ use crate::{
     model::{Done, Level, ListKind, NeedInput, OperationResult, Question, TaskAnswer},
 };
 
-/// Follows a call that may become a task, until the call ends or becomes a task. With `always`, a call that ends at once becomes a task
-/// too. Its client then gets the result from the task.
+/// Follows a call that may become a task, until the call ends or becomes a task. With `always`, a call that ends without becoming a task is
+/// turned into an ended task, from which its client gets the result.
 pub(crate) fn follow(
     tasks: &Arc<Tasks>,
     dispatcher: &Arc<Dispatcher>,
@@ -55,13 +55,13 @@ pub(crate) fn follow(
             }
         }),
     };
-    // The request ends when the task is created, but the handler and its context live on in the task. So the request gets a
-    // context of its own.
+    // The request ends when the task is created, but the handler continues in the task and keeps its context. So the request gets a context
+    // of its own.
     let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
     Dispatched::Pending(PendingHandler::bare(work, context, dispatcher.settings))
 }
 
-/// Creates an ended task for a call that already has its answer. The client of such a call always expects a task.
+/// Creates an ended task for a call that already has its answer, because the client of such a call expects a task in any case.
 async fn begin_ended(
     tasks: &Tasks,
     live: &Arc<LiveTask>,
@@ -91,7 +91,8 @@ async fn begin(
 fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
     tasks.enter(live);
     live.set_task(pending.context());
-    // The task must not use the store after the server is dropped, because another server may have opened the store by then.
+    // The tokio task holds only a weak reference, so that it does not use the store after the server was dropped. By then, another server
+    // may have opened the store.
     let (tasks, live) = (Arc::downgrade(tasks), live.clone());
     tokio::spawn(async move {
         match live.origin.ttl {
@@ -142,7 +143,7 @@ fn until_due(
     }
 }
 
-/// Runs again or ends the tasks that were running when the server stopped. A tool that is `idempotent` runs again with its arguments. The
+/// Recovers the tasks that were running when the previous process stopped. A tool that is `idempotent` runs again with its arguments. The
 /// task of any other tool ends with an error that gives the reason.
 ///
 /// # Errors
@@ -154,7 +155,7 @@ pub(crate) async fn recover(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) ->
         }
         let record = match kept.read() {
             Ok(record) => record,
-            // A task that cannot be read must not prevent the recovery of the others.
+            // Skips a task that cannot be read, so that the others are still recovered.
             Err(why) => {
                 tracing::error!("{}", why.message());
                 continue;
@@ -195,7 +196,7 @@ fn run_again(
     let arguments = validate(arguments.as_bytes(), 1024).map_err(|_| ENDED)?;
     let request = Request::CallTool { name: (&**tool).into(), arguments: Some(arguments.into()) };
     let carrier = dispatcher.rights.carrier_of(owner, caller.as_deref());
-    // The access rules of the tool may have changed since the call.
+    // The access rules of the tool may have changed since the call, so they are checked again.
     #[cfg(feature = "auth")]
     if let Err(no) = dispatcher.rights.permit(&snapshot, Some(entry), &carrier, &request) {
         let why = no.error.message();
@@ -232,8 +233,8 @@ impl TaskRoute {
         Self { live, asker: None, channel: None, task_channel: None }
     }
 
-    /// Routes the questions and reports of a call through this route, even if the item cannot ask or the client does not accept reports.
-    /// Reports also update the status of the task, and a task sends its questions itself.
+    /// Sends the questions and reports of a call through this route, even if the item cannot ask or the client does not accept reports,
+    /// because a task sends its questions itself and takes its message from the reports.
     pub(crate) fn attach_to(self, caller: Caller) -> Caller {
         let route = Arc::new(self);
         Caller {

@@ -13,7 +13,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>
 /// Store that keeps tasks. Set it with [`Builder::task_store`](crate::Builder::task_store).
 ///
 /// The server stores a task when the task begins, before the client gets the id. It stores the task again when the task ends, before any
-/// client can see the end. Progress in between is not stored. The store decides which tasks are left after a restart.
+/// client can see the end. Progress in between is not stored. Which tasks survive a restart depends on the store.
 /// [`MemoryTasks`](crate::tasks::MemoryTasks) is the default, and loses all tasks. `SqliteStore` (feature `sqlite`) keeps them.
 ///
 /// If a client cancels its call, the server may drop the future of a method before that future has finished. The store must remain usable
@@ -150,13 +150,14 @@ impl TaskRecord {
         self.expires.is_some_and(|expires| expires <= Timestamp::now().0)
     }
 
-    /// Returns the size that counts for the limit of a store, in bytes. Id and owner count twice, because an index contains them as well.
+    /// Returns the size in bytes that counts towards the limit of a store. Id and owner count twice, because an index contains them as
+    /// well.
     pub(crate) fn size(&self) -> usize {
         self.json.len() + self.end.len() + 2 * (self.id.len() + self.owner.len())
     }
 }
 
-/// Returns the error of a store that is full.
+/// Returns the error for a task that does not fit into a full store.
 #[cold]
 pub(crate) fn no_room() -> Error {
     Error::msg("there is no room for another task: wait until some of them have finished")

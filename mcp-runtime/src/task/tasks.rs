@@ -49,12 +49,12 @@ pub(crate) struct NewTask<'a> {
 /// Answers of a client, as JSON texts by the keys of the questions.
 pub(crate) type TaskAnswers = Vec<(Box<str>, Box<str>)>;
 
-/// Caller that requests tasks. A caller sees only its own tasks, and no tasks of tools that it may not use.
+/// Caller of a method about tasks. A caller sees only its own tasks, and of these only the tasks of tools that it may use.
 #[derive(Clone)]
 pub(crate) struct Viewer {
     owner: Box<str>,
-    /// Tools with restricted access: the tools that the caller may not use, and the tools that the caller may use. `None` if callers are
-    /// not checked.
+    /// Names of the tools with restricted access, in two sets: tools that the caller may not use, and tools that it may use. `None` if
+    /// callers are not checked.
     judged: Option<Arc<[BTreeSet<Box<str>>; 2]>>,
 }
 
@@ -81,7 +81,7 @@ impl Viewer {
 /// Maximum number of tasks in a page of a list.
 const PAGE: usize = 100;
 
-/// Shortest time to live. With a shorter one, a task could expire before its client can ask for it.
+/// Shortest time to live that a client can request. With a shorter one, the task could expire before the client polls it.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Tasks {
@@ -122,15 +122,16 @@ impl Tasks {
         Ok(live)
     }
 
-    /// Reserves the share of a task in the limit on tasks. A call that may become a task reserves the share when it starts, because the
-    /// server cannot reject the task later.
+    /// Reserves the share of a task in the limit on tasks. A call that may become a task reserves the share when it starts, because a call
+    /// that already runs can no longer be rejected.
     fn share(&self, tenant: &Arc<Tenant>) -> Result<Share> {
         let Limits { tasks, owner_tasks, .. } = self.limits;
         let is_principal = !tenant.principal().is_empty();
         let capacity =
             Capacity { all: tasks, each: if is_principal { owner_tasks } else { usize::MAX } };
         let take = || tenant.take(Pool::Tasks, 1, capacity);
-        // A task whose end the store has refused stays in memory, with its share, until it expires.
+        // If the store failed to save the end of a task, the task stays in memory and keeps its share. The share is released here once the
+        // task has expired.
         let free = || self.table().retain(|_, task| !task.has_ended() || !task.is_expired());
         let taken = take().or_else(|_| {
             free();
@@ -164,7 +165,7 @@ impl Tasks {
         self.table().get(id).is_some_and(|task| !task.has_ended())
     }
 
-    /// Whether any call has become a task. Clients may ask for a task even after its tool was removed.
+    /// Whether any call has become a task. The server then accepts requests about tasks even after all tools with tasks were removed.
     pub(crate) fn has_kept(&self) -> bool {
         self.has_kept.load(Ordering::Acquire)
     }
@@ -269,8 +270,8 @@ impl Tasks {
         Ok((views, next))
     }
 
-    /// Stores the end of a task, and then shows the end to clients. If the store rejects the end, clients can still see it until the
-    /// process exits. Otherwise they would wait for a result that already exists.
+    /// Stores the end of a task, and then shows the end to clients. If the store fails, the task stays in memory, so that clients see its
+    /// end until the process exits or the task expires. Otherwise they would wait for a result that already exists.
     pub(super) async fn settle(&self, live: &LiveTask) {
         let is_stored = self.put(live).await.is_ok();
         live.publish_end();

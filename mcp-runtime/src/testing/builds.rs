@@ -35,8 +35,8 @@ use crate::builder::Builder;
 /// The server does not start. `setup` does not run, and the macro considers only the type of the state that it returns. All schemas are
 /// generated, including those that a running server generates at first use.
 ///
-/// Without an argument, the macro checks all items of the package, one group at a time. It cannot check what only a builder configures,
-/// such as the state, `with` and other settings.
+/// Without an argument, the macro checks all items of the package, one group at a time. It cannot check what is configured only on a
+/// builder, such as the state, `with` and other settings.
 ///
 /// ```standalone_crate
 /// use mcp_runtime::{prelude::*, testing::assert_builds};

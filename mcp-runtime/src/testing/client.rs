@@ -1,4 +1,4 @@
-//! The client, which connects to a server, exchanges messages and answers the server's questions.
+//! Test client, which connects to a server, exchanges messages with it and answers its input requests.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -18,7 +18,7 @@ use crate::{
     transport::in_process::InProcessConnection,
 };
 
-/// Maximum number of rounds of questions in one call of [`TestClient::request`].
+/// Maximum number of rounds in one call of [`TestClient::request`]. In each round, the client answers input requests of the server.
 const MOST_ROUNDS: usize = 100;
 
 /// MCP client in the same process as the server, for tests.
@@ -74,7 +74,7 @@ impl fmt::Debug for TestClient {
 
 type AnswerFn = dyn FnMut(&str, &Value) -> Value + Send;
 
-/// Function that answers the server's questions, if one is set.
+/// Function that answers the server's input requests, if one is set.
 #[derive(Default)]
 pub(super) struct Responder(Option<Box<AnswerFn>>);
 
@@ -178,7 +178,8 @@ impl TestClient {
 
     /// Starts the server and connects to it as a client that declares `capabilities`, such as `json!({ "elicitation": {} })`.
     ///
-    /// Set the function that answers the server's questions with [`answer_with`](TestClient::answer_with), which also has an example.
+    /// To answer requests of the server such as `elicitation/create`, set a function with [`answer_with`](TestClient::answer_with), which
+    /// also has an example.
     ///
     /// # Errors
     /// Fails if the server cannot be built or started, or if the handshake fails.
@@ -285,8 +286,8 @@ impl TestClient {
 
     /// Sends a request and waits for its result.
     ///
-    /// Use this method for requests that have no method of their own, or for the raw JSON of a result. If the server asks questions, the
-    /// function set with [`answer_with`](TestClient::answer_with) answers them.
+    /// Use this method for requests that have no method of their own, or for the raw JSON of a result. If the server requests input, such
+    /// as an elicitation, the function set with [`answer_with`](TestClient::answer_with) answers.
     ///
     /// ```
     /// use mcp_runtime::{prelude::*, testing::TestClient};
@@ -309,7 +310,7 @@ impl TestClient {
     ///
     /// # Errors
     /// Returns the server's error response. Returns an error with code 0 if the server sends no message for ten seconds, or if it still
-    /// asks questions after 100 rounds.
+    /// requests input after 100 rounds.
     ///
     /// # Cancel safety
     /// Not cancel safe. If the future is dropped, the server continues to work on the request, and the result is lost. Use
@@ -429,7 +430,7 @@ impl TestClient {
         self.patience = Duration::MAX;
     }
 
-    /// Returns the number of calls that wait for their handlers.
+    /// Returns the number of calls whose handlers have not finished.
     pub fn in_flight(&self) -> usize {
         self.memory.peer().in_flight()
     }
@@ -452,7 +453,8 @@ impl TestClient {
         self.memory.send(message.to_string().as_bytes());
     }
 
-    /// In the modern era, adds the `_meta` keys that each request carries: the revision, and the info and capabilities of the client.
+    /// Adds the `_meta` keys that each request carries since protocol revision 2026-07-28: the revision, and the info and capabilities of
+    /// the client.
     fn enveloped(&self, mut params: Value) -> Value {
         if !self.revision.is_modern() {
             return params;
@@ -476,8 +478,8 @@ impl TestClient {
         params
     }
 
-    /// Receives messages, and sorts them into responses, questions and notifications. Stops when `enough` holds, or when no message arrives
-    /// within the client's `patience`.
+    /// Receives messages: keeps responses and notifications, and answers requests of the server. Stops when `enough` holds, or when no
+    /// message arrives within the client's `patience`.
     pub(super) async fn pump_until(&mut self, enough: impl Fn(&Self) -> bool) {
         while !enough(self) {
             let Some(line) = self.memory.receive(self.patience).await else { return };
@@ -496,13 +498,13 @@ impl TestClient {
         }
     }
 
-    /// Sets the function that answers all later questions of the server.
+    /// Sets the function that answers all later input requests of the server (elicitation, sampling and roots).
     ///
-    /// `answer` gets the method of a question, such as `elicitation/create`, with its parameters. It returns the result of that method. The
-    /// client must declare the capability for the question: see [`connect_capable`](TestClient::connect_capable).
+    /// `answer` gets the method of an input request, such as `elicitation/create`, and its parameters. It returns the result of that
+    /// method. The client must declare the capability that the request needs: see [`connect_capable`](TestClient::connect_capable).
     ///
-    /// Under protocol revision 2026-07-28, the answers are part of a further request. [`request`](TestClient::request) and the methods
-    /// based on it send these requests themselves. After [`start`](TestClient::start), the caller must send them.
+    /// Under protocol revision 2026-07-28, the client sends the answers in a further request of its own. [`request`](TestClient::request)
+    /// and the methods based on it send this request themselves. After [`start`](TestClient::start), the caller must send it.
     ///
     /// ```
     /// use mcp_runtime::{prelude::*, testing::{Revision, TestClient}};
@@ -538,7 +540,7 @@ impl TestClient {
         self.responder = Responder(Some(Box::new(answer)));
     }
 
-    /// Answers a request of the server. Returns `false` for other messages, and for all messages if no answer function is set.
+    /// Answers a request of the server. Returns `false` if the message is not a request, or if no answer function is set.
     fn respond(&mut self, message: &Value) -> bool {
         let (Some(answer), Some(method)) = (&mut self.responder.0, message["method"].as_str())
         else {
@@ -552,7 +554,8 @@ impl TestClient {
         true
     }
 
-    /// Returns the answers to `questions`, under the keys of the questions. The map is empty if no answer function is set.
+    /// Returns the answers to `questions`, the input requests of the server, under the same keys. The map is empty if no answer function is
+    /// set.
     pub(super) fn answers_to(&mut self, questions: &Value) -> Map<String, Value> {
         let (Some(answer), Some(questions)) = (&mut self.responder.0, questions.as_object()) else {
             return Map::new();
@@ -564,7 +567,7 @@ impl TestClient {
         collect_by_insert(questions.iter().map(answer))
     }
 
-    /// Returns the result of a request, or an error if the result contains questions.
+    /// Returns the result of a request, or an error if the result contains input requests.
     pub(super) async fn answered(
         &mut self,
         method: &str,
@@ -574,7 +577,7 @@ impl TestClient {
         Self::unanswered(&result).map_or(Ok(result), Err)
     }
 
-    /// Returns an error that lists the questions in a result, or `None` if the result contains no questions.
+    /// Returns an error that lists the input requests in a result, or `None` if the result contains none.
     pub(super) fn unanswered(result: &Value) -> Option<RpcError> {
         let questions = result["inputRequests"].as_object()?;
         let questions: Vec<String> = questions
@@ -591,7 +594,7 @@ impl TestClient {
         Some(RpcError { code: 0, message, data: None })
     }
 
-    /// Returns the parameters of the next round, if `result` contains questions and an answer function is set.
+    /// Returns the parameters of the next round, if `result` contains input requests and an answer function is set.
     fn next_round(&mut self, params: &Value, result: &Value) -> Option<Value> {
         if result["resultType"] != "input_required" || self.responder.0.is_none() {
             return None;
@@ -601,7 +604,7 @@ impl TestClient {
     }
 }
 
-/// Returns the parameters of the round after `result`, with the answers to its questions.
+/// Returns the parameters of the round after `result`, with the answers to its input requests.
 pub(crate) fn next_round(params: &Value, result: &Value, answers: Map<String, Value>) -> Value {
     let mut next = params.clone();
     next["inputResponses"] = answers.into();

@@ -73,9 +73,9 @@ const VARIABLE: &str = "MCP_LOCK";
 /// | tasks, `asks`, completion, subscription, MIME type, `meta` | less than before, or more required of the client | more than before, or less required |
 ///
 /// An object is assumed to have only its declared members, unless it has `additionalProperties`. A change whose effect cannot be decided
-/// counts as breaking, such as a change from one pattern to another. Only published facts are compared: `i32` and `i64` are both `integer`
-/// to a client, and only a `range` makes a width part of the contract. If several items take or return a type, a difference in that type is
-/// reported once, with all places that use the type.
+/// counts as breaking, such as a change from one pattern to another. Only published schemas are compared. Both `i32` and `i64` are
+/// `integer` to a client, so the width of a number is part of the contract only if a `range` publishes it. If several items take or return
+/// a type, a difference in that type is reported once, with all places that use the type.
 ///
 /// # Environment
 /// With `MCP_LOCK=update`, the macro compares nothing and writes the lock file: `MCP_LOCK=update cargo test`. With `MCP_LOCK=strict`, the

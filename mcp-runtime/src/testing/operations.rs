@@ -77,7 +77,7 @@ impl TestClient {
     ///
     /// # Errors
     /// Returns the server's error response, for example for an unknown tool. Returns an error with code 0 if there is no valid response, or
-    /// if the server asks questions and no answer function is set. If the tool fails, the method returns a result with [`Called::is_error`]
+    /// if the server requests input and no answer function is set. If the tool fails, the method returns a result with [`Called::is_error`]
     /// instead.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Called, RpcError> {
         let raw =
@@ -94,7 +94,7 @@ impl TestClient {
     /// Specification: Server features, Resources.
     ///
     /// # Errors
-    /// Returns the server's error response. Returns an error with code 0 if there is no valid response, or if the server asks questions and
+    /// Returns the server's error response. Returns an error with code 0 if there is no valid response, or if the server requests input and
     /// no answer function is set.
     pub async fn read(&mut self, uri: &str) -> Result<Vec<ReadContents>, RpcError> {
         let mut result = self.answered("resources/read", json!({ "uri": uri })).await?;
@@ -106,7 +106,7 @@ impl TestClient {
     /// Specification: Server features, Prompts.
     ///
     /// # Errors
-    /// Returns the server's error response. Returns an error with code 0 if there is no valid response, or if the server asks questions and
+    /// Returns the server's error response. Returns an error with code 0 if there is no valid response, or if the server requests input and
     /// no answer function is set.
     pub async fn prompt(&mut self, name: &str, arguments: Value) -> Result<Prompted, RpcError> {
         typed(self.answered("prompts/get", json!({ "name": name, "arguments": arguments })).await?)
@@ -250,8 +250,8 @@ impl TestClient {
 
     /// Waits until a task has ended, and returns the result of its tool.
     ///
-    /// `created` is the result that announced the task. The function set with [`answer_with`](TestClient::answer_with) answers the
-    /// questions of the task.
+    /// `created` is the result that announced the task. The function set with [`answer_with`](TestClient::answer_with) answers the input
+    /// requests of the task.
     ///
     /// Under protocol revision 2026-07-28, [`call`](TestClient::call) waits for tasks itself. The client must
     /// [declare](TestClient::connect_capable) the capability `json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })`. Under
@@ -280,8 +280,8 @@ impl TestClient {
     /// ```
     ///
     /// # Errors
-    /// Returns the JSON-RPC error that the task ended with. Returns an error with code 0 if the task was cancelled, asks questions without
-    /// an answer function, or is still running after an hour.
+    /// Returns the JSON-RPC error that the task ended with. Returns an error with code 0 if the task was cancelled, requests input while no
+    /// answer function is set, or is still running after an hour.
     pub async fn finish_task(&mut self, created: &Value) -> Result<Called, RpcError> {
         let id = if self.revision().is_modern() {
             &created["taskId"]

@@ -86,7 +86,7 @@ pub struct Called {
 }
 
 impl Called {
-    /// Returns all text blocks, joined by newlines.
+    /// Returns the texts of all text blocks, joined by newlines.
     pub fn text(&self) -> String {
         let texts: Vec<_> =
             self.content.iter().filter_map(|content| content["text"].as_str()).collect();

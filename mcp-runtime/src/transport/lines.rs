@@ -62,7 +62,7 @@ impl Lines {
         if self.start == self.end {
             (self.start, self.searched, self.end) = (0, 0, 0);
             if self.buffer.len() > 4 * ROOM {
-                // A long line must not keep its memory allocated for the rest of the connection.
+                // Frees the memory of a long line, which would otherwise stay allocated for the rest of the connection.
                 self.buffer = Vec::new();
             }
         }
@@ -163,7 +163,7 @@ impl Lines {
 
     /// Drops the bytes of an unfinished line that exceeds the limit. Returns true once for each such line.
     fn overflows(&mut self) -> bool {
-        // A line of the maximum length may end with `\r`, which does not count.
+        // A line of the maximum length may be followed by `\r`, which does not count toward the limit.
         let pending = &self.buffer[self.start..self.end];
         if !self.skipping && without_return(pending).len() <= self.limit {
             return false;

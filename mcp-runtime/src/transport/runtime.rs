@@ -1,4 +1,4 @@
-//! Runs a future to completion, and provides wakers for tasks that wait for several events.
+//! Helpers for the transports: [`block_on`] runs a future to completion, and an [`Alarm`] wakes a task that waits for several events.
 
 use std::{
     pin::Pin,
@@ -11,15 +11,15 @@ use std::{
 
 use tokio::runtime::Runtime;
 
-/// Waker for one of several events that a task waits for. The alarm records whether this event caused the wakeup. After a wakeup for
-/// another reason, the task can skip the poll of a rare event, such as a timer or a signal.
+/// Waker for one of several events that a task waits for. The alarm records whether this event caused the wakeup. After a wakeup for a
+/// different reason, the task need not poll a rare event, such as a timer or a signal.
 pub(crate) struct Alarm {
     has_rung: AtomicBool,
     task: Mutex<Waker>,
 }
 
 impl Alarm {
-    /// Returns an alarm that counts as rung, so that the task polls the event at once.
+    /// Returns an alarm that has already rung, so that the task polls the event at once.
     pub(crate) fn new(task: Waker) -> Arc<Self> {
         Arc::new(Self { has_rung: AtomicBool::new(true), task: Mutex::new(task) })
     }
@@ -35,7 +35,7 @@ impl Alarm {
 
     /// Returns whether the alarm has rung since the last call, and resets it.
     pub(crate) fn take(&self) -> bool {
-        // Usually the alarm has not rung, and a load is cheaper than a swap.
+        // Usually the alarm has not rung. The load for this case is cheaper than a swap.
         self.has_rung.load(Ordering::Acquire) && self.has_rung.swap(false, Ordering::AcqRel)
     }
 
@@ -52,7 +52,7 @@ impl Wake for Alarm {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.has_rung.store(true, Ordering::Release);
-        // The waker is cloned so that the lock is released first: `wake` may run the task, which takes the lock.
+        // Clones the waker to release the lock before the call, because `wake` may run the task, which takes the lock.
         let task = self.task().clone();
         task.wake();
     }

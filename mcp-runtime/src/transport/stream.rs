@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::lines::{Line, Lines};
 use crate::protocol::{Arrival, Peer, PendingCall, Received};
 
-/// Number of unwritten bytes above which the server handles no further messages. It bounds the responses that wait for a client that does
+/// Number of unwritten bytes above which the server handles no further messages. This limits the memory for responses to a client that does
 /// not read.
 const HIGH_WATER: usize = 1 << 20;
 
@@ -74,11 +74,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
     ) -> io::Result<()> {
         let peer = self.peer;
         poll_fn(|cx| {
-            // The outbox need not wake this task during the loop, which checks the outbox again before the task waits.
+            // During the loop, the outbox need not wake this task, because the loop checks the outbox again before the task waits.
             peer.outbox().unwatch();
             let mut turn = 0u32;
             loop {
-                // A stop may interrupt a line, so the rest of the buffer is not handled as a message.
+                // After a stop, the rest of the buffer is not handled as a message, because it may be an incomplete line.
                 if turn.is_multiple_of(LOOKS) && stop(cx).is_ready() {
                     return Poll::Ready(Ok(()));
                 }
@@ -96,7 +96,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
                         self.take_rest();
                         return Poll::Ready(Ok(()));
                     }
-                    // A blocked output wakes this task when it accepts more bytes.
+                    // If the output is blocked, the task waits although the outbox has messages. The output wakes the task when it accepts
+                    // more bytes.
                     Poll::Pending if !peer.outbox().watch(cx) || self.writer.is_blocked() => {
                         return Poll::Pending;
                     }
@@ -217,7 +218,7 @@ impl<W: AsyncWrite + Unpin> MessageWriter<W> {
         self.buffer.len() - self.written + peer.outbox().len()
     }
 
-    /// Whether the output accepts no more bytes at the moment.
+    /// Whether the output currently accepts no more bytes.
     fn is_blocked(&self) -> bool {
         self.written < self.buffer.len()
     }
@@ -229,7 +230,7 @@ impl<W: AsyncWrite + Unpin> MessageWriter<W> {
                 self.buffer.clear();
                 self.written = 0;
                 if self.buffer.capacity() > HIGH_WATER {
-                    // The memory of a large response must not stay allocated for the rest of the connection.
+                    // Frees the memory of a large response, which would otherwise stay allocated for the rest of the connection.
                     self.buffer = Vec::new();
                 }
                 if !peer.outbox().take(&mut self.buffer) {

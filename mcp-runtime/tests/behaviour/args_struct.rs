@@ -163,7 +163,8 @@ fn twice(paging: Args<Paging>, limit: u8) -> String {
     format!("{:?} {limit}", paging.0)
 }
 
-/// A type that only schemars can describe. For other types, the compiler reports the mistake.
+/// A list is no struct, so `Args<List>` is a mistake. Only schemars knows the schema of `List`, so `build()` reports the mistake. For types
+/// whose schema is known at compile time, the compiler reports it.
 #[derive(Deserialize, JsonSchema)]
 struct List(Vec<u8>);
 
@@ -180,7 +181,8 @@ fn a_server_with_arguments_that_cannot_be_spread_does_not_build() {
     assert!(no_struct[0].contains("`list` cannot be spread"), "{no_struct:?}");
 }
 
-/// The first two texts match the grammar of JSON, but `serde_json` cannot represent their values.
+/// The first two texts match the grammar of JSON, but `serde_json` cannot represent their values, so they stay strings like the other
+/// texts.
 #[tokio::test]
 async fn a_string_is_read_as_json_only_if_its_value_can_be_represented() {
     let mut client =

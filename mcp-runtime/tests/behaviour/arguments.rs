@@ -403,7 +403,7 @@ both_eras! {
     }
 }
 
-/// If a member occurs twice, a gateway in front of the server and the server itself might use different values.
+/// A gateway in front of the server might use the other value of a repeated member, so the server rejects the whole message.
 #[tokio::test]
 async fn a_message_with_a_repeated_argument_is_refused() {
     let mut client = connect(server!().items(items![leniently]), Revision::V2025_11_25).await;

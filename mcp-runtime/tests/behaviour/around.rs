@@ -184,7 +184,7 @@ both_eras! {
         assert_eq!(said(&mut client, "shout", json!({ "text": "a" })).await, "A");
     }
 
-    /// The closure itself may run code before it returns its future.
+    /// A closure that is not `async` runs code before it returns its future, and that code may panic too.
     async fn a_panic_before_the_future_of_around_answers_its_own_call(revision) {
         let server = served().around(|call, next| {
             assert!(!matches!(call.operation(), Operation::CallTool(name) if name == "secret"), "hunter2");

@@ -1,4 +1,5 @@
-//! Questions to the client during a call. Each handler runs in every protocol revision that has questions of its kind.
+//! Requests to the client during a call: elicitation, sampling and roots. Each handler runs in every protocol revision that supports its
+//! kind of request.
 
 use std::sync::{
     Arc, Mutex,
@@ -16,11 +17,11 @@ use serde_json::{Value, json};
 
 use crate::support::{LIMIT, SEALED, keeping_state, pass};
 
-/// The revisions in which a person can be asked to fill in a form.
+/// The revisions that support elicitation with forms.
 const WITH_FORMS: [Revision; 3] =
     [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
 
-/// The revisions in which the capability `sampling` has parts.
+/// The revisions in which the capability `sampling` has the members `tools` and `context`.
 const WITH_PARTS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 
 #[form]
@@ -108,12 +109,12 @@ fn everything() -> Value {
     json!({ "elicitation": {}, "sampling": {}, "roots": { "listChanged": true } })
 }
 
-/// Returns a client that answers for its user, and the list of its questions.
+/// Returns a client that answers all requests of the server, and the list of the requests that it has received.
 async fn client(revision: Revision, capabilities: Value) -> (TestClient, Arc<Mutex<Vec<Value>>>) {
     client_of(revision, capabilities, false).await
 }
 
-/// Like `client`, for a server that seals its state or keeps it in the process.
+/// Like `client`. The server seals the state between rounds if `sealed` is true, and otherwise keeps it in the process.
 async fn client_of(
     revision: Revision,
     capabilities: Value,
@@ -272,7 +273,7 @@ async fn a_model_is_asked_for_what_the_client_declared() {
         check(revision, "context", (true, true), &["sampling.tools"]).await;
         check(revision, "", (true, true), &["sampling.tools", "sampling.context"]).await;
     }
-    // Before the capability `sampling` had parts, it always allowed a question to include context.
+    // In revisions where the capability `sampling` has no members, it always allows a request to include context.
     check(Revision::V2025_06_18, "", (false, true), &[]).await;
 }
 
@@ -324,7 +325,7 @@ async fn every_question_of_a_loop_has_a_key_of_its_own() {
         let called = client.call("loops", json!({ "count": 2 })).await.unwrap();
         assert_eq!(called.text(), "Ada,Ada", "{revision}");
         let error = client.call("loops", json!({ "count": 3 })).await.unwrap_err();
-        // The log tells the author the reason.
+        // The client gets no details, because the log tells the author the reason.
         assert_eq!(error.code, -32603, "{revision}: {error}");
     }
 }
@@ -370,7 +371,7 @@ async fn patient(user: Elicit) -> Result<String> {
     Ok(name.name)
 }
 
-/// Returns the id of the question that has just been asked, in a revision where the call waits.
+/// Returns the id of the `elicitation/create` request that the client has just received, in a revision where the call waits.
 async fn question(client: &mut TestClient) -> Value {
     let asked = client.notification(std::time::Duration::from_secs(5)).await.expect("a question");
     assert_eq!(asked["method"], "elicitation/create");
@@ -427,7 +428,7 @@ async fn a_question_is_withdrawn_after_its_time_and_when_its_call_is_cancelled()
 
 type Told = tokio::sync::mpsc::UnboundedSender<String>;
 
-/// Asks a question that is still open after the call has been answered.
+/// Asks a question that is still unanswered when the call ends.
 #[tool]
 async fn leaves_a_question(ctx: Context, told: &Told) -> &'static str {
     let asked = ctx.elicit::<Name>("name", "Name?");
@@ -467,7 +468,7 @@ async fn roots_are_asked_for_once_until_they_change() {
     }
 }
 
-/// Long lists of roots are not kept, because each of many sessions could then take megabytes.
+/// The server does not keep a long list of roots, because such lists would take megabytes of memory in many sessions.
 #[tokio::test]
 async fn long_lists_of_roots_are_requested_each_time() {
     let can = json!({ "roots": { "listChanged": true } });
@@ -570,7 +571,7 @@ mod rounds {
         }
     }
 
-    /// Asks from a spawned task instead of the task that runs the handler.
+    /// Asks from a spawned tokio task instead of the one that runs the handler.
     #[tool]
     async fn elsewhere(ctx: Context) -> Result<String> {
         let asking = tokio::spawn(async move {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{named, said};
 
-/// A parameter type that the author defines, and that asks the user.
+/// A parameter type of the author that contains `Elicit`, and therefore requires the capability `elicitation`.
 struct Consent(Elicit);
 
 impl<'a> FromCall<'a> for Consent {
@@ -132,7 +132,7 @@ async fn a_client_with_the_required_capabilities_is_served() {
     let capabilities = json!({ "sampling": { "tools": {} } });
     let result = asked("prompts/get", json!({ "name": "asking_prompt" }), capabilities).await;
     assert_eq!(result["messages"][0]["content"]["text"], "true", "{result}");
-    // An empty `elicitation` stands for forms.
+    // An empty capability `elicitation` means that the client supports forms.
     let capabilities = json!({ "elicitation": {} });
     let result = asked("resources/read", json!({ "uri": "asks://7" }), capabilities).await;
     assert_eq!(result["contents"][0]["text"], "7 true", "{result}");

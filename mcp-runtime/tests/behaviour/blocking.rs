@@ -247,7 +247,7 @@ both_eras! {
             assert_eq!(said(&mut client, "quick", json!({})).await, "quick");
         }
         gate.open();
-        // A call that its client cancels.
+        // The client cancels this call, so the bomb drops without a response.
         let held = client.start("tools/call", json!({ "name": "holds_bomb" }));
         client.cancel(held);
         assert_eq!(said(&mut client, "quick", json!({})).await, "quick");

@@ -36,7 +36,7 @@ fn busy(diary: &Diary, cancel: Cancel) -> Result<()> {
     cancel.check()
 }
 
-/// Spawns a task that waits for the cancellation, because the future of the handler is dropped.
+/// Spawns a tokio task that waits for the cancellation, because the future of the handler itself is dropped.
 #[tool]
 async fn hands_on(diary: State<Diary>, cancel: Cancel) {
     let kept = cancel.clone();

@@ -106,7 +106,8 @@ both_eras! {
     }
 }
 
-/// A type that only schemars can describe. For other types, the compiler reports the mistake.
+/// An integer, so a length does not apply to it. Only schemars knows the schema of `Count`, so `build()` reports the mistake. For types
+/// whose schema is known at compile time, the compiler reports it.
 #[derive(Deserialize, JsonSchema)]
 struct Count(u8);
 

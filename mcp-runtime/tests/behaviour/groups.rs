@@ -105,7 +105,8 @@ both_eras! {
             ),
         ] {
             let mut found = capabilities(server!().items(items), revision).await;
-            // The server has the capability `logging` if another test has installed the layer for it.
+            // Tests share a process. If another test has installed the `tracing` layer for clients, this server has the capability
+            // `logging`.
             found.as_object_mut().unwrap().remove("logging");
             assert_eq!(found, expected);
         }

@@ -245,7 +245,7 @@ both_eras! {
         assert_eq!(client.call("waits", json!({})).await.unwrap_err().code, -32602);
     }
 
-    /// A capability stays declared even if its last item is hidden, because clients learn of capabilities only once.
+    /// A capability stays declared even if its last item is hidden, because clients read the capabilities only once, when they connect.
     async fn the_last_item_of_a_kind_can_be_hidden(revision) {
         let mut client = served(revision).await;
         changed(&mut client, "disable", "fixed_prompt").await;
@@ -292,7 +292,7 @@ async fn a_stream_is_tagged_and_gets_only_the_requested_notifications() {
     assert_eq!(heard(&mut client).await, [] as [&str; 0]);
 }
 
-/// The removed tool is dropped without a further request.
+/// The server drops a removed tool as soon as the call that removed it has ended, without waiting for another request.
 #[tokio::test]
 async fn a_removed_tool_drops_its_values_though_a_client_has_listed_it() {
     let owned = Arc::new(());
@@ -307,7 +307,7 @@ async fn a_removed_tool_drops_its_values_though_a_client_has_listed_it() {
     let mut client = connect(builder, Revision::V2025_11_25).await;
     assert_eq!(names(&client.tools().await.unwrap()), ["fixed", "change", "owner"]);
     assert_eq!(changed(&mut client, "remove", "owner").await, "true");
-    // Lets the call that removed the tool end.
+    // Yields, so that the call that removed the tool can end.
     tokio::task::yield_now().await;
     assert!(left.upgrade().is_none(), "nobody can call it any more");
 }

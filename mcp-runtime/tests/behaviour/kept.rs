@@ -57,7 +57,7 @@ fn answering(params: &Value, round: &Value, key: &str, bytes: usize) -> Value {
     next
 }
 
-/// Subscriber that keeps the log of this thread.
+/// `tracing` subscriber that records the events of one thread.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<String>>);
 
@@ -92,8 +92,9 @@ impl Subscriber for Log {
 #[tokio::test]
 async fn the_value_that_makes_the_state_too_large_is_named() {
     let log = Log::default();
-    // With a single subscriber, the thread that logs an event first determines whether `tracing` enables the event. That thread may have no
-    // subscriber. With two subscribers, `tracing` queries both.
+    // With a single subscriber in the process, `tracing` asks only the thread that logs an event first whether the event is enabled. That
+    // thread may belong to another test and have no subscriber, so the event would stay disabled. With two subscribers, `tracing` asks
+    // both.
     let _other = tracing::Dispatch::new(Log::default());
     let _logging = tracing::subscriber::set_default(log.clone());
     let mut client =

@@ -34,7 +34,7 @@ fn call(id: u32, tool: &str, arguments: Value) -> String {
     format!("{call}\n")
 }
 
-/// On the paused clock, an answer that does not come is noticed at once.
+/// With the paused clock, a missing answer reaches its timeout at once.
 #[tokio::test(start_paused = true)]
 async fn a_large_request_counts_over_any_stream_until_its_call_ends() {
     let limits = Limits::new().all_bodies(1 << 20);

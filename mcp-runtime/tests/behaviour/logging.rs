@@ -218,7 +218,7 @@ both_eras! {
     }
 }
 
-/// The check runs only in debug builds, because it takes time.
+/// Only debug builds measure how long a poll takes, because the measurement costs time.
 #[cfg(debug_assertions)]
 #[tokio::test]
 async fn a_handler_that_holds_the_reactor_is_named() {

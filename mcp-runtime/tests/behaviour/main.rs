@@ -1,4 +1,5 @@
-//! Behaviour that the author of a server can rely on, tested by a client in the same process and in both eras.
+//! Behaviour that the author of a server can rely on, tested by a client in the same process. Most tests run in both eras: with a client
+//! that makes a handshake, and with one that makes none.
 //!
 //! Every module declares its items as an author does. The items of all modules are in one binary, so each test selects the items that it
 //! serves with `items![…]` or a group.

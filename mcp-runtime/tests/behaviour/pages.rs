@@ -1,4 +1,4 @@
-//! Sending the user to a page, and being told that the user has finished there.
+//! URL-mode elicitation: sending the user to a URL, and learning that the user has finished there.
 
 use std::{
     sync::{Arc, Mutex},
@@ -13,7 +13,7 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 
-/// The revisions in which a user can be sent to a page.
+/// The revisions that support URL-mode elicitation.
 const WITH_PAGES: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 
 /// Sends the user to any URL.
@@ -23,7 +23,7 @@ async fn sends(ctx: &Context, url: String) -> Result<&'static str> {
     Ok("the user agreed")
 }
 
-/// Returns a client whose user agrees to everything, and the list of its questions.
+/// Returns a client whose user agrees to everything, and the parameters of the requests that the client has received.
 async fn client(revision: Revision, can: Value) -> (TestClient, Arc<Mutex<Vec<Value>>>) {
     let server = server!().items(items![sends]);
     let mut client = TestClient::connect_capable(server, revision, can).await.unwrap();
@@ -51,7 +51,7 @@ async fn a_user_is_sent_to_web_pages_only() {
         }
         for bad in ["pay", "javascript:alert(1)", "https://me@pay.example.com", "https://a b"] {
             let error = client.call("sends", json!({ "url": bad })).await.unwrap_err();
-            // The log tells the author the reason.
+            // The client gets no details, because the log tells the author the reason.
             assert_eq!(error.code, -32603, "{revision} {bad}: {error}");
             assert_eq!(asked.lock().unwrap().len(), 0, "{revision} {bad}");
         }
@@ -156,7 +156,7 @@ async fn a_page_must_be_visited_first() {
                     "params": { "mode": "url", "message": "Pay for the table", "url": page(7) },
                 } });
                 assert_eq!(round["inputRequests"], asked, "{round}");
-                // The user agrees to open the page, which does not mean that the user pays there.
+                // The user agrees to open the URL, which does not mean that the user pays there.
                 next = call.clone();
                 next["inputResponses"] = json!({ "pay": { "action": "accept" } });
                 if let Some(state) = round.get("requestState") {

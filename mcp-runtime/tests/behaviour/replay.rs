@@ -59,11 +59,12 @@ fn said(answer: Result<String, Unanswered>) -> String {
     }
 }
 
-/// Asks a question, of a kind that depends on its number. Returns the future of the answer.
+/// Sends a request to the client and returns the future of the answer. The number determines whether it is a roots, sampling or elicitation
+/// request.
 fn put(ctx: &Context, number: u64) -> Pin<Box<dyn Future<Output = String> + Send>> {
     let (key, message) = (format!("q{number}"), format!("{number}?"));
     match number % 3 {
-        // Only one question asks for roots, because the client sends its roots only once for each call.
+        // Only question 1 asks for roots, because the client sends its roots only once for each call.
         _ if number == 1 => {
             let asked = ctx.roots();
             Box::pin(async {
@@ -117,7 +118,7 @@ async fn unrepeatable(ctx: &Context, script: &str, done: &Done) -> Result<String
     perform(ctx, script, done).await
 }
 
-/// Returns the answer to a question: that of the user, of the model, or of the client itself.
+/// Returns the client's answer to a roots, sampling or elicitation request.
 fn answer(method: &str, params: &Value) -> Value {
     // A question that is asked again has more text after its `?`.
     let number = |text: &Value| -> u64 {
@@ -160,9 +161,9 @@ fn nonsense(kind: u8) -> Value {
 /// Behaviour of the client after one round.
 #[derive(Clone, Copy, Debug)]
 struct Move {
-    /// A bit for each open question, set if the client answers the question.
+    /// A bit for each open request, set if the client answers the request.
     answers: u8,
-    /// Kind of nonsense that the client sends for the other questions, if any.
+    /// Kind of nonsense that the client sends for the other open requests, if any.
     nonsense: Option<u8>,
     /// Whether the client also sends other answers to earlier questions, and an answer to a question that was never asked.
     meddles: bool,

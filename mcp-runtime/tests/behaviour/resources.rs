@@ -312,7 +312,8 @@ fn by_itself() -> &'static str {
 }
 
 both_eras! {
-    /// A text that does not fit the type of a variable is no match, so the next template is tried. A fixed URI comes before all templates.
+    /// If a text in the URI does not fit the type of its variable, the template does not match, and the server tries the next one. A fixed
+    /// URI comes before all templates.
     async fn a_template_that_does_not_fit_leaves_the_uri_to_the_next(revision) {
         let mut client = connect(server!().items(items![by_number, by_name, by_itself]), revision).await;
         for (uri, expected) in

@@ -77,7 +77,7 @@ async fn result(tool: &str, revision: Revision) -> Value {
     let mut result =
         client.call(tool, json!({})).await.unwrap_or_else(|error| panic!("{tool}: {error}")).raw;
     let object = result.as_object_mut().unwrap();
-    // The members that every result of the modern era has are not the subject of these tests.
+    // Removes the members that every result of 2026-07-28 has. They are not the subject of these tests.
     object.remove("resultType");
     if let Some(meta) = object.get_mut("_meta").and_then(Value::as_object_mut) {
         meta.remove("io.modelcontextprotocol/serverInfo");
@@ -153,7 +153,7 @@ both_eras! {
     async fn json_is_structured_content_with_a_schema(revision) {
         let object = json!({ "content": [{ "type": "text", "text": "{\"sum\":3}" }], "structuredContent": { "sum": 3 } });
         assert_eq!(result("json_object", revision).await, object);
-        // Before 2026-07-28 structured content is an object.
+        // Before 2026-07-28, structured content must be an object, so other values are sent only as text.
         let any = revision == Revision::V2026_07_28;
         for (tool, text, value) in [("json_list", "[1]", json!([1])), ("json_null", "null", Value::Null)] {
             let mut expected = texts(&[text]);

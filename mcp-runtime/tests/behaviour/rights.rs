@@ -255,7 +255,7 @@ both_eras! {
         );
         assert_eq!(client.read("notes://ada").await.unwrap()[0].text.as_deref(), Some("ada"));
         assert_eq!(client.read("notes://%61da").await.unwrap()[0].text.as_deref(), Some("ada"));
-        // `7` fits the type of the variable in the other template, which has no policy.
+        // `7` is a number, so it matches `notes://{number}`, which has no policy, and not `notes://{title}`.
         assert_eq!(client.read("notes://7").await.unwrap()[0].text.as_deref(), Some("7"));
         client.authorization(ada(&["notes:read", "old"]));
         assert_eq!(client.prompt("diary", json!({ "year": "1999" })).await.unwrap().text(), "1999");
@@ -475,7 +475,7 @@ fn lent(owner: &str) -> String {
     format!("lent to {owner}")
 }
 
-/// If a client sends an argument twice, the policy and the handler must see the same value.
+/// If a client sends an argument twice, the policy and the handler must not see different values.
 #[tokio::test]
 async fn a_policy_sees_the_argument_that_the_handler_gets() {
     let server = server!().items(items![lent, owned]).state(Runs::default());

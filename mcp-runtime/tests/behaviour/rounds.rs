@@ -1,4 +1,4 @@
-//! Work that runs while a question is open, in the revision in which a question ends the call.
+//! Work of `Context::once` that runs while a question is open, in 2026-07-28, where a question ends the call.
 
 use std::{
     sync::{
@@ -52,7 +52,7 @@ async fn beside(ctx: &Context, way: &str, work: &Arc<Work>) -> Result<String> {
             let (ctx, work) = (ctx.clone(), work.clone());
             let task =
                 tokio::spawn(async move { ctx.once("work", async || work.slowly().await).await });
-            // The round waits only for work that has begun.
+            // The round waits only for work that has begun, so this pause lets the work begin.
             pass(Duration::from_millis(5)).await;
             let (answer, done) = tokio::join!(ask(), task);
             (answer, done?)
@@ -162,7 +162,7 @@ async fn a_kept_value_may_be_as_deep_as_the_limit_for_messages() {
         let mut client =
             TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
         client.answer_with(move |_, _| {
-            // The deepest value allowed. The message, its `params`, the answers and this answer are the levels around the value.
+            // The deepest value that the server accepts. Four levels surround it: the message, its `params`, the answers, and this answer.
             let more = (4..depth).fold(json!(1), |inner, _| json!([inner]));
             json!({ "action": "accept", "content": { "name": "Ada" }, "more": more })
         });
@@ -171,7 +171,7 @@ async fn a_kept_value_may_be_as_deep_as_the_limit_for_messages() {
     }
 }
 
-/// The schema of a form accepts numbers that do not fit this field.
+/// The schema of this form accepts numbers that do not fit the field, such as 70000.
 #[form]
 struct Port {
     port: u16,
@@ -223,7 +223,8 @@ async fn removes(ctx: &Context, files: &Arc<Files>) -> Result<String> {
     Ok(format!("{} and {} removed {count} files, as {} saw", sure?.name, twice?.name, last.name))
 }
 
-/// An answer counts only for the exact wording of its question, whenever the wording changes.
+/// An answer counts only for the exact wording of its question. `changing` is the number of the request after which the wording changes, or
+/// 0 for never.
 #[tokio::test]
 async fn a_reworded_question_needs_a_new_answer() {
     for changing in 0..4 {

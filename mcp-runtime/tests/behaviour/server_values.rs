@@ -141,7 +141,7 @@ both_eras! {
     }
 }
 
-// Clippy warns about these two parameters, and the error of the server gives the same advice.
+// Clippy advises `&str` and `&[u8]` for these two parameters. The error of `build()` gives the same advice.
 #[tool]
 #[allow(clippy::ptr_arg)]
 fn lends_a_string(text: &String) -> usize {

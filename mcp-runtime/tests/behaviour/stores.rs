@@ -4,7 +4,7 @@ use mcp_runtime::tasks::{MemoryTasks, TaskRecord, TaskStore};
 #[cfg(feature = "sqlite")]
 use proptest::prelude::*;
 
-/// Runs each test on every store. The test creates its stores itself, with a bound on the number of tasks and a bound on their bytes.
+/// Runs each test on every store. `make` creates a store with a bound on the number of tasks and a bound on their bytes.
 macro_rules! every_store {
     ($(async fn $name:ident($make:ident) $body:block)*) => {$(
         async fn $name($make: impl Fn(usize, usize) -> Box<dyn TaskStore>) $body

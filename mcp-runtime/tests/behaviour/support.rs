@@ -52,11 +52,12 @@ macro_rules! both_eras_paused {
 }
 pub(crate) use both_eras_paused;
 
-/// Storages of the state between rounds that this build has: `true` means sealed and held by the client, `false` means kept in the process.
+/// Values of `sealed` that this build supports. `true` means that the client holds the state between rounds in sealed form, and `false`
+/// that the process keeps the state.
 pub(crate) const SEALED: &[bool] =
     if cfg!(feature = "state-key") { &[false, true] } else { &[false] };
 
-/// Configures the storage of the state between rounds. Without the feature `state-key`, `sealed` must be false.
+/// Configures where the state between rounds is kept. Without the feature `state-key`, `sealed` must be false.
 pub(crate) fn keeping_state(server: Builder, sealed: bool) -> Builder {
     #[cfg(feature = "state-key")]
     if sealed {
@@ -78,7 +79,7 @@ pub(crate) async fn eventually(awaited: &str, mut holds: impl AsyncFnMut() -> bo
     }
 }
 
-/// Lets time pass on the paused clock. Panics if the clock is not paused, because some tests of the same file may use the real clock.
+/// Lets time pass on the paused clock. Panics if the clock is not paused, so that no test waits for real time by mistake.
 pub(crate) async fn pass(time: Duration) {
     // `advance` panics if the clock is not paused.
     tokio::time::advance(Duration::ZERO).await;

@@ -7,8 +7,8 @@ use super::head::Head;
 pub enum Body {
     /// Number of bytes.
     Length(usize),
-    /// Chunks. `Some` is the number of bytes of the current chunk that are still to come, without its line end. `None` is a position before
-    /// a chunk.
+    /// Chunks. `Some` is the number of bytes of the current chunk that are still to come, without its line end. `None` means that a new
+    /// chunk begins.
     Chunked(Option<usize>),
     /// Everything until the server closes the connection.
     UntilClose,

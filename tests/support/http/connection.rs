@@ -45,7 +45,8 @@ impl Connection {
     /// Fails if no server listens at `address`.
     pub async fn open(address: SocketAddr) -> Result<Self, String> {
         let stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
-        // A whole request is one write. A test that sends a request in parts needs each part to leave at once.
+        // Turns off Nagle's algorithm, because a test that sends a request in parts needs each part to leave at once. A whole request is
+        // one write anyway.
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
         Ok(Self {
             stream,
@@ -57,8 +58,8 @@ impl Connection {
         })
     }
 
-    /// Sends these bytes. If the server closes the connection before it has read all of them, this is not an error: its response gives the
-    /// reason.
+    /// Sends these bytes. It is not an error if the server closes the connection before it has read all of them: the response of the server
+    /// gives the reason.
     ///
     /// # Errors
     ///

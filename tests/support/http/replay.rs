@@ -29,7 +29,8 @@ const SILENCE: Duration = Duration::from_millis(150);
 /// Pause before and after the clock jumps, in which all sent bytes arrive.
 const REST: Duration = Duration::from_millis(100);
 
-/// Waits for all sent bytes to arrive. The clock runs in step with the tasks, so the tasks get the whole pause even on a busy machine.
+/// Waits for all sent bytes to arrive. The clock advances only in step with the tokio tasks, so they get the whole pause even on a busy
+/// machine.
 async fn rest() {
     tokio::time::sleep(REST).await;
 }

@@ -98,7 +98,8 @@ impl Request {
         let mut path = self.path.clone();
         fill_in(&mut path, setting.captures)?;
         let path = path.as_str().ok_or_else(|| format!("a path cannot be {path}"))?;
-        // The only relative reference is the endpoint of HTTP+SSE, a sibling of `/sse`.
+        // The only relative reference that a path can be is the endpoint of HTTP+SSE. It is a sibling of `/sse`, so a slash in front
+        // resolves it.
         let slash = if path.starts_with('/') { "" } else { "/" };
         let mut bytes = format!("{} {slash}{path} HTTP/1.1\r\n", self.method).into_bytes();
         let headers = self.headers(&body, setting)?;

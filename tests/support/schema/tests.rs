@@ -40,7 +40,7 @@ fn official_examples_conform() {
         for file in files(&kind) {
             let mut example: Value =
                 serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-            // Some examples of whole messages have no JSON-RPC version.
+            // The version is set here, because some examples of whole messages lack it.
             if name.ends_with("Request") || name.ends_with("Notification") {
                 example["jsonrpc"] = "2.0".into();
             }

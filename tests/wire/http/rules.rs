@@ -10,7 +10,7 @@ use crate::{replaced, revisions, texts_in};
 enum Held {
     /// Transcripts, as `<folder>/<name>`. A comment in each of them names the rule.
     In(&'static [&'static str]),
-    /// No transcript, for this reason.
+    /// No transcript tests the rule, for this reason.
     Elsewhere(&'static str),
 }
 
@@ -67,7 +67,7 @@ const RULES: [(&str, Held); 77] = [
     ("HDR-04", In(&["2026-07-28/name_header", "2026-07-28/param_header"])),
     ("HDR-05", In(&["2026-07-28/param_header"])),
     ("HDR-06", In(&["2026-07-28/param_header"])),
-    // A tool that breaks this rule does not compile: `tests/ui/argument`.
+    // A tool that breaks this rule does not compile (see `tests/ui/argument`).
     ("HDR-07", In(&["2026-07-28/param_schema"])),
     ("HDR-08", Elsewhere("what is secret is the author's to know")),
     ("HDR-09", In(&["2026-07-28/method_header", "2025-03-26..2025-11-25/mirrored_headers"])),

@@ -1,4 +1,4 @@
-//! Items that ask the client. Each is one function for all revisions that clients speak.
+//! Items that send elicitation, sampling or roots requests to the client. Each item is a single function for all protocol revisions.
 
 use std::{
     collections::BTreeSet,
@@ -17,7 +17,7 @@ pub fn server() -> Builder {
         .state(Till::default())
 }
 
-/// Returns the same server, on which a question waits for at most one second.
+/// Returns the same server with a limit of one second for each elicitation, sampling or roots request.
 pub fn impatient() -> Builder {
     server().limits(Limits::new().question_time(Duration::from_secs(1)))
 }
@@ -30,7 +30,7 @@ struct Planned(AtomicUsize);
 #[derive(Default)]
 struct Till(Mutex<BTreeSet<u32>>);
 
-/// Returns the URL of the page where an order is paid for.
+/// Returns the URL of the payment page of an order.
 fn bill(order: u32) -> String {
     format!("https://example.com/orders/{order}")
 }
@@ -64,14 +64,14 @@ struct Menu {
 
 // ---- a single question
 
-/// Asks for a name, from any client that can be asked.
+/// Asks for a name, without `asks` in its attribute.
 #[tool(group = "asking")]
 async fn introduce(ctx: &Context, greeting: &str) -> Result<String> {
     let name: Name = ctx.elicit("name", "What is your name?").await?;
     Ok(format!("{greeting} {}", name.name))
 }
 
-/// Declares what it asks.
+/// Declares that it sends elicitation requests.
 #[tool(asks(elicitation), group = "asking")]
 async fn declared(ctx: &Context) -> Result<String> {
     Ok(ctx.elicit::<Name>("name", "What is your name?").await?.name)
@@ -95,13 +95,13 @@ async fn choose(ctx: &Context) -> Result<String> {
     Ok(format!("{:?}", menu.dishes))
 }
 
-/// Has a short timeout.
+/// Asks for a name, with a timeout that is shorter than the wait for an answer.
 #[tool(timeout = "50ms", group = "asking")]
 async fn hurried(ctx: &Context) -> Result<String> {
     Ok(ctx.elicit::<Name>("name", "What is your name?").await?.name)
 }
 
-/// Says that it has begun.
+/// Reports progress before and after it asks for a name.
 #[tool(group = "asking")]
 async fn reporting(ctx: &Context, progress: Progress) -> Result<String> {
     progress.step();
@@ -126,7 +126,7 @@ async fn collect(ctx: &Context, order: u32, till: &Till) -> Result<String> {
     Ok(format!("here is order {order}"))
 }
 
-/// Records a payment, as the page would.
+/// Records a payment, as the payment page would.
 #[tool(group = "asking")]
 fn paid(order: u32, till: &Till, server: Handle) {
     till.0.lock().unwrap_or_else(PoisonError::into_inner).insert(order);
@@ -170,13 +170,13 @@ async fn book(ctx: &Context, day: &str, planned: &Planned) -> Result<String> {
     Ok(format!("plan {plan}: {} for {} {place}, {day}", party.guests, name.name))
 }
 
-/// Accepts each answer only once.
+/// Asks for a name, and accepts each answer only once.
 #[tool(single_use, group = "asking")]
 async fn order(ctx: &Context) -> Result<String> {
     Ok(ctx.elicit::<Name>("name", "What is your name?").await?.name)
 }
 
-/// Asks two things at once.
+/// Sends two elicitation requests at once.
 #[tool(group = "asking")]
 async fn together(ctx: &Context) -> Result<String> {
     let name = ctx.elicit::<Name>("name", "What is your name?");

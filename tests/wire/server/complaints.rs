@@ -13,7 +13,7 @@ pub fn server() -> Builder {
     mcp_runtime::server!(name = "fixture", version = "1.2.3", group = "complaints")
 }
 
-/// Has whole numbers of every size.
+/// Takes integers of every size.
 #[tool(group = "complaints")]
 fn numbers(
     byte: u8,
@@ -36,7 +36,7 @@ struct Place {
     name: Option<String>,
 }
 
-/// Has only optional arguments.
+/// Takes only optional arguments.
 #[tool(group = "complaints")]
 fn optional(
     text: Option<String>,
@@ -50,13 +50,13 @@ fn optional(
         || place.is_some_and(|place| place.name.is_some())
 }
 
-/// Takes two values in one.
+/// Takes a tuple.
 #[tool(group = "complaints")]
 fn pair(pair: (u8, String)) -> String {
     format!("{} {}", pair.0, pair.1)
 }
 
-/// Takes arguments for which other dialects have keywords.
+/// Takes arguments whose schemas have keywords that not every client knows.
 #[tool(group = "complaints")]
 fn keywords(
     #[arg(example = "eu")] region: &str,
@@ -69,7 +69,7 @@ fn keywords(
     format!("{region} {tags:?} {address:?} {spans:?} {numbered:?} {offset}")
 }
 
-/// Takes one type twice.
+/// Takes several arguments of the same type.
 #[tool(group = "complaints")]
 fn nested(from: Place, to: Place, via: &[Place]) -> Json<Vec<Place>> {
     let mut all = vec![from, to];
@@ -98,7 +98,7 @@ struct Anything {
     named: BTreeMap<String, Value>,
 }
 
-/// Gives back a value of any kind.
+/// Returns a value of any kind.
 #[tool(group = "complaints")]
 fn any_result(value: Value) -> Json<Value> {
     Json(value)
@@ -111,13 +111,13 @@ struct Folder {
     folders: Vec<Folder>,
 }
 
-/// Takes and gives a type that is inside of itself.
+/// Takes and returns a type that contains itself.
 #[tool(group = "complaints")]
 fn tree(root: Folder) -> Json<Folder> {
     Json(root)
 }
 
-/// Results that are no objects.
+/// Returns a result that is not an object.
 #[tool(group = "complaints")]
 fn list_result() -> Json<Vec<u32>> {
     Json(vec![1, 2])

@@ -8,7 +8,7 @@ use std::{
 use mcp_runtime::prelude::*;
 use tokio::sync::watch;
 
-/// All calls that were held, by the key that the transcript gave them.
+/// Calls that have begun, were released or have ended, by the key that the transcript gave each call.
 #[derive(Default)]
 pub struct Gate(watch::Sender<Held>);
 

@@ -1,4 +1,4 @@
-//! Tools whose arguments are repeated in headers.
+//! Tools whose arguments are also sent in HTTP headers.
 
 use mcp_runtime::prelude::*;
 
@@ -13,7 +13,7 @@ pub fn route(
     format!("{region:?} {guests:?} {outside:?} {note:?}")
 }
 
-/// Cannot do without a model.
+/// Requires a client that supports sampling.
 #[tool(asks(sampling))]
 fn summarize(#[arg(header = "Region")] region: Option<String>) -> String {
     format!("{region:?}")

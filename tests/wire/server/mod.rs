@@ -17,17 +17,17 @@ use mcp_runtime::{Builder, prelude::*};
 ///
 /// | name | items |
 /// |---|---|
-/// | `fixture` (default) | items that do things; its lists can change |
-/// | `catalog` | items that are fully described and do little; its lists cannot change |
-/// | `pages` | those of `catalog`, one item a page |
+/// | `fixture` (default) | items of every kind; the lists can change |
+/// | `catalog` | items with complete metadata and little behaviour; the lists cannot change |
+/// | `pages` | the items of `catalog`, one per page |
 /// | `bare` | one tool and nothing else |
-/// | `asking` | items that ask the client |
-/// | `impatient` | those of `asking`; a question waits for at most one second |
-/// | `tasks` | tools whose calls go on as tasks |
-/// | `single` | those of `tasks`; only one task may run at a time |
+/// | `asking` | items that send elicitation, sampling or roots requests |
+/// | `impatient` | the items of `asking`; each such request waits for at most one second |
+/// | `tasks` | tools whose calls continue as tasks |
+/// | `single` | the tools of `tasks`; only one task may run at a time |
 /// | `complaints` | tools of the kinds that clients have dropped |
-/// | `profiles` | tools whose schemas have one profile or the other |
-/// | `mirrored` | one tool, whose arguments are repeated in headers |
+/// | `profiles` | tools with full schemas and tools with compatible schemas |
+/// | `mirrored` | one tool, whose arguments are also sent in HTTP headers |
 pub fn named(name: &str) -> Builder {
     match name {
         "fixture" => {

@@ -1,4 +1,4 @@
-//! Tools whose schemas differ with their profile, on a server that publishes full schemas.
+//! Tools whose published schemas depend on the schema profile, on a server that publishes full schemas.
 
 use mcp_runtime::{Builder, SchemaProfile, prelude::*};
 

@@ -50,7 +50,7 @@ fn trip(
     format!("{country} {city:?} {days:?} {hotel:?} {tone} {train} {name:?}")
 }
 
-/// Filters the values itself, by the country that is given.
+/// Filters the values itself, by the country and the typed text.
 #[completion]
 async fn cities(typed: &str, country: Option<String>) -> Vec<String> {
     let cities: &[&str] = match country.as_deref() {

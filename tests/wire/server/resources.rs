@@ -10,7 +10,7 @@ fn bytes() -> Blob {
     Blob::new([0, 255, 16])
 }
 
-/// A folder: several contents at once.
+/// A folder with several contents.
 #[resource("note://all")]
 fn all() -> Vec<ResourceContents> {
     vec![

@@ -1,4 +1,4 @@
-//! Tools whose calls go on as tasks.
+//! Tools whose calls continue as tasks.
 
 use std::time::Duration;
 
@@ -19,21 +19,21 @@ struct Name {
     name: String,
 }
 
-/// Says a word after a while.
+/// Returns a word after six seconds.
 #[tool(group = "tasks", task)]
 async fn later(word: &str) -> String {
     sleep(Duration::from_secs(6)).await;
     word.to_owned()
 }
 
-/// Fails, as a task.
+/// Must be called as a task, and fails.
 #[tool(group = "tasks", task(required, ttl = "90s", poll = "250ms"))]
 async fn must() -> Result<String> {
     sleep(Duration::from_secs(1)).await;
     Err(Error::msg("no luck"))
 }
 
-/// Ends with an error.
+/// Ends with a JSON-RPC error that has a code and data.
 #[tool(group = "tasks", task)]
 async fn breaks() -> Result<String> {
     sleep(Duration::from_secs(1)).await;
@@ -48,7 +48,7 @@ async fn asks(ctx: &Context) -> Result<String> {
     Ok(format!("{} and {}", a?.name, b?.name))
 }
 
-/// Reports twice.
+/// Reports progress twice.
 #[tool(group = "tasks", task)]
 async fn reports(progress: Progress) -> &'static str {
     sleep(Duration::from_secs(1)).await;
@@ -59,7 +59,7 @@ async fn reports(progress: Progress) -> &'static str {
     "reported"
 }
 
-/// Asks in the call, then takes its time.
+/// Asks for a name during the call, and continues as a task after the answer.
 #[tool(group = "tasks", task(later), asks(elicitation))]
 async fn first_asks(ctx: &Context) -> Result<String> {
     let Name { name } = ctx.elicit("name", "Name?").await?;
@@ -68,7 +68,7 @@ async fn first_asks(ctx: &Context) -> Result<String> {
     Ok(name)
 }
 
-/// Reports before there is a task, and after.
+/// Reports progress before and after the call becomes a task.
 #[tool(group = "tasks", task(later))]
 async fn early(ctx: &Context) -> &'static str {
     ctx.progress().say(1, "early");
@@ -78,7 +78,7 @@ async fn early(ctx: &Context) -> &'static str {
     "done"
 }
 
-/// Ends at once.
+/// Ends before the call becomes a task.
 #[tool(group = "tasks", task)]
 async fn at_once() -> &'static str {
     "done"

@@ -3,7 +3,7 @@ use std::time::Duration;
 use mcp_runtime::prelude::*;
 use tokio::time::sleep;
 
-// ---- every shape of result
+// ---- every kind of result
 
 #[tool]
 pub fn text() -> &'static str {
@@ -62,7 +62,7 @@ fn null() -> Json<Option<Point>> {
     Json(None)
 }
 
-// ---- every way to fail
+// ---- every kind of failure
 
 #[tool]
 fn fail() -> Result<Json<Point>> {
@@ -128,7 +128,7 @@ fn roughly(count: u8) -> String {
 
 // ---- while a call runs
 
-/// Reports 1, 0.5 (which does not rise), 2.5 and 4 of 4, and once more when the answer is out.
+/// Reports 1, 0.5 (lower than the report before it), 2.5 and 4 of 4, and once more after the answer has been sent.
 #[tool]
 async fn climb(progress: Progress) -> &'static str {
     progress.total(4).report(1);
@@ -152,7 +152,7 @@ async fn wait(progress: Progress) -> &'static str {
     "waited"
 }
 
-/// Works until it is cancelled, and reports once more then.
+/// Works until the call is cancelled, and then reports once more.
 #[tool(blocking)]
 fn stubborn(progress: Progress, cancel: Cancel) {
     progress.step();
@@ -162,7 +162,7 @@ fn stubborn(progress: Progress, cancel: Cancel) {
     progress.step();
 }
 
-/// Says something at each level `tracing` has.
+/// Logs an event at each level from debug to error.
 #[tool]
 async fn chatter() -> &'static str {
     tracing::debug!("details");
@@ -173,7 +173,7 @@ async fn chatter() -> &'static str {
     "done"
 }
 
-/// Says who calls.
+/// Returns the name and version of the client, and the `traceparent` of the call.
 #[tool]
 fn caller(client: Client, meta: Meta) -> String {
     let trace = meta.get("traceparent").and_then(|value| value.as_str()).unwrap_or("-");
@@ -203,7 +203,7 @@ fn remove(name: &str, server: Handle) -> bool {
     server.remove(name)
 }
 
-/// Says that a resource has changed.
+/// Notifies the clients that a resource has changed.
 #[tool]
 fn touch(uri: &str, server: Handle) {
     server.updated(uri);

@@ -145,7 +145,7 @@ fn half_typed_functions_survive() {
         let expanded = expand(&format!("#[tool(name = \"g\")] {source}")).to_string();
         assert_eq!(expanded, source.parse::<TokenStream>().unwrap().to_string());
     }
-    // The macro reports any other syntax error, because rustc may not report it.
+    // Checks that the macro reports all other syntax errors, because rustc may not report them.
     for whole in ["a: u8 + +", "a: Vec<u8>>", "a: u8 b: u8", "a: fn(u8", "a: HashMap<u8, u8>: u8"] {
         let Ok(source) = format!("#[tool] fn f({whole}) {{}}").parse::<TokenStream>() else {
             continue;

@@ -1,5 +1,5 @@
-//! Authorization request of a client (RFC 6749, section 4.1.1). By its PKCE challenge (RFC 7636), the server later verifies that the client
-//! that sends a code is the client that requested the code. Only the method S256 is supported.
+//! Authorization request of a client (RFC 6749, section 4.1.1). The request contains a PKCE challenge (RFC 7636), with which the server
+//! later checks that the client that sends a code is the client that requested it. Only the challenge method S256 is supported.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ pub(crate) struct AuthorizationRequest {
     /// Destination of the response.
     pub(crate) target: RedirectTarget,
     pub(crate) challenge: Challenge,
-    /// Requested scopes that this server has.
+    /// Requested scopes that this server offers.
     pub(crate) scopes: Vec<String>,
     pub(crate) resource: String,
 }
 
-/// Redirect URI of a client, and the parameters that are part of every response.
+/// Redirect URI of a client, and the parameters that every response to this URI contains.
 pub(crate) struct RedirectTarget {
     pub(crate) redirect: String,
     pub(crate) state: Option<String>,

@@ -18,9 +18,9 @@ use crate::{
     state::{LoginMethod, ServerState},
 };
 
-/// Shows the first page, or redirects the browser at once.
+/// Answers an authorization request: shows the login page or the consent page, or reports an error.
 pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply {
-    // A page of another site could embed this URL, for example as an image, and so exhaust the rate limit of the user's address.
+    // Rejects a request for an embedded image or frame. Otherwise a page of another site could use up the rate limit of the user's address.
     let shown_in = request.parts.headers.get("sec-fetch-dest");
     if shown_in.is_some_and(|place| place != "document") {
         let status = StatusCode::FORBIDDEN;
@@ -36,7 +36,7 @@ pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply 
     }
     let (client, form, target) = match identify(server, request).await {
         Ok(known) => known,
-        // The client or the redirect URI is not valid, so the browser must not be redirected.
+        // The client or the redirect URI is not valid, so the error is shown on a page instead of being sent to the redirect URI.
         Err(refusal) => return page::problem(server, &refusal),
     };
     match read(server, request, &form) {
@@ -50,9 +50,9 @@ pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply 
     }
 }
 
-/// Tells a client that its request is invalid. If the redirect URI leads to a site, the user has to click a link first, because the user
-/// has not agreed to anything yet. Otherwise an attacker could register a client, and use links with invalid requests to send users to a
-/// site of the attacker (RFC 9700, section 4.11.2).
+/// Reports an invalid request to its client. The user has not agreed to anything yet, so the browser goes to a site only after the user has
+/// clicked a link. Otherwise an attacker could register a client, and send users to the attacker's site through links with invalid requests
+/// (RFC 9700, section 4.11.2).
 fn reject(server: &ServerState, target: &RedirectTarget, refusal: &OAuthError) -> Reply {
     let url = target.refusal(refusal);
     match RedirectUri::parse(&target.redirect) {
@@ -63,7 +63,7 @@ fn reject(server: &ServerState, target: &RedirectTarget, refusal: &OAuthError) -
     }
 }
 
-/// Validates the client and the redirect URI. The browser must not be redirected before this check.
+/// Finds the client of a request, and checks the redirect URI. If this fails, the caller must not redirect the browser.
 async fn identify(
     server: &ServerState,
     request: &PageRequest,
@@ -88,7 +88,7 @@ async fn identify(
     Ok((client, form, RedirectTarget { redirect, state, issuer }))
 }
 
-/// Validates the rest of the request, and returns its challenge and its scopes.
+/// Validates the other parameters of the request. Returns the PKCE challenge and the scopes.
 fn read(
     server: &ServerState,
     request: &PageRequest,
@@ -107,7 +107,7 @@ fn read(
     Ok((challenge, server.requested_scopes(form.one("scope")?)?))
 }
 
-/// Stores the authorization until its user decides, and shows the first page.
+/// Stores the authorization until the user decides, and shows the login page. With an upstream provider, shows the consent page.
 fn wait(
     server: &ServerState,
     request: &PageRequest,
@@ -125,8 +125,8 @@ fn wait(
         LoginMethod::Local { page, .. } => {
             login_page(server, &binding, &ShownClient::of(&authorization), page)
         }
-        // The consent page comes before the upstream login. The provider does not know the clients of this server, and might log the user
-        // in without asking anything.
+        // The consent page comes before the upstream login. The provider does not know the clients of this server and might log the user in
+        // without asking anything, so a client could otherwise get a code unnoticed.
         LoginMethod::Delegated(provider) => with_cookie(
             page::consent(server, &binding, &authorization, &ConsentUser::AtProvider(provider)),
             &binding,
@@ -144,7 +144,7 @@ pub(crate) fn login_page(
     with_cookie(page::login(server, binding, shown, page), binding)
 }
 
-/// Adds the cookie of a new binding to a response.
+/// Sets the cookie of a binding in a response, if the binding has a new cookie.
 pub(crate) fn with_cookie(mut response: Reply, binding: &PageBinding) -> Reply {
     if let Some(cookie) =
         binding.cookie.as_deref().and_then(|value| HeaderValue::from_str(value).ok())

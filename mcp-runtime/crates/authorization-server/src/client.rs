@@ -44,16 +44,16 @@ const REDIRECT_BYTES: usize = 4 << 10;
 /// Maximum size of a client's name or URL, in bytes.
 const LONGEST_TEXT: usize = 500;
 
-/// Time for which a document is cached.
+/// Time for which a metadata document is cached.
 const FRESH: Duration = Duration::from_secs(10 * 60);
 
-/// Maximum number of cached documents.
+/// Maximum number of cached metadata documents.
 const MOST_DOCUMENTS: usize = 500;
 
-/// Maximum size of a document, in bytes.
+/// Maximum size of a metadata document, in bytes.
 const LONGEST_DOCUMENT: usize = 64 << 10;
 
-/// Maximum number of concurrent fetches.
+/// Maximum number of metadata documents that are fetched concurrently.
 const AT_ONCE: usize = 8;
 
 /// OAuth client that has registered itself, or is identified by the URL of its metadata.
@@ -112,7 +112,8 @@ impl Clients {
             });
         }
         if all.len() >= MOST {
-            // Only unused clients are evicted, so that a flood of registrations does not affect clients in use.
+            // Evicts only a client that was not used yet, or not for a long time, so that a flood of registrations does not affect clients
+            // in use.
             let unused = all.values().filter(|client| client.expires <= now + UNUSED);
             let oldest = unused.min_by_key(|client| client.expires).map(|client| client.id.clone());
             let limit = Limit::RegisteredClients;
@@ -155,7 +156,8 @@ impl Clients {
         now: u64,
     ) -> Result<String, OAuthError> {
         let ClientCredentials { id, secret } = ClientCredentials::read(headers, form)?;
-        // A client that is identified by its metadata URL has no secret. Its id is later compared with that of the code or the grant.
+        // A client that is identified by its metadata URL has no secret to check. Its id is later compared with that of the code or the
+        // grant.
         if is_metadata_url(&id) && secret.is_none() {
             return Ok(id);
         }
@@ -234,7 +236,7 @@ impl ClientMetadata {
     /// URIs with private schemes that the author allows.
     ///
     /// # Errors
-    /// Returns what is wrong with the metadata.
+    /// Fails if the metadata is invalid. The error says why.
     pub(crate) fn check(&self, private_redirects: &[String]) -> Result<(), OAuthError> {
         if self.redirect_uris.is_empty() {
             return Err(OAuthError::invalid_redirect_uri(
@@ -276,7 +278,8 @@ impl ClientMetadata {
         Ok(())
     }
 
-    /// Whether the client gets refresh tokens. The default grant type is the authorization code alone (RFC 7591, section 2).
+    /// Whether the client gets refresh tokens. By default it gets none, because the default grant type is the authorization code alone (RFC
+    /// 7591, section 2).
     pub(crate) fn refreshes(&self) -> bool {
         let types = self.grant_types.as_deref().unwrap_or_default();
         types.iter().any(|name| name == "refresh_token")
@@ -345,8 +348,8 @@ impl ClientDocuments {
                 "the metadata of the application that sent you cannot be fetched from its URL",
             )
         };
-        // Clients reach a server with an `https` origin under a public name. Through a proxy, a request may then come from a stranger, so
-        // such a server does not fetch from loopback addresses.
+        // A server with an `https` origin is usually reached through a proxy, so a request may come from anybody even if the server listens
+        // on loopback. Such a server does not fetch from loopback addresses.
         let own = self.own.get().filter(|_| !has_tls);
         let asked = own.unwrap_or(&self.web).get(url).await;
         let document = asked.map_err(|why| {
@@ -409,13 +412,13 @@ fn read_document(
         ));
     }
     let metadata: ClientMetadata = serde_json::from_slice(document).map_err(wrong)?;
-    // The client id in a document must be the URL of the document.
+    // The specification requires that the client id in a document is the URL of the document.
     if metadata.client_id.as_deref() != Some(url) {
         let why =
             "the metadata of the application that sent you has a client_id other than its URL";
         return Err(OAuthError::invalid_client(why));
     }
-    // Public metadata cannot contain a secret.
+    // The metadata is public and cannot contain a secret, so the client must not use a method that needs one.
     if metadata.token_endpoint_auth_method.as_deref().is_some_and(|method| method != "none") {
         let why =
             "an application that is identified by its URL must use token_endpoint_auth_method none";
@@ -452,7 +455,7 @@ mod tests {
         assert!((0..MOST).all(|number| add(number.to_string(), 2)));
         assert_eq!((clients.all().len(), tally.refused(Limit::RegisteredClients)), (MOST, 2));
         assert!(clients.find("used", 2).is_some() && clients.find("first", 2).is_none());
-        // Unused clients expire in the end.
+        // After the lifetime of the unused clients, a new client takes their place.
         assert!(add("late".into(), 3 + UNUSED));
         assert_eq!(clients.all().len(), 2);
         assert_eq!(tally.refused(Limit::RegisteredClients), 2);

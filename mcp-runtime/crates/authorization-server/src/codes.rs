@@ -31,7 +31,7 @@ const LONGEST: Duration = pending::TIME.saturating_mul(3);
 /// Maximum number of codes.
 const MOST: usize = 4000;
 
-/// Approved authorization, for which a client gets tokens in exchange for a code.
+/// Approved authorization that a code stands for. The client exchanges the code for tokens.
 #[derive(Clone)]
 pub(crate) struct AuthorizationCode {
     pub(crate) client: String,
@@ -107,7 +107,7 @@ impl Codes {
         }
         all.retain(|_, entry| now < entry.0 + REMEMBERED);
         if all.len() >= MOST {
-            // Used and expired codes only serve to detect a second use, so they make room for new codes.
+            // Used and expired codes are kept only to detect a second use, so they are removed first.
             all.retain(|_, entry| matches!(entry.1, CodeState::Fresh(_)) && now < entry.0 + TIME);
         }
         if all.len() >= MOST {
@@ -139,7 +139,7 @@ impl Codes {
         }
     }
 
-    /// Records the grant that a code was exchanged for. Returns `false` if the code is no longer valid, so that the grant must end.
+    /// Records the grant that a code was exchanged for. If the code is no longer valid, returns `false`, and the caller must end the grant.
     #[must_use]
     pub(crate) fn gave(&self, code: &str, grant: Digest) -> bool {
         let mut state = self.state();
@@ -230,7 +230,7 @@ mod tests {
         assert!(codes.add(of("bob"), since).is_ok());
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!(refused(Instant::now()), None);
-        // The end of the logins is remembered for `LONGEST`, in which every login that began before it has completed or expired.
+        // The end of the logins is remembered for `LONGEST`. By then, every login that began before it has completed or expired.
         tokio::time::advance(pending::TIME * 2).await;
         assert_eq!(refused(since), Some("access_denied"));
         tokio::time::advance(LONGEST).await;

@@ -50,7 +50,7 @@ async fn decide(server: &ServerState, request: &PageRequest) -> Result<Reply, OA
         (LoginMethod::Local { login, page }, None) => {
             log_in(server, request, form, found, login, page).await
         }
-        // The form does not come from the consent page.
+        // At this point only the form of the consent page is valid, which sends `allow`.
         _ if action != Some("allow") => Err(stray()),
         (LoginMethod::Local { .. }, Some(login_user)) => {
             let scopes =
@@ -215,7 +215,7 @@ fn ticked_scopes(
 /// Creates the code for the scopes that a user has granted.
 ///
 /// # Errors
-/// Fails if there are too many codes, or if all logins of the user were ended in the meantime.
+/// Fails if there are too many codes, or if all logins of the user were ended after this login began.
 fn issue_code(
     server: &ServerState,
     authorization: &AuthorizationRequest,
@@ -237,7 +237,7 @@ fn issue_code(
     server.records.codes.add(code, since)
 }
 
-/// Ends the authorization and redirects the browser to the client.
+/// Ends the authorization, and redirects the browser to the client with the code or the error.
 fn finish(
     server: &ServerState,
     request: &PageRequest,
@@ -268,12 +268,13 @@ fn callback_url(server: &ServerState, request: &PageRequest) -> String {
     format!("{}/callback", server.issuer(&request.origin))
 }
 
-/// Builds the `state` for the provider: the id of the authorization, and the ticket that proves that this server sent the browser.
+/// Builds the parameter `state` for the provider. It contains the id of the authorization, and the ticket that proves that this server sent
+/// the browser to the provider.
 fn provider_state(id: &str, ticket: &str) -> String {
     format!("{id}.{ticket}")
 }
 
-/// Answers a request that the upstream provider has redirected here.
+/// Answers the request of a browser that the upstream provider has redirected to this server.
 pub(crate) async fn answer_callback(
     server: &ServerState,
     request: &PageRequest,

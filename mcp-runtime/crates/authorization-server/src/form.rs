@@ -58,7 +58,7 @@ impl Form {
     /// Returns the value of a parameter, if it is present.
     ///
     /// # Errors
-    /// Fails if the parameter is present more than once. Two programs that read the request could then use different values.
+    /// Fails if the parameter is present more than once, because two programs that read the request could use different values.
     pub(crate) fn one(&self, name: &'static str) -> Result<Option<&str>, OAuthError> {
         let mut named = self.0.iter().filter(|pair| pair.0 == name);
         let first = named.next().map(|pair| &*pair.1).filter(|value| !value.is_empty());

@@ -23,7 +23,7 @@ const NAME: usize = 22;
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Grant {
     pub(crate) client: String,
-    /// Name that the client gave itself when the user was asked.
+    /// Name of the client at the time of the user's consent.
     pub(crate) client_name: Option<String>,
     pub(crate) user: User,
     pub(crate) scopes: Vec<String>,
@@ -57,7 +57,7 @@ pub(crate) struct RefreshTokens {
     /// as `current`. When the client uses one of these tokens, the others become invalid. Each process adds at most one token.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) alternatives: Vec<Digest>,
-    /// Token that was used last, and the time of its first use.
+    /// Token that the client exchanged last, and the time of the first exchange.
     pub(crate) previous: Option<(Digest, u64)>,
 }
 
@@ -66,7 +66,7 @@ impl RefreshTokens {
         Self { current, alternatives: Vec::new(), previous: None }
     }
 
-    /// Whether this token may be used now.
+    /// Whether this token is valid, and no exchange has replaced it yet.
     pub(crate) fn is_current(&self, shown: Digest) -> bool {
         self.current == shown || self.alternatives.contains(&shown)
     }
@@ -76,7 +76,8 @@ impl RefreshTokens {
         if self.is_current(shown) {
             *self = Self { previous: Some((shown, now)), ..Self::first(next) };
         } else if !self.is_current(next) {
-            // An earlier process issued `current` for the same token. This process derives another token, because it has another key.
+            // An earlier process issued `current` in exchange for `shown`. This process has a different key, so it derives a different
+            // token. Both tokens stay valid.
             self.alternatives.push(std::mem::replace(&mut self.current, next));
         }
     }
@@ -112,7 +113,7 @@ impl Grant {
         }
     }
 
-    /// Returns the time at which the grant ends without a refresh, in seconds since 1970.
+    /// Returns the time at which the grant ends unless it is refreshed, in seconds since 1970.
     pub(crate) fn end_from(&self, now: u64) -> u64 {
         match &self.backing {
             Some(backing) if !backing.refreshes => backing.until,
@@ -134,7 +135,7 @@ pub(crate) fn grant_name(token: &str) -> &str {
     token.get(..NAME).unwrap_or(token)
 }
 
-/// Access tokens in 16 parts, each with its own lock. Requests rarely wait for each other, and never wait for the lock of the grants.
+/// Access tokens in 16 parts, each with its own lock, so that requests rarely wait for each other, and never for the lock of the grants.
 #[derive(Default)]
 pub(crate) struct AccessTokens([Mutex<HashMap<Digest, KnownToken>>; 16]);
 

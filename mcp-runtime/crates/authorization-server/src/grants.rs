@@ -17,7 +17,7 @@ use crate::{
 /// Lifetime of an access token, in seconds.
 const ACCESS: u64 = 60 * 60;
 
-/// Time in which a used refresh token can be exchanged again, for the same tokens, in seconds.
+/// Time for which a used refresh token can be exchanged again for the same tokens, in seconds.
 const GRACE: u64 = 10;
 
 /// Maximum number of access tokens of a grant. The oldest are evicted.
@@ -103,7 +103,7 @@ impl Grants {
         }
     }
 
-    /// Stores a new grant and issues its first tokens.
+    /// Stores a new grant and issues its first tokens. `back` seals the upstream tokens, if there are any, for the key of the new grant.
     ///
     /// # Errors
     /// Fails if there are too many grants, if `back` fails, or if the operating system provides no random numbers.
@@ -136,12 +136,12 @@ impl Grants {
     /// Issues new tokens for a refresh token. A refresh token can be used once. A second use means that both the client and a thief have
     /// the token, so the grant ends.
     ///
-    /// Within `GRACE` seconds, a second use returns the same tokens again. A client that did not receive the response retries at once, and
-    /// a client with several concurrent calls may refresh the token once for each of them. A thief who uses the token in this time gets
-    /// the same tokens as the client. The theft is detected when one of the two uses the next refresh token after its grace period.
+    /// Within `GRACE` seconds, a second use returns the same tokens again. A client may use a token twice if it did not receive the
+    /// response, or if each of several concurrent calls refreshes the token. A thief who uses the token in this time gets the same tokens
+    /// as the client. The theft is detected when both of them use the next refresh token more than `GRACE` seconds apart.
     ///
-    /// If the process is killed before it responds, only digests of the new tokens are in the store. The next process then issues other
-    /// tokens. The tokens of both processes are valid.
+    /// If the process is killed before it responds, the store contains only digests of the new tokens. If the client then retries, the next
+    /// process issues different tokens. The tokens of both processes are valid.
     ///
     /// # Errors
     /// Fails if the refresh token is not valid, or the user has not granted all of the scopes.
@@ -179,7 +179,7 @@ impl Grants {
                     "the user has not granted all requested scopes",
                 ));
             }
-            // The token stores each scope once, even if the request repeats a scope.
+            // Filters the granted scopes, so that the new token has each scope once even if the request repeats a scope.
             Some(requested) => {
                 granted.iter().filter(|scope| requested.contains(scope)).cloned().collect()
             }
@@ -199,7 +199,7 @@ impl Grants {
         locked.issue(key, access, scopes, Some(next), now, journal)
     }
 
-    /// Returns the upstream tokens for a refresh token, if the token is valid and these scopes were granted.
+    /// Returns the key and the upstream tokens of the grant of a refresh token, if the token is valid and these scopes were granted.
     pub(crate) fn backing(
         &self,
         token: &str,
@@ -218,8 +218,8 @@ impl Grants {
         (is_good && may).then(|| Some((key, grant.backing.clone()?))).flatten()
     }
 
-    /// Revokes a token (RFC 7009, section 2.1). For a refresh token, its whole grant ends and is returned. For an access token, only this
-    /// token ends.
+    /// Revokes a token (RFC 7009, section 2.1). Revoking a refresh token ends its whole grant, which is returned. Revoking an access token
+    /// ends only this token.
     pub(crate) fn revoke(
         &self,
         token: &str,
@@ -296,8 +296,8 @@ impl Grants {
 }
 
 impl LockedGrants<'_> {
-    /// Whether this refresh token is the one that was used last, at most `GRACE` seconds ago. The difference is absolute, because the clock
-    /// may have been set back.
+    /// Whether this is the refresh token that was used last, and its first use was at most `GRACE` seconds ago. If the clock was set back,
+    /// the first use lies in the future, so the difference is absolute.
     fn was_just_used(&self, key: &Digest, shown: Digest, now: u64) -> bool {
         let refresh = self.grants.get(key).and_then(|grant| grant.refresh.as_ref());
         let previous = refresh.and_then(|refresh| refresh.previous);
@@ -321,7 +321,7 @@ impl LockedGrants<'_> {
         let expires = until.min(now + ACCESS);
         let authorization = grant.authorization(&scopes, expires);
         self.tokens.insert(digest, key, authorization, expires);
-        // If a refresh is repeated, the grant already has this token.
+        // If a refresh is repeated, the grant already has this token, which must not be listed twice.
         grant.tokens.retain(|token| token.digest != digest);
         grant.tokens.push(AccessToken { digest, expires, scopes: scopes.clone() });
         let beyond = grant.tokens.len().saturating_sub(TOKENS);
@@ -481,7 +481,7 @@ mod tests {
         assert!(table.refresh(&first, NOW + GRACE + 1).is_none());
         assert!(table.refresh(&answer.1, NOW).is_none());
 
-        // A different key results in different tokens.
+        // Each table has its own key, so the two tables derive different tokens from the same refresh token.
         let [one, other] = [Table::new(), Table::new()];
         let token = one.begin("ada").refresh.unwrap();
         assert_ne!(
@@ -515,7 +515,7 @@ mod tests {
         assert!(table.is_good(&answer.0, NOW + GRACE) && table.is_good(&lost.0, NOW + GRACE));
         let (_, third) = table.refresh(&answer.1, NOW + GRACE).unwrap();
         assert!(table.refresh(&third, NOW + GRACE).is_some());
-        // A clock that was set back by some seconds at the restart makes no difference.
+        // A retry also works if the clock was set back by a few seconds at the restart.
         let table = Table::new();
         let first = table.begin("ada").refresh.unwrap();
         table.refresh(&first, NOW).unwrap();
@@ -571,7 +571,7 @@ mod tests {
         let less = refresh("c", &["a"]).ok().unwrap();
         let authorization = table.0.verify(&less.access, NOW).unwrap();
         assert_eq!(authorization.granted().collect::<Vec<_>>(), ["a"]);
-        // A refresh without scopes returns to all granted scopes.
+        // A refresh without scopes requests all granted scopes again.
         let all =
             table.0.refresh(&less.refresh.unwrap(), "c", None, None, NOW, &table.1).ok().unwrap();
         assert_eq!(all.scopes, ["a", "b"]);

@@ -10,7 +10,7 @@ use crate::{authorization_request::AuthorizationRequest, form::Form, store::time
 
 /// User who has logged in.
 ///
-/// The login function of an [`AuthorizationServer`](crate::AuthorizationServer) returns it, or the function of
+/// Returned by the login function of an [`AuthorizationServer`](crate::AuthorizationServer), or by the function that was set with
 /// [`Upstream::user`](crate::Upstream::user).
 ///
 /// ```
@@ -113,9 +113,9 @@ impl fmt::Debug for User {
     }
 }
 
-/// Login attempt of a user on behalf of one client.
+/// Login attempt of a user who authorizes a client.
 ///
-/// The login function of an [`AuthorizationServer`](crate::AuthorizationServer) checks it.
+/// Passed to the login function of an [`AuthorizationServer`](crate::AuthorizationServer), which checks it.
 ///
 /// ```
 /// use mcp_runtime_authorization_server::{LoginPage, LoginRequest, User};

@@ -37,7 +37,7 @@ use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time}
 /// }
 /// ```
 ///
-/// The methods take the identifier of a user that was passed to [`User::new`](crate::User::new). It is also the name of the caller's
+/// The methods take the identifier of a user, as it was passed to [`User::new`](crate::User::new). It is also the name of the caller's
 /// [`Principal`](mcp_runtime::auth::Principal).
 ///
 /// **Ended logins.** The server rejects the access tokens and refresh tokens of an ended login:
@@ -46,10 +46,10 @@ use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time}
 /// * A stream that waits for messages of the server ends before its next message, or before its next keep-alive comment
 ///   ([`Limits::keep_alive`](mcp_runtime::limits::Limits::keep_alive)).
 /// * Stored tokens of an upstream provider are deleted. The provider is notified if it supports revocation and can be reached.
-/// * With [`keep_in`](crate::AuthorizationServer::keep_in), the login has ended in the file too when the method returns.
+/// * With [`keep_in`](crate::AuthorizationServer::keep_in), the end of the login is also saved in the file when the method returns.
 ///
-/// **Lifetime.** The handle works before the server serves, while it serves, and afterwards. A call before the server serves reads the file
-/// at once. A handle that outlives the server keeps the file open.
+/// **Lifetime.** The handle works before the server starts, while it runs, and after it has ended. If a method is called before the start,
+/// it reads the file itself. A handle that outlives the server keeps the file open.
 ///
 /// [`AuthorizationServer`]: crate::AuthorizationServer
 /// [`AuthorizationServer::logins`]: crate::AuthorizationServer::logins
@@ -123,7 +123,7 @@ impl Logins {
     /// Fails in the same cases as [`end`](Self::end).
     ///
     /// # Cancel safety
-    /// This method is not cancel safe, as [`end`](Self::end) is not.
+    /// This method is not cancel safe, for the same reason as [`end`](Self::end).
     pub async fn end_all(&self, user: &str) -> Result<usize> {
         self.ended(user, None).await
     }
@@ -208,7 +208,7 @@ mod tests {
         store::{LoginStore, RecordChange, StoreFuture, StoredRecord},
     };
 
-    /// Store whose writes fail while it is full.
+    /// Store whose writes fail while `is_full` is set. The other writes add the keys of removed records to `gone`.
     #[derive(Default)]
     struct Disk {
         is_full: AtomicBool,

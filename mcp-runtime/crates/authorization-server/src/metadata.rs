@@ -29,7 +29,8 @@ impl Endpoint {
         if let Some(rest) = path.strip_prefix(WELL_KNOWN) {
             return (rest == issuer).then_some(Self::Metadata);
         }
-        // The issuer's path can be a prefix of an endpoint: `/a` and `/authorize`.
+        // Tries the path without the issuer's path, and the whole path. A path can begin with the issuer's path by chance, such as
+        // `/authorize` with `/a`.
         [path.strip_prefix(issuer), Some(path)].into_iter().flatten().find_map(|path| match path {
             AUTHORIZE => Some(Self::Authorize),
             TOKEN => Some(Self::Token),
@@ -40,7 +41,7 @@ impl Endpoint {
         })
     }
 
-    /// Returns all paths for an issuer with this path.
+    /// Returns the paths of all endpoints, for an issuer with this path.
     pub(crate) fn paths(issuer: &str) -> Vec<String> {
         let pages =
             [AUTHORIZE, TOKEN, REGISTER, REVOKE, CALLBACK].map(|path| format!("{issuer}{path}"));

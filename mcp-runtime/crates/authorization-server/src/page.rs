@@ -28,7 +28,7 @@ input:not([type=checkbox]){display:block;width:100%;box-sizing:border-box;font:i
 button{font:inherit;padding:.45rem 1.2rem;margin:.8rem .6rem 0 0}\
 .message{border-left:4px solid #c33;padding-left:.75rem}";
 
-/// Escapes a text for the content of an element or for an attribute in quotes.
+/// Escapes a text for the content of an HTML element or for a quoted attribute.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -38,7 +38,7 @@ fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // Characters that change the direction of writing are dropped, because they could make one name look like another.
+            // Drops characters that change the text direction, because they could make one name look like a different one.
             '\u{202a}'..='\u{202e}'
             | '\u{2066}'..='\u{2069}'
             | '\u{200e}'
@@ -54,11 +54,11 @@ fn escaped(text: &str) -> String {
 /// Description of a client, as pages show it.
 pub(crate) struct ShownClient {
     name: String,
-    /// Source of the name: the client itself or its host.
+    /// Text that says where the name comes from: from the client's host, or from the client itself.
     origin: String,
-    /// Destination of the browser, in words.
+    /// Description of the redirect URI for the user.
     destination: String,
-    /// Source for `form-action` in the `Content-Security-Policy` that allows a redirect to the destination.
+    /// Source expression for `form-action` in the `Content-Security-Policy`, which allows a redirect to the destination.
     source: String,
     /// Warning about the destination.
     warning: Option<&'static str>,
@@ -71,7 +71,7 @@ impl ShownClient {
         let described = redirect.map(|uri| (uri.destination(), uri.source(), uri.warning()));
         let (destination, source, warning) = described.unwrap_or_default();
         let client = &authorization.client;
-        // A name without a letter or digit would leave a gap in the sentence on the page.
+        // A name without a letter or digit would leave a gap in the sentence on the page, so it counts as missing.
         let is_name = |name: &&str| name.chars().any(char::is_alphanumeric);
         let named = client.name.as_deref().map(str::trim).filter(is_name);
         let origin = match client.host() {
@@ -105,15 +105,15 @@ fn html(status: StatusCode, body: String, policy: &str) -> Reply {
     reply
 }
 
-/// Builds the `Content-Security-Policy`. Forms may go only to `forms`. Browsers check redirects too, so `forms` includes the client's
-/// redirect URI.
+/// Builds the `Content-Security-Policy`. Forms may be sent only to the sources in `forms`. Browsers also check the redirects that follow,
+/// so `forms` includes the client's redirect URI.
 fn policy(style: &str, forms: &str) -> String {
     format!(
         "default-src 'none'; {style}; form-action {forms}; frame-ancestors 'none'; base-uri 'none'"
     )
 }
 
-/// Builds the source for `style-src` that allows the style of these pages.
+/// Builds the `style-src` directive that allows the style of these pages.
 fn own_style() -> String {
     format!("style-src 'sha256-{}'", STANDARD.encode(digest(&SHA256, STYLE.as_bytes())))
 }
@@ -263,7 +263,8 @@ pub(crate) fn consent(
                 escaped(provider.display_name()),
                 escaped(&provider.scopes())
             ),
-            // Browsers check all redirects of a form, and a provider may redirect through hosts that are unknown here.
+            // Browsers check all redirects of a form, and a provider may redirect through hosts that are unknown here, so every `https`
+            // host is allowed.
             format!(" https: {}", provider.source()),
         ),
     };

@@ -28,7 +28,7 @@ const MOST: usize = 1000;
 /// Maximum number of login attempts for an authorization.
 const TRIES: u32 = 5;
 
-/// Name of the cookies, without the id of the authorization.
+/// Part of a cookie's name before the id of the authorization.
 const COOKIE: &str = "mcp-authorization-";
 
 /// Authorization whose user has not decided yet.
@@ -36,7 +36,7 @@ struct PendingAuthorization {
     authorization: Arc<AuthorizationRequest>,
     /// Digest of the secret in the cookie, which the browser sends with every request.
     cookie: Digest,
-    /// Digest of the secret that only the page knows.
+    /// Digest of the ticket, a secret that the form of the page or the `state` of the callback contains.
     ticket: Digest,
     user: Option<LoggedInUser>,
     /// Approval of the user, given before the browser went to the upstream provider.
@@ -122,8 +122,8 @@ impl PendingAuthorizations {
             all.retain(|_, pending| pending.until > now);
         }
         if all.len() >= MOST {
-            // The evicted authorization belongs to the address with the most authorizations, so a flood from one address evicts its own.
-            // Among these, authorizations with a logged-in user are evicted last.
+            // Evicts an authorization of the address with the most authorizations, so that a flood from one address evicts its own
+            // authorizations. Among these, authorizations with a logged-in user are evicted last.
             let mut begun: HashMap<_, usize> = HashMap::new();
             all.values().for_each(|pending| *begun.entry(pending.from).or_default() += 1);
             let rank = |pending: &PendingAuthorization| {
@@ -300,7 +300,7 @@ mod tests {
         for number in 0..(MOST * 3).try_into().unwrap() {
             tokio::time::advance(Duration::from_millis(1)).await;
             let id = add([0x2001, 0xdb8, 0, number % 300, number, 0, 0, 1].into());
-            // Authorizations with a logged-in user do not evict the authorizations of other addresses either.
+            // The flood also logs users in, which must not make it evict the authorizations of other addresses.
             table.log_in(&id, login_user()).unwrap();
         }
         assert_eq!(table.all().len(), MOST);

@@ -27,10 +27,10 @@ use crate::{
     upstream::{Upstream, UpstreamUser},
 };
 
-/// Maximum size of a token response, in bytes. A part of the response is stored for each grant.
+/// Maximum size of a token response, in bytes. The limit is small, because a part of the response is stored for each grant.
 const MOST: usize = 64 << 10;
 
-/// Maximum number of concurrent tasks that notify the provider of ended grants.
+/// Maximum number of tokio tasks that concurrently notify the provider of ended grants.
 const REVOCATIONS: usize = 4;
 
 /// Assumed lifetime of an access token without `expires_in`, in seconds.
@@ -79,8 +79,8 @@ pub(crate) struct Provider {
     jwt: Jwt,
     sealer: TokenSealer,
     metadata: MetadataCache,
-    /// Locks that allow one refresh of a grant at a time. The provider may treat a second refresh with the same token as theft, as this
-    /// server does.
+    /// Locks that allow only one refresh of a grant at a time, because the provider may treat a second refresh with the same token as
+    /// theft. Different grants may share a lock.
     refresh_locks: [Mutex<()>; 32],
     revocations: Semaphore,
 }
@@ -123,7 +123,7 @@ impl Provider {
         self.settings.scopes.join(" ")
     }
 
-    /// Returns the source that allows the provider in the `Content-Security-Policy` of a page.
+    /// Returns the source expression that allows the provider in the `Content-Security-Policy` of a page.
     pub(crate) fn source(&self) -> String {
         RedirectUri::parse(&self.settings.issuer).map(|uri| uri.source()).unwrap_or_default()
     }
@@ -273,7 +273,7 @@ impl Provider {
         }
     }
 
-    /// Locks the refresh of the grant of this token. Waits while another request refreshes the grant.
+    /// Locks the grant of this refresh token for a refresh. Waits while a different request refreshes the grant.
     pub(crate) async fn lock_refresh(&self, token: &str) -> tokio::sync::MutexGuard<'_, ()> {
         let number = grant_name(token)
             .bytes()
@@ -281,8 +281,8 @@ impl Provider {
         self.refresh_locks[number % self.refresh_locks.len()].lock().await
     }
 
-    /// Returns the text that binds sealed tokens to this provider and one grant. The text contains the provider, because another provider
-    /// may give the same names to other users.
+    /// Returns the text that binds sealed tokens to one grant and to the issuer of the provider. A different provider may use the same
+    /// names for other users, so the tokens cannot be opened after a change of the provider.
     fn bound(&self, grant: &Digest) -> String {
         format!("{} {}", self.settings.issuer, grant.text())
     }
@@ -393,7 +393,7 @@ struct ProviderMetadata {
     #[serde(default)]
     token_endpoint_auth_methods_supported: Vec<String>,
     revocation_endpoint: Option<String>,
-    /// Default: the methods of the token endpoint.
+    /// `None` means the methods of the token endpoint.
     revocation_endpoint_auth_methods_supported: Option<Vec<String>>,
     #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
@@ -418,7 +418,7 @@ impl MetadataCache {
     async fn get(&self, web: &Web, issuer: &str) -> Result<Arc<ProviderMetadata>, ProviderError> {
         let since = Instant::now();
         let mut known = self.0.lock().await;
-        // If the provider cannot be reached, old metadata is better than none.
+        // Returned if the provider cannot be reached, because old metadata is better than none.
         let old =
             known.metadata.as_ref().map(|entry| entry.1.clone()).ok_or(ProviderError::Unavailable);
         let is_fresh = known.metadata.as_ref().is_some_and(|entry| entry.0.elapsed() < FRESH);
@@ -457,8 +457,8 @@ impl MetadataCache {
     }
 }
 
-/// Returns the body of a form and the value of `Authorization`. By default the secret is in the header. The secret is in the body if the
-/// provider supports `client_secret_post` but not `client_secret_basic`.
+/// Returns the body of a form with these fields, and the value of the header `Authorization`, if there is one. The secret is in the header.
+/// If the provider supports `client_secret_post` but not `client_secret_basic`, the secret is in the body instead.
 ///
 /// # Errors
 /// Fails if the id and the secret do not form a valid header value.
@@ -497,8 +497,8 @@ fn basic(id: &str, secret: &str) -> Result<HeaderValue, String> {
     Ok(value)
 }
 
-/// Revokes the upstream tokens of grants whose end is already saved. This runs in the background, because the response of the provider does
-/// not change the grants.
+/// Revokes the upstream tokens of grants whose end is already saved. Runs in the background, because the end of the grants does not depend
+/// on the provider's response.
 pub(crate) fn revoke_upstream(provider: Option<&Arc<Provider>>, ended: Vec<(Digest, Grant)>) {
     let Some(provider) = provider.cloned() else { return };
     let backed = ended.into_iter().filter_map(|(key, grant)| Some((key, grant.backing?)));

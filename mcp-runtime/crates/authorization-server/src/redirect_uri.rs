@@ -68,7 +68,7 @@ impl<'a> RedirectUri<'a> {
         }
     }
 
-    /// Returns the source that allows this URI in the `Content-Security-Policy` of a page.
+    /// Returns the source expression that allows this URI in the `Content-Security-Policy` of a page.
     pub(crate) fn source(&self) -> String {
         match self {
             Self::Site { origin, .. } | Self::Loopback { origin, .. } => (*origin).to_owned(),

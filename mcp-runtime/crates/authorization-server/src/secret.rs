@@ -104,7 +104,7 @@ impl TokenSealer {
         Self(key.map(LessSafeKey::new))
     }
 
-    /// Seals a text. The sealed text can be opened only with the same key and the same `bound`.
+    /// Seals a text and binds it to `bound`. The sealed text can be opened only with the same key and the same `bound`.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers.

@@ -141,7 +141,7 @@ impl AuthorizationServer {
 
     /// Adds a scope that users can grant, with the description that the consent page shows.
     ///
-    /// If a client requests no scopes, the consent page offers all of them. An item requires a scope with
+    /// If a client requests no scopes, the consent page offers all of them. To require a scope for an item, write
     /// `#[tool(scopes("notes:read"))]`. A server that adds a scope twice, or a scope with an invalid name, does not build.
     #[must_use]
     pub fn scope(self, name: impl Into<String>, description: impl Into<String>) -> Self {
@@ -234,7 +234,7 @@ impl TokenVerifier for AuthorizationServer {
         match address {
             Some(address) if address.is_loopback() => Ok(()),
             _ if self.state.issuer.as_deref().is_some_and(|url| url.starts_with("https://")) => Ok(()),
-            // The application that mounts the server controls who can reach it.
+            // The application that mounts the server controls who can reach it, so the issuer need not be an `https` URL.
             None if self.state.issuer.is_some() => Ok(()),
             Some(address) => Err(format!(
                 "{address} can be reached from other machines, so the `AuthorizationServer` needs its public URL: set it with `.issuer(\"https://…\")`, or listen on 127.0.0.1"
@@ -294,13 +294,13 @@ impl AuthorizationPages for ServerState {
         request: PageRequest,
     ) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
         Box::pin(async move {
-            // The request runs in a task of its own, so that it completes even if the client or the browser disconnects. Otherwise, tokens
-            // that the upstream provider has already issued would be lost. The task also contains a panic of the author's function.
+            // The request runs in its own tokio task, so that it completes even if the client or the browser disconnects. Otherwise, tokens
+            // that the upstream provider has already issued would be lost. The tokio task also catches a panic of the author's function.
             let (server, parts) = (self.clone(), request.parts.clone());
             let answered = tokio::spawn(async move { route(&server, &request).await });
             answered.await.unwrap_or_else(|why| {
                 let refusal = OAuthError::server_error("the request cannot be answered", &why);
-                // The error contains the payload of the panic. The payload can be a value of the author whose `Drop` panics too.
+                // The error contains the payload of the panic, which can be a value of the author. `discard` catches a panic of its `Drop`.
                 discard(why);
                 match Endpoint::of(parts.uri.path(), self.path()) {
                     Some(Endpoint::Authorize) => page::problem(&self, &refusal),

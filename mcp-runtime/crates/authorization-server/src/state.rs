@@ -187,19 +187,19 @@ impl ServerState {
         issuer.strip_prefix(self.origin(issuer)).unwrap_or_default()
     }
 
-    /// Returns scheme and host of the issuer, or of `shown` if no issuer is configured.
+    /// Returns the scheme and host of the issuer. If no issuer is configured, returns those of `shown`, the URL that the request names.
     pub(crate) fn origin<'a>(&'a self, shown: &'a str) -> &'a str {
         let url = self.issuer.as_deref().unwrap_or(shown);
         let host = url.find("://").map_or(0, |at| at + "://".len());
         url[host..].find('/').map_or(url, |at| &url[..host + at])
     }
 
-    /// Returns the issuer, or `shown` if no issuer is configured.
+    /// Returns the issuer. If no issuer is configured, returns `shown`, the origin that the request names.
     pub(crate) fn issuer(&self, shown: &str) -> String {
         self.issuer.clone().unwrap_or_else(|| shown.to_ascii_lowercase())
     }
 
-    /// Whether browsers reach this server through TLS.
+    /// Whether browsers reach this server through TLS. `shown` is the origin that the request names.
     pub(crate) fn has_tls(&self, shown: &str) -> bool {
         self.origin(shown).starts_with("https://")
     }
@@ -249,7 +249,7 @@ impl ServerState {
             (Some(backing), Some(provider)) => provider.restore(backing, key),
             _ => false,
         };
-        // A grant is lost if the server has another provider than before, or no longer has the key that sealed the upstream tokens.
+        // A grant is lost if the server now uses a different provider, or no longer has the key that sealed the upstream tokens.
         if is_backed { Standing::Good } else { Standing::Lost }
     }
 
@@ -306,7 +306,7 @@ fn is_same_resource(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// Returns why this URL cannot be the issuer.
+/// Returns the reason why this URL cannot be the issuer, or `None` if it can.
 fn issuer_problem(issuer: &str) -> Option<String> {
     let wrong = |why: &str| Some(format!("the issuer `{issuer}` {why}"));
     if issuer.ends_with('/') {

@@ -96,7 +96,7 @@ impl Journal {
         self.ledger.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the records outlast the process, because a store is set.
+    /// Whether a store is set, so that the records outlast the process.
     pub(crate) fn outlasts(&self) -> bool {
         self.ledger().is_some()
     }
@@ -137,7 +137,7 @@ impl Journal {
         }
     }
 
-    /// Waits until all earlier changes are stored. The write continues if the caller is dropped.
+    /// Writes all changes so far to the store, and waits until they are stored. The write continues even if the caller drops the future.
     ///
     /// # Errors
     /// Fails if the write fails. The next call tries the same changes again.
@@ -168,8 +168,8 @@ impl Journal {
     }
 }
 
-/// Clock that returns seconds since 1970, because the next process must understand the stored times too. Setting the system clock back
-/// extends no lifetime while the process runs.
+/// Clock that returns seconds since 1970, so that the next process understands the stored times too. While the process runs, the clock
+/// counts at least the time since the start, so setting the system clock back extends no lifetime.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     started: Duration,

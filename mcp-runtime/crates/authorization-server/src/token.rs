@@ -95,7 +95,7 @@ async fn exchange(
     if owner != client {
         return Err(OAuthError::invalid_grant("the code was issued to another client"));
     }
-    // Clients that follow OAuth 2.1 send no `redirect_uri` here.
+    // Clients that follow OAuth 2.1 send no `redirect_uri` here, so the parameter is optional.
     if redirect.is_some_and(|uri| uri != requested) {
         return Err(OAuthError::invalid_grant(
             "the redirect URI differs from that of the authorization request",
@@ -143,7 +143,7 @@ async fn refresh(
     if !form.all("resource").all(|uri| server.is_target(uri, request)) {
         return Err(OAuthError::invalid_target());
     }
-    // The lock is held until both the upstream tokens and the tokens of this server are refreshed.
+    // Held until both the upstream tokens and the tokens of this server are refreshed, so that two refreshes of a grant never overlap.
     let _lock = match server.provider() {
         Some(provider) => Some(provider.lock_refresh(token).await),
         None => None,
@@ -155,7 +155,7 @@ async fn refresh(
     let now = records.clock.now();
     let refreshed = records.grants.refresh(token, client, scopes, backing, now, &records.journal);
     if refreshed.is_err() {
-        // The failed refresh may have ended the grant, which must be saved.
+        // The failed refresh may have ended the grant. This saves the end.
         records.journal.save().await?;
     }
     refreshed

@@ -52,7 +52,7 @@ type UserFunction = dyn Fn(&UpstreamUser) -> Option<User> + Send + Sync;
 
 /// Identity of a user at the provider: the claims of a verified ID token.
 ///
-/// The function of [`Upstream::user`] maps it to a [`User`]. For an example, see [`Upstream`].
+/// Passed to the function that was set with [`Upstream::user`], which maps it to a [`User`]. For an example, see [`Upstream`].
 pub struct UpstreamUser {
     pub(crate) subject: String,
     pub(crate) claims: String,

@@ -30,12 +30,12 @@ pub(crate) struct ContractChange {
     pub(crate) text: String,
     /// Advice on how to avoid the breaking change.
     pub(crate) advice: Option<String>,
-    /// Key of the difference inside its type. The key is equal for all places where the type is used.
+    /// Key that is equal for all places where the same change of the same type is found. `None` for a change that is not inside a type.
     pub(crate) type_key: Option<String>,
 }
 
 impl ContractChange {
-    /// Returns the text that reports the same difference at another place.
+    /// Returns this change as an entry in the list of further places: the subject, and the place if it is known.
     fn as_further_place(&self) -> String {
         match &self.place {
             SourcePlace::Nowhere => self.subject.clone(),
@@ -69,7 +69,7 @@ pub struct ContractReport {
 
 impl ContractReport {
     pub(crate) fn new(mut changes: Vec<ContractChange>) -> Self {
-        // The sort is stable, so the changes of one line stay in the order in which they were found.
+        // The sort is stable, so changes with the same class and place stay in the order in which they were found.
         changes.sort_by(|a, b| (a.class, &a.place).cmp(&(b.class, &b.place)));
         Self { changes }
     }
@@ -79,7 +79,7 @@ impl ContractReport {
         &self.changes
     }
 
-    /// Whether a change breaks clients.
+    /// Whether any change breaks clients.
     pub fn breaks(&self) -> bool {
         self.changes.iter().any(|change| change.class == ChangeClass::Breaking)
     }

@@ -1,4 +1,4 @@
-//! Function that collects into ordered collections without a sort.
+//! Collecting into ordered collections without a sort.
 
 /// Collects items by inserting them one by one. For the ordered collections of the standard library, `collect` is compiled with a separate
 /// sort for each type of iterator. Each sort adds eight kilobytes of code. A server loads some of this code at startup, even if it never

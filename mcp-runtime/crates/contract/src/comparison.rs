@@ -37,8 +37,8 @@ impl Published {
     }
 }
 
-/// Whether a lock belongs to another server. In this case, the name differs and fewer than half of the items still exist. A server that was
-/// only renamed keeps its items.
+/// Whether a lock belongs to a different server: the name differs, and fewer than half of the items still exist. A server that was only
+/// renamed keeps its items, so a new name alone is not enough.
 fn is_foreign(old: &Manifest, new: &Manifest) -> bool {
     let (mut all, mut kept) = (0, 0);
     for kind in ItemKind::ALL {
@@ -125,7 +125,7 @@ fn compare_lists(
     }
 }
 
-/// Returns the index of the new item that is the old item under another name.
+/// Returns the index in `added` of the item that is the old item `key` under a new name.
 fn find_renamed(
     kind: ItemKind,
     key: &str,
@@ -133,7 +133,7 @@ fn find_renamed(
     added: &[&String],
     list: &ItemList,
 ) -> Option<usize> {
-    /// Score above which an item counts as renamed: the names are similar, or the description and the arguments are equal.
+    /// Score above which an item counts as renamed. Similar names reach it, and so do an equal description and equal arguments together.
     const ENOUGH: f64 = 0.75;
     let says = |item: &JsonObject, member: &str| {
         item.get(member).filter(|value| **value != Value::Null).cloned()

@@ -1,4 +1,5 @@
-//! Compares an item in two manifests, member by member. The hints of a tool, such as `readOnlyHint`, are promises to clients.
+//! Compares the old and the new version of an item, member by member. A hint of a tool, such as `readOnlyHint`, counts as a promise to
+//! clients.
 
 use std::collections::BTreeSet;
 
@@ -103,7 +104,7 @@ impl ItemComparison<'_> {
     /// Compares a member that clients may use in an unknown way. A new member is additive. Any other change is breaking.
     fn promise(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
         match (was, is) {
-            // Extensions are independent of each other.
+            // The keys of `_meta` belong to independent extensions, so they are compared one by one.
             (Some(Value::Object(was)), Some(Value::Object(is))) if member == "_meta" => {
                 let keys: BTreeSet<&String> = collect_by_insert(was.keys().chain(is.keys()));
                 for key in keys {
@@ -403,7 +404,7 @@ impl Hints<'_> {
     }
 }
 
-/// Describes the promises, and the hints that made them before and after the change.
+/// Returns the promises as text, followed by the old and the new values of the hints that they depend on.
 fn promises_text(promises: &[&Hint], was: Hints<'_>, is: Hints<'_>) -> String {
     let concerns = |hint: &Hint| {
         promises.iter().any(|promised| {

@@ -9,7 +9,7 @@
 //! the effect of a difference cannot be decided, the difference counts as breaking.
 //!
 //! A manifest contains what a client of the newest protocol revision sees, in a fixed order and without the server's version. It also
-//! contains facts that affect clients but are not part of that revision's lists:
+//! contains information that affects clients but is not part of that revision's lists:
 //!
 //! - `execution.taskSupport`;
 //! - `asks`: the capabilities that an item requires from the client;
@@ -19,10 +19,10 @@
 //!
 //! | part | breaking | additive | cosmetic |
 //! |---|---|---|---|
-//! | tools and prompts (by name), resources (by URI), templates (by URI template) | gone; gone while a similar one is new, which is reported as a new name | new | title, description, icons, size, annotations of a resource, a resource's name |
+//! | tools and prompts (by name), resources (by URI), templates (by URI template) | gone; renamed (one is gone and a similar one is new) | new | title, description, icons, size, annotations of a resource, a resource's name |
 //! | description of the server | | | all of it, including its name |
 //! | an argument | gone, under another name, or new and required | new and optional | title, description, examples |
-//! | type of an argument | a value that was accepted is not shown to be accepted | more values are accepted | the order of an `enum`, another spelling |
+//! | type of an argument | a value that was accepted cannot be shown to be still accepted | more values are accepted | the order of an `enum`, another spelling |
 //! | whether an argument is required | required now | not required any more | |
 //! | default of an argument | another default, or none any more | a default where there was none | |
 //! | header of an argument (`x-mcp-header`) | any change: old clients are rejected, or routers miss the header | | its case |
@@ -41,13 +41,13 @@
 //!   not breaking. But a change is breaking if arguments that accepted undeclared members reject them now.
 //! - It is breaking to remove a declared member, for arguments and for results, even if the object accepts undeclared members.
 //!
-//! Keywords that cannot be compared (`not`, `if`, `patternProperties`, another `pattern`, …) are compatible only if they are equal. A
-//! schema in which only annotations have changed is always compatible. Only published facts are compared: `i32` and `i64` are both
-//! `integer` to clients, unless a `range` says more.
+//! Keywords that cannot be compared (`not`, `if`, `patternProperties`, another `pattern`, …) are compatible only if they are equal. A `not`
+//! is also compatible if it excludes none of the values. A schema in which only annotations have changed is always compatible. Only the
+//! published schemas are compared: to clients, `i32` and `i64` are both `integer`, unless a `range` adds bounds.
 //!
-//! **Each difference once.** If several items take or return a type, a difference in the type is reported once (`schema::type_key`). The
-//! report shows the difference at its first place and lists the other places, each with its line. A change of a hint that implies other
-//! hints is also reported once.
+//! **Grouping.** If several items take or return a type, a difference in the type is reported once (`schema::type_key`). The report shows
+//! the difference at its first place and lists the other places, each with its line. A change of a hint that implies other hints is also
+//! reported once.
 //!
 //! The modules [`collect`], [`percent`] and [`suggest`] are helpers that mcp-runtime uses, too.
 

@@ -44,7 +44,7 @@ pub(crate) type ItemList = BTreeMap<String, JsonObject>;
 /// Everything that a server publishes, at present or at the time when its lock file was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
-    /// Description of the server, without the server's version: a new version alone is not a change of the contract.
+    /// Description of the server, without the server's version, because a new version alone is not a change of the contract.
     pub(crate) server: JsonObject,
     pub(crate) lists: BTreeMap<ItemKind, ItemList>,
 }
@@ -84,7 +84,7 @@ impl Manifest {
     }
 }
 
-/// Formats a value with its members sorted by name and one member a line, so that a change of one member is a change of one line.
+/// Formats a value with its members sorted by name and one member per line, so that a change of one member is a change of one line.
 fn pretty(value: &Value) -> String {
     let mut text = String::new();
     write(&mut text, value, 0);
@@ -125,8 +125,8 @@ fn next_line(text: &mut String, after_another: bool, depth: usize) {
     text.push_str(&"  ".repeat(depth));
 }
 
-/// Sorts the parts of a schema whose order has no meaning: `required`, and a `type` that is a list. So the order of parameters does not
-/// matter.
+/// Sorts the parts of a schema whose order has no meaning: `required`, and a `type` that is a list. So a lock stays the same when
+/// parameters change places.
 fn sort_unordered(schema: &mut Value) {
     let Value::Object(map) = schema else { return };
     for (keyword, said) in map {

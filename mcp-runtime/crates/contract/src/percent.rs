@@ -28,7 +28,7 @@ pub fn decode_bytes(text: &str) -> Option<Cow<'_, [u8]>> {
     Some(Cow::Owned(bytes))
 }
 
-/// Encodes every byte that is neither unreserved nor accepted by `also`.
+/// Appends `text` to `into`. Every byte that is neither unreserved nor accepted by `also` is percent-encoded.
 pub fn encode(text: &str, also: fn(u8) -> bool, into: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || also(byte) {

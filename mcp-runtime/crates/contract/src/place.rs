@@ -65,8 +65,8 @@ impl SourcePlaces {
         self.find(kind, key).map_or(SourcePlace::Nowhere, |item| item.place.clone())
     }
 
-    /// Returns the place of the parameter that is the argument, or whose type contains the argument. If its line is unknown, returns the
-    /// place of the item.
+    /// Returns the place of the parameter that declares the argument, or whose type contains the argument. If the line of the parameter is
+    /// unknown, returns the place of the item.
     pub fn argument(&self, kind: ItemKind, key: &str, argument: &str) -> SourcePlace {
         let Some(item) = self.find(kind, key) else { return SourcePlace::Nowhere };
         match (&item.place, item.arguments.get(argument).copied().or(item.others)) {
@@ -75,7 +75,7 @@ impl SourcePlaces {
         }
     }
 
-    /// Returns the file that must have contained an item that is gone: the only file with items of its kind, or the only file with items.
+    /// Returns the file that probably contained an item that is gone: the only file with items of its kind, or the only file with items.
     pub(crate) fn of_gone(&self, kind: ItemKind) -> SourcePlace {
         let one = |wanted: &dyn Fn(ItemKind) -> bool| {
             let items = self.0.iter().filter(|(key, _)| wanted(key.0));

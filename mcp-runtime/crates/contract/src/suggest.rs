@@ -57,8 +57,9 @@ impl Letters {
 
     /// Returns whether another name may be near this name. This check is cheaper than counting the slips.
     fn may_be_near(&self, other: &str) -> bool {
-        // A client may send megabytes in place of a name. Letters have one to four bytes, and near names differ in length by a third at
-        // most.
+        // A client may send megabytes in place of a name, so the lengths are compared first. The letters of near names differ in number by
+        // a third at most, or by one, and a letter has one to four bytes. So the longer name has at most six times as many bytes as the
+        // shorter one, plus the four bytes of one letter.
         let (shorter, longer) = (self.len.min(other.len()), self.len.max(other.len()));
         if longer > 6 * shorter + 4 {
             return false;
@@ -98,7 +99,7 @@ mod tests {
         check("serach", Some("search"));
         check("Add", Some("add"));
         check("weather", None);
-        // Only the first letter in common.
+        // Only the first letter is the same.
         check("a", None);
         assert_eq!(nearest("add", std::iter::empty()), None);
     }

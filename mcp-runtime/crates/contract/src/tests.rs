@@ -10,7 +10,7 @@ use crate::{
     place::{SourcePlace, SourcePlaces},
 };
 
-/// A lock with these lists. All other lists are empty.
+/// Returns a lock with these lists. All other lists are empty.
 fn lock(lists: Value) -> Vec<u8> {
     let mut all = json!({
         "format": 1, "server": {"name": "one"},
@@ -57,7 +57,7 @@ fn tool(name: &str) -> Value {
     }})
 }
 
-/// A tool with one additional member.
+/// Returns a tool with one additional member.
 fn tool_with(member: &str, said: Value) -> Value {
     let mut tool = tool("add");
     tool[member] = said;
@@ -267,7 +267,7 @@ fn hints_are_promises() {
             "additive tool `add` now promises that it may be called again without further effect: `idempotentHint` was false by default and is true now",
         ],
     );
-    // Hints that repeat a promise of another hint, or a default.
+    // A hint that repeats a promise of another hint, or a default, changes no promise.
     let same = ["cosmetic tool `add` writes its `annotations` differently, with the same meaning"];
     for hints in [
         json!({"readOnlyHint": true, "idempotentHint": true}),
@@ -547,7 +547,7 @@ fn the_locks_of_five_hundred_tools_are_compared() {
     };
     let report = compare(json!({"tools": tools(0)}), json!({"tools": tools(100)}));
     let count = |class| report.changes().iter().filter(|change| change.class == class).count();
-    // The first hundred tools have other names now, and accept larger numbers.
+    // The first hundred tools are reported as renamed, and each of their ten arguments accepts larger numbers.
     assert_eq!((count(ChangeClass::Breaking), count(ChangeClass::Additive)), (100, 100 * 10));
 }
 
@@ -574,7 +574,7 @@ fn a_report_is_read_from_the_top() {
     );
 }
 
-/// A tool that takes one argument and returns nothing.
+/// Returns a tool that takes one argument and returns nothing.
 fn taking(name: &str, argument: &str, schema: &Value) -> Value {
     let mut tool = tool(name);
     tool["inputSchema"]["properties"] = json!({ argument: schema });

@@ -119,7 +119,8 @@ fn read(raw: Raw<'_>) -> Value {
         JsonKind::String => raw.string().into(),
         JsonKind::Array => raw.elements().map(read).collect(),
         JsonKind::Object => raw.members().map(|(name, value)| (name, read(value))).collect(),
-        // The default float parser of `serde_json` may be off by one unit in the last place, so both sides use it.
+        // The default float parser of `serde_json` may be off by one unit in the last place. The other side is read with it, so this side
+        // uses it too.
         JsonKind::Number => serde_json::from_str(raw.as_str()).unwrap(),
     }
 }

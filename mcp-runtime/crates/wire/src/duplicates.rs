@@ -51,8 +51,8 @@ impl fmt::Display for DuplicateName<'_> {
     }
 }
 
-/// Number of names that need no allocation. If an object has fewer names, each name is compared with every other name. Otherwise the names
-/// are sorted.
+/// Number of entries of [`OpenNames`] that need no allocation. The names of an object with fewer members are compared with each other. The
+/// names of a larger object are sorted.
 const FEW: usize = 8;
 
 /// Names of the members of all objects that are open while a value is read. The innermost object comes last, and the names of each object
@@ -62,7 +62,7 @@ const FEW: usize = 8;
 pub(crate) struct OpenNames<'a> {
     few: [Option<&'a str>; FEW],
     count: usize,
-    /// All names, if there are too many for `few`. Empty again when no name is left.
+    /// All names, once there are too many for `few`. Becomes empty when no name is left.
     many: Vec<Option<&'a str>>,
     has_escapes: bool,
 }
@@ -78,7 +78,7 @@ impl<'a> OpenNames<'a> {
         self.push(None);
     }
 
-    /// Adds a member of the innermost object. `is_plain` says that the name has no escapes.
+    /// Adds a member of the innermost object. `is_plain` is true if the name has no escapes.
     #[inline]
     pub(crate) fn add(&mut self, name: &'a str, is_plain: bool) {
         self.has_escapes |= !is_plain;
@@ -144,7 +144,7 @@ fn duplicate_among_many<'a>(
     if have_escapes {
         return duplicate_among(names.iter().flatten().map(|name| decoded(name)).collect());
     }
-    // The names are sorted in place, because the caller removes all of them afterwards.
+    // The order of the names may change, because the caller removes all of them afterwards.
     names.sort_unstable();
     let pair = names.windows(2).find(|pair| pair[0] == pair[1])?;
     pair[0].map(decoded)

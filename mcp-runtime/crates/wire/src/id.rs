@@ -15,10 +15,10 @@ pub struct Id<'a>(&'a str);
 impl<'a> Id<'a> {
     /// Reads a string, or an integer without fraction or exponent that fits `i64` or `u64`. Other values are not valid ids.
     pub fn parse(raw: Raw<'a>) -> Option<Self> {
-        // Rule RPC-01.
+        // An id is a string or an integer (rule RPC-01).
         let valid = match raw.kind() {
             JsonKind::String => true,
-            // A number of fewer than 19 digits always fits.
+            // A number of fewer than 19 digits always fits `i64`.
             JsonKind::Number => {
                 let text = raw.as_str().as_bytes();
                 (text.len() < 19 && text.iter().all(u8::is_ascii_digit))

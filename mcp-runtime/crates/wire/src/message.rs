@@ -220,7 +220,8 @@ impl<'a> Envelope<'a> {
     // Inlined, because it has one caller and runs for each member of each message.
     #[inline(always)]
     fn member(&mut self, scanner: &mut Scanner<'a>) -> Scanned<()> {
-        // Nearly every message has these members, and nearly every serializer writes them in exactly this form.
+        // Nearly every message has these members, and nearly every serializer writes them in exactly this form. So the text is first
+        // compared with this form, which is cheaper than scanning a name.
         let (member, name) = if scanner.passes(r#""jsonrpc":"2.0""#) {
             if self.jsonrpc.replace(Raw::VERSION).is_some() {
                 scanner.note_duplicate("jsonrpc".into(), ObjectPlace::Message);
@@ -332,7 +333,7 @@ pub fn response(out: &mut Vec<u8>, id: Id<'_>, result: impl FnOnce(&mut ObjectWr
     out.push(b'}');
 }
 
-/// Writes an error response. A missing id is written as `null`, or left out if the protocol revision requires that.
+/// Writes an error response. A missing id is written as `null`, or left out if `omit_id` is set, because protocol revisions differ in this.
 pub fn error(
     out: &mut Vec<u8>,
     id: Option<Id<'_>>,

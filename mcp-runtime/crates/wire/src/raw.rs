@@ -201,7 +201,8 @@ impl<'a> ValueCursor<'a> {
         }
     }
 
-    /// Reads the next value if it is a string without escapes, and returns the text between the quotes. Otherwise the cursor stays.
+    /// Reads the next value if it is a string without escapes, and returns the text between the quotes. Otherwise returns `None` and does
+    /// not move the cursor.
     #[inline]
     fn plain_string(&mut self) -> Option<&'a str> {
         let (bytes, start) = (self.text.as_bytes(), self.start());
@@ -303,7 +304,7 @@ fn unescape(inner: &str, plain: usize) -> String {
     decoded
 }
 
-/// Returns the character that one `\u` escape, or a pair of two, stands for. `chars` begins after the first `\u`.
+/// Returns the character of one `\u` escape, or of a surrogate pair of two. `chars` begins after the first `\u`.
 fn unescape_unicode(chars: &mut std::str::Chars<'_>) -> char {
     let mut unit =
         || chars.by_ref().take(4).try_fold(0, |unit, digit| Some(unit << 4 | digit.to_digit(16)?));

@@ -1,8 +1,8 @@
 //! Validation of JSON: one value per text, as RFC 8259 defines it.
 //!
-//! The scanner accepts a text exactly if `serde_json` reads it as a `Value`. So a later deserialization into a type can fail only because
-//! of the value's shape. As in `serde_json`, two checks go beyond the grammar: escapes of unpaired surrogates and numbers beyond the range
-//! of `f64` are rejected. Only the depth limit differs from `serde_json`.
+//! Apart from the depth limit, the scanner accepts exactly the texts that `serde_json` reads as a `Value`. So a later deserialization into
+//! a type can fail only because of the value's shape. As in `serde_json`, two checks go beyond the grammar: escapes of unpaired surrogates
+//! and numbers beyond the range of `f64` are rejected.
 
 use std::{borrow::Cow, fmt};
 
@@ -73,7 +73,7 @@ pub(crate) struct Scanner<'a> {
     duplicate: Option<DuplicateName<'a>>,
 }
 
-/// Error for a text that is not valid JSON. Every step may return this type, so it must be small: the scanner stores the reason.
+/// Error for a text that is not valid JSON. Every step may return this type, so it is kept small, and the scanner stores the reason.
 #[derive(Debug)]
 pub(crate) struct ScanFailed;
 
@@ -167,7 +167,7 @@ impl<'a> Scanner<'a> {
         passed
     }
 
-    /// Reads the array at the cursor; `element` must read one value.
+    /// Reads the array at the cursor. `element` reads one element.
     pub(crate) fn array(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Scanned<()>,
@@ -198,7 +198,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn any_value(&mut self) -> Scanned<Raw<'a>> {
-        // Most ids are numbers, and a number needs no stack of containers.
+        // Most ids are numbers. A number needs no stack of containers, so it is read without one.
         let Some(b'-' | b'0'..=b'9') = self.peek() else { return self.container() };
         let start = self.at;
         self.number()?;
@@ -437,7 +437,7 @@ impl<'a> Scanner<'a> {
     /// Skips whitespace.
     #[inline]
     pub(crate) fn space(&mut self) {
-        // Most messages have no whitespace.
+        // Most messages have no whitespace, and this check is cheaper than the search.
         if let Some(..=b' ') = self.peek() {
             self.at = space_until(self.text.as_bytes(), self.at);
         }
@@ -513,7 +513,7 @@ impl BracketStack {
     }
 }
 
-/// Functions that scan a text.
+/// Methods that need the scanner.
 impl<'a> Raw<'a> {
     /// Wraps text that this process has written itself. The text must be exactly one valid value, without whitespace around it.
     #[inline]

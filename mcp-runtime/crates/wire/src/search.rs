@@ -54,7 +54,7 @@ fn long_plain_until(bytes: &[u8], at: usize) -> usize {
     at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
 }
 
-/// Returns the high bit of each byte of `word` that cannot stand for itself. Bits above the lowest one may be false hits.
+/// Returns a word with the high bit set in each byte that cannot stand for itself. Bits above the lowest one may be false hits.
 #[inline]
 fn specials(word: u64) -> u64 {
     // With the second bit flipped, a quote is 0x20 and the control characters are still below 0x20. So one comparison finds both.

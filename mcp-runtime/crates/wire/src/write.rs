@@ -61,7 +61,7 @@ pub fn i64(out: &mut Vec<u8>, number: i64) {
 
 /// Writes whole numbers as integers and other numbers in their shortest form. NaN and the infinities become null.
 pub fn f64(out: &mut Vec<u8>, number: f64) {
-    // From 1e17 on, the shortest form has an exponent and no `.0`.
+    // From 1e17 on, the shortest form has an exponent and no `.0`, so no special case is needed.
     if number.fract() == 0.0 && number.abs() < 1e17 {
         i64(out, number as i64);
     } else {

@@ -31,7 +31,7 @@ pub struct Access<'a> {
     pub(crate) uri: Option<&'a str>,
     pub(crate) is_listing: bool,
     pub(crate) given: AccessArguments<'a>,
-    /// Whether the policy asked for an argument that is present but of another type.
+    /// Whether the policy requested an argument that is present but has a different type.
     pub(crate) is_unreadable: Cell<bool>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum AccessArguments<'a> {
     Json(IndexedObject<'a>, bool),
     /// Arguments of a prompt.
     Texts(Raw<'a>),
-    /// The variables of a URI.
+    /// Variables of the URI, as this template extracts them.
     Variables(&'a UriTemplate),
 }
 
@@ -86,7 +86,8 @@ impl<'a> Access<'a> {
                 json::read(raw, strict).map(|(value, _)| value)
             }
             AccessArguments::Texts(arguments) => {
-                // As in the arguments of the prompt's handler, `null` counts as missing, even after another value of the same name.
+                // `null` counts as missing, as in the handler of the prompt. So a later `null` does not replace an earlier value of the
+                // same name.
                 let given =
                     arguments.members().filter(|member| member.0 == name && !member.1.is_null());
                 let raw = given.last()?.1;
@@ -156,7 +157,7 @@ pub trait Policy: Fn(&Authorization, &Access<'_>) -> bool + Send + Sync + 'stati
 #[diagnostic::do_not_recommend]
 impl<F: Fn(&Authorization, &Access<'_>) -> bool + Send + Sync + 'static> Policy for F {}
 
-/// Calls a policy. Generated code calls this function, so that the bound `Policy` tells the compiler the argument types of a closure.
+/// Calls a policy. Called by generated code, so that the bound `Policy` tells the compiler the argument types of a closure.
 pub fn decide(policy: impl Policy, caller: &Authorization, access: &Access<'_>) -> bool {
     policy(caller, access)
 }

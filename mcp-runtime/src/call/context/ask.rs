@@ -1,4 +1,4 @@
-//! Questions to the client during a call. The API is the same for every protocol revision.
+//! Questions to the client during a call: elicitation, sampling and roots requests. The API is the same for every protocol revision.
 
 use std::{
     fmt,
@@ -19,10 +19,10 @@ use crate::{
     },
 };
 
-/// Future of the answer to a question, returned by the methods of [`Context`] that ask.
+/// Future of the answer to an elicitation, sampling or roots request, returned by the methods of [`Context`] that ask the client.
 ///
-/// The question is asked when the future is created, not when it is first polled. So several questions can be open at once: pass them to
-/// [`Context::ask_all`] or `tokio::join!`.
+/// The server asks the question when the future is created, not when it is first polled. So several questions can be open at once: pass
+/// them to [`Context::ask_all`] or `tokio::join!`.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -126,9 +126,9 @@ impl Context {
         })
     }
 
-    /// Asks the user to visit a page. The future resolves when the user agrees (protocol revision 2025-11-25 and later).
+    /// Asks the user to visit a web page. The future resolves when the user agrees (protocol revision 2025-11-25 and later).
     ///
-    /// The result does not say what happened on the page. If the call cannot continue before the user has been there, use
+    /// The result does not show what happened on the page. If the call cannot continue before the user has visited the page, use
     /// [`require_url`](Context::require_url).
     ///
     /// The address is an absolute http or https URL without a user name. Clients expect https, except for a page on the user's own machine
@@ -163,7 +163,7 @@ impl Context {
         Asked::new(async move { accepted(Raw::trusted(&asking.await?)) })
     }
 
-    /// Sends the user to a page before the call can continue, for example to pay or to log in.
+    /// Sends the user to a web page before the call can continue, for example to pay or to log in.
     ///
     /// Call this method when the function finds that a step is missing, for example that an order is not paid. Return the resulting
     /// [`Unanswered`] as the error of the function, because this error tells the client about the page. The rules for the address are the
@@ -336,7 +336,7 @@ impl Context {
             return failed(Error::internal(text));
         };
         let mut asking = asker.ask(&key, question);
-        // This may run in another task than the handler. The handler's task must be woken, so that it notices the question.
+        // This code may run in a different tokio task from the handler. Waking the handler's tokio task makes it notice the question.
         self.wake();
         let context = self.clone();
         Box::pin(async move {

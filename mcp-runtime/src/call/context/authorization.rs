@@ -236,7 +236,7 @@ impl Authorization {
         };
         serde_json::from_str(text).map(Arc::new).map_err(|error| {
             let name = std::any::type_name::<C>();
-            // Serde's message quotes the value, and claims are private to the caller.
+            // Serde's message would quote the value. Claims are private to the caller, so the error contains only the position.
             let place = error.column();
             Error::internal(format!(
                 "the token's claims cannot be read as `{name}` (at byte {place})"
@@ -329,7 +329,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with the transitive closure, in random hierarchies that may have cycles.
+        /// Compares random hierarchies, which may have cycles, with the transitive closure of their pairs.
         #[test]
         fn a_scope_hierarchy_is_the_transitive_closure_of_its_pairs(pairs in prop::collection::vec((0..6_usize, 0..6_usize), 0..14)) {
             const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];

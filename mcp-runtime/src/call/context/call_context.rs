@@ -27,7 +27,7 @@ use crate::{
     unavailable::unavailable,
 };
 
-/// Shared values by their types.
+/// Shared values by type.
 #[derive(Default)]
 pub(crate) struct States(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
@@ -104,12 +104,13 @@ pub(crate) struct Caller {
     pub(crate) wants_progress: bool,
     /// Least severe level of log events that the client wants for this call.
     pub(crate) log_level: Option<Level>,
-    /// Outer call, if this call runs under `around`. The two calls end together and share their progress reports.
+    /// Call of the closure passed to `Builder::around`, if this call runs inside it. The two calls end together and share their progress
+    /// reports.
     pub(crate) outer: Option<Context>,
 }
 
 impl Caller {
-    /// Creates the data of a caller that gets no messages besides the answer.
+    /// Creates a caller that gets no messages besides the answer.
     pub(crate) fn new(client: Arc<ClientInfo>) -> Self {
         Self {
             client,
@@ -155,9 +156,9 @@ pub(crate) struct CallState {
     pub(crate) uri: Option<Box<str>>,
     pub(crate) cancelled: AtomicBool,
     pub(crate) cancel: Notify,
-    /// Waker of the task that runs the handler.
+    /// Waker of the tokio task that runs the handler.
     pub(crate) waker: Mutex<Option<std::task::Waker>>,
-    /// Whether the call has ended. No message may follow the answer.
+    /// Whether the call has ended. No message is sent from then on, because none may follow the answer.
     pub(crate) over: AtomicBool,
     pub(crate) progress: Mutex<ProgressState>,
     /// Boxed, because few handlers use `once`.
@@ -235,7 +236,8 @@ impl Context {
             self.0.cancel.notify_waiters();
         }
         if self.0.caller.channel.is_some() {
-            // Another thread may have read `over` before it was set. That thread holds the lock until it has sent its message.
+            // Another thread may have read `over` before it was set. That thread holds the lock until it has sent its message, so this line
+            // waits for it.
             drop(self.lock_progress());
         }
     }
@@ -258,7 +260,7 @@ impl Context {
         self.0.caller.asker.as_ref().is_some_and(|asker| asker.is_resumed())
     }
 
-    /// Returns whether the user may be thinking about a question.
+    /// Returns whether the call may be waiting for the user's answer to a question.
     pub(crate) fn is_waiting(&self) -> bool {
         self.0.caller.asker.as_ref().is_some_and(|asker| asker.is_waiting())
     }
@@ -325,7 +327,7 @@ impl<'a> LazyContext<'a> {
         })
     }
 
-    /// Returns the context if it was created. Without a context, no other code refers to the call.
+    /// Returns the context if it was created. Otherwise the handler has not used the context, so there is nothing to close.
     pub(crate) fn made(&self) -> Option<&Context> {
         self.made.get()
     }
@@ -392,8 +394,8 @@ impl Context {
         self.0.caller.carrier.http.as_ref().map_or(&NO_HEADERS, |head| &head.headers)
     }
 
-    /// Returns an extension that the surrounding application has added to the HTTP request. As a parameter:
-    /// [`Extension`](crate::http::Extension).
+    /// Returns an extension that the surrounding application has added to the HTTP request. A handler can also take
+    /// [`Extension`](crate::http::Extension) as a parameter.
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
         self.0.caller.carrier.http.as_ref()?.extensions.get()
     }
@@ -430,7 +432,7 @@ impl Context {
     }
 }
 
-// Methods that other frameworks have on their context. A call does not compile, and the error names the alternative.
+// Methods that other frameworks have on their context. Calling one of them does not compile, and the error names the alternative.
 
 #[diagnostic::on_unimplemented(
     message = "a `Context` does not log: events of `tracing` go to the client that asked for them",

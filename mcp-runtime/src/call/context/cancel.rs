@@ -1,4 +1,4 @@
-//! Cancellation of a call, and waking of the task that runs its handler.
+//! Cancellation of a call, and waking of the tokio task that runs its handler.
 
 use std::{fmt, sync::atomic::Ordering};
 
@@ -103,7 +103,7 @@ impl Context {
         }
     }
 
-    /// Wakes the task that runs the handler.
+    /// Wakes the tokio task that runs the handler.
     pub(crate) fn wake(&self) {
         let slot = self.0.waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let waker = slot.clone();
@@ -112,7 +112,7 @@ impl Context {
             waker.wake();
         }
         if let Some(outer) = &self.0.caller.outer {
-            // `around` may run the handler in a separate task.
+            // The closure passed to `Builder::around` may run the handler in a separate tokio task, so both calls are woken.
             outer.wake();
         }
     }

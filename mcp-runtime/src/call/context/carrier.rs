@@ -95,7 +95,7 @@ impl Carrier {
         return true;
     }
 
-    /// Returns the name of the principal that calls. Empty if it is not known.
+    /// Returns the name of the calling principal. Empty if it is not known.
     pub(crate) fn principal(&self) -> &str {
         #[cfg(feature = "auth")]
         if let Some(authorization) = &self.authorization {
@@ -115,7 +115,7 @@ impl Carrier {
     }
 }
 
-// This impl is here, because it also reads the principal of an `Authorization`.
+// This impl is not next to `Principal`, because it also reads the principal of an `Authorization`.
 #[cfg(feature = "http")]
 impl Principal {
     /// Returns the name of the principal in the extensions of a request. Empty if there is none.

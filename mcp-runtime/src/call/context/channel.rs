@@ -47,10 +47,11 @@ pub(crate) trait Asker: Send + Sync {
     /// Stores a value for later rounds.
     fn set_done(&self, key: &str, json: Box<str>);
 
-    /// Keeps the round open until `release`, because the value of running work must be stored. Does nothing if calls have no rounds.
+    /// Keeps the round open until `release` is called, so that the value of running work can still be stored. Does nothing if calls have no
+    /// rounds.
     fn hold(&self) {}
 
-    /// Ends a `hold`, after its work has finished or was dropped.
+    /// Ends a `hold`. Called when its work has finished or was dropped.
     fn release(&self) {}
 
     /// Records that the call cannot continue in another round.

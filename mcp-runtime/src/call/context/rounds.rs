@@ -39,7 +39,7 @@ impl RoundHold {
 impl Drop for RoundHold {
     fn drop(&mut self) {
         self.asker.release();
-        // The work may have run in another task. The handler's task must be woken to check whether the round ends now.
+        // The work may have run in a different tokio task. Waking the handler's tokio task makes it check whether the round ends now.
         self.context.wake();
     }
 }
@@ -53,8 +53,8 @@ impl Context {
     ///
     /// A question that is open while the work runs is sent when the work is done. The exception is work that itself waits for an answer.
     /// Such work is dropped at the end of the round, and starts again in the next round. The server recognizes such work only if the
-    /// question is asked in the task of the work. If another task asks the question, or if the work waits for an event that only happens
-    /// after an answer, the call waits until its timeout.
+    /// question is asked in the tokio task that runs the work. If a different tokio task asks the question, or if the work waits for an
+    /// event that only happens after an answer, the call waits until its timeout.
     ///
     /// The value must survive a round trip through JSON. Otherwise the call ends with an internal error, before the client is asked.
     ///
@@ -114,7 +114,7 @@ impl Context {
             if polled.is_pending() && ASKS.get() {
                 hold = None;
             }
-            // An enclosing `once` waits for this answer too.
+            // If this work waits for an answer, so does an enclosing `once`.
             ASKS.set(ASKS.get() && polled.is_pending() || outer);
             polled
         })
@@ -122,7 +122,7 @@ impl Context {
         self.use_once(&key);
         if let Some(asker) = asker {
             let json = serde_json::to_string(&value);
-            // This is checked before the client is asked. If the value could not be read back, the work would have to be repeated.
+            // Checks before the client is asked that the value can be read back. Otherwise the next round would have to repeat the work.
             let kept = json.and_then(|json| serde_json::from_str::<T>(&json).map(|_| json));
             match kept {
                 Ok(json) => asker.set_done(&key, json.into()),
@@ -204,7 +204,7 @@ impl Context {
             return;
         }
         let mut beginning = task.begin_task();
-        // The task that runs the handler must be woken, because it turns the call into a task.
+        // Wakes the tokio task that runs the handler, because that tokio task turns the call into an MCP task.
         self.wake();
         poll_fn(|cx| match beginning.as_mut().poll(cx) {
             Poll::Pending => {

@@ -69,8 +69,8 @@ fn read_json<T: Argument>(
     }
 }
 
-/// Returns the value as JSON if its type is in the list below. There is a list because argument types need not implement `Serialize`. Enums
-/// are converted by `name_of`.
+/// Returns the value as JSON if its type is in the list below. The list is needed because argument types need not implement `Serialize`.
+/// Enums are converted by `name_of`.
 fn primitive_json<T: 'static>(value: &T) -> Option<Value> {
     let value: &dyn Any = value;
     macro_rules! try_types {

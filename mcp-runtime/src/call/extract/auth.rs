@@ -1,4 +1,4 @@
-//! The caller as a parameter.
+//! [`Auth`], the parameter for the caller of an item.
 
 use std::{fmt, ops::Deref, sync::Arc};
 

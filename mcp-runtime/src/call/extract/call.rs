@@ -185,8 +185,8 @@ impl<'a> Call<'a> {
         Self { mode, arguments, context, names, problems: Vec::new() }
     }
 
-    /// Records a problem with an argument. Long texts are truncated, because error messages may repeat the client's input. This includes
-    /// messages of the author's types.
+    /// Records a problem with an argument. Long texts are truncated, because error messages may repeat the client's input, and so may those
+    /// of the author's types.
     pub(crate) fn problem(&mut self, text: String) {
         self.problems.push(match truncated(&text, LONGEST_PROBLEM) {
             all if all.len() == text.len() => text,
@@ -229,8 +229,8 @@ impl<'a> Call<'a> {
         let lenient = match self.mode {
             Mode::Tool { lenient, .. } => lenient,
             Mode::Prompt { .. } => false,
-            // A resource has no unknown arguments. Its arguments are the variables of the template, and the crate does not compile if a
-            // variable has no parameter. A completion function takes only the arguments that it needs.
+            // A resource has no unknown arguments. Its arguments are the variables of the template, and a variable without a parameter is a
+            // compile error. A completion function takes only the arguments that it needs.
             Mode::Resource { .. } | Mode::Fit { .. } | Mode::Completion { .. } => true,
         };
         if let Mode::Fit { fits } = self.mode {
@@ -322,7 +322,7 @@ impl<'a> Call<'a> {
 /// Maximum length of the problem of one argument, in characters.
 const LONGEST_PROBLEM: usize = 1000;
 
-/// Maximum number of unknown arguments that an error lists by name. The error only counts further ones.
+/// Maximum number of unknown arguments that an error names. For further ones it states only their number.
 const MOST_UNKNOWN: usize = 10;
 
 fn unknown_argument(name: &str, known: &[&str]) -> String {

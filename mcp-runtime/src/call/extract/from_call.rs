@@ -135,8 +135,8 @@ impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
     }
 }
 
-/// Returns whether the type is `HeaderMap`, which is not state. Every call has a header map. Over transports other than HTTP the map is
-/// empty.
+/// Returns whether the type is `HeaderMap`. The server needs no shared state for it, because every call has a header map. Over transports
+/// other than HTTP the map is empty.
 fn is_head(id: TypeId) -> bool {
     #[cfg(feature = "http")]
     return id == TypeId::of::<http::HeaderMap>();
@@ -190,7 +190,7 @@ impl FromCall<'_> for Meta {
 /// [`Builder::setup`](crate::Builder::setup). A server cannot be built if a parameter's state is missing.
 ///
 /// A parameter `&T` borrows the same value, and is enough for most handlers. Take `State<T>` if the value must outlive the handler, for
-/// example in a spawned task. Like an `Arc`, a clone refers to the same value.
+/// example in a spawned tokio task. Like an `Arc`, a clone refers to the same value.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -396,8 +396,8 @@ asks! {
     /// a handler that takes `&Context`.
     ///
     /// The server rejects a call before the handler runs if the client lacks the capability. Under protocol revision 2026-07-28 the client
-    /// gets error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error.
-    /// If the handler can also work without the capability, take `&Context` instead, and check
+    /// gets error -32021. Under earlier revisions a tool returns a failure with the reason for the model, and prompts and resources return
+    /// an error. If the handler can also work without the capability, take `&Context` instead, and check
     /// [`can_elicit`](crate::extract::ClientInfo::can_elicit).
     ///
     /// Specification: Client features, Elicitation.
@@ -427,8 +427,8 @@ asks! {
     /// handler that takes `&Context`.
     ///
     /// The server rejects a call before the handler runs if the client lacks the capability. Under protocol revision 2026-07-28 the client
-    /// gets error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error.
-    /// If the handler can also work without the capability, take `&Context` instead, and check
+    /// gets error -32021. Under earlier revisions a tool returns a failure with the reason for the model, and prompts and resources return
+    /// an error. If the handler can also work without the capability, take `&Context` instead, and check
     /// [`can_sample`](crate::extract::ClientInfo::can_sample).
     ///
     /// Specification: Client features, Sampling.
@@ -452,8 +452,8 @@ asks! {
     /// that takes `&Context`.
     ///
     /// The server rejects a call before the handler runs if the client lacks the capability. Under protocol revision 2026-07-28 the client
-    /// gets error -32021. Under earlier revisions a tool returns a result that tells the model, and prompts and resources return an error.
-    /// If the handler can also work without the capability, take `&Context` instead, and check
+    /// gets error -32021. Under earlier revisions a tool returns a failure with the reason for the model, and prompts and resources return
+    /// an error. If the handler can also work without the capability, take `&Context` instead, and check
     /// [`can_list_roots`](crate::extract::ClientInfo::can_list_roots).
     ///
     /// Specification: Client features, Roots.
@@ -482,7 +482,7 @@ impl Elicit {
         self.0.elicit(key, message)
     }
 
-    /// Asks the user to visit a page. See [`Context::elicit_url`].
+    /// Asks the user to visit a web page. See [`Context::elicit_url`].
     pub fn url(
         &self,
         key: impl Into<String>,
@@ -492,7 +492,7 @@ impl Elicit {
         self.0.elicit_url(key, message, url)
     }
 
-    /// Sends the user to a page before the call can continue. See [`Context::require_url`].
+    /// Sends the user to a web page before the call can continue. See [`Context::require_url`].
     pub fn require_url(
         &self,
         key: impl Into<String>,

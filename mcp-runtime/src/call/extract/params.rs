@@ -80,7 +80,7 @@ impl ItemParams {
     }
 }
 
-/// Methods of all handles, for [`ItemParams::add`].
+/// Description of a parameter for [`ItemParams::add`], implemented by every handle.
 pub trait Describe: Copy {
     /// Value that is stored between reading the argument and passing it to the user's function.
     type Value;
@@ -108,7 +108,7 @@ impl<T: From<&'static str>> FromText for T {
     }
 }
 
-/// Converts a text into a default value. Generated code calls it.
+/// Converts a text into a default value. Called by generated code.
 pub fn from_text<T: FromText>(text: &'static str) -> T {
     T::from_text(text)
 }
@@ -130,7 +130,7 @@ impl<T: Default> FromDefault for T {
     }
 }
 
-/// Returns the type's `Default`. Generated code calls it.
+/// Returns the type's `Default`. Called by generated code.
 pub fn from_default<T: FromDefault>() -> T {
     T::from_default()
 }

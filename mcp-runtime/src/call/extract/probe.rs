@@ -69,8 +69,8 @@ pub trait FromClient {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + NeverImplemented> FromClient for T {}
 
-/// Trait that no type implements. With a blanket impl bounded by this trait, rustc's errors do not point to calls that the user did not
-/// write.
+/// Trait that no type implements. A blanket impl with this bound never applies, but with it rustc's errors point to code that the user
+/// wrote, and not to calls in generated code.
 pub trait NeverImplemented {}
 
 /// The type of a parameter, as a value for the method look-up.
@@ -169,8 +169,8 @@ impl<T> ValueSlot<T> {
     }
 }
 
-// Levels of the method look-up. An impl on an earlier receiver wins if its bounds hold. The levels for all other types are in
-// `unfit_handles`.
+// Levels of the method look-up. An impl on an earlier receiver wins if its bounds hold. The levels for types that cannot be parameters are
+// in `unfit_handles`.
 
 /// Server values that a plain `fn` cannot take.
 pub trait LiveParam {}
@@ -286,8 +286,8 @@ pub trait ReadLevel<T> {
 }
 impl<T: TextArgument> ReadLevel<T> for &Probe<T> {}
 
-// Classification for constants, which cannot use method look-up. An inherent constant takes precedence over a trait's constant if its
-// bounds hold. This distinguishes only two cases, so each question about a type has a constant of its own.
+// Classification in const code, where trait methods are not available. An inherent constant takes precedence over a trait's constant if its
+// bounds hold. This distinguishes only two cases, so each property of a type has a constant of its own.
 
 impl<'a, T: FromCall<'a>> Probe<T> {
     /// Whether the value comes from the server.

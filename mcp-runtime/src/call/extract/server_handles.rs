@@ -103,8 +103,8 @@ impl<T> UnfitReceiverLevel<T> for Probe<T> {
     }
 }
 
-/// For a `T` that is `Send`, only the bound `Sync` can fail, and rustc names the part of the type that is not `Sync`. For other types this
-/// method would cause two errors, so the method of `UnsharedLevel` checks them.
+/// The bound of this `check_shared` applies to a `T` that is `Send`. Only `Sync` can fail then, and rustc names the part of the type that
+/// is not `Sync`. For other types such a bound would cause two errors, so `UnsharedLevel` checks them.
 impl<T: Send + 'static> Receiver<T> {
     pub fn check_shared(self) -> Self
     where

@@ -29,7 +29,8 @@ pub trait FromServer<'a> {}
 #[diagnostic::do_not_recommend]
 impl<'a, T: FromCall<'a>> FromServer<'a> for T {}
 
-/// State that is `Send`, and must be `Sync` as well. If it is not, rustc names the part that is not `Sync`, however deep inside the type.
+/// Bound on state that is `Send`. It holds only if the state is also `Sync`. Otherwise rustc names the part that is not `Sync`, however
+/// deep inside the type.
 pub trait SyncState {}
 impl<T: Sync> SyncState for &T {}
 impl<T: Sync> SyncState for State<T> {}
@@ -76,7 +77,7 @@ pub trait OwnsData {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + NeverImplemented> OwnsData for T {}
 
-/// Without this method, rustc would report that `Deserialize` is not general enough for these types.
+/// Replaces `Check::check_owned` for these types. Otherwise rustc would report that `Deserialize` is not general enough for them.
 impl<T: Borrows> JsonArgument<T> {
     pub fn check_owned<X: OwnsData>(self) -> Self {
         self
@@ -210,7 +211,7 @@ impl<T> UnfitArc<Arc<T>> {
 }
 
 /// These inherent methods take precedence over the methods of `UnfitLevel`, which have the same receiver. The methods of all other levels
-/// take precedence over them.
+/// take precedence over these inherent methods.
 impl<T> Probe<Arc<T>> {
     state_params!(pub UnfitArc<Arc<T>>);
 }
@@ -231,7 +232,8 @@ pub trait UnfitLevel<T> {
 }
 impl<T> UnfitLevel<T> for Probe<T> {}
 
-/// Level of `&T` and `State<T>` for a `T` that is `Send` but not `Sync`. The look-up gets here only because calls cannot share such a `T`.
+/// Level of `&T` and `State<T>` for a `T` that is `Send` but not `Sync`. The look-up reaches this level only for a `T` that calls cannot
+/// share, because an earlier level accepts all others.
 pub trait UnseenStateLevel<T> {
     state_params!(UnseenState<T>);
 }

@@ -1,4 +1,4 @@
-//! Headers that repeat values of the body for proxies (`Mcp-Name`, `Mcp-Param-…`, basic/transports/streamable-http).
+//! Headers that repeat values of the body for proxies: `Mcp-Name` and `Mcp-Param-…`. Specification: basic/transports/streamable-http.
 
 use std::borrow::Cow;
 
@@ -138,7 +138,7 @@ mod tests {
         check("-42", "42", false);
         check("9007199254740993", "9007199254740992", false);
         check("18446744073709551616", "18446744073709551616.0", true);
-        // Exponents that do not fit into an `i64` are never compared.
+        // A number whose exponent does not fit into an `i64` agrees with no argument.
         check("1e99999999999999999999", "42", false);
         check("1e-99999999999999999999", "0", false);
         check("042", "42", false);

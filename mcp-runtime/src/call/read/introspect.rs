@@ -1,4 +1,4 @@
-//! Facts about a type, derived from its `Deserialize` impl: the values of an enum or `bool`, the fields of a struct, and whether serde
+//! Properties of a type, derived from its `Deserialize` impl: the values of an enum or `bool`, the fields of a struct, and whether serde
 //! needs a value at all.
 //!
 //! Serde decides what a missing argument means: `Option` becomes `None`, and every other type reports the value that it expects.
@@ -29,7 +29,7 @@ pub(crate) fn fields_of<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
 }
 
 /// Returns the name that clients use for this value of an enum without fields. The name is found by deserializing all names. `None` if two
-/// names stand for one variant, or if fewer than two names can be read, because the name could then stand for another value.
+/// names stand for one variant, or if fewer than two names can be read, because the name could then stand for a different value.
 pub(crate) fn name_of<T: DeserializeOwned>(value: &T) -> Option<&'static str> {
     let names = values_of::<T>();
     let read = |name: &&'static str| {

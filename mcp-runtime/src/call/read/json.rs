@@ -80,7 +80,7 @@ fn usual<T: 'static>(raw: Raw<'_>) -> Option<T> {
     if let Some(slot) = any.downcast_mut::<Option<String>>() {
         *slot = raw.string().map(Cow::into_owned);
     } else if let Some(slot) = any.downcast_mut::<Option<i64>>() {
-        // `serde_json` reads `-0` as a floating point number.
+        // `serde_json` reads `-0` as a floating point number and not as an integer, so this function leaves `-0` to it.
         *slot = raw.i64().filter(|_| raw.as_str() != "-0");
     } else if let Some(slot) = any.downcast_mut::<Option<u64>>() {
         *slot = raw.u64();
@@ -253,7 +253,7 @@ mod tests {
         assert!(error.len() < 200, "{error}");
     }
 
-    /// Serde buffers a value of these types before it knows which type to read.
+    /// Serde buffers a value for these types before it knows which type to read.
     #[test]
     fn an_integer_is_one_also_where_serde_keeps_it_first() {
         #[derive(serde::Deserialize, Debug)]

@@ -42,7 +42,7 @@ pub trait CompletionReply: Sized {
     fn values(self) -> Result<Completion, Error>;
 }
 
-/// Converts the return value of a `#[completion]` function. Generated code calls it.
+/// Converts the return value of a `#[completion]` function. Called by generated code.
 pub fn completion_reply<T: CompletionReply>(value: T) -> OperationResult {
     value.values().map(Done::Completion)
 }

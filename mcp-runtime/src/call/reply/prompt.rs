@@ -42,7 +42,7 @@ pub trait PromptReply: Sized {
     fn messages(self, result: &mut PromptResult) -> Result<(), Error>;
 }
 
-/// Converts the return value of a prompt. Generated code calls it.
+/// Converts the return value of a prompt. Called by generated code.
 pub fn prompt_reply<T: PromptReply>(value: T) -> OperationResult {
     let mut result = PromptResult::default();
     value.messages(&mut result).map(|()| Done::Prompt(result))

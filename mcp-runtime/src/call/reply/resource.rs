@@ -45,7 +45,7 @@ pub trait ResourceReply: Sized {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error>;
 }
 
-/// Converts the return value of a resource. Generated code calls it.
+/// Converts the return value of a resource. Called by generated code.
 pub fn resource_reply<T: ResourceReply>(context: &impl HasContext, value: T) -> OperationResult {
     let mut contents = Vec::new();
     value

@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct OutputSchemaSource {
     pub(crate) schema: fn(&mut SchemaGenerator) -> schemars::Schema,
-    /// The name of the type.
+    /// Returns the name of the type.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     pub(crate) name: fn() -> &'static str,
 }
@@ -68,7 +68,7 @@ pub trait ToolReply: Sized {
     fn reply(self, result: &mut ToolResult) -> Result<(), Error>;
 }
 
-/// Converts the return value of a tool. Generated code calls it.
+/// Converts the return value of a tool. Called by generated code.
 pub fn tool_reply<T: ToolReply>(value: T) -> OperationResult {
     let mut result = ToolResult::default();
     value.reply(&mut result)?;
@@ -132,7 +132,7 @@ impl<T: Structured> ToolReply for Json<T> {
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
         let text = serde_json::to_string(&self.0).map_err(|error| unwritable(&error))?;
         result.push(Content::from(text.as_str()));
-        // The schema describes the first structured value, see `first_of`.
+        // Keeps the first structured value, because the output schema describes that one (see `first_of`).
         result.structured.get_or_insert(text);
         Ok(())
     }
@@ -245,7 +245,7 @@ impl ConstantOutput {
         Self(Some(node))
     }
 
-    /// Returns whether every result is an object. If so, the root of the schema declares this.
+    /// Returns whether every result is an object.
     pub const fn is_object(&self) -> bool {
         match &self.0 {
             Some(node) => node.is_json_object(),
@@ -366,7 +366,7 @@ impl Sampling {
         let result = match tool_reply(result) {
             Ok(Done::Tool(result)) => result,
             Ok(_) => ToolResult::default(),
-            // As in a call, the text of an internal error must not reach the model.
+            // As in a call, the message of an internal error is logged and does not reach the model.
             Err(error) if error.kind() == ErrorKind::Internal => {
                 tracing::error!("{}", error.message());
                 ToolResult::failure("internal error")

@@ -248,7 +248,7 @@ pub(super) fn unnamed_fields(tool: &CheckedItem<'_>) -> Vec<Problem> {
         let mut fields = Vec::new();
         collect_fields(schema, root, 0, &mut fields);
         let described = member(schema, "description");
-        // An argument without a description has a finding of its own.
+        // An argument without a description has a finding of its own, so its fields are not reported here.
         fields.retain(|field| !described.is_empty() && !is_named(described, field));
         if fields.is_empty() {
             continue;

@@ -31,7 +31,7 @@ pub(super) enum Look {
 
 const TOOLS: &[&str] = &["tool"];
 const PROMPTS: &[&str] = &["prompt"];
-/// Templates are left out, because the resources of a template can have different media types.
+/// Kinds of the rule about media types. Templates are left out, because the resources of a template can have different media types.
 const RESOURCES: &[&str] = &["resource"];
 
 /// All rules, in the order in which their findings are printed. There are no rules for violations of the specification itself, because

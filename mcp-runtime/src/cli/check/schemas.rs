@@ -52,7 +52,8 @@ fn fix(tool: &CheckedItem<'_>, side: SchemaSide) -> String {
     }
 }
 
-/// Returns the change that gives a tool the compatible form. The full form can be set on the tool, on the server or on both.
+/// Returns the change that gives a tool the compatible form. The change depends on where the full form is set: on the tool, on the server
+/// or on both.
 fn less(tool: &ToolEntry, is_added: bool) -> String {
     let (full, compatible) = match is_added {
         false => ("schema = \"full\"", "schema = \"compatible\""),
@@ -94,7 +95,7 @@ pub(super) fn foreign(tool: &CheckedItem<'_>) -> Vec<Problem> {
         )
     };
     let found = foreign_keywords(&tool.value["inputSchema"]).into_iter();
-    // `allOf` at the root is a finding of `choice_at_the_root`.
+    // `choice_at_the_root` reports `allOf` at the root, so it is left out here.
     found.filter(|found| !(found.0 == "allOf" && found.1.is_empty())).map(problem).collect()
 }
 
@@ -118,7 +119,7 @@ pub(super) fn required_but_unknown(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let mut names = Vec::new();
     let mut open = vec![&tool.value["inputSchema"]];
     while let Some(schema) = open.pop() {
-        // A schema without `properties`, such as a branch of `anyOf`, may require properties of the schema around it.
+        // A schema without `properties`, such as a branch of `anyOf`, may require properties of the schema around it, so it is not checked.
         let has_some = schema["properties"].is_object();
         let required = schema["required"].as_array().filter(|_| has_some).into_iter().flatten();
         names.extend(

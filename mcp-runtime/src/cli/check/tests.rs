@@ -185,7 +185,8 @@ fn rules_found(published: &CheckedServer) -> Vec<&'static str> {
 #[test]
 fn each_rule_of_check_finds_its_wrong_case_and_passes_its_right_case() {
     for (rule, wrong, right) in cases() {
-        // A finding of the rule `schemas` has the name of a rule in the table of the compatible form.
+        // The rule `schemas` reports each finding under the name of the violated rule of the compatible form, which is `format` in this
+        // case.
         let expected = if rule == "schemas" { "format" } else { rule };
         assert_eq!(rules_found(&wrong), [expected], "{}", report(&wrong, &look(&wrong)));
         assert_eq!(rules_found(&right), [""; 0], "{rule}: {}", report(&right, &look(&right)));
@@ -208,7 +209,7 @@ fn each_rule_has_a_case_and_a_reason() {
     }
 }
 
-/// Each definition refers to the next one twice, so a form without references would double at each level. The compatible form therefore
+/// Each definition refers to the next one twice, so a schema without references would double at each level. The compatible form therefore
 /// keeps the references.
 #[test]
 fn a_schema_that_is_too_large_to_spell_out_is_reported() {
@@ -368,7 +369,7 @@ fn fields_need_words_as_arguments_do() {
     check_undocumented(told(many.into()), none(), Some(&expected));
 }
 
-/// A description counts wherever the author can write it.
+/// A field counts as documented if the author has described the field or its type.
 #[test]
 fn a_field_may_be_documented_by_the_description_of_its_type() {
     let tree = json!({ "Tree": { "type": "object", "description": "A tree", "properties": {

@@ -1,4 +1,4 @@
-//! Timeouts and cancellation of calls. The tests pause tokio's clock, which then advances only while every task waits.
+//! Timeouts and cancellation of calls. Most tests pause tokio's clock, which then advances only while every tokio task waits.
 
 use std::time::Duration;
 
@@ -62,8 +62,8 @@ async fn a_call_that_waits_is_given_up() {
     check(tool, GIVEN_UP, 10 * SECOND).await;
 }
 
-/// Each poll of the call ends because the task has used up tokio's cooperative budget, never because the handler has to wait. The test does
-/// not pause the clock, because a paused clock would not advance here.
+/// The handler never waits: each poll of the call ends because the tokio task has used up its cooperative budget. A paused clock would
+/// never advance here, so this test does not pause the clock.
 #[tokio::test]
 async fn a_call_that_never_waits_is_given_up() {
     let tool = Tool::new("tool").handler(async |_: Context| {
@@ -86,7 +86,7 @@ async fn blocking_work_of_a_call_that_is_given_up_sees_the_cancellation() {
     let sender = std::sync::Mutex::new(Some(sender));
     let tool = Tool::new("tool").handler(move |context: Context| {
         let sender = sender.lock().unwrap().take().unwrap();
-        // This task represents blocking work, which sees the cancellation through the context.
+        // This tokio task stands in for blocking work, which notices the cancellation through the context.
         task::spawn(async move {
             context.cancelled().await;
             let _ = sender.send(());

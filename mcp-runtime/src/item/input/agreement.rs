@@ -1,4 +1,5 @@
-//! Agreement with schemars on random types: trees of nodes, and the schemas that schemars would make of the same types.
+//! Tests on random types that schemas made at compile time agree with those of schemars. A type is a tree, from which the tests derive the
+//! node and the schema that schemars would make.
 
 use grow::{docs, trees};
 use raw::Generator;
@@ -148,7 +149,7 @@ proptest! {
             prop_assert_eq!(text(|out| write_root(out, &node)), output.clone());
         }
 
-        // The same schema as part of a schema that is made at run time.
+        // Checks the same schema as part of a schema that is made at run time.
         let mut generator = SchemaSettings::draft2020_12().into_generator();
         if let Some(schema) = partial_schema(&node, SchemaSide::Argument, &mut generator) {
             let definitions = generator.take_definitions(true);
@@ -476,7 +477,7 @@ mod raw {
     use super::tree::{Doc, Struct, Tree};
     use crate::schema::SchemaSide;
 
-    /// Replaces schemars' generator, and collects the same definitions.
+    /// Stand-in for schemars' generator, which collects the same definitions.
     pub(super) struct Generator {
         pub(super) side: SchemaSide,
         pub(super) definitions: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Schemas that are made at compile time equal those of schemars in the compatible form.
+//! Tests that schemas made at compile time equal those of schemars in the compatible form.
 
 use std::{
     any::type_name,
@@ -101,8 +101,8 @@ fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     mixed_is_the_same::<T>();
 }
 
-/// Checks that applying the rules to a schema twice has the same result as applying them once. In a partly known type, the known part goes
-/// through the rules twice.
+/// Checks that applying the rules of the compatible form to a schema twice has the same result as applying them once. In a partly known
+/// type, the rules are applied twice to the known part.
 #[track_caller]
 fn mixed_is_the_same<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     for arg in [&PLAIN, &TOLD, &SHOWN] {
@@ -261,7 +261,7 @@ fn derived_types() {
 }
 
 mod around {
-    //! Every plain type inside every type that can contain another.
+    //! Tests of every plain type inside every type that can contain another type.
 
     use std::{collections::BTreeMap, net::Ipv6Addr, path::PathBuf};
 
@@ -354,7 +354,8 @@ mod around {
         check::<Read>();
     }
 
-    /// `Chosen` has a variant with several values. The rules would rewrite an enum of only names or only structs a second time.
+    /// `Chosen` has a variant with several values on purpose. On an enum of only names or only structs, applying the rules of the
+    /// compatible form twice would have a different result from applying them once.
     #[test]
     fn every_plain_type_in_every_variant() {
         macro_rules! chosen {
@@ -365,7 +366,7 @@ mod around {
 }
 
 mod choices {
-    //! Enums with data, in each of serde's representations.
+    //! Tests of enums with data, in each of serde's representations.
 
     use std::collections::BTreeMap;
 
@@ -542,7 +543,7 @@ mod choices {
 }
 
 mod mixed {
-    //! Types whose schema is only partly known at compile time, or is too large to be made at compile time.
+    //! Tests of types whose schema is only partly known at compile time, or is too large to be made at compile time.
 
     #![allow(unreachable_patterns, reason = "of two variants with one name serde reads the first")]
 
@@ -632,7 +633,8 @@ mod mixed {
         number: i32,
     }
 
-    /// The size of constants for such types grows as sixteen to the power of their depth, so the constants must be cut off early.
+    /// The size of constants for such types grows as sixteen to the power of their depth, so a limit on the depth cuts the constants off
+    /// early.
     #[test]
     fn types_that_contain_each_other_are_cut_off_as_schemars_does() {
         check::<Statement>();
@@ -653,7 +655,7 @@ mod mixed {
         all: Vec<Tree<T>>,
     }
 
-    /// The constants of the two types would refer to each other.
+    /// The constants of the two types would refer to each other, so neither type has a constant schema.
     #[test]
     fn generic_types_may_contain_each_other() {
         assert!(!Known::<Tree<u8>>::NODE.is_constant());
@@ -675,7 +677,7 @@ mod mixed {
         Lakhs of Myriads;
     }
 
-    /// The compiler would refuse to evaluate a constant of this size, or would not finish.
+    /// The compiler would refuse to evaluate a constant of this size, or would not finish. So such a schema is made at run time.
     #[test]
     fn schemas_without_measure_are_left_to_schemars() {
         static FEW: InputSchema =

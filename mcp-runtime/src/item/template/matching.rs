@@ -6,7 +6,7 @@ use mcp_runtime_contract::percent;
 
 use super::{TemplatePart, UriTemplate, VariableKind};
 
-/// Maximum length of a URI that can match, in bytes. Clients have no longer URIs, and a match needs memory in proportion to the length.
+/// Maximum length of a URI that can match, in bytes. Clients send shorter URIs, and the memory for a match grows with the length.
 const LONGEST: usize = 64 * 1024;
 
 /// Decoded variables of one URI.
@@ -53,7 +53,7 @@ fn is_absolute(path: &str) -> bool {
 /// Part of the pattern that the path must match.
 enum MatchToken<'a> {
     Text(&'a [u8]),
-    /// At least one byte. The function returns whether the value may contain a byte.
+    /// Value of at least one byte. The function returns whether a byte may occur in the value.
     Value(fn(u8) -> bool),
 }
 

@@ -1,4 +1,4 @@
-//! Questions to the client's model (`sampling/createMessage`), and its answers (client/sampling).
+//! Requests to the client's model (`sampling/createMessage`), and its answers.
 
 mod request;
 mod sampled;

@@ -1,4 +1,4 @@
-//! Questions to the client's model.
+//! Requests to the client's model.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use crate::{
     model::{Role, ToolResult, check_tool_name},
 };
 
-/// Question to the client's model: the conversation so far, and preferences that the client may ignore.
+/// Request to the client's model: the conversation so far, and preferences that the client may ignore.
 ///
-/// Ask it with [`Context::sample`](crate::Context::sample), or with a parameter of type [`Sample`](crate::sampling::Sample).
+/// Send it with [`Context::sample`](crate::Context::sample), or with a parameter of type [`Sample`](crate::sampling::Sample).
 ///
 /// Specification: Client features, Sampling.
 ///
@@ -29,7 +29,7 @@ use crate::{
 /// assert_eq!(question.check(), Ok(()));
 /// ```
 ///
-/// A loop with tools sends the growing conversation again, until the model uses no more tools:
+/// A loop with tools sends the growing conversation again until the model uses no more tools:
 ///
 /// ```
 /// use mcp_runtime::{prelude::*, sampling::{Sampled, Sampling, SamplingTool}};
@@ -74,7 +74,8 @@ pub struct Sampling {
     pub(crate) tool_choice: Option<ToolChoice>,
 }
 
-/// Message of a conversation. Tool results have a variant of their own, because a message with results has no other content (rule SAMP-03).
+/// Message of a conversation. Tool results have a variant of their own, because the specification allows no other content in a message with
+/// results (rule SAMP-03).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SamplingTurn {
     Says(Role, Vec<SampledContent>),
@@ -90,7 +91,7 @@ pub(crate) struct Preferences {
     pub(crate) intelligence: Option<f64>,
 }
 
-/// Context from MCP servers that a client may add to a question. Pass it to [`Sampling::include_context`].
+/// Context from MCP servers that a client may add to a sampling request. Pass it to [`Sampling::include_context`].
 ///
 /// ```
 /// use mcp_runtime::sampling::{IncludeContext, Sampling};
@@ -142,10 +143,10 @@ impl Sampling {
         self
     }
 
-    /// Adds a message of the user: text, pictures or sounds. Pass several blocks as a tuple or list.
+    /// Adds a message of the user: text, images or audio. Pass several blocks as a tuple or list.
     ///
-    /// A client of a revision before 2025-11-25 gets each block as a separate message. A client of 2024-11-05 gets a text in place of a
-    /// sound.
+    /// A client of a revision before 2025-11-25 gets each block as a separate message. A client of 2024-11-05 gets a text in place of
+    /// audio.
     ///
     /// ```
     /// use mcp_runtime::{content::Image, sampling::Sampling};
@@ -168,8 +169,8 @@ impl Sampling {
         self
     }
 
-    /// Adds a tool result. Consecutive results share one message, because the message after a tool use must have all results (rule
-    /// SAMP-03).
+    /// Adds a tool result. Consecutive results share one message, because the specification requires the message after the tool uses to
+    /// contain all of their results (rule SAMP-03).
     pub(crate) fn result(mut self, id: String, result: ToolResult) -> Self {
         match self.turns.last_mut() {
             Some(SamplingTurn::Results(results)) => results.push((id, result)),
@@ -178,13 +179,13 @@ impl Sampling {
         self
     }
 
-    /// Sets how much the answer may vary. The scale depends on the model.
+    /// Sets the sampling temperature. Higher values make the answer vary more, and the range depends on the model.
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// Adds a text at which the model stops. Can be called several times.
+    /// Adds a text at which the model stops. Each call adds another text.
     pub fn stop(mut self, sequence: impl Into<String>) -> Self {
         self.stop.push(sequence.into());
         self
@@ -240,8 +241,8 @@ impl Sampling {
 
     /// Adds a tool that the model may use (2025-11-25 and later, with the capability `sampling.tools`).
     ///
-    /// The client does not run the tool. The answer contains [`tool_uses`](crate::sampling::Sampled::tool_uses), and the next question must
-    /// contain their results.
+    /// The client does not run the tool. The answer contains [`tool_uses`](crate::sampling::Sampled::tool_uses), and the next request has
+    /// to contain their results.
     pub fn tool(mut self, tool: SamplingTool) -> Self {
         self.tools.push(tool);
         self
@@ -253,7 +254,7 @@ impl Sampling {
         self
     }
 
-    /// Returns whether the question needs a client with the capability `sampling.tools`.
+    /// Returns whether the request needs a client with the capability `sampling.tools`.
     ///
     /// ```
     /// use mcp_runtime::sampling::{Sampling, SamplingTool};
@@ -272,7 +273,7 @@ impl Sampling {
             })
     }
 
-    /// Returns whether the question requests context from MCP servers. Under 2025-11-25 and later, such a question needs a client with the
+    /// Returns whether the request asks for context from MCP servers. Under 2025-11-25 and later, such a request needs a client with the
     /// capability `sampling.context`.
     ///
     /// ```
@@ -287,10 +288,10 @@ impl Sampling {
 }
 
 impl Sampling {
-    /// Checks the question before it is sent to a client.
+    /// Checks the request before it is sent to a client.
     ///
-    /// The check covers the rules of client/sampling that the types do not enforce, and values that could not be serialized. The methods
-    /// that ask a question run this check too. Call it to find problems earlier.
+    /// The check covers the rules of the specification (client/sampling) that the types do not enforce, and values that could not be
+    /// serialized. The methods that send a request run this check too, so call it only to find problems earlier.
     ///
     /// # Errors
     /// Fails at the first problem. The error tells the author of the server what is wrong.

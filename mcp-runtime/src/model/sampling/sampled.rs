@@ -44,7 +44,7 @@ impl Sampled {
         texts.collect()
     }
 
-    /// Returns the tool uses that the model requests. The next question must contain their results.
+    /// Returns the tool uses that the model requests. The next sampling request has to contain their results.
     pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
         self.content.iter().filter_map(|block| match block {
             SampledContent::ToolUse(tool_use) => Some(tool_use),
@@ -79,7 +79,7 @@ impl Sampled {
     }
 }
 
-/// Block of an answer of the client's model ([`Sampled::content`]).
+/// Content block of an answer ([`Sampled::content`]).
 ///
 /// ```
 /// use mcp_runtime::sampling::SampledContent;
@@ -97,9 +97,9 @@ impl Sampled {
 pub enum SampledContent {
     /// Text.
     Text(Text),
-    /// A picture.
+    /// An image.
     Image(Image),
-    /// A sound (2025-03-26 and later).
+    /// Audio (2025-03-26 and later).
     Audio(Audio),
     /// A request of the model to use a tool (2025-11-25 and later).
     ToolUse(ToolUse),
@@ -109,7 +109,7 @@ pub enum SampledContent {
 
 /// Block of a kind that this version of the crate does not know, as the client sent it.
 ///
-/// If the answer becomes a part of the next question, the block is sent back unchanged.
+/// If the answer becomes part of the next sampling request, the block is sent back unchanged.
 ///
 /// ```
 /// use mcp_runtime::content::OtherContent;
@@ -170,7 +170,7 @@ fn binary(raw: Raw<'_>) -> Result<(BinaryData, String), String> {
     ))
 }
 
-/// Reads the annotations and the `_meta` of a block. Invalid values are ignored, so that the answer is not lost.
+/// Reads the annotations and the `_meta` of a block. Ignores invalid values, so that they do not make the whole answer invalid.
 pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
     let [annotations, meta] = raw.pick(["annotations", "_meta"]);
     let [audience, priority, last_modified] = annotations.map_or([None; 3], |annotations| {
@@ -191,7 +191,7 @@ pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
     (extras != Extras::default()).then(|| Box::new(extras))
 }
 
-/// Content of a message of a [`Sampling`](crate::sampling::Sampling).
+/// Content of one message of a [`Sampling`](crate::sampling::Sampling).
 ///
 /// Content is text, [`Text`], [`Image`], [`Audio`], [`ToolUse`], [`SampledContent`], or a whole answer ([`Sampled`] or `&Sampled`). Tuples,
 /// arrays and `Vec`s of these are content too.

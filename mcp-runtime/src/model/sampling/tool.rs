@@ -1,4 +1,4 @@
-//! Tools for the client's model, and the uses of these tools that the model requests.
+//! Tools for the client's model, and the model's requests to use them.
 
 use std::fmt::Display;
 
@@ -9,8 +9,8 @@ use crate::error::shown;
 
 /// Tool that the client's model may use while it answers a [`Sampling`](crate::sampling::Sampling) (2025-11-25 and later).
 ///
-/// A sampling tool is independent of the tools of the server. The model's request comes back as a [`ToolUse`], and the handler runs the
-/// tool.
+/// A sampling tool is independent of the tools of the server. The model requests the use of the tool with a [`ToolUse`], and the handler
+/// runs the tool.
 ///
 /// Specification: Client features, Sampling (tool use).
 ///
@@ -52,7 +52,7 @@ impl SamplingTool {
     }
 }
 
-/// Rule for the use of tools in an answer. Pass it to [`Sampling::tool_choice`](crate::sampling::Sampling::tool_choice).
+/// Whether the model may or must use a tool in its answer. Pass it to [`Sampling::tool_choice`](crate::sampling::Sampling::tool_choice).
 ///
 /// ```
 /// use mcp_runtime::sampling::{Sampling, SamplingTool, ToolChoice};
@@ -73,7 +73,8 @@ pub enum ToolChoice {
 
 /// Request of the client's model to use a [`SamplingTool`].
 ///
-/// The next question must contain the result. Add it with [`Sampling::tool_result`](crate::sampling::Sampling::tool_result) and the `id`.
+/// The next sampling request has to contain the result. Add it with [`Sampling::tool_result`](crate::sampling::Sampling::tool_result) and
+/// the `id`.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -98,7 +99,7 @@ pub struct ToolUse {
     pub name: String,
     /// JSON text of an object, or the reason why there is none.
     pub(crate) input: Result<Box<str>, String>,
-    /// JSON text of an object that the client sent with this use, and that the server must send back.
+    /// JSON text of the `_meta` object that the client sent with this use. The server sends it back unchanged.
     pub(crate) meta: Option<Box<str>>,
 }
 

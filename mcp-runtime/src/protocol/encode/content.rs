@@ -1,4 +1,5 @@
-//! Content blocks. A block that an older revision lacks is replaced with the most similar block that the revision has (rule TOOLS-18).
+//! Encoding of content blocks. A block that an older revision lacks is replaced with the most similar block that the revision has (rule
+//! TOOLS-18).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use mcp_runtime_wire::{self as wire, ArrayWriter, ObjectWriter};
@@ -114,7 +115,7 @@ pub(super) fn annotations(
 
 pub(super) fn own_meta(object: &mut ObjectWriter<'_>, revision: Revision, meta: Option<&Meta>) {
     if let Some(meta) = meta.filter(|meta| !meta.is_empty() && revision.features().titles) {
-        // Writing a map of JSON values cannot fail.
+        // Ignores the result, because writing a map of JSON values cannot fail.
         let _ = wire::write::value(object.key("_meta"), &meta.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Entries of the lists of tools, resources, resource templates and prompts.
+//! Encoding of the lists of tools, resources, resource templates and prompts.
 
 use mcp_runtime_wire::{ObjectWriter, write};
 
@@ -97,7 +97,7 @@ fn tool(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry, tool: 
         let support = if task.required { "required" } else { "optional" };
         object.object("execution").str("taskSupport", support);
     }
-    // In a revision without `title`, the title is part of `annotations` (rule TOOLS-06).
+    // In a revision without `title`, `annotations` contains the title (rule TOOLS-06).
     let title = entry.title.as_deref().filter(|_| !features.titles);
     if features.hints_and_audio
         && (title.is_some() || tool.hints.iter().any(|(_, hint)| hint.is_some()))

@@ -1,5 +1,5 @@
-//! Turns outcomes into the bytes of a revision. The model is a superset of all revisions; members that a revision lacks are left out here
-//! and nowhere else.
+//! Encodes outcomes for a protocol revision. The types in `model` cover all revisions; members that a revision lacks are left out here and
+//! nowhere else.
 
 mod content;
 mod items;
@@ -117,8 +117,8 @@ fn done(result: &mut ObjectWriter<'_>, service: &Service, revision: Revision, do
             completion(&mut result.object("completion"), found);
             meta(result, service, revision, None);
         }
-        // Lists, questions and tasks are written elsewhere: lists are copied from rendered bytes, questions may fail, and tasks have a
-        // module of their own.
+        // `answer` writes these outcomes itself: lists are copied from rendered bytes, writing questions may fail, and tasks have a module
+        // of their own.
         Done::List(_) | Done::NeedInput(_) | Done::Task(_) => {}
     }
 }

@@ -1,4 +1,4 @@
-//! Questions to the client, as far as a revision can express them (forms: rules ELIC-03 to ELIC-06).
+//! Encoding of questions to the client: elicitation, sampling and roots requests (forms: rules ELIC-03 to ELIC-06).
 
 use mcp_runtime_wire::ObjectWriter;
 
@@ -11,7 +11,8 @@ use crate::{
     protocol::{revision::Revision, service::Service},
 };
 
-/// Writes the parameters of a question. `elicitation_id` is the id of a page, in the revision that has such ids.
+/// Writes the parameters of a question. `elicitation_id` becomes the member `elicitationId` of a URL-mode elicitation. It is `None` in
+/// revisions without this member.
 ///
 /// # Errors
 /// Fails if the revision cannot express the question.
@@ -36,7 +37,7 @@ pub(in crate::protocol) fn question(
     }
 }
 
-/// Writes the result of a call that needs answers (rules MRTR-02 and MRTR-03).
+/// Writes the result of a call that needs answers from the client (rules MRTR-02 and MRTR-03).
 ///
 /// # Errors
 /// Fails if the revision cannot express one of the questions.
@@ -71,7 +72,7 @@ pub(super) fn requests(
     Ok(())
 }
 
-/// Writes the member `requestedSchema` of a request that asks the user.
+/// Writes the member `requestedSchema` of a form-mode elicitation.
 ///
 /// # Errors
 /// Fails if the revision cannot express the form. Nothing is written in that case.

@@ -1,4 +1,4 @@
-//! Members that several results share (`resultType`, `_meta` and cache fields), results without content, and errors.
+//! Encoding of errors, of results without content, and of members that several results share: `resultType`, `_meta` and the cache fields.
 
 use mcp_runtime_wire::{self as wire, Id, ObjectWriter, Raw};
 
@@ -8,7 +8,7 @@ use crate::{
     protocol::{revision::Revision, service::Service},
 };
 
-/// Time for which clients may keep a list that cannot change, in milliseconds.
+/// Time for which clients may cache a list that cannot change, in milliseconds.
 const STATIC_LIST_MS: u64 = 300_000;
 
 /// Revision and audience of an answer.
@@ -41,8 +41,8 @@ pub(in crate::protocol) fn error(
     wire::error(out, id, revision.code(kind), message, data, omit_id);
 }
 
-/// Returns the error response to a message that was refused before a peer saw it. Without a `revision`, the response has the form of the
-/// newest legacy revision.
+/// Returns the error response to a message that was refused before it reached a `Peer`. Without a `revision`, the response has the form of
+/// the newest legacy revision.
 #[cfg(feature = "http")]
 pub(crate) fn unread(revision: Option<Revision>, id: Option<Id<'_>>, error: &Error) -> Vec<u8> {
     let mut out = Vec::new();
@@ -76,7 +76,7 @@ pub(in crate::protocol) fn listen_result(
     meta.raw("io.modelcontextprotocol/serverInfo", &service.server_info);
 }
 
-/// Writes the kind of a result. Only the modern era has this member.
+/// Writes `resultType`, which only the modern era has.
 #[inline]
 pub(super) fn result_type(result: &mut ObjectWriter<'_>, revision: Revision, name: &'static str) {
     if revision.is_modern() {
@@ -110,7 +110,7 @@ pub(super) fn entries(meta: &mut ObjectWriter<'_>, of_author: Option<&Meta>) {
     }
 }
 
-/// Writes the cache fields that some results must have (rule CACHE-01).
+/// Writes the cache fields, which some results of the modern era are required to have (rule CACHE-01).
 pub(super) fn cache(result: &mut ObjectWriter<'_>, revision: Revision, ttl_ms: u64, public: bool) {
     if revision.is_modern() {
         result.u64("ttlMs", ttl_ms).str("cacheScope", if public { "public" } else { "private" });

@@ -1,4 +1,4 @@
-//! `sampling/createMessage`, in the form of a revision.
+//! Encoding of `sampling/createMessage` for a protocol revision.
 
 use mcp_runtime_wire::{self as wire, ArrayWriter, ObjectWriter};
 
@@ -62,7 +62,7 @@ pub(super) fn sampling(
     Ok(())
 }
 
-/// Writes blocks of one role. In a revision with one block per message, each block becomes a message.
+/// Writes blocks of one role. If the revision allows only one block per message, each block becomes a message.
 fn says(messages: &mut ArrayWriter<'_>, revision: Revision, role: Role, blocks: &[SampledContent]) {
     let most = if revision.features().sampling_tools { blocks.len() } else { 1 };
     for blocks in blocks.chunks(most.max(1)) {
@@ -203,7 +203,7 @@ mod tests {
         BTreeMap::from([("city", city)])
     }
 
-    /// Checks how a question is written in each revision, oldest first.
+    /// Checks how a sampling request is written in each revision, oldest first.
     fn check(request: &Sampling, expected: [Result<&str, &str>; 5]) {
         for (revision, expected) in Revision::ALL.into_iter().zip(expected) {
             match (written(revision, request), expected) {
@@ -353,7 +353,7 @@ mod tests {
         })
     }
 
-    /// Conversations of several rounds: the user says something, and the model answers.
+    /// Generates conversations of several rounds: the user says something, and the model answers.
     fn conversations() -> impl Strategy<Value = Sampling> {
         let blocks = || prop::collection::vec(says(), 1..4);
         prop::collection::vec((blocks(), blocks(), uses()), 1..4).prop_map(|rounds| {
@@ -371,7 +371,7 @@ mod tests {
         })
     }
 
-    /// Returns the blocks of all messages in their order, each with its role. Results are told apart by their ids.
+    /// Returns the blocks of all messages in their order, each with its role. Tool results are read as `SampledContent::Other`.
     fn read_back(params: &str) -> Vec<(Role, SampledContent)> {
         let messages = Raw::trusted(params).get("messages").unwrap();
         messages

@@ -1,4 +1,4 @@
-//! Tasks, in the form of either dialect (rule C-18).
+//! Encoding of tasks in both forms of [`TaskDialect`] (rule C-18). `Core` is the older dialect, and `Extension` the newer one.
 
 use mcp_runtime_wire::{self as wire, Id, IdBuf, ObjectWriter, Raw};
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Key under which a message of the older dialect names its task.
+/// Key in `_meta` under which a message of the older dialect names its task.
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 
 /// Writes the response to a request that concerns tasks.
@@ -105,7 +105,7 @@ fn detailed(object: &mut ObjectWriter<'_>, revision: Revision, view: &TaskView) 
     match &view.state {
         TaskState::Working => {}
         TaskState::InputRequired(questions) => {
-            // The newest revision can express every question.
+            // Ignores the result, because the newest revision can express every question.
             let _ = requests(object, revision, questions);
         }
         TaskState::Ended(end) => match &**end {
@@ -133,7 +133,7 @@ fn ended_error(object: &mut ObjectWriter<'_>, revision: Revision, error: &Error)
     }
 }
 
-/// Writes the fields that a task has in all dialects.
+/// Writes the fields that a task has in both dialects.
 fn fields(object: &mut ObjectWriter<'_>, revision: Revision, view: &TaskView, status: &str) {
     object.str("taskId", &view.id).str("status", status);
     let message = view.message.as_deref().or_else(|| failure(revision, view));

@@ -7,7 +7,7 @@ use crate::{
     server::Identity,
 };
 
-/// Polls a future that is ready at once, without any runtime.
+/// Returns the output of a future that is ready at its first poll, without any runtime.
 fn now<F: Future>(future: F) -> F::Output {
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
     match std::pin::pin!(future).poll(&mut cx) {
@@ -68,7 +68,7 @@ fn an_unreadable_message_gets_an_error_and_the_next_request_is_served() {
     assert_eq!(answers(&peer), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
 }
 
-/// Makes a server with a dynamic catalog, and a connection with an open listen stream, whose id is 7.
+/// Creates a server with a dynamic catalog, and a connection with an open listen stream, whose id is 7.
 fn listening() -> (crate::catalog::Handle, Peer) {
     let server =
         builder(Identity::new("test", None, "1.0.0", "")).items(items(&[])).build().unwrap();
@@ -108,7 +108,8 @@ fn nothing_follows_the_end_of_a_stream() {
     check(|peer| peer.receive(cancel, &mut Received::default()), &[]);
 }
 
-/// A `tracing` subscriber may run any code for an event, and may even change the server.
+/// A `tracing` subscriber may run any code for an event, even code that changes the server. A lock that is held meanwhile would cause a
+/// deadlock.
 #[test]
 fn an_internal_error_is_logged_outside_of_the_locks() {
     struct Telling(crate::catalog::Handle);
@@ -141,7 +142,8 @@ fn an_internal_error_is_logged_outside_of_the_locks() {
     assert!(said.contains("internal error") && !said.contains("hunter2"), "{said}");
 }
 
-/// On a multi-thread runtime, a cancellation can arrive during the last poll of the handler.
+/// On a multi-thread runtime, a cancellation can arrive during the last poll of the handler. The test cancels the call from within its
+/// handler.
 #[test]
 fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
     let peer = Arc::new(std::sync::OnceLock::<Peer>::new());
@@ -192,7 +194,7 @@ fn an_answer_does_not_grow_with_what_was_wrong() {
     assert!(answer.len() < 4000, "{}", answer.len());
 }
 
-/// Only the client that was sent to a page is notified when the user has finished there (rule ELIC-08).
+/// Only the client whose user was sent to a URL is notified when the user has finished there (rule ELIC-08).
 #[test]
 fn only_the_client_that_was_sent_to_a_page_hears_of_its_end() {
     let server =

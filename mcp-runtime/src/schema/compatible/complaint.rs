@@ -10,7 +10,7 @@ use super::{
 };
 use crate::schema::SchemaSide;
 
-/// Complaint of one rule, which would rewrite a published schema.
+/// Complaint of one rule about a published schema that the rule would rewrite.
 #[derive(Debug)]
 pub(crate) struct Complaint {
     pub(crate) rule: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Complaint {
     pub(crate) says: &'static str,
     /// Whether some known client rejects the schema.
     pub(crate) refused: bool,
-    /// Public threads that show the problem.
+    /// Public issue threads (`owner/repository#number`) that show the problem.
     pub(crate) because: &'static [&'static str],
 }
 
@@ -38,7 +38,8 @@ pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
         let others: Vec<RewriteRule> = [&RULES[..at], &RULES[at + 1..]].concat();
         let alone = first_difference(&untouched, &by(std::slice::from_ref(rule)));
         if let Some(place) = alone.or_else(|| first_difference(&by(&others), &rewritten)) {
-            // Clients use the schema of a result only to validate results, and models do not read that schema.
+            // Models do not read the schema of a result, and clients use it only to validate results. So only a rule of these three stages
+            // can complain that clients reject it.
             let matters = side == SchemaSide::Argument
                 || matches!(
                     rule.stage,

@@ -92,7 +92,8 @@ pub(super) fn format(map: &mut Map, side: SchemaSide) {
         None => format!("In the format `{name}`."),
     };
     map.remove("format");
-    // The format of a number states only the width of the number, which the bounds show as well.
+    // The format of a number states only the width of the number, which the bounds show as well. So only the format of a string becomes a
+    // sentence.
     if side == SchemaSide::Argument && map.get("type") == Some(&json!("string")) {
         say(map, sentence);
     }
@@ -142,9 +143,9 @@ pub(super) fn any_value(map: &mut Map, side: SchemaSide) {
 
 /// Replaces an `additionalProperties` that only allows or forbids further members.
 ///
-/// google-genai expects `additionalProperties` to be an object, and drops all tools of a request that has a boolean there. If an argument
-/// accepts arbitrary members, the value of the keyword becomes a schema. Without the keyword, pydantic-ai would close the object. With
-/// `{}`, LlamaIndex would read the members as strings.
+/// google-genai expects `additionalProperties` to be an object, and drops all tools of a request that has a boolean there. So the keyword
+/// is removed. But if an argument accepts arbitrary members, the value becomes a schema instead: without the keyword, pydantic-ai would
+/// treat the object as closed, and with `{}`, LlamaIndex would read the members as strings.
 pub(super) fn further_members(map: &mut Map, side: SchemaSide) {
     let is_open = match map.get("additionalProperties") {
         Some(Value::Bool(is_open)) => *is_open,
@@ -253,7 +254,7 @@ pub(super) fn tuple(map: &mut Map, side: SchemaSide, apply_all: ApplyAll) {
             }
         }
         None if most.is_some_and(|most| most <= parts.len() as u64) => {}
-        // Further elements may have any type.
+        // Further elements may have any type, so `items` is not restricted to the types of the parts.
         _ => return,
     }
     if !distinct.is_empty() {

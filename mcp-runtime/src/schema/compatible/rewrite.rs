@@ -107,8 +107,8 @@ impl Rewriter<'_> {
     /// Removes the reference from a schema, and returns its replacement. A reference that must stay is written as `#/$defs/…`.
     fn meaning(&self, map: &mut Map, plain: bool, path: &mut Vec<String>) -> Option<Map> {
         let Some(Value::String(reference)) = map.get_mut("$ref") else { return None };
-        // A recursive type that is cut off accepts more values. Below `not`, the enclosing schema would then accept fewer values, which is
-        // wrong for a result.
+        // A recursive type that is cut off accepts more values. Below `not`, the enclosing schema would then accept fewer values, and could
+        // reject a valid result.
         let must_stay = !plain && self.side == SchemaSide::Result;
         let inlined = self.definitions.inlined(reference, path, !must_stay);
         let meaning = match inlined.filter(|_| rules::has(self.rules, RewriteStage::References)) {
@@ -144,7 +144,8 @@ impl Rewriter<'_> {
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
                 schemas.iter_mut().for_each(|schema| visit(schema, plain));
             }
-            // For a boolean and an empty schema, the rule "further members" rewrites the object that contains the keyword.
+            // A boolean and an empty schema are not visited, because the rule "further members" rewrites them in the object that contains
+            // the keyword.
             ("additionalProperties", schema)
                 if schema.as_object().is_some_and(|map| !map.is_empty()) =>
             {
@@ -169,8 +170,8 @@ impl Rewriter<'_> {
     }
 }
 
-/// Returns the schema that replaces a recursive occurrence of a type. This schema contains only the `type` keyword. A sentence in the
-/// description of `beside` names the recursive type.
+/// Returns the schema that replaces a recursive occurrence of a type: only the `type` keyword, or nothing if `kind` is `None`. Also adds a
+/// sentence with the name of the recursive type to the description of `beside`.
 fn again(name: &str, kind: Option<&str>, beside: &mut Map) -> Map {
     let word = format!("Again `{name}`, as around it.");
     match beside.get_mut("description") {

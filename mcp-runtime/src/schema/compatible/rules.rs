@@ -22,7 +22,7 @@ pub(super) struct RewriteRule {
     pub(super) name: &'static str,
     /// Complaint of `check` about a schema that the rule would rewrite.
     pub(super) says: &'static str,
-    /// Whether at least one known client rejects such a schema. If not, some client only handles the schema badly.
+    /// Whether at least one known client rejects such a schema. Otherwise, some client accepts the schema but handles it badly.
     pub(super) refused: bool,
     /// Public threads that show what goes wrong without the rule.
     pub(super) because: &'static [&'static str],
@@ -144,8 +144,8 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::EachWithNew(type_list),
     },
     RewriteRule {
-        // Only strings are rewritten, because Gemini rejects every other value in an `enum`. A client that ignores an unknown `const` still
-        // works.
+        // This rule rewrites only strings, because Gemini rejects every other value in an `enum`. Other constants may stay, because a
+        // client that ignores the unknown keyword `const` still works.
         name: "const",
         says: "has a `const` instead of an `enum` with one value",
         refused: true,
@@ -177,8 +177,8 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(other_values),
     },
     RewriteRule {
-        // The variants of a Rust enum exclude each other anyway. With `anyOf`, other rules may widen a branch of a result: the result stays
-        // valid even if a second branch matches.
+        // The variants of a Rust enum exclude each other, so `anyOf` accepts the same values. In a result, other rules may also widen a
+        // branch. With `anyOf`, the result stays valid even if a second branch matches.
         name: "oneOf",
         says: "has `oneOf`, which fewer clients read than `anyOf`",
         refused: true,
@@ -216,7 +216,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(format),
     },
     RewriteRule {
-        // schemars excludes the 0 of a `NonZeroI64` this way.
+        // schemars uses `not` to exclude 0 from a `NonZeroI64`.
         name: "not",
         says: "rules out single values with `not`",
         refused: true,
@@ -277,7 +277,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(any_value),
     },
     RewriteRule {
-        // A default of `null` must not be offered if the schema does not describe `null`.
+        // A default of `null` would suggest a value that the schema does not allow.
         name: "null default",
         says: "has `null` as its default, but not among its types",
         refused: false,
@@ -324,7 +324,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::EachWithNew(names),
     },
     RewriteRule {
-        // schemars closes structs that have a field with `flatten` this way.
+        // schemars uses `unevaluatedProperties` to forbid unknown members in a struct that has a field with `flatten`.
         name: "unevaluated",
         says: "has `unevaluatedProperties` or `unevaluatedItems`",
         refused: true,

@@ -731,7 +731,7 @@ proptest! {
         prop_assert_eq!(compatible_result(once.clone()), once);
     }
 
-    /// Clients check results, so every result that was valid must stay valid.
+    /// Clients check results, so the published schema accepts every result that was valid before.
     #[test]
     fn results_stay_valid(schema in schemas(), instances in prop::collection::vec(instances(), 16)) {
         let published = compatible_result(schema.clone());

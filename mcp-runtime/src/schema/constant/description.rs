@@ -117,7 +117,7 @@ impl Description<'_> {
         if let Some(json) = self.example {
             text.sentence("For example `");
             match json.as_bytes() {
-                // The text of a JSON string is escaped already.
+                // The example is a JSON string, whose content is escaped already.
                 [b'"', .., b'"'] => {
                     let (_, inner) = json.split_at(1);
                     let (inner, _) = inner.split_at(inner.len() - 1);

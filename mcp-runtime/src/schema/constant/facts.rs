@@ -1,5 +1,5 @@
-//! Facts about a node that are needed before its schema is written, and the comparison of nodes. The schema of a tuple lists the schemas of
-//! its elements without duplicates, so nodes must be comparable.
+//! Queries about a node that are answered before its schema is written, and the comparison of nodes. The schema of a tuple lists the
+//! schemas of its elements without duplicates, so nodes must be comparable.
 
 use super::node::{Member, Node, NodeShape, Object};
 use crate::schema::{SchemaKind, const_text::equal};
@@ -14,7 +14,7 @@ impl Node {
         self.room_after(MOST_NODES) > 0 && self.is_whole()
     }
 
-    /// Subtracts the number of nodes of this schema from `room`. Returns 0 if the schema has too many nodes. A schema that is too deep for
+    /// Returns `room` minus the number of nodes of this schema, or 0 if the schema has too many nodes. A schema that is too deep for
     /// constants counts as infinite, because most such schemas are recursive.
     pub(crate) const fn room_after(&self, room: usize) -> usize {
         if room == 0 {
@@ -84,7 +84,8 @@ impl Node {
                     are_names = are_names && (node.is_null() || node.is_named());
                     i += 1;
                 }
-                // If all branches are names or `null`, the rules of the compatible form rewrite them into one `enum`.
+                // If all branches are names or `null`, the rules of the compatible form rewrite them into one `enum`, so the choice is left
+                // to schemars.
                 !are_names || !has_names
             }
             _ => true,
@@ -252,8 +253,8 @@ impl Object {
     }
 }
 
-/// Whether `alike` can compare all of these nodes. A single node needs no comparison. Lists of names and `null` are left to schemars,
-/// because the rules of the compatible form rewrite a choice between them.
+/// Whether `alike` can compare all of these nodes. A single node needs no comparison. A choice between lists of names or `null` is left to
+/// schemars, because the rules of the compatible form rewrite it.
 pub(super) const fn are_comparable(parts: &[Node]) -> bool {
     let mut i = 0;
     while i < parts.len() && parts.len() > 1 {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::schema::const_text::equal;
 
-/// The schema of a type, with other facts about the type.
+/// Schema of a type, with other properties of the type.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     pub(super) shape: NodeShape,
@@ -16,7 +16,7 @@ pub struct Node {
     pub(super) is_std: bool,
 }
 
-/// Pointer to [`std::any::type_name`], which constants cannot call.
+/// Pointer to [`std::any::type_name`], which is not available in const code.
 pub(crate) type TypeName = fn() -> &'static str;
 
 /// Shape of the values of a type, as their schema describes it.
@@ -81,7 +81,7 @@ pub(super) enum DefaultForm {
 }
 
 impl DefaultForm {
-    /// Sets the default form of `node`, a list of elements with this form, to `List` if constants can write the elements.
+    /// Returns `node`, a list whose elements have this default form, with the default form `List` if constants can write the elements.
     pub(super) const fn listed(self, node: Node) -> Node {
         match self {
             Self::Never | Self::List | Self::Name => node,
@@ -154,11 +154,11 @@ pub struct Member {
     pub(super) description: Option<&'static str>,
     /// Whether the field has `#[serde(default)]`.
     pub(super) defaulted: bool,
-    /// Whether the schema leaves the default out, because it cannot be serialized.
+    /// Whether the schema has no default, because the value cannot be serialized.
     pub(super) unwritten: bool,
     /// Whether results omit the empty value (`skip_serializing_if`).
     pub(super) skipped: bool,
-    /// Whether the member is required even if its type is an `Option`, as in a variant.
+    /// Whether the member is required even if its type is an `Option`, like a member of an enum variant or the `end` of a `Range`.
     pub(super) always: bool,
     pub(super) lazy: Option<AskSchemars>,
 }
@@ -294,8 +294,8 @@ impl Node {
         Self::own(NodeShape::Tuple(parts))
     }
 
-    /// Creates the node of an internally tagged variant that contains a struct. For a closed struct the node is `UNKNOWN`, because schemars
-    /// orders the members of such a struct differently.
+    /// Creates the node of an internally tagged variant that contains a struct. The node is `UNKNOWN` if the struct has a member with the
+    /// name of the tag. It is also `UNKNOWN` for a closed struct, because schemars orders its members differently.
     pub const fn tagged(tag: &'static str, name: &'static str, inner: &Self) -> Self {
         match inner.shape {
             NodeShape::Object(object) if !object.closed && !object.has(tag) => Self {
@@ -310,10 +310,11 @@ impl Node {
         Self::own(NodeShape::OneOf(branches))
     }
 
-    /// Returns the node of a struct around one value that is serialized as that value.
+    /// Returns the node of a newtype: a struct with one value, which is serialized as that value.
     #[must_use]
     pub const fn newtype(mut self) -> Self {
-        // For a newtype around an `Option`, serde accepts a missing value, but schemars marks the value as required.
+        // For a newtype around an `Option`, serde accepts a missing value, but schemars marks the value as required. So schemars generates
+        // the schema.
         if let NodeShape::Optional(_) = self.shape {
             return Self::UNKNOWN;
         }

@@ -14,7 +14,7 @@ pub enum Literal {
         single: bool,
     },
     Text(&'static str),
-    /// The last segment of a path.
+    /// A path, given as its last segment.
     Variant(&'static str),
     /// `default` without a value: the default of the type.
     Empty,
@@ -96,8 +96,8 @@ impl Node {
         }
     }
 
-    /// Returns the default that a schema shows when a constant cannot write the value. This is `None` for a type whose defaults are never
-    /// written, and `Unknown` for a type whose defaults are written for some values.
+    /// Returns the default for a value that a constant cannot write: `None` if no schema shows a default of this type, and `Unknown` if the
+    /// schema may show one at run time. `empty` is true for the default of the type itself.
     const fn unwritten(&self, empty: bool) -> SchemaDefault {
         match self.shape {
             NodeShape::OneOf(_) | NodeShape::Unknown(_) | NodeShape::TooDeep => {
@@ -113,7 +113,7 @@ impl Node {
         let mut i = 0;
         while i < names.len() {
             if equal(names[i].variant, variant) {
-                // `name_of` returns `None` for an enum with a single variant.
+                // `name_of` returns `None` for an enum with a single variant, so no schema shows its default.
                 return if names.len() > 1 {
                     SchemaDefault::Text(names[i].name)
                 } else {

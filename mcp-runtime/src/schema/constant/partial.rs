@@ -13,8 +13,8 @@ use super::{
 };
 use crate::schema::{Map, SchemaSide, const_text::Out, definitions::object};
 
-/// Returns the schema of a type that constants describe only in part. Returns `None` if schemars must describe the whole type. One such
-/// case is a type that contains itself, because schemars detects the recursion.
+/// Returns the schema of a type that constants describe only in part. Returns `None` if schemars must describe the whole type, for example
+/// a type that contains itself, whose recursion schemars detects.
 pub(crate) fn partial_schema(
     node: &Node,
     side: SchemaSide,

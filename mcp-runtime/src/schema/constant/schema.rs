@@ -11,7 +11,7 @@ use std::{any::type_name, marker::PhantomData};
 
 use super::node::Node;
 
-/// A type whose schema constants can describe.
+/// A type with a schema that constants can describe.
 ///
 /// `D` is the number of nested structs that the schema may still contain. This limit ends the recursion in types that contain themselves.
 ///
@@ -24,7 +24,7 @@ use super::node::Node;
 pub trait Schema<D: Depth> {
     const NODE: Node;
 
-    /// The node at a static address.
+    /// Reference to [`NODE`](Self::NODE).
     const AT: &'static Node = &Self::NODE;
 }
 
@@ -34,7 +34,8 @@ pub trait Depth: Sized + 'static {
     type Of<T: Body + ?Sized>: Part;
 }
 
-/// A struct or an enum. `At<D>` describes its fields at depth `D`, which is one less than the depth of the type. `At` is always [`Full`].
+/// A struct or an enum. `At<D>` describes its fields at depth `D`, which is one less than the depth of the type. `#[derive(Schema)]` always
+/// sets `At` to [`Full`].
 pub trait Body {
     type At<D: Depth>: Part;
 }
@@ -44,7 +45,7 @@ pub trait Described<D: Depth> {
     const NODE: Node;
 }
 
-/// Carries the node of [`Described`] as a type.
+/// Type that carries the node of a type that implements [`Described`].
 #[derive(Debug)]
 pub struct Full<T: ?Sized, D>(PhantomData<D>, PhantomData<fn() -> PhantomData<T>>);
 

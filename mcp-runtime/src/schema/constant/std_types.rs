@@ -158,7 +158,7 @@ impl<T: Schema<D> + ToOwned + ?Sized, D: Depth> Schema<D> for Cow<'_, T> {
 impl<T: Schema<D>, D: Depth> Schema<D> for Option<T> {
     const NODE: Node = match T::NODE.shape {
         NodeShape::Unknown(_) => Node::of(T::NODE.shape),
-        // schemars refers to such a type by name, so an `Option` around the type has a different schema.
+        // schemars refers to such a type by name, so an `Option` around the type has a different schema, which no constant describes.
         NodeShape::Any | NodeShape::Null if !T::NODE.is_std => Node::UNKNOWN,
         NodeShape::Optional(_) => T::NODE,
         _ => Node::of(NodeShape::Optional(T::AT)),
@@ -258,8 +258,8 @@ const fn map(values: &'static Node) -> Node {
     Node::of(NodeShape::Map(values))
 }
 
-/// Returns the node of a map. Only maps with text as keys have a known node, because schemars describes integer keys with patterns, and the
-/// variants of an enum with properties.
+/// Returns the node of a map. Only maps with text as keys have a known node, because schemars describes the other maps differently: with
+/// patterns for integer keys, and with properties for the variants of an enum.
 const fn map_from(keys: &Node, values: &'static Node) -> Node {
     match keys.shape {
         NodeShape::Text { .. } => map(values),

@@ -1,7 +1,7 @@
 //! Checks the host name and the origin of requests (rules HL-02 and HM-02).
 //!
-//! The checks prevent DNS rebinding: a page of another site makes the browser send requests under a host name of that site, which resolves
-//! to the address of this server. Such a request has that name as its `Host`, and that site as its `Origin`.
+//! The checks prevent DNS rebinding: a web page of a different site makes the browser send requests under a host name of that site, which
+//! resolves to the address of this server. Such a request has that name as its `Host`, and that site as its `Origin`.
 //!
 //! A response to an allowed page has CORS headers (Fetch standard, section 3.2). Without these headers, the browser would not let the page
 //! read the response.
@@ -30,7 +30,7 @@ impl HostAccess {
         Self { hosts, origins, is_open: bound.is_some_and(|address| !address.is_loopback()) }
     }
 
-    /// Admits a request. Returns the origin that may see the answer, if the request comes from a page.
+    /// Checks the host and the origin of a request. If the request comes from a web page, returns the origin that may read the response.
     ///
     /// # Errors
     /// Returns a message that names the refused host or origin, and the setting that would allow it.
@@ -46,7 +46,8 @@ impl HostAccess {
             return Ok(None);
         }
         let said = head.host.first.map(|host| host.to_str().unwrap_or_default());
-        // HTTP/2 has the host in the URI. HTTP/1.1 may have one there and another in the `Host` header. Both must be hosts of this server.
+        // In HTTP/2 the host is in the URI. An HTTP/1.1 request may name one host in the URI and a different one in the `Host` header, so
+        // both are checked.
         let named = uri.authority().map(http::uri::Authority::as_str);
         let host = said.or(named).unwrap_or_default();
         for name in [Some(host), named].into_iter().flatten() {
@@ -75,7 +76,8 @@ impl HostAccess {
         };
         self.hosts.iter().any(is_this)
             || is_loopback(name)
-            // DNS rebinding needs a host name, because an attacker cannot make an IP address lead to another machine.
+            // An IP address as the host is no sign of DNS rebinding: an attacker can redirect a host name to a different machine, but not
+            // an address.
             || (self.is_open && address(name).is_some())
     }
 
@@ -95,8 +97,8 @@ impl HostAccess {
     }
 }
 
-/// Whether a host is `127.0.0.1` or `localhost`, with or without a port, as nearly every local client sends it. The check avoids parsing
-/// such a host as an address.
+/// Whether a host is `127.0.0.1` or `localhost`, with or without a port. Nearly all local clients send one of these hosts, and this check
+/// is cheaper than parsing the host as an address.
 fn is_own_machine(host: &[u8]) -> bool {
     let name = host.strip_prefix(b"127.0.0.1").or_else(|| host.strip_prefix(b"localhost"));
     match name {
@@ -153,8 +155,8 @@ pub(super) fn allow_page(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
 }
 
-/// Adds the CORS headers of a response to a preflight request. All request headers are allowed, because tools define the names of some of
-/// them. `headers` are the headers of the response.
+/// Adds the CORS headers of a response to a preflight request. All request headers are allowed, because tools may define headers of their
+/// own. `headers` are the headers of the response.
 pub(super) fn allow_request(headers: &mut HeaderMap, request: &HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, ONE_DAY);

@@ -13,13 +13,13 @@ use crate::{
     transport::stream::spawn,
 };
 
-/// Messages that answer one request, in the order in which they come.
+/// Messages that answer one request, in order.
 pub(super) struct AnswerSource {
     outbox: Arc<Outbox>,
-    /// Calls that the source itself polls until the response becomes a stream. Dropping the source drops them. Calls of a session run as
-    /// tasks instead.
+    /// Calls that the source itself polls until the response becomes a stream. Dropping the source drops these calls. The calls of a
+    /// session are not here, because they run as tokio tasks.
     calls: Vec<PendingCall>,
-    /// Peer of a stateless request. The peer lives as long as its answer.
+    /// Peer of a stateless request, which is kept until the response is complete. `None` for a request in a session.
     peer: Option<Peer>,
 }
 
@@ -37,7 +37,7 @@ impl AnswerSource {
         Self { outbox: peer.outbox().clone(), calls, peer: Some(peer) }
     }
 
-    /// Creates the source of a request in a session, whose calls run as tasks.
+    /// Creates the source of a request in a session, whose calls run as tokio tasks.
     pub(super) fn of_session(outbox: Arc<Outbox>) -> Self {
         Self { outbox, calls: Vec::new(), peer: None }
     }
@@ -56,14 +56,14 @@ impl AnswerSource {
         self.outbox.is_refused()
     }
 
-    /// Waits until the head of the response can be decided. Until then, the server can still choose the status, and can send a single
-    /// message instead of a stream (rule C-03).
+    /// Waits until the form of the response is known. The head is not sent before that, so the server can still choose the status, and can
+    /// send a single message instead of a stream (rule C-03).
     pub(super) async fn decide(&mut self, accepts: Accepts, keep_alive: Duration) -> AnswerForm {
         let mut lines = Vec::new();
         let mut silence = pin!(None);
         let is_over = std::future::poll_fn(|cx| {
-            // Each wakeup polls each call once, outside of the loop. A message that a call sends during its poll must not cause another
-            // poll.
+            // Each wakeup polls each call once. The calls are not polled inside of the loop, which repeats after each message: a message
+            // that a call sends would cause another poll of the call.
             self.calls.retain_mut(|call| Pin::new(call).poll(cx).is_pending());
             let mut part = Vec::new();
             loop {
@@ -88,7 +88,8 @@ impl AnswerSource {
         })
         .await;
         if !is_over {
-            // From here on the calls run as tasks: a client that does not read must not stop them, and must not delay their timeouts.
+            // From here on, the calls run as tokio tasks. The source is polled only while the client reads, and a slow client must not
+            // delay the calls and their timeouts.
             spawn(std::mem::take(&mut self.calls));
             return AnswerForm::Stream(lines);
         }
@@ -109,11 +110,12 @@ pub(super) enum AnswerForm {
 impl AnswerForm {
     /// Returns the form of an answer that is already complete. Returns `None` if more messages may follow.
     pub(super) fn at_once(outbox: &Outbox, accepts: Accepts) -> Option<Self> {
-        // The holds are checked first: a writer adds its messages before it drops its hold.
+        // The holds are checked before the messages are taken. A writer adds its messages before it drops its hold, so no message is
+        // missed.
         if outbox.is_held() {
             return None;
         }
-        // `take_all` swaps buffers, so the outbox keeps this one for its next messages.
+        // `take_all` swaps the two buffers, so the outbox uses this allocation for its next messages.
         let mut lines = Vec::with_capacity(512);
         outbox.take_all(&mut lines);
         Some(Self::whole(lines, accepts))

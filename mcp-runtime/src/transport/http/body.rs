@@ -48,11 +48,11 @@ enum BodyContent {
     Events(Box<EventStream>),
 }
 
-/// Maximum number of bytes of a message in one write. The bytes are copied into a buffer that the connection keeps, after the head of the
-/// response.
+/// Maximum number of bytes of a message that are written at once. hyper copies the bytes of each write into a buffer after the head of the
+/// response. The connection keeps this buffer, so the maximum also limits its size.
 const PIECE: usize = 32 << 10;
 
-/// Large message. All of its bytes stay in memory until the last piece is written.
+/// Message of more than [`LARGE`] bytes. All of its bytes stay in memory until the last piece is written.
 struct LargeMessage {
     rest: Bytes,
     held: Option<HeldAnswer>,
@@ -151,16 +151,17 @@ pub(super) struct EventStream {
     feed: EventFeed,
     /// Bytes that are sent before any event of the feed.
     first: Vec<u8>,
-    /// Rest of frames that are too large for one write.
+    /// Unsent rest of the events, if they are too large for one write.
     rest: Bytes,
     held: Option<HeldAnswer>,
     silence: Pin<Box<Sleep>>,
     keep_alive: Duration,
     is_over: bool,
-    /// Expiry of a stream that stays open for future messages. These messages are only for a client with a valid token.
+    /// Expiry of a stream that stays open for future messages. The stream ends with the token of its client, because the messages are meant
+    /// only for a client with a valid token.
     #[cfg(feature = "auth")]
     expiry: Option<(ExpiryTimer, StreamLifetime)>,
-    /// Share of the limit on open streams, if the stream counts for this limit.
+    /// Share of the limit on open streams, if the stream counts toward this limit.
     _share: Option<Share>,
     /// Share of the limit on connections, if the server counts its connections.
     _connection: Option<Share>,
@@ -169,9 +170,9 @@ pub(super) struct EventStream {
 
 /// Source of the events of an [`EventStream`].
 pub(super) enum EventFeed {
-    /// Messages that cannot be sent again.
+    /// Messages of a stream that cannot be resumed.
     Plain(AnswerSource),
-    /// Messages that can be sent again.
+    /// Messages of a stream that the client can resume.
     Resumable(SessionReader),
     /// All messages for a client of protocol revision 2024-11-05.
     Sse(SseStream),
@@ -179,7 +180,7 @@ pub(super) enum EventFeed {
 
 impl EventStream {
     pub(super) fn new(feed: EventFeed, first: Vec<u8>, keep_alive: Duration) -> Self {
-        // Some bytes must follow the head at once, because a proxy may hold the head back until bytes of the body arrive.
+        // A proxy may hold the head back until bytes of the body arrive, so the body begins with a comment if there is no event yet.
         let first = if first.is_empty() { sse::KEEP_ALIVE.to_vec() } else { first };
         let silence = Box::pin(sleep(keep_alive));
         Self {
@@ -198,8 +199,8 @@ impl EventStream {
         }
     }
 
-    /// Makes the stream end when its token becomes invalid. In a session, the last valid token of the session counts. Otherwise, the token
-    /// of the request that opened the stream counts.
+    /// Ends the stream when the token of the request that opened it becomes invalid. In a session, the stream instead stays open as long as
+    /// any token of the session is valid.
     #[cfg(feature = "auth")]
     pub(super) fn expiring(mut self, opened_by: &Extensions) -> Self {
         let lifetime = StreamLifetime::of(opened_by);
@@ -232,12 +233,12 @@ impl EventStream {
         (self.request, self._connection) = (Some(request), connection);
     }
 
-    /// Returns the next piece of the large frames.
+    /// Returns the next piece of the unsent rest.
     fn piece(&mut self) -> Bytes {
         let piece = self.rest.split_to(self.rest.len().min(PIECE));
         if self.rest.is_empty() {
-            // The last piece keeps the memory of all pieces alive until it is written. That happens soon, because hyper buffers only single
-            // pieces.
+            // All pieces share one allocation, which the last piece keeps alive until it is written. The bytes are released from the limit
+            // already, because hyper buffers only a single piece and writes it soon.
             self.held = None;
         }
         piece

@@ -23,7 +23,7 @@ pub(crate) fn complete_address(given: &str) -> String {
 /// [reactors](Reactors) serve them.
 ///
 /// # Errors
-/// Fails if `bind` fails, if the system cannot start a thread, or if code still blocks a reactor at the end.
+/// Fails if `bind` fails, if the system cannot start a thread, or if a handler still blocks a thread when the server stops.
 pub(crate) fn run(
     bind: impl Future<Output = Result<HttpServer, ServeError>>,
 ) -> Result<(), ServeError> {

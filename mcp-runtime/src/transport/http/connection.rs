@@ -39,7 +39,7 @@ use crate::{
     transport::runtime::Alarm,
 };
 
-/// Connection of the built-in server. It answers its requests one after the other.
+/// Connection of the built-in server. Its requests are answered one after the other.
 pub(super) struct HttpConnection {
     opened: OpenedConnection,
     timers: Handle,
@@ -47,8 +47,9 @@ pub(super) struct HttpConnection {
 }
 
 impl HttpConnection {
-    /// Creates the connection on the runtime that accepts connections. Another runtime may serve the connection. `address` is the address
-    /// of the remote end. If `is_full` is true, the connection answers health checks and refuses all other requests.
+    /// Creates the connection. Call this function on the runtime that accepts connections, because this runtime also drives the timer of
+    /// the connection. A different runtime may serve the connection. `address` is the address of the remote end. If `is_full` is true, the
+    /// connection answers health checks and refuses all other requests.
     ///
     /// # Panics
     /// Panics if it is called outside of a tokio runtime.
@@ -79,7 +80,8 @@ impl HttpConnection {
             let (waker, deadlines) = match &mut driven {
                 Some(driven) if driven.0.wakes(cx.waker()) => driven,
                 driven => {
-                    // `stops` is polled once, so that a stop wakes this task. After that, the endpoint's flag is cheaper to check.
+                    // The poll registers the task's waker, so that a stop wakes the task. After that, the endpoint's flag is checked
+                    // instead, which is cheaper.
                     let _ = stops.as_mut().poll(cx);
                     let deadlines = Deadlines::new(limits, &timers, &opened.alarm, cx.waker());
                     driven.insert((ConnectionWaker::of(cx.waker()), deadlines))
@@ -166,8 +168,8 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     }
 }
 
-/// Byte stream of a connection, which records whether the client reads. Writes are not vectored, so hyper passes the head and the body of a
-/// response in one buffer. This costs less than two writes.
+/// Byte stream of a connection, which records whether the client reads. The stream does not support vectored writes, so hyper passes the
+/// head and the body of a response in one buffer. This costs less than two writes.
 struct Wire {
     stream: TokioIo<TcpStream>,
     state: Arc<ConnectionState>,
@@ -222,7 +224,7 @@ impl Write for Wire {
     }
 }
 
-/// Entry in the table of open connections. Dropping this value removes the entry.
+/// Guard for an entry in the table of open connections. Dropping the guard removes the entry.
 struct OpenedConnection {
     number: u64,
     state: Arc<ConnectionState>,
@@ -247,9 +249,9 @@ impl Drop for OpenedConnection {
     }
 }
 
-/// Deadlines of a connection that waits for its client: for the head of a request, and for the client to read. One timer checks both
-/// deadlines at intervals, instead of being set for each request and each write. A connection may therefore be closed late, by up to a
-/// quarter of the shorter deadline.
+/// Deadlines by which the client of a connection must send the head of the next request, or must read a response. A single timer checks
+/// both deadlines at intervals, because a timer for each request and each write would cost more. A connection may therefore be closed late,
+/// by up to a quarter of the shorter deadline.
 struct Deadlines {
     look: Pin<Box<Sleep>>,
     alarm: Arc<Alarm>,
@@ -265,19 +267,20 @@ enum Overdue {
     Head,
     /// The client has not read for too long.
     Write,
-    /// The connection has to end, so that another one can be served.
+    /// The connection has to end, so that a different one can be served.
     Displaced,
 }
 
 impl Deadlines {
-    /// Creates the deadlines. `timers` is the runtime that drives the timer. If another runtime serves the connection, its thread waits for
-    /// events without a timeout, and the system needs no hardware timer for the thread.
+    /// Creates the deadlines. `timers` is the runtime that drives the timer. If a different runtime serves the connection, that runtime
+    /// needs no timer for the deadlines. An idle thread then waits for events without a timeout, so the system need not set a hardware
+    /// timer for it.
     fn new(limits: &Limits, timers: &Handle, alarm: &Arc<Alarm>, task: &Waker) -> Self {
         let _entered = timers.enter();
-        // With a period of zero, `look` would loop for ever.
+        // The period is never zero, because `look` would then loop for ever.
         let period = (limits.body_time.min(limits.write_time) / 4).max(Duration::from_millis(1));
         alarm.follow(task);
-        // An alarm that has rung makes the first call of `look` poll the timer, which starts the timer.
+        // Rings the alarm, so that the first call of `look` polls the timer and thereby starts it.
         alarm.ring();
         Self {
             look: Box::pin(sleep(period)),
@@ -323,7 +326,8 @@ impl Deadlines {
 }
 
 impl Overdue {
-    /// Returns the limit to count, if any. The end of an idle connection exceeds no limit, and a displacement has been counted already.
+    /// Returns the limit that the connection has exceeded, if the refusal has to be counted. An idle connection exceeds no limit, and a
+    /// displacement has already been counted.
     fn limit(&self) -> Option<Limit> {
         match self {
             Self::Write => Some(Limit::WriteTime),
@@ -332,7 +336,7 @@ impl Overdue {
     }
 }
 
-/// Countdown for a condition that must not last too long, measured in checks instead of time.
+/// Countdown for a condition that may hold only for a limited time. The time is measured in checks instead of seconds.
 struct Countdown {
     /// Value of `begun` at the last check.
     begun: u32,
@@ -347,8 +351,8 @@ impl Countdown {
         Self { begun: 0, looks, left: looks }
     }
 
-    /// Counts one check. `begun` is the number of times that the condition has begun, and `goes_on` says whether the condition holds at the
-    /// moment. Returns whether the condition has lasted too long.
+    /// Counts one check. `begun` is the number of times that the condition has begun, and `goes_on` is true if the condition currently
+    /// holds. Returns whether the condition has lasted too long.
     fn is_over(&mut self, begun: u32, goes_on: bool) -> bool {
         if begun != self.begun || !goes_on {
             // The condition began at an unknown time since the last check, so the countdown starts at this check.

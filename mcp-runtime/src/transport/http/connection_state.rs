@@ -72,7 +72,7 @@ impl ConnectionState {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the peer for a request without a session.
+    /// Returns a peer for a request without a session. If possible, this is the peer of an earlier request.
     #[inline]
     pub(super) fn peer(&self) -> Peer {
         let spare = self.buffers().peer.take();
@@ -80,7 +80,8 @@ impl ConnectionState {
         spare.unwrap_or_else(new)
     }
 
-    /// Keeps a peer for the next request. If other code still holds a part of the peer, cancels the calls of the peer instead.
+    /// Keeps a peer for the next request. If this is not the last reference to the peer, or if its outbox is not empty, cancels the calls
+    /// of the peer instead.
     #[inline]
     pub(super) fn keep_peer(&self, mut peer: Peer) {
         if peer.is_free() {
@@ -90,13 +91,13 @@ impl ConnectionState {
         }
     }
 
-    /// Returns the outbox for the response to a request of a session.
+    /// Returns an outbox for the response to a request of a session. If possible, this is the outbox of an earlier request.
     #[inline]
     pub(super) fn outbox(&self) -> Arc<Outbox> {
         self.buffers().outbox.take().unwrap_or_default()
     }
 
-    /// Keeps the outbox for the next request, if it is empty and other code cannot write into it.
+    /// Keeps the outbox for the next request, if it is empty and this is the last reference to it.
     #[inline]
     pub(super) fn keep_outbox(&self, mut outbox: Arc<Outbox>) {
         if Arc::get_mut(&mut outbox).is_some_and(|outbox| outbox.is_empty()) {
@@ -153,7 +154,7 @@ impl HeldAnswer {
             if !endpoint.connections.displace_unread(bytes) {
                 return None;
             }
-            // The closed connections free their bytes a moment later, so the limit is exceeded until then.
+            // The closed connections release their bytes shortly afterwards. Until then, the limit is exceeded.
             taken.grow_over(&endpoint.answers, bytes);
         }
         state.activity.hold(bytes);

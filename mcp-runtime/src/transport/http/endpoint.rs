@@ -41,7 +41,7 @@ pub(super) struct Endpoint {
     pub(super) sessions: SessionTable<HttpSession>,
     /// Sessions of protocol revision 2024-11-05.
     pub(super) sse_sessions: Arc<SessionTable<SseSession>>,
-    /// Time of the last search for sessions that were never used, in milliseconds since the start.
+    /// Time of the last search for unused sessions, in milliseconds since the start.
     searched: AtomicU64,
     /// Time of the last search that found no session to displace, in milliseconds since the start. Zero before the first such search.
     displaced_none: AtomicU64,
@@ -49,10 +49,10 @@ pub(super) struct Endpoint {
     /// Number of bytes of large responses that clients have not read.
     pub(super) answers: Arc<ByteBudget>,
     memory: Arc<EventMemory>,
-    /// Caches that several sessions share. There is more than one, so that sessions seldom wait for each other.
+    /// Caches of the sessions. The session id selects one of them, so that sessions seldom contend for the same cache.
     remembered: [OnceLock<Arc<Remembered>>; 16],
-    /// Time of the last search for idle sessions, in milliseconds since the start. The next search is due after `sweep_period`, in
-    /// milliseconds.
+    /// Time of the last search for idle sessions, in milliseconds since the start. `sweep_period` is the minimum time until the next
+    /// search, in milliseconds.
     swept: AtomicU64,
     sweep_period: u64,
     is_stopping: AtomicBool,
@@ -93,7 +93,7 @@ impl Endpoint {
         self.is_stopping.load(Ordering::Acquire)
     }
 
-    /// Takes a share of the limit on streams. Returns `None` if the tenant has used up its share, or if the server is stopping.
+    /// Takes one unit of the limit on streams. Returns `None` if the tenant may hold no more units, or if the server is stopping.
     pub(super) fn permit(&self, tenant: &Arc<Tenant>) -> Option<Share> {
         let taken = tenant.take(Pool::Streams, 1, self.limits().all_streams);
         if taken.is_err() {
@@ -120,7 +120,8 @@ impl Endpoint {
         Ok(HttpSession::new(id, peer, self.memory.clone(), share))
     }
 
-    /// Takes a share of the limit on sessions, for a session of Streamable HTTP or of HTTP+SSE.
+    /// Takes one unit of the limit on sessions, for a session of Streamable HTTP or of HTTP+SSE. At the limit, first tries to end sessions
+    /// that are unused or idle, and then sessions of a tenant with more than an equal part.
     ///
     /// # Errors
     /// Returns the reason for the refusal.
@@ -143,7 +144,8 @@ impl Endpoint {
         })
     }
 
-    /// Ends sessions that were opened and never used, and sessions that are idle. Refusals in quick succession do not repeat the search.
+    /// Ends sessions that were opened and never used, and sessions that are idle. There is at most one search in [`SEARCH`] milliseconds,
+    /// even if many requests are refused in this time.
     fn end_unused(&self) {
         let (now, searched) = (self.millis(), self.searched.load(Ordering::Relaxed));
         if now >= searched + SEARCH {
@@ -157,8 +159,8 @@ impl Endpoint {
     /// in use are ended, the longest idle first. Returns whether any session was ended.
     fn displace_for(&self, tenant: &Arc<Tenant>) -> bool {
         let (all, held) = (self.limits().sessions, tenant.held(Pool::Sessions));
-        // An equal part is at most half of all sessions. A client that repeats a refused request usually has more than half, so its
-        // requests cause no search.
+        // An equal part is at most half of all sessions, so a tenant with half of them has no right to more. A client that repeats a
+        // refused request usually has more than half. Its requests then cause no search.
         if held >= all / 2 {
             return false;
         }
@@ -197,8 +199,8 @@ impl Endpoint {
         });
         let mut used = used.into_inner();
         used.sort_unstable();
-        // Ends at least as many sessions as a new one needs. If there are many, ends more, so that the next search is not due at once. The
-        // largest tenant keeps an equal part.
+        // Ends at least as many sessions as the tenant needs for a new one. If many sessions could be ended, ends a sixteenth of them, so
+        // that the next request does not need another search. The largest tenant keeps an equal part.
         let free = all.saturating_sub(self.service.shares().used(Pool::Sessions));
         let needed = (held.min(all / 8) + 1).saturating_sub(free);
         let above = largest.held(Pool::Sessions).saturating_sub(part);
@@ -221,7 +223,7 @@ impl Endpoint {
         self.memory.millis()
     }
 
-    /// Returns the session with this id, if it belongs to this principal. Also ends idle sessions, because there is no timer for that.
+    /// Returns the session with this id, if it belongs to this principal. Also ends idle sessions at intervals, because no timer does so.
     pub(super) fn find(&self, id: &SessionId, principal: &str) -> Option<Arc<HttpSession>> {
         let now = self.millis();
         self.sweep(now);
@@ -251,7 +253,7 @@ impl Endpoint {
         self.sse_sessions.for_each(|session| session.stop());
     }
 
-    /// Waits until no call is running, for at most the time `most`. Calls of disconnected clients count too.
+    /// Waits until no call is running, but no longer than `most`. Calls of disconnected clients count too.
     pub(super) async fn drain(&self, most: Duration) {
         let until = Instant::now() + most;
         while self.service.calls_waiting() > 0 && Instant::now() < until {
@@ -264,7 +266,8 @@ impl Endpoint {
         self.stop();
         self.sessions.for_each(|session| session.close());
         self.sse_sessions.for_each(|session| session.close());
-        // Calls notice the cancellation at their next poll, and must have ended before `on_shutdown` runs.
+        // A call ends only at the next poll after its cancellation. This waits for the calls, so that none of them runs at the same time as
+        // `on_shutdown`.
         self.drain(Duration::from_secs(1)).await;
         self.sessions.sweep(|_| true);
         let started = self.started.lock().unwrap_or_else(PoisonError::into_inner).take();

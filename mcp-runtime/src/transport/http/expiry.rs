@@ -1,4 +1,5 @@
-//! Lifetime of a stream that was opened with an access token. The messages of the stream are only for a client with a valid token.
+//! Lifetime of a stream that was opened with an access token. The messages of the stream are meant only for a client with a valid token, so
+//! the stream ends with the token.
 
 use std::{
     future::Future,
@@ -21,7 +22,7 @@ use crate::call::context::Authorization;
 #[derive(Default)]
 pub(super) struct StreamLifetime(Mutex<Option<Box<ShownTokens>>>);
 
-/// Tokens that a client has presented. The value is boxed, because a server without authorization has none.
+/// Tokens that a client has presented. The value is boxed to save memory on servers without authorization, where clients present no tokens.
 #[derive(Default)]
 struct ShownTokens {
     /// Latest expiry of the tokens that cannot be revoked, in seconds since 1970.
@@ -120,7 +121,7 @@ impl ExpiryTimer {
         }
         while self.0.as_mut().poll(cx).is_ready() {
             match lifetime.left() {
-                // The client has presented a newer token, or the timer and the system clock differ.
+                // The timer was too early, because the client has presented a newer token or the system clock differs from the timer.
                 Some(left) if !left.is_zero() => self.0.as_mut().reset(Instant::now() + left),
                 Some(_) => return Poll::Ready(()),
                 None => return Poll::Pending,
@@ -182,7 +183,7 @@ mod tests {
         assert!(within(60) && !lifetime.is_revoked());
         short.store(true, Ordering::Relaxed);
         assert!(lifetime.left().unwrap().is_zero() && lifetime.is_revoked());
-        // Revoked tokens are not kept.
+        // Recording a new token drops the revoked ones.
         show(600);
         assert!(within(600) && kept() == 1);
     }

@@ -21,11 +21,11 @@ pub(super) struct Head<'a> {
     pub(super) content_type: HeaderField<'a>,
     pub(super) session: HeaderField<'a>,
     pub(super) version: HeaderField<'a>,
-    /// Approximate number of bytes that the headers had on the wire.
+    /// Approximate size of the headers on the wire, in bytes.
     pub(super) size: usize,
 }
 
-/// First value of a header, and whether there are more.
+/// First value of a header, and whether the header has further values.
 #[derive(Clone, Copy, Default)]
 pub(super) struct HeaderField<'a> {
     pub(super) first: Option<&'a HeaderValue>,
@@ -47,7 +47,7 @@ impl<'a> Head<'a> {
         let mut head = Self::default();
         for (name, value) in headers {
             head.size += name.as_str().len() + value.len() + 4;
-            // The `http` crate compares standard names as numbers, and other names as text.
+            // Standard names come first, because the `http` crate compares them as numbers, and other names as text.
             let field = match name {
                 name if *name == header::HOST => &mut head.host,
                 name if *name == header::CONTENT_TYPE => &mut head.content_type,
@@ -85,7 +85,7 @@ impl Accepts {
         }
     }
 
-    /// Parses the header. A client that sends no `Accept` accepts everything.
+    /// Parses `Accept`. A client that does not send this header accepts everything.
     fn of(headers: &HeaderMap) -> Self {
         let mut accepts = Self { json: false, events: false };
         let mut lines = headers.get_all(header::ACCEPT).iter().peekable();
@@ -298,7 +298,7 @@ mod tests {
             hops in prop::collection::vec(any::<(u8, bool)>(), 0..5),
         ) {
             prop_assume!(!proxies().iter().any(|proxy| proxy.has(caller)));
-            // Each proxy writes the address that called it, at the end of the last line or on a line of its own.
+            // Each proxy appends the address of its own caller, to the last line or on a new line.
             let mut peer = caller;
             for (number, adds_line) in [(0, false)].into_iter().chain(hops) {
                 let said = peer.to_string();

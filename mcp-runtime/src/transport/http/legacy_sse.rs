@@ -1,4 +1,5 @@
-//! HTTP+SSE, the transport of protocol revision 2024-11-05: a stream for all messages of the server, and an address to post to.
+//! HTTP+SSE, the transport of protocol revision 2024-11-05. One address provides a stream for all messages of the server, and the client
+//! posts its messages to another address.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ use crate::{
 /// Query parameter that names the session.
 const ID: &str = "sessionId=";
 
-/// Opens the stream. The first event has the address to which the client posts its messages.
+/// Opens the stream. The first event contains the address to which the client posts its messages.
 pub(super) fn open(
     state: &ConnectionState,
     head: &Head<'_>,
@@ -85,7 +86,7 @@ fn find(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<SseSession>, Box<Respo
 /// Checks the head of a request before its message is read.
 ///
 /// # Errors
-/// Returns the response to a request whose message is not read.
+/// Returns the response to a request that is refused.
 pub(super) fn check(
     endpoint: &Endpoint,
     head: &Head<'_>,

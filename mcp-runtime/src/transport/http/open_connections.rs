@@ -15,7 +15,8 @@ use rustc_hash::FxHashMap;
 
 use crate::{limits::Limits, transport::runtime::Alarm};
 
-/// Number of connections beyond the limit. They are reserved for health checks and refusals while all other connections are in use.
+/// Number of connections that the server accepts beyond the limit. They serve only health checks and refusals while all other connections
+/// are in use.
 pub(super) const RESERVE: usize = 16;
 
 /// Maximum number of connections that one search for the longest-waiting connections returns.
@@ -23,7 +24,7 @@ const CANDIDATES: usize = 64;
 
 /// Activity of a connection: whether the connection waits for its client, and when the wait began.
 ///
-/// Only the thread that serves the connection writes to these fields, except that other threads may displace the connection.
+/// Only the thread that serves the connection writes to these fields. The exception is `is_displaced`, which other threads may set.
 #[derive(Default)]
 pub(super) struct ActivityClock {
     requests: AtomicU32,
@@ -31,17 +32,17 @@ pub(super) struct ActivityClock {
     at_work: AtomicU32,
     /// Number of times that the client has stopped reading or has resumed reading.
     reading_changes: AtomicU32,
-    /// Time when the connection last began to wait for its client, measured in accepted connections.
+    /// Time when the connection last began to wait for its client, according to the logical clock of [`OpenConnections`].
     since: AtomicU64,
     /// Number of bytes of large responses that the client has not read.
     unread: AtomicUsize,
-    /// Whether the client reads more slowly than the server writes.
+    /// Whether the last write could not be completed, because the client reads too slowly or not at all.
     is_blocked: AtomicBool,
     /// Whether part of a request body has not arrived yet.
     is_receiving: AtomicBool,
     /// Whether the last request was refused before its whole body had arrived.
     has_unread_body: AtomicBool,
-    /// Whether the connection has to end, so that another one can be served. A new request cancels the displacement.
+    /// Whether the connection has to end, so that a different one can be served. A new request cancels the displacement.
     is_displaced: AtomicBool,
 }
 
@@ -126,7 +127,7 @@ impl ActivityClock {
         self.requests.fetch_add(1, Relaxed);
     }
 
-    /// Counts a request as answered. `now` returns the time of the [open connections](OpenConnections::now).
+    /// Counts a request as answered. `now` returns the time of the logical clock, as [`OpenConnections::now`] does.
     #[inline]
     pub(super) fn end(&self, now: impl FnOnce() -> u64) {
         if self.at_work.fetch_sub(1, Relaxed) == 1 {
@@ -150,7 +151,7 @@ impl ActivityClock {
 
 /// Table of the connections that have been accepted and have not ended.
 pub(super) struct OpenConnections {
-    /// Maximum number of connections beside the [reserve](RESERVE).
+    /// Maximum number of connections, not counting the [reserve](RESERVE).
     most: usize,
     /// Number of connections that have been accepted so far. It serves as a logical clock, which is cheaper to read than the system clock.
     clock: AtomicU64,
@@ -183,7 +184,7 @@ impl OpenConnection {
 
 impl OpenConnections {
     pub(super) fn new(limits: &Limits) -> Self {
-        // Files and connections of handlers need descriptors too.
+        // Leaves a quarter of the descriptors for the files and connections of handlers.
         let most = limits.connections.max(1);
         let most = descriptors()
             .map_or(most, |all| most.min((all - all / 4).saturating_sub(RESERVE)).max(1));
@@ -191,7 +192,7 @@ impl OpenConnections {
         Self { most, clock, ending, table }
     }
 
-    /// Returns the maximum number of connections beside the [reserve](RESERVE). This is the number in the limits, but at most three
+    /// Returns the maximum number of connections, not counting the [reserve](RESERVE). This is the number in the limits, but at most three
     /// quarters of the descriptors that the process may open.
     pub(super) fn most(&self) -> usize {
         self.most
@@ -207,7 +208,7 @@ impl OpenConnections {
         self.clock.fetch_add(1, Relaxed)
     }
 
-    /// Adds a connection. `alarm` wakes the task of the connection when the connection has to end.
+    /// Adds a connection. `alarm` wakes the tokio task of the connection when the connection has to end.
     pub(super) fn insert(&self, number: u64, activity: Arc<ActivityClock>, alarm: Arc<Alarm>) {
         self.table().all.insert(number, OpenConnection { activity, alarm });
     }

@@ -1,4 +1,4 @@
-//! Threads that serve connections, for a server that runs on its own runtimes.
+//! Threads that serve connections, for a server that creates its own tokio runtimes.
 
 use std::{
     io,
@@ -22,13 +22,13 @@ use crate::{
     transport::runtime::block_on,
 };
 
-/// Threads that each serve their own connections from the first byte to the last. A request never moves to another thread, and no thread
-/// wakes another.
+/// Threads that serve connections, each with its own tokio runtime. A connection stays on one thread from the first byte to the last, so no
+/// request moves to a different thread, and no thread has to wake another.
 pub(super) struct Reactors(Vec<Reactor>);
 
 struct Reactor {
     handle: Handle,
-    /// Each connection of the reactor holds a clone, so the reference count grows with the number of connections.
+    /// Each connection of the thread holds a clone, so the reference count grows with the number of connections.
     load: Arc<()>,
     activity: &'static ReactorActivity,
     /// Dropping this sender ends the thread.
@@ -46,10 +46,10 @@ impl Reactors {
         (0..count).map(Reactor::start).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Aborts the remaining connections, and waits until their tasks have ended.
+    /// Aborts the remaining connections, and waits until their tokio tasks have ended.
     ///
     /// # Errors
-    /// Fails if a handler or other code still blocks a reactor. This function does not wait for such code to finish.
+    /// Fails if a handler or other code still blocks a thread. This function does not wait for such code to finish.
     pub(super) async fn shut_down(
         &self,
         connections: &mut JoinSet<()>,
@@ -73,7 +73,7 @@ impl Reactors {
         Err(Unresponsive("code that is not an item of this server".to_owned()))
     }
 
-    /// Serves a connection on the reactor that has the fewest connections.
+    /// Serves a connection on the thread that has the fewest connections.
     pub(super) fn spawn<F>(
         &self,
         connections: &mut JoinSet<()>,
@@ -86,7 +86,8 @@ impl Reactors {
         else {
             return;
         };
-        // The stream is registered with the runtime that accepted it. `into_std` deregisters it.
+        // The stream is still registered with the runtime that accepted it. `into_std` deregisters it, so that the other runtime can
+        // register it.
         let Ok(stream) = stream.into_std() else { return };
         let load = reactor.load.clone();
         let served = async move {
@@ -99,10 +100,10 @@ impl Reactors {
     }
 }
 
-/// Time between two checks of the reactors during a shutdown.
+/// Time between two checks of the threads during a shutdown.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Number of checks after which a shutdown fails because connections are still open, although no item blocks a reactor.
+/// Number of checks after which a shutdown fails because connections are still open, although no item blocks a thread.
 const LOOKS: usize = 20;
 
 impl Reactor {
@@ -114,7 +115,7 @@ impl Reactor {
         let run = move || {
             let _ = told.send(ReactorActivity::of_this_thread());
             let ended = pin!(async {
-                // Dropping the sender ends the thread, so an error is expected.
+                // The sender never sends a value. Dropping it completes `ended` with an error, which ends the thread.
                 let _ = ended.await;
                 Ok::<(), ServeError>(())
             });

@@ -1,4 +1,4 @@
-//! Complete responses, and answers that may come later.
+//! Functions that create responses, and the type of an answer, which may be ready only later.
 
 use std::{future::Future, pin::Pin};
 
@@ -23,7 +23,7 @@ pub(super) fn empty(status: StatusCode) -> Response<HttpBody> {
     response
 }
 
-/// Returns a response with one message, which has no newline.
+/// Returns a response with one message. `message` has no newline at its end.
 pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<HttpBody> {
     json_in(HeaderMap::new(), status, message)
 }
@@ -35,7 +35,7 @@ pub(super) fn json_in(
     mut message: Vec<u8>,
 ) -> Response<HttpBody> {
     if message.len() > LARGE {
-        // A large response counts against a limit with its length, so its capacity must not exceed its length.
+        // A large response counts against a limit with its length. Unused capacity would not be counted, so it is released.
         message.shrink_to_fit();
     }
     headers.clear();
@@ -100,7 +100,7 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<HttpBody> {
     )
 }
 
-/// Refuses a request because a limit is reached at the moment, and asks the client to retry.
+/// Refuses a request because a limit is currently reached, and asks the client to retry.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<HttpBody> {
     later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(ErrorKind::Failed, why)))
 }
@@ -111,7 +111,7 @@ pub(super) fn later(mut response: Response<HttpBody>) -> Response<HttpBody> {
     response
 }
 
-/// Adds `Connection: close`. HTTP/2 has no such header, because a request can end without its connection.
+/// Adds `Connection: close`, except in HTTP/2. There the header does not exist, because a request can end without its connection.
 pub(super) fn last(
     mut response: Box<Response<HttpBody>>,
     parts: &Parts,

@@ -32,8 +32,8 @@ use crate::{
     protocol::{self, Route},
 };
 
-/// Future that answers a request. Most requests are answered as soon as their bodies have arrived. Only a call that has to wait needs
-/// another boxed future.
+/// Future that answers a request. Most requests are answered as soon as their bodies have arrived. Only a call that has to wait needs a
+/// further future, which is boxed.
 pub(super) struct RequestFuture<B> {
     active: ActiveRequest,
     route: HttpRoute,
@@ -42,10 +42,10 @@ pub(super) struct RequestFuture<B> {
     is_admitted: bool,
     #[cfg(feature = "auth")]
     gate: TokenGate,
-    /// Origin of the page that may see the answer.
+    /// Origin of the web page that may read the response.
     origin: Option<HeaderValue>,
     waiting: Option<PendingAnswer>,
-    /// Share of the limit on connections, while the call waits.
+    /// Share of the limit on connections, held while the call waits.
     connection: Option<Share>,
 }
 
@@ -69,7 +69,8 @@ impl<B: RequestBody> RequestFuture<B> {
 /// Checks the address, the size of the head, the host and the origin of a request.
 ///
 /// # Errors
-/// Returns the response to a request that is refused, or that this function answers: a health check, a preflight, the metadata.
+/// Returns the response to a request that is refused, or that this function answers: a health check, a preflight request, or a request for
+/// the metadata.
 fn admit(
     route: HttpRoute,
     endpoint: &Arc<Endpoint>,
@@ -229,8 +230,8 @@ fn no_connection(endpoint: &Endpoint) -> String {
     )
 }
 
-/// Answers a request whose body is not read. If the connection has to be closed after the response, the response announces this. Otherwise,
-/// the next request of a client that is still sending would fail.
+/// Answers a request whose body is not read. If the connection has to be closed after the response, the response announces this, so that
+/// the client sends its next request on a new connection.
 #[cold]
 fn refuse<B: RequestBody>(
     body: &mut BodyReader<B>,
@@ -307,7 +308,7 @@ impl<B: RequestBody> RequestFuture<B> {
         loop {
             match answer {
                 HttpAnswer::Json(status, message) => {
-                    // If no other code holds the head of the request, the response reuses the memory of its headers.
+                    // If this is the last reference to the head of the request, the response reuses the memory of its headers.
                     let parts = Arc::get_mut(&mut self.parts);
                     let headers = parts.map(|parts| std::mem::take(&mut parts.headers));
                     return Poll::Ready(reply::json_in(

@@ -1,8 +1,7 @@
 //! Body of a request, which is read within the limits and without needless wakeups.
 //!
-//! hyper passes a body through a channel, and wakes the sender whenever the receiver takes a piece. The task of the connection is both
-//! sender and receiver, so this task is already running at that moment. After the last piece, the wakeup would only cause one more poll in
-//! vain.
+//! hyper passes a body through a channel, and wakes the sender whenever the receiver takes a piece. The tokio task of the connection is
+//! both sender and receiver, so it is already running when it is woken. After the last piece, the wakeup would only cause a useless poll.
 
 use std::{
     cell::Cell,
@@ -73,18 +72,18 @@ pub(super) struct RequestBytes {
 /// cheaper.
 const DRAINED: u64 = 256 << 10;
 
-/// Body of a request, with the type that the HTTP server of the connection uses.
+/// Request body, either of the built-in server or of a mounted service.
 pub(super) trait RequestBody: Body + Unpin {
-    /// Reads and drops the rest in the background. Returns `false` if this is impossible, so that the connection has to be closed.
+    /// Begins to read and drop the rest in the background. Returns `false` if this is impossible. The connection then has to be closed.
     fn drain(self) -> bool;
 }
 
 impl RequestBody for QuietBody {
-    /// Spawns a task that reads until the body or the connection ends. If the client does not send the rest, the deadline for the next
-    /// request ends the connection.
+    /// Spawns a tokio task that reads until the body or the connection ends. If the client does not send the rest, the deadline for the
+    /// next request ends the connection.
     fn drain(self) -> bool {
-        // The new task takes the pieces instead of the connection's task. Each piece must wake the connection, so the inner body is read,
-        // which does not suppress wakeups.
+        // The new tokio task takes the pieces, which the task of the connection sends. Each piece that is taken has to wake the connection,
+        // so the new task reads the inner body, which does not suppress wakeups.
         let Self(mut body) = self;
         tokio::spawn(async move {
             while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
@@ -93,7 +92,7 @@ impl RequestBody for QuietBody {
     }
 }
 
-/// Body of a request to a mounted service. It is borrowed from the future of the request, so no other task can read it.
+/// Body of a request to a mounted service. It is borrowed from the future of the request, so it cannot be read in the background.
 impl<B: Body> RequestBody for Pin<&mut B> {
     fn drain(self) -> bool {
         false
@@ -241,8 +240,8 @@ thread_local! {
     static WAS_CALLED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Waker for the task of a connection. It suppresses wakeups while this thread takes a piece of a body. On this thread, only the channel of
-/// that body can cause such a wakeup.
+/// Waker for the tokio task of a connection. It suppresses wakeups while the current thread takes a piece of a body. During this time, only
+/// the channel of the body can call the waker on this thread.
 pub(super) struct ConnectionWaker {
     task: Waker,
     waker: Waker,
@@ -263,7 +262,7 @@ impl ConnectionWaker {
     }
 }
 
-/// Wakes a task, unless this thread is taking a piece of a body.
+/// Wakes a tokio task, unless the current thread is taking a piece of a body.
 struct SuppressibleWake(Waker);
 
 impl Wake for SuppressibleWake {
@@ -280,7 +279,7 @@ impl Wake for SuppressibleWake {
     }
 }
 
-/// Body whose last piece causes no wakeup. Its connection must be driven with a [`ConnectionWaker`].
+/// Body whose last piece causes no wakeup, if its connection is polled with a [`ConnectionWaker`].
 pub(super) struct QuietBody(pub(super) Incoming);
 
 impl Body for QuietBody {

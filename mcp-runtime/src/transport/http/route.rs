@@ -1,4 +1,4 @@
-//! Addresses that the server answers.
+//! Addresses at which the server answers requests.
 
 #[cfg(feature = "auth")]
 use crate::authorization::{ProtectedResource, WELL_KNOWN};
@@ -6,7 +6,7 @@ use crate::server::HttpSettings;
 
 /// Last segment of the address at which a client of protocol revision 2024-11-05 opens its stream.
 pub(super) const SSE_STREAM: &str = "sse";
-/// Last segment of the address to which a client of that revision posts its messages.
+/// Last segment of the address to which a client of protocol revision 2024-11-05 posts its messages.
 pub(super) const SSE_POST: &str = "message";
 
 /// Address that a request was sent to.
@@ -22,7 +22,7 @@ pub(super) enum HttpRoute {
     /// Document that tells clients how to get a token.
     #[cfg(feature = "auth")]
     Metadata,
-    /// Page of the authorization server. The flag says whether scripts of other origins may read the response.
+    /// Page of the authorization server. The flag is true if scripts of other origins may read the response.
     #[cfg(feature = "auth")]
     AuthPage(bool),
     /// A path that this server does not serve.
@@ -43,7 +43,7 @@ impl HttpRoute {
         }
     }
 
-    /// Returns the address to use instead while every connection is in use.
+    /// Returns the address to use while every connection is in use: `Full`, except for health checks.
     pub(super) fn when_full(self) -> Self {
         if let Self::Health | Self::Readiness = self { self } else { Self::Full }
     }

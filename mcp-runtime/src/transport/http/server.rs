@@ -109,7 +109,7 @@ impl HttpServer {
     ///
     /// After the first signal, running calls may finish, until a second signal arrives or the [grace period](crate::limits::Limits::grace)
     /// of 5 seconds by default has passed. Then the remaining calls are cancelled, and [`on_shutdown`](crate::Builder::on_shutdown) runs.
-    /// Use [`serve_until`](Self::serve_until) to stop the server in another way.
+    /// Use [`serve_until`](Self::serve_until) to stop the server on a different event.
     ///
     /// # Errors
     /// Never fails at present: an error of one connection ends only that connection.
@@ -170,8 +170,8 @@ impl HttpServer {
         self.serve_while(stop, None).await
     }
 
-    /// Serves until `stop` is ready, and ends the grace period when `stop` is ready again. Without reactors, connections run on the
-    /// caller's runtime.
+    /// Serves until `stop` is ready. If `stop` is ready a second time, the grace period ends early. Without `reactors`, connections run on
+    /// the caller's runtime.
     async fn serve_while(
         self,
         mut stop: impl FnMut(&mut Context<'_>) -> Poll<()>,
@@ -207,7 +207,7 @@ impl HttpServer {
                         tally.refuse(Limit::Connections);
                         open.displace();
                     }
-                    // The loop pauses, because accepting would fail again until another connection ends.
+                    // Accepting would fail again at once. The pause gives other connections time to end.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             }
@@ -227,7 +227,7 @@ impl HttpServer {
             })
             .await
         };
-        // `drain` may time out shortly before the outer timeout, so calls may still be running although `finished` is true.
+        // `drain` may time out shortly before the outer timeout does. In this case, calls are still running although `finished` is true.
         let calls = self.service.endpoint().service.calls_waiting();
         if !finished || calls > 0 {
             tracing::warn!(
@@ -266,12 +266,13 @@ impl HttpServer {
     }
 }
 
-/// Maximum number of connections that wait to be accepted. A burst of clients overflows the usual 128.
+/// Maximum number of connections that wait to be accepted. The usual maximum of 128 is too low for a burst of clients.
 const BACKLOG: u32 = 4096;
 
-/// Size of the system's send buffer of a connection, in bytes. Linux doubles the value. The default is several MiB. A slow client could
-/// then read for minutes before the server can write again, and would look like a client that does not read. A client that does not read at
-/// all would occupy that much memory.
+/// Size of the system's send buffer of a connection, in bytes. Linux doubles the value.
+///
+/// The default is several MiB, which is too much for two reasons. A slow client could read for minutes before the server can write again,
+/// so it would look like a client that does not read. A client that does not read at all would occupy that much memory.
 const SEND_BUFFER: u32 = 256 << 10;
 
 async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
@@ -279,10 +280,10 @@ async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
     for address in tokio::net::lookup_host(address).await? {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         // Without this option, a restarted server could not listen until the connections of its predecessor have timed out. On Windows the
-        // option has another meaning.
+        // option has a different meaning.
         #[cfg(not(windows))]
         socket.set_reuseaddr(true)?;
-        // Accepted connections inherit the size from the listener. If the system rejects the size, connections only use more memory.
+        // Accepted connections inherit the size from the listener. An error is ignored, because connections then only use more memory.
         let _ = socket.set_send_buffer_size(SEND_BUFFER);
         match socket.bind(address).and_then(|()| socket.listen(BACKLOG)) {
             Ok(listener) => return Ok(listener),

@@ -117,8 +117,8 @@ impl HttpService {
         settings: HttpSettings,
         bound: Option<IpAddr>,
     ) -> Result<Self, ServeError> {
-        // Only a server that listens itself needs a verifier. An application may authenticate its callers, and callers without
-        // authentication cannot use guarded items.
+        // Only a server that listens itself needs a verifier. An application may authenticate its callers. If it does not, its callers
+        // cannot use guarded items.
         #[cfg(feature = "auth")]
         if let (Some(why), Some(_)) = (&server.unverified, bound) {
             return Err(ServeError::Auth(why.clone()));
@@ -154,8 +154,8 @@ impl HttpService {
 
     /// Ends the streams that would otherwise stay open. Running calls continue, and new sessions are refused.
     ///
-    /// A stream ends with a last event if its kind has one. Call this method before the application waits for its connections to end, and
-    /// [`close`](Self::close) after that. The type has an example.
+    /// If the protocol defines a last event for a stream, the stream sends this event before it ends. Call this method before the
+    /// application waits for its connections to end, and [`close`](Self::close) after that. See [`HttpService`] for an example.
     pub fn stop(&self) {
         self.endpoint.stop();
     }

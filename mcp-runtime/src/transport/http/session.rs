@@ -23,30 +23,32 @@ use crate::{
     protocol::{Outbox, OutboxHold, Peer, Revision},
 };
 
-/// Time for which a stream is kept after it has ended, for a client whose connection broke at that moment.
+/// Time for which a stream is kept after it has ended. During this time, a client whose connection broke before the end can still resume
+/// the stream.
 pub(super) const KEPT: Duration = Duration::from_secs(60);
 
 /// Session of one client, from `initialize` until the session ends.
 ///
-/// A server may have many idle sessions. Therefore rarely used parts are boxed, and no value is stored twice.
+/// A server may have many idle sessions, so a session uses as little memory as possible. Rarely used parts are boxed, and no value is
+/// stored twice.
 pub(super) struct HttpSession {
     id: SessionId,
     pub(super) peer: Peer,
     memory: Arc<EventMemory>,
-    /// `None` until the first stream is opened.
+    /// Streams of the session. `None` until the first stream is opened.
     streams: Mutex<Option<Box<Streams>>>,
-    /// Hold on the outbox of the standalone stream. It lasts until the session ends, because more messages may come.
+    /// Hold on the outbox of the standalone stream, which may get messages until the session ends. Dropping the hold ends the stream.
     open: Mutex<Option<OutboxHold>>,
     used: Used,
     #[cfg(feature = "auth")]
     lifetime: StreamLifetime,
-    /// Share of the limit on sessions. Its tenant is the client that began the session. The session id alone does not give another client
-    /// access (rule HL-20).
+    /// Share of the limit on sessions. Its tenant is the client that began the session. The session id alone does not give a different
+    /// client access (rule HL-20).
     share: Share,
 }
 
 /// Time of the last use, in milliseconds since the start, shifted left by one bit. The lowest bit is set if a message has followed
-/// `initialize`. One word for both values saves memory in idle sessions.
+/// `initialize`. Both values share one integer, which saves memory in idle sessions.
 struct Used(AtomicU64);
 
 impl Used {
@@ -71,7 +73,7 @@ impl Used {
 struct Streams {
     /// Stream 0, for messages that belong to no request. Most clients do not read this stream.
     standalone: Option<Arc<ResumableStream>>,
-    /// Streams of requests. `last` is the number of the newest one.
+    /// Streams of requests, from the oldest to the newest. `last` is the number of the newest stream.
     kept: VecDeque<Arc<ResumableStream>>,
     last: u32,
 }
@@ -150,11 +152,11 @@ impl HttpSession {
     pub(super) fn is_idle(self: &Arc<Self>, now: u64, idle: Duration, unused: Duration) -> bool {
         let allowed = if self.used.has_spoken() { idle } else { unused };
         let since = now.saturating_sub(self.used.last());
-        // The table holds one reference, and each reader holds another.
+        // The table holds one reference. Readers, calls and requests that use the session hold further ones.
         since >= millis(allowed) && Arc::strong_count(self) == 1 && self.peer.in_flight() == 0
     }
 
-    /// Drops streams that no client will resume. In the other streams, turns unread messages into kept events.
+    /// Drops streams that no client will resume. In streams without a reader, turns unread messages into kept events.
     pub(super) fn tidy(&self) {
         let mut streams = self.streams();
         let Some(kept) = streams.as_mut().map(|streams| &mut streams.kept) else { return };
@@ -168,8 +170,8 @@ impl HttpSession {
         let mut guard = self.streams();
         let streams = guard.get_or_insert_default();
         if streams.kept.len() >= self.peer.limits().streams {
-            // The oldest stream that gets no more messages is dropped for the new one. If every stream may get more, the new stream is
-            // refused.
+            // Drops the oldest stream that gets no more messages, to make space for the new one. If every stream may get more messages,
+            // refuses the new stream.
             let past = streams.kept.iter().position(|stream| stream.is_past(Duration::ZERO));
             if past.is_none() {
                 self.peer.refuse(Limit::Streams);
@@ -241,7 +243,8 @@ pub(super) struct SessionReader {
 }
 
 impl SessionReader {
-    /// Writes an event whose id lets the client resume from here, if the protocol revision has such events (rule HL-08).
+    /// Writes an event whose id lets the client resume the stream from here. Writes nothing if the protocol revision of the session has no
+    /// such events (rule HL-08).
     pub(super) fn prime(&self, frames: &mut Vec<u8>) {
         if self.session.resumes() {
             self.stream.prime(frames);
@@ -253,7 +256,7 @@ impl SessionReader {
         &self.session.lifetime
     }
 
-    /// Sends messages that have been taken from the outbox already.
+    /// Writes the first messages of the stream as events. The caller has already taken `lines` from the outbox.
     pub(super) fn begin(&mut self, lines: &[u8], frames: &mut Vec<u8>) {
         self.stream.begin(lines, frames);
     }
@@ -305,7 +308,7 @@ impl SseSession {
         *self.share.tenant().principal() == *principal
     }
 
-    /// Records the token of a request. The stream may stay open as long as one of its tokens is valid.
+    /// Records the token of a request. The stream may stay open as long as one token of the session is valid.
     pub(super) fn show(&self, extensions: &Extensions) {
         #[cfg(feature = "auth")]
         self.lifetime.show(extensions);

@@ -27,7 +27,8 @@ use crate::{
 
 const LAST_EVENT: &str = "last-event-id";
 
-/// Begins a session, or replaces the client of the session that the headers name. The response has the id of the session.
+/// Begins a session. If the headers name an existing session, this session continues with a new client instead. The response contains the
+/// id of the session.
 pub(super) fn initialize(
     endpoint: &Arc<Endpoint>,
     incoming: Incoming<'_>,
@@ -83,7 +84,7 @@ fn begin(
     carrier: Carrier,
     accepts: Accepts,
 ) -> (bool, Response<HttpBody>) {
-    // The session's own outbox is for messages that belong to no request.
+    // The response goes to a new outbox, because the session's own outbox is for messages that belong to no request.
     let outbox = Arc::<Outbox>::default();
     let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, era: Era::OfRequest };
     let mut turn = Received::default();
@@ -138,13 +139,14 @@ pub(super) fn post(
         message.pop();
         return token_gate::not_allowed(why, &state.endpoint, &arrival.carrier, message).into();
     }
-    // `arrival` holds the outbox, which can be reused for the next request only if no other code holds it.
+    // `arrival` holds a reference to the outbox. The outbox can be reused for the next request only if `outbox` is the last reference to
+    // it.
     drop(arrival);
     let status = status(&turn);
-    // The calls become tasks, because a client that disconnects has not cancelled them (rule HL-10).
+    // The calls run as tokio tasks, because a client that disconnects does not thereby cancel them (rule HL-10).
     for call in turn.waiting {
         let session = session.clone();
-        // A session counts as used when one of its calls ends.
+        // The end of a call counts as a use of its session.
         tokio::spawn(async move {
             call.await;
             session.touch();
@@ -164,7 +166,7 @@ pub(super) fn post(
     }
 }
 
-/// Posted message that its session has handled.
+/// Message that a client has posted, after the session has handled it.
 struct Posted {
     endpoint: Arc<Endpoint>,
     session: Arc<HttpSession>,
@@ -194,7 +196,7 @@ impl Posted {
                 reader.begin(&lines, &mut first);
                 EventFeed::Resumable(reader)
             }
-            // There are too many streams to keep this one, so the client cannot resume it.
+            // There are too many streams to keep this one, so it has no event ids and cannot be resumed.
             None => {
                 sse::messages(&mut first, &lines, None);
                 EventFeed::Plain(self.source)
@@ -224,7 +226,8 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
     };
     session.show(&parts.extensions);
     let reader = match parts.headers.get(LAST_EVENT) {
-        // This stream is not primed, because some clients read every event as a message and report an error for an empty event.
+        // This stream does not begin with a priming event: some clients read every event as a message, and report an error for an empty
+        // event.
         None => session.listen(),
         Some(last) => resume(&session, last),
     };
@@ -265,8 +268,8 @@ pub(super) fn delete(
     }
 }
 
-/// Returns the session that the headers name. Fails if the session has another revision than the headers name. A session of another
-/// principal counts as unknown.
+/// Returns the session that the headers name. Fails if the headers name a different revision from that of the session. A session of a
+/// different principal counts as unknown.
 fn find(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,

@@ -43,7 +43,8 @@ impl SessionId {
         usize::from(self.0[31]) % of
     }
 
-    /// Returns a hash of the id. A simple function is enough, because the table contains only random ids that this server has generated.
+    /// Returns a hash of the id. A simple hash function is sufficient, because clients cannot choose the ids in the table: the server
+    /// generates them at random.
     fn mixed(&self) -> u64 {
         let half = |at: usize| {
             let bytes = self.0[at..].first_chunk().copied();

@@ -1,5 +1,5 @@
 //! Server-sent events. This module contains the wire format (WHATWG HTML, section 9.2), and the streams of a session, which a client can
-//! leave and resume (rules HL-14 and HL-15, SEP-1699).
+//! resume after a disconnect (rules HL-14 and HL-15, SEP-1699).
 
 use std::{
     collections::VecDeque,
@@ -158,7 +158,7 @@ impl ResumableStream {
         since.is_some_and(|since| since.elapsed() >= kept)
     }
 
-    /// If the stream has lost its reader, turns unread messages into events, so that they count as kept events.
+    /// If the stream has no reader, turns unread messages into events, so that they count toward the limits on kept events.
     pub(super) fn settle(&self) {
         let mut sent = self.sent();
         let mut lines = Vec::new();
@@ -171,8 +171,8 @@ impl ResumableStream {
     pub(super) fn read(self: &Arc<Self>, after: Option<EventId>) -> Result<StreamReader, Gone> {
         let mut sent = self.sent();
         if self.outbox.take_lost() {
-            // The lost messages together get one event number, without a kept event. A client that resumes after an earlier event is then
-            // refused, because events are missing.
+            // All lost messages together get one event number, for which no event is kept. A client that tries to resume after an earlier
+            // event is then refused, because events are missing.
             self.memory.bytes.fetch_sub(sent.bytes, Ordering::AcqRel);
             sent.kept.clear();
             sent.bytes = 0;
@@ -195,7 +195,7 @@ impl ResumableStream {
         sent.left = None;
         self.outbox.set_unread(None);
         if after.is_some() {
-            // A request to end the stream early must not affect a client that has resumed the stream since.
+            // Drops an earlier request to end the stream early. It must not end the stream of a client that has resumed since.
             self.outbox.take_release();
         }
         let number = sent.reader;
@@ -208,7 +208,8 @@ impl ResumableStream {
         format!("{}-{event}", self.number)
     }
 
-    /// Turns messages into events, which then count as sent.
+    /// Turns messages into numbered events, and appends them to `frames`. The events count as sent, and are kept within the limits for
+    /// clients that resume.
     fn send(&self, sent: &mut SentEvents, lines: &[u8], frames: &mut Vec<u8>) {
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             sent.last += 1;
@@ -257,7 +258,7 @@ impl StreamReader {
         priming(frames, &id);
     }
 
-    /// Sends messages that have been taken from the outbox already.
+    /// Writes the first messages of the stream as events. The caller has already taken `lines` from the outbox.
     pub(super) fn begin(&mut self, lines: &[u8], frames: &mut Vec<u8>) {
         let mut sent = self.stream.sent();
         self.stream.send(&mut sent, lines, frames);

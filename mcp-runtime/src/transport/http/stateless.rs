@@ -32,7 +32,7 @@ pub(super) fn answer(
     let endpoint = &state.endpoint;
     match &incoming {
         Incoming::One(Ok(RpcMessage::Request { .. })) => {}
-        // Cancellations are ignored too: a request id is unique for one client only, so it cannot identify a call here (rule C-08).
+        // Cancellations are ignored too: request ids are unique only within one client, so an id cannot identify a call here (rule C-08).
         Incoming::One(Ok(RpcMessage::Notification { .. })) => {
             return reply::empty(StatusCode::ACCEPTED).into();
         }
@@ -54,7 +54,7 @@ pub(super) fn answer(
         },
     };
     // The messages of a call are for the caller that was admitted, so they are sent even after the caller's token has expired. A listen
-    // stream stays open for longer, so it must end when the token of its request expires.
+    // stream stays open for future messages, so it ends when the token of its request expires.
     let listening = permit.map(|permit| OpenListen { permit, opened_by: carrier.http.clone() });
     let peer = state.peer();
     let to = ReplyTo::each(peer.outbox().clone());
@@ -78,7 +78,8 @@ pub(super) fn answer(
             }
         };
     }
-    // `arrival` holds the outbox of the peer. The peer can be reused for the next request only if no other code holds a part of it.
+    // `arrival` holds a reference to the outbox of the peer. The peer can be reused for the next request only if there are no other
+    // references to it and its outbox.
     drop(arrival);
     let keep_alive = endpoint.limits().keep_alive;
     let at_once = turn.waiting.is_empty().then(|| AnswerForm::at_once(peer.outbox(), accepts));

@@ -69,8 +69,8 @@ impl TokenGate {
                     Err(refusal) => break Err(refusal),
                 },
                 Self::Verifying(verifying) => {
-                    // The verifier belongs to the author of the server. A panic in the verifier must not end the connection, and the future
-                    // must not be polled again.
+                    // The verifier is code of the author, and may panic. The panic is caught, so that it does not end the connection. The
+                    // future is then dropped, because it cannot be polled again.
                     let verified = match unwind::catch(|| verifying.as_mut().poll(cx)) {
                         Ok(polled) => ready!(polled),
                         Err(Panicked) => {
@@ -129,8 +129,8 @@ pub(super) fn has_ended(parts: &Parts) -> Option<Response<HttpBody>> {
     Some(challenging(reply::refuse(refusal.status(), why), refusal.challenge(None, "")))
 }
 
-/// Returns the response to a message that its sender may not send. It contains the error message of the peer, and a challenge that names
-/// the missing permission.
+/// Returns the response to a message that its sender may not send. The response contains the peer's JSON-RPC error as `message`, and a
+/// challenge that names the missing permission.
 pub(super) fn not_allowed(
     refusal: &AuthRefusal,
     endpoint: &Endpoint,
@@ -161,14 +161,14 @@ pub(super) fn metadata(
     }
 }
 
-/// Returns the URL of the endpoint at the host that a request names, which has been checked before. For any host except loopback, the URL
-/// assumes TLS in front of the server.
+/// Returns the URL of the endpoint at the host that a request names. The host has already been checked. The scheme is `https` except for
+/// loopback hosts, because the server relies on a proxy for TLS.
 fn endpoint_url(endpoint: &Endpoint, parts: &Parts) -> String {
     url_at(&endpoint.settings.path, parts)
 }
 
-/// Returns the URL of the HTTP+SSE transport, if the server offers this transport and the URL names the protected resource. Clients compare
-/// this URL with the URL that they were configured with.
+/// Returns the URL of the HTTP+SSE transport, if the server offers this transport and clients may use this URL as the resource of their
+/// tokens. Clients compare this URL with the URL that they were configured with.
 fn sse_url(endpoint: &Endpoint, protected: &ProtectedResource, parts: &Parts) -> Option<String> {
     let settings = &endpoint.settings;
     let is_resource = settings.legacy_sse && protected.is_pair_resource();

@@ -24,7 +24,7 @@ const BACKLOG: usize = 256 * 1024;
 /// Asynchronous reader of a file, which reads on a thread of its own.
 #[derive(Debug)]
 pub(super) struct BlockingReader {
-    /// `None` once the thread has started.
+    /// File to read. `None` once the thread has started, which then owns the file.
     file: Option<File>,
     chunks: Option<mpsc::Receiver<io::Result<Vec<u8>>>>,
     chunk: Vec<u8>,
@@ -84,7 +84,7 @@ fn read_all(mut file: File, chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
 /// Asynchronous writer of a file, which writes whole lines on a thread of its own.
 #[derive(Debug)]
 pub(super) struct BlockingWriter {
-    /// `None` once the thread has started.
+    /// File to write. `None` once the thread has started, which then owns the file.
     file: Option<File>,
     /// Maximum number of bytes in one write, unless a single line is longer.
     piece: usize,
@@ -179,7 +179,7 @@ impl WriteQueue {
             state.busy = true;
             let waiting = state.waiting.take();
             drop(state);
-            // The queue has space again. A task that waits for a flush is woken too early, and waits again.
+            // Wakes a task that waits for space in the queue. A task that waits for a flush is woken too early, and waits again.
             if let Some(waker) = waiting {
                 waker.wake();
             }
@@ -238,8 +238,8 @@ enum Direction {
 
 /// Waits until an operation can be retried, or returns its error.
 ///
-/// The open file description may be non-blocking, because another process that shares it may have changed its flags. The thread then has to
-/// wait here before it retries.
+/// The open file description may be non-blocking, because a different process that shares it may have changed its flags. The thread then
+/// has to wait here before it retries.
 fn wait_after(error: io::Error, file: &File, direction: Direction) -> io::Result<()> {
     match error.kind() {
         ErrorKind::Interrupted => Ok(()),
@@ -267,7 +267,7 @@ fn wait(_: &File, _: Direction) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies an error that every later call returns too. `io::Error` cannot be cloned.
+/// Copies the error of a failed write, because every later call returns the error too, and `io::Error` cannot be cloned.
 fn again(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }

@@ -1,7 +1,7 @@
-//! System calls on file descriptors that the standard library lacks, for Unix.
+//! System calls on file descriptors that the standard library does not provide, for Unix.
 //!
-//! They call `libc`, which tokio brings anyway. A crate that wraps all of Unix takes longer to compile than any other crate that the stdio
-//! transport needs (`docs/decisions/0099-a-first-server-builds-only-what-it-runs.md`).
+//! This module calls `libc` directly, on which tokio depends anyway. A crate with safe wrappers for all of Unix takes longer to compile
+//! than any other crate that the stdio transport needs (`docs/decisions/0099-a-first-server-builds-only-what-it-runs.md`).
 
 use std::{
     io,
@@ -32,11 +32,11 @@ impl StandardStream {
         duplicate_number(self.number())
     }
 
-    /// Points the stream to the file of another descriptor. Child processes inherit the stream.
+    /// Makes the stream refer to the same file as `other`. Child processes inherit the stream.
     pub(super) fn redirect_to(self, other: impl AsFd) -> io::Result<()> {
         let other = other.as_fd().as_raw_fd();
-        // SAFETY: dup2 touches no memory. The standard streams belong to the process as a whole: no `OwnedFd` closes them, and all code
-        // expects that their files may change.
+        // SAFETY: dup2 touches no memory. The standard streams belong to the process as a whole: no `OwnedFd` closes them, and all code has
+        // to expect that they may be redirected.
         retry(|| unsafe { libc::dup2(other, self.number()) }).map(drop)
     }
 }
@@ -50,7 +50,7 @@ fn duplicate_number(number: RawFd) -> io::Result<OwnedFd> {
     let lowest: libc::c_int = StandardStream::Error.number() + 1;
     // SAFETY: F_DUPFD_CLOEXEC touches no memory and changes no other descriptor. It fails for a number that is not open.
     let new = retry(|| unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, lowest) })?;
-    // SAFETY: the system has just opened this number, and no other code knows of it.
+    // SAFETY: the system has just opened this descriptor, so the new `OwnedFd` is its only owner.
     Ok(unsafe { OwnedFd::from_raw_fd(new) })
 }
 
@@ -75,11 +75,11 @@ fn status_flags(fd: BorrowedFd<'_>) -> io::Result<libc::c_int> {
 /// Event that [`wait`] waits for.
 #[derive(Clone, Copy)]
 pub(super) enum Readiness {
-    /// A read does not wait.
+    /// A read would not block.
     Read,
-    /// A write does not wait.
+    /// A write would not block.
     Write,
-    /// The other end of a pipe or a socket is closed. Input does not count.
+    /// The other end of a pipe or a socket is closed. Available input is ignored.
     Hangup,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn wait(fd: impl AsFd, readiness: Readiness) -> io::Result<()> {
     let events = match readiness {
         Readiness::Read => libc::POLLIN,
         Readiness::Write => libc::POLLOUT,
-        // Every poll reports a hangup.
+        // `poll` reports a hangup even if no events are requested.
         Readiness::Hangup => 0,
     };
     let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events, revents: 0 };

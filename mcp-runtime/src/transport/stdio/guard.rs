@@ -81,8 +81,8 @@ mod platform {
         let output = Stream::seize(StandardStream::Output, shared.as_ref())?;
 
         let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
-        // If a standard stream was closed, `/dev/null` may have been opened with its descriptor number, which is overwritten below. The
-        // duplicate has a number of at least 3.
+        // If a standard stream was closed, `/dev/null` may have been opened under the number of that stream, which is redirected below. The
+        // duplicate has a number of at least 3, so it stays open.
         let null = duplicate(null.as_fd())?;
 
         let mut changed = Vec::new();

@@ -1,4 +1,4 @@
-//! Protocol streams that tokio's reactor polls, and their file descriptors. Dropping a descriptor restores its flags.
+//! Protocol streams that tokio's I/O driver polls, and their file descriptors. Dropping a descriptor restores its flags.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Write as _};
@@ -17,7 +17,7 @@ use super::descriptors::{StandardStream, is_nonblocking, set_nonblocking};
 /// Protocol stream, which is either polled or served by a thread.
 #[derive(Debug)]
 pub(super) enum Stream {
-    /// Non-blocking stream for tokio's reactor.
+    /// Non-blocking stream for tokio's I/O driver.
     Polled(Arc<Descriptor>),
     /// Blocking stream for a thread. `pipe` is true for a pipe or a socket, where another process may write between two writes.
     Blocking { file: File, pipe: bool },
@@ -26,8 +26,8 @@ pub(super) enum Stream {
 impl Stream {
     /// Duplicates a standard stream so that child processes do not inherit it, and decides whether the stream is polled.
     ///
-    /// There is no portable way to ask whether two descriptors share one open file description. Two descriptors with the same device and
-    /// inode are assumed to share one. At worst, a thread is used for a stream that could have been polled.
+    /// There is no portable way to find out whether two descriptors share one open file description. Two descriptors with the same device
+    /// and inode are assumed to share one. At worst, a thread is used for a stream that could have been polled.
     pub(super) fn seize(stream: StandardStream, stderr: Option<&Metadata>) -> io::Result<Self> {
         let file = File::from(stream.duplicate()?);
         let metadata = file.metadata()?;
@@ -78,7 +78,7 @@ impl Descriptor {
         }
     }
 
-    /// Returns another descriptor of the same description. Dropping that descriptor restores nothing.
+    /// Duplicates the descriptor. Dropping the duplicate does not restore the flags.
     pub(super) fn try_clone(&self) -> io::Result<OwnedFd> {
         self.file.try_clone().map(OwnedFd::from)
     }
@@ -90,7 +90,8 @@ impl Drop for Descriptor {
     }
 }
 
-/// Pipe or socket for input. The first read registers it with the reactor, because the guard is installed before the runtime exists.
+/// Pipe or socket for input. It is registered with tokio's I/O driver at the first read, because the guard is installed before the runtime
+/// exists.
 #[derive(Debug)]
 pub(super) struct PolledSource {
     // Declared before the descriptor, so that it is dropped first. The flags are then restored after the last poll.
@@ -115,7 +116,7 @@ impl PolledSource {
     ) -> Poll<io::Result<()>> {
         let receiver = match &mut self.receiver {
             Some(receiver) => receiver,
-            // The type of the descriptor is not checked, because a socket works as well: only read(2) is called.
+            // A pipe is not required here: a socket works as well, because tokio only calls read(2) on the descriptor.
             none => {
                 none.insert(pipe::Receiver::from_owned_fd_unchecked(self.descriptor.try_clone()?)?)
             }
@@ -124,8 +125,8 @@ impl PolledSource {
     }
 }
 
-/// Pipe or socket for output. The first write that has to wait registers it with the reactor. Most outputs never have to wait, and a
-/// registered socket would wake the reactor whenever the client reads.
+/// Pipe or socket for output. It is registered with tokio's I/O driver only when a write would block for the first time. Most outputs never
+/// block, and a registered socket would wake the I/O driver whenever the client reads.
 #[derive(Debug)]
 pub(super) struct PolledSink {
     // Declared before the descriptor, so that it is dropped first. The flags are then restored after the last poll.
@@ -146,7 +147,7 @@ impl PolledSink {
         let sender = match &mut self.sender {
             Some(sender) => sender,
             none => match self.descriptor.write(bytes) {
-                // The type of the descriptor is not checked, because a socket works as well: only write(2) is called.
+                // A pipe is not required here: a socket works as well, because tokio only calls write(2) on the descriptor.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => none
                     .insert(pipe::Sender::from_owned_fd_unchecked(self.descriptor.try_clone()?)?),
                 done => return Poll::Ready(done),

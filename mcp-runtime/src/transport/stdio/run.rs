@@ -79,14 +79,15 @@ fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
     move |cx| {
         let Some(signals) = &mut signals else { return Poll::Pending };
         let alarm = alarm.get_or_insert_with(|| Alarm::new(cx.waker().clone()));
-        // The alarm follows this task before it is checked, so a signal that arrives after the check wakes the task.
+        // The task is set before the alarm is checked, so a signal that arrives after the check wakes this task.
         alarm.follow(cx.waker());
         if !alarm.take() {
             return Poll::Pending;
         }
         match signals.poll_recv(&mut Context::from_waker(&alarm.clone().into())) {
             Poll::Ready(Some(())) => {
-                // `signals` wakes the alarm only after a poll that found no signal, so the next call has to poll again.
+                // `signals` wakes the alarm only after a poll that found no signal. The alarm is rung here, so that the next call polls
+                // again.
                 alarm.ring();
                 Poll::Ready(())
             }

@@ -1,7 +1,8 @@
-//! Thread that ends the process if a handler blocks the reactor and thereby keeps the server from ending.
+//! Thread that ends the process if a handler blocks the server's thread and thereby keeps the server from stopping.
 //!
-//! `run` promises that the server ends five seconds after the client has closed stdin or sent SIGTERM, or at a second SIGTERM. The reactor
-//! thread reads stdin, but also runs handlers. While a handler computes, this thread does not notice these events.
+//! `run` promises that the server ends at a second SIGTERM, or when the grace period has passed after the client has closed stdin or sent
+//! SIGTERM. The grace period is five seconds by default. A single thread reads stdin, receives signals and runs the handlers. While a
+//! handler blocks this thread, the server does not notice these events.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -31,7 +32,8 @@ use crate::{catalog::Catalog, dispatch::ReactorActivity};
 /// to end hardly notices the delay.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Registers a watchdog for the reactor of the current thread. The thread of the watchdog starts before the first call.
+/// Registers a watchdog for the handlers that run on the current thread. The watchdog runs on a thread of its own, which starts before the
+/// first call.
 pub(super) fn arm(catalog: Arc<Catalog>, grace: Duration, stdin: Option<OwnedFd>) {
     let activity = ReactorActivity::of_this_thread();
     activity.before_first_call(move || {
@@ -44,14 +46,14 @@ pub(super) fn arm(catalog: Arc<Catalog>, grace: Duration, stdin: Option<OwnedFd>
 }
 
 /// Waits until the client closes stdin or the process receives SIGTERM. Then ends the process with exit code 1 if a handler still blocks
-/// the reactor after the grace period.
+/// the server's thread after the grace period.
 fn watch(
     activity: &ReactorActivity,
     catalog: &Catalog,
     grace: Duration,
     stdin: Option<OwnedFd>,
 ) -> io::Result<()> {
-    // The watchdog needs a reactor of its own, because the server's reactor does not see signals while a handler blocks it.
+    // The watchdog needs a tokio runtime of its own, because the server's runtime does not see signals while a handler blocks its thread.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut terminated = signal(SignalKind::terminate())?;
@@ -94,12 +96,12 @@ fn poll_signal(signal: &mut Signal, cx: &mut Context<'_>) -> bool {
     matches!(signal.poll_recv(cx), Poll::Ready(Some(())))
 }
 
-/// Returns a receiver that is ready when the client closes its end of stdin. Waiting consumes no input, and input does not end the wait. A
-/// thread waits, because tokio can wait for a hangup only together with input.
+/// Returns a receiver that is ready when the client closes its end of stdin. Waiting consumes no input, and input does not end the wait.
+/// The wait runs on a thread of its own, because tokio can wait for a hangup only together with input.
 fn hangup(stdin: OwnedFd) -> oneshot::Receiver<()> {
     let (tell, told) = oneshot::channel();
     let wait = move || {
-        // An error ends the wait, too: without a stdin there is no client.
+        // An error counts as a hangup, because without stdin there is no client.
         let _ = wait(&stdin, Readiness::Hangup);
         let _ = tell.send(());
     };

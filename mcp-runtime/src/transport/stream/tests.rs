@@ -147,7 +147,7 @@ async fn a_client_that_does_not_read_does_not_hold_the_connection() {
     assert_eq!(since.elapsed().as_secs(), GRACE.as_secs());
 }
 
-/// The shutdown of the output never completes, as when a thread is blocked in a write.
+/// The shutdown of the output never completes, as if a thread were blocked in a write.
 #[tokio::test(start_paused = true)]
 async fn an_output_that_cannot_be_closed_does_not_hold_the_connection() {
     struct Stuck;
@@ -189,7 +189,7 @@ async fn a_client_that_has_gone_is_no_error() {
     serve(&peer, input, output, never).await.unwrap();
 }
 
-/// All requests arrive in one read. The server handles further requests only while the client reads its answers.
+/// All requests arrive in one read. The server handles further requests only while the client reads the responses.
 #[tokio::test(start_paused = true)]
 async fn unread_answers_are_not_piled_up() {
     const CALLS: usize = 100;
@@ -207,7 +207,8 @@ async fn unread_answers_are_not_piled_up() {
         Poll::Pending
     }));
     assert!(timeout(SECOND, serving.as_mut()).await.is_err(), "nobody reads");
-    // The client's input ends only when both halves of the server's end are dropped, so the loop counts lines.
+    // The client sees the end of the stream only when both halves of the server's side have been dropped. The loop therefore counts lines
+    // instead.
     let reading = async {
         let mut chunk = vec![0; 1 << 20];
         let mut lines = 0;

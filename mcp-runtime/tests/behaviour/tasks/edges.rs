@@ -85,7 +85,7 @@ async fn leaves_behind(ctx: &Context, seen: &Arc<Seen>) -> &'static str {
     "left"
 }
 
-/// Calls `begin_task` while a question of the call is open.
+/// Calls `begin_task` while an elicitation of the call is unanswered.
 #[tool(task(later))]
 async fn begins_beside_a_question(ctx: &Context) -> Result<String> {
     let (word, done) = tokio::join!(
@@ -174,7 +174,8 @@ async fn the_newest_request_for_a_result_gets_the_question_of_the_task() {
     while asked["method"] != "elicitation/create" {
         asked = client.notification(Duration::from_secs(20)).await.expect("a question");
     }
-    // Over HTTP the server cannot tell a client that has lost its stream from one that has not answered yet.
+    // A second request for the result takes over the question. Over HTTP the server cannot tell whether the first client has lost its
+    // stream or has merely not answered yet.
     let second = client.start("tasks/result", which.clone());
     let mut told = Vec::new();
     while let Some(notification) = client.notification(Duration::from_secs(20)).await {

@@ -128,7 +128,7 @@ async fn alone() -> &'static str {
     "alone"
 }
 
-/// A task that runs again counts towards the number of calls that may run at once.
+/// A task that runs again after a restart counts towards the number of calls that may run at once.
 #[tokio::test(start_paused = true)]
 async fn a_task_takes_its_slot_again_after_a_restart() {
     let store = Arc::new(MemoryTasks::new());

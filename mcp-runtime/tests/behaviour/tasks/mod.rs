@@ -1,4 +1,5 @@
-//! Tasks, which are calls that continue after their response. Both dialects of tasks use the same handlers and the same store.
+//! Tasks, which are calls that continue after their response. The two dialects of tasks, of 2025-11-25 and of the extension to 2026-07-28,
+//! use the same handlers and the same store.
 
 use std::{
     sync::{
@@ -205,7 +206,8 @@ async fn a_test_client_polls_tasks_by_itself() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_requests_no_task_gets_the_result_directly() {
-    // In the older dialect the request has no `task`. In the newer one the client does not declare the extension.
+    // Neither client requests a task. In the dialect of 2025-11-25 the request has no `task`, and in that of 2026-07-28 the client does not
+    // declare the extension.
     let mut client = connect(V4).await;
     assert_eq!(client.call("slow", json!({ "seconds": 2 })).await.unwrap().text(), "2 s");
     let mut client = TestClient::connect_with(everything(), V5).await.unwrap();

@@ -1,4 +1,4 @@
-//! The server stores the begin and the end of a task before a client can see them.
+//! The server stores the beginning and the end of a task before a client can see them.
 
 use mcp_runtime::tasks::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
 use tokio::sync::Semaphore;
@@ -57,7 +57,7 @@ fn start(client: &mut TestClient, tool: &str, arguments: Value) -> mcp_runtime::
     client.start("tools/call", json!({ "name": tool, "arguments": arguments, "task": {} }))
 }
 
-/// Waits until everything has happened except what waits for the gate.
+/// Waits until only the writes that need a permit are left to do.
 async fn settle() {
     pause(100).await;
 }
@@ -164,7 +164,8 @@ async fn a_task_that_takes_longer_than_its_time_to_live_is_stored_as_cancelled_f
     let server = everything().limits(limits).task_store(store.clone());
     let mut client = connect_to(server, V5).await;
     let id = begin(&mut client, "slow", json!({ "seconds": 1000 })).await;
-    // On the paused clock the task reaches its time to live. The system clock, by which the task expires, has not moved.
+    // The timer of the task runs on the paused clock, so it reaches the time to live. The stored task expires by the system clock, which
+    // has not moved, so a client can still read it.
     pause(11).await;
     assert_eq!(get(&mut client, &id).await["status"], "working");
     store.permit_one();

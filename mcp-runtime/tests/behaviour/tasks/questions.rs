@@ -1,4 +1,4 @@
-//! Questions of tasks, and the clients that answer them.
+//! Questions that tasks ask the user, and the clients that answer them.
 
 use super::*;
 
@@ -87,7 +87,8 @@ async fn a_received_answer_is_not_lost() {
             questions
                 .extend(Some(told).filter(|message| message["method"] == "elicitation/create"));
         }
-        // All messages are sent together, so the waiting request has not run since the answers arrived.
+        // These messages are sent without a pause, so the server reads the last one before the pending `tasks/result` has handled the
+        // answers.
         for question in questions {
             let id = &question["id"];
             let answer = json!({ "jsonrpc": "2.0", "id": id, "result": accept("First") });
@@ -107,7 +108,7 @@ async fn a_received_answer_is_not_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_task_of_one_dialect_can_be_used_in_the_other() {
-    // A connection can use both dialects, because each request states its own era.
+    // A connection can use both dialects, because each request states its own protocol revision.
     let mut client = connect(V4).await;
     let id = begin(&mut client, "asks", json!({})).await;
     let modern = |method: &str, mut params: Value| {

@@ -1,4 +1,4 @@
-//! A test beside a library: the linker keeps its items because it is used.
+//! Checks that a test file can build the servers of its library. `use tools_crate as _` makes the linker keep the items of the library.
 
 use tools_crate as _;
 

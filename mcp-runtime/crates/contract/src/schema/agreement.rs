@@ -1,4 +1,4 @@
-//! Properties that hold for all schemas, checked with a validator that shares no code with the comparison.
+//! Property tests of the comparison. They check its results with a validator that shares no code with it.
 
 use std::cell::Cell;
 
@@ -115,7 +115,7 @@ fn rooted(mut schema: Value) -> Value {
     schema
 }
 
-/// Collects the places of subschemas, as pointers.
+/// Collects the JSON pointers of the schema and of all its subschemas.
 fn places(schema: &Value, at: &str, to: &mut Vec<String>) {
     to.push(at.to_owned());
     for keyword in ["properties", "anyOf", "oneOf", "allOf", "prefixItems"] {
@@ -164,7 +164,7 @@ fn pair() -> impl Strategy<Value = (Value, Value)> {
     })
 }
 
-/// Returns the schema of values as they are sent: objects without undeclared members.
+/// Returns the schema of the values that are really sent: an object without `additionalProperties` has no undeclared members.
 fn sent(schema: &Value) -> Value {
     match schema {
         Value::Object(map) => {
@@ -267,8 +267,8 @@ fn values(schema: &Value, seed: u64) -> Vec<Value> {
         );
         (state.get() >> 33) as usize % most
     };
-    // The value must be valid for both `schema` and `sent`. In `sent`, a branch of a `oneOf` may reject a value that it accepts in
-    // `schema`, so that the `oneOf` accepts the value only in `sent`.
+    // Keeps the values that are valid for both schemas. `sent` alone is not enough: a value that matches two branches of a `oneOf` in
+    // `schema`, and so is invalid, may match only one of the closed branches in `sent`.
     let sent = sent(schema);
     let samples = (0..60).map(|_| sample(schema, schema, &next, 6));
     samples.filter(|value| accepts(&sent, value, &sent) && accepts(schema, value, schema)).collect()
@@ -289,7 +289,7 @@ proptest! {
         }
     }
 
-    /// The schemas include those that cannot be compared, such as a `oneOf` whose alternatives overlap.
+    /// A changed description is cosmetic, even in a schema that cannot be compared, such as a `oneOf` whose alternatives overlap.
     #[test]
     fn words_break_nothing(schema in schema(), at in any::<prop::sample::Index>()) {
         let old = rooted(schema);
@@ -325,7 +325,8 @@ proptest! {
     }
 
     /// A change of an argument is judged like the reverse change of a result. Members that are gone are an exception, because their absence
-    /// is breaking for arguments and for results. Undeclared members are another exception, because only clients are assumed to send them.
+    /// is breaking for arguments and for results. Undeclared members are another exception, because their rejection is reported only for
+    /// arguments.
     #[test]
     fn a_result_is_an_argument_seen_from_the_other_end((old, new) in pair()) {
         let sent = compare(SchemaUse::Arguments, &old, &new);
@@ -339,7 +340,7 @@ proptest! {
             let kept = all.iter().filter(|finding| !changed.contains(&finding.path));
             kept.map(|finding| (finding.class, finding.path.clone())).collect()
         };
-        // The finding "is written differently" exists only if there is no other finding.
+        // The finding "is written differently" is reported only if there is no other finding.
         if changed.is_empty() {
             prop_assert_eq!(told(&sent), told(&received));
         } else {

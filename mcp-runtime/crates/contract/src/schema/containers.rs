@@ -195,7 +195,7 @@ impl<'a> Inclusion<'a> {
             set.keyword_values("patternProperties").all(|other| other == said)
                 && self.has_equal_meaning(said)
         });
-        // A member that matches a pattern on one side may be declared by its name on the other side.
+        // Equal patterns are not enough: a member that matches a pattern on one side may be declared by its name on the other side.
         let names = |map: &'a JsonObject| {
             let members = map.get("properties").and_then(Value::as_object);
             members.into_iter().flat_map(|properties| properties.keys()).collect::<Vec<_>>()
@@ -207,7 +207,7 @@ impl<'a> Inclusion<'a> {
     }
 }
 
-/// Whether the schema accepts any object, as `{"type": "object"}` does.
+/// Whether the schema does not restrict members, as `{"type": "object"}` does not.
 fn says_nothing_of_members(schema: &JsonObject) -> bool {
     ["properties", "patternProperties", "additionalProperties"]
         .iter()

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{set::AlternativeTag, value::TypeSet};
 use crate::change::ChangeClass;
 
-/// Use of a schema: who sends the values.
+/// Use of a schema, which determines who sends the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemaUse {
     /// Clients send the values, so every value that was accepted must still be accepted.
@@ -50,7 +50,7 @@ pub(crate) enum PathStep {
     Place(usize),
     /// Members without a declared name.
     Others,
-    /// Definition, which may be used in several places.
+    /// A definition, which may be used in several places.
     Definition(String),
 }
 
@@ -59,7 +59,7 @@ pub(crate) enum PathStep {
 pub(crate) struct ValuePath(pub(super) Vec<PathStep>);
 
 impl ValuePath {
-    /// Returns the argument that contains the part.
+    /// Returns the name of the argument that contains this part.
     pub(crate) fn argument(&self) -> Option<&str> {
         match self.0.first() {
             Some(PathStep::Member(name)) => Some(name),
@@ -114,7 +114,7 @@ pub(super) enum Mismatch {
         narrow: TypeSet,
         wide: Vec<Value>,
     },
-    /// A bound, a length, a pattern or a format.
+    /// A bound, a length, a pattern or a format of the wider schema that the narrower schema does not guarantee.
     Keyword {
         keyword: String,
         narrow: Option<Value>,
@@ -141,7 +141,7 @@ pub(super) enum Mismatch {
     Undecided(String),
 }
 
-/// Context for the text of a mismatch: which schema is the old one, and what the values are.
+/// Context for the text of a mismatch: which schema is the old one, and whether the values are arguments.
 #[derive(Clone, Copy)]
 pub(super) struct MismatchContext {
     /// Whether the narrower schema is the old one.
@@ -160,7 +160,7 @@ impl Mismatch {
             }
         };
         match self {
-            // The schema of an `Option` is a type and `null`.
+            // The schema of an `Option` combines a type with `null`, so a difference in `null` alone has texts of its own.
             Self::Types { narrow: TypeSet::NULL, wide } if forward => {
                 format!("may not be null any more, only {wide}")
             }

@@ -12,7 +12,8 @@ use crate::{JsonObject, percent};
 /// itself.
 const DEEPEST: u8 = 64;
 
-/// Maximum number of steps. A schema may refer to itself twice, which doubles the work at each level.
+/// Maximum number of steps of one evaluation. The depth limit is not enough, because a schema that refers to itself twice doubles the work
+/// at each level.
 const MOST_STEPS: u32 = 20_000;
 
 #[derive(Clone, Copy)]
@@ -129,7 +130,7 @@ impl<'a> SchemaDocument<'a> {
             ("pattern", Value::String(text)) => {
                 regex_lite::Regex::new(said.as_str()?).ok().map(|regex| regex.is_match(text))
             }
-            // `format` is an annotation for most validators, and an assertion for some.
+            // `format` is an annotation for most validators, and an assertion for some. So the result is unknown.
             ("format", Value::String(_) | Value::Number(_)) => None,
             ("prefixItems", Value::Array(items)) => {
                 let schemas = list()?;
@@ -205,7 +206,7 @@ pub(super) fn is_annotation(keyword: &str) -> bool {
         || keyword.starts_with("x-")
 }
 
-/// Returns a schema without the annotations of the value as a whole.
+/// Returns a schema without its own annotations. Those of its subschemas stay.
 pub(super) fn without_annotations(schema: &Value) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     map.iter()

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{JsonObject, change::ChangeClass, collect::collect_by_insert, suggest::nearest};
 
-/// Keyword that marks an argument whose value clients repeat in an HTTP header (page `server/tools` of the specification).
+/// Keyword that marks an argument whose value clients repeat in an HTTP header (specification: server/tools).
 const HEADER: &str = "x-mcp-header";
 
 /// Returns all differences. Breaking differences come first, and differences of one class are sorted by path.
@@ -28,7 +28,8 @@ pub(crate) fn compare(usage: SchemaUse, old: &Value, new: &Value) -> Vec<SchemaF
     let mut judged: Vec<JudgedMismatch> = Vec::new();
     judged.extend(forward.into_iter().map(|found| JudgedMismatch::new(found, true, is_argument)));
     judged.extend(backward.into_iter().map(|found| JudgedMismatch::new(found, false, is_argument)));
-    // A server sends only members that it declares, whether or not its schema excludes others.
+    // A server sends only members that it declares, whether or not its schema excludes others. So it makes no difference to a result that
+    // other members are excluded now.
     judged.retain(|found| is_argument || found.mismatch != Mismatch::Closed);
     let renamed = take_renamed(&mut judged);
 
@@ -74,7 +75,7 @@ impl JudgedMismatch {
         let declared = matches!(mismatch, Mismatch::Undeclared { .. });
         let class = match (forward, is_argument) {
             (true, true) => ChangeClass::Breaking,
-            // Clients may rely on a member that is gone, even if it was optional.
+            // Clients may rely on a member of a result even if it was optional, so its removal is breaking.
             (true, false) if declared => ChangeClass::Breaking,
             (true, false) | (false, true) => ChangeClass::Additive,
             (false, false) if matches!(mismatch, Mismatch::Undeclared { closed: false, .. }) => {
@@ -219,7 +220,8 @@ impl AnnotationWalk<'_> {
         if was == is {
             return;
         }
-        // An argument that is required now needs no default. The finding that the argument became required is enough.
+        // An argument that is required now needs no default. The finding that it became required is enough, so the lost default is only
+        // cosmetic.
         let is_required = self.to.iter().any(|finding| {
             finding.class == ChangeClass::Breaking
                 && finding.path == self.path
@@ -250,7 +252,8 @@ impl AnnotationWalk<'_> {
         }
     }
 
-    /// Compares headers. Clients that have the old schema send the old header, and routers may depend on a header that is gone.
+    /// Compares headers. Clients that have the old schema send the old header, and routers may depend on it. So every difference is
+    /// breaking, except in the case of letters.
     fn header(&mut self, old: &JsonObject, new: &JsonObject) {
         let (was, is) = (old.get(HEADER), new.get(HEADER));
         let name = |value: &Value| value.as_str().unwrap_or_default().to_lowercase();
@@ -317,7 +320,7 @@ pub(crate) fn describe_change(
     old: Option<&Value>,
     new: Option<&Value>,
 ) -> Option<String> {
-    // Plural names, such as `examples`, `icons` and `instructions`.
+    // Some names are plural, such as `examples`, `icons` and `instructions`.
     let are_many = name.ends_with('s');
     match (old, new) {
         (old, new) if old == new => None,
@@ -333,8 +336,9 @@ pub(crate) fn describe_change(
 /// Maximum number of references and choices that are followed to find one member.
 const MOST_REFERENCES: u8 = 16;
 
-/// Returns a key that is equal for two differences if both are the same change of the same type, used in two places. The key holds the type
-/// before and after the change, and the path inside the type. Returns `None` if the difference is not inside a type of an author.
+/// Returns a key that two differences share if they are the same change of the same type, found in two places. The key consists of the type
+/// before and after the change, and the path inside the type. Returns `None` if the difference is not inside a type that the author has
+/// defined.
 pub(crate) fn type_key(
     usage: SchemaUse,
     path: &ValuePath,
@@ -358,7 +362,7 @@ pub(crate) fn type_key(
     Some(key(both(outer)?, rest))
 }
 
-/// Whether the schema describes a type of an author: an object, a list of values, or a choice.
+/// Whether the schema describes a type that an author has defined: an object, a list of values, or a choice.
 fn is_type(schema: &Value) -> bool {
     ["properties", "enum", "oneOf", "anyOf"].iter().any(|keyword| schema.get(keyword).is_some())
 }

@@ -1,10 +1,12 @@
 //! Decides whether one schema accepts everything that another schema accepts, and finds the reasons if it does not.
 //!
 //! The narrower side is a [`ValueSet`]. The set is divided until each part contains values of one kind and has no choice left. The wider
-//! side is used as it is written. Each statement that cannot be shown to hold is a [`Mismatch`].
+//! side is not divided: each part is compared with the schema as it is written. If the wider side cannot be shown to accept a part, the
+//! reason is recorded as a [`Mismatch`].
 //!
-//! Schemas that refer to themselves are compared by induction: to show a statement, the comparison may assume that it holds at deeper
-//! levels of the value. At the same level it is not assumed, because the schema then refers only to itself and the proof would be circular.
+//! Schemas that refer to themselves are compared by induction. To show that a schema accepts a set, the comparison may assume that it does
+//! so at deeper levels of the value. It may not assume this at the same level, where the schemas refer only to themselves and the proof
+//! would be circular.
 
 use serde_json::Value;
 
@@ -19,7 +21,7 @@ use crate::JsonObject;
 /// Maximum number of steps, enough for schemas a hundred times as large as the schemas that clients read.
 const MOST_STEPS: u32 = 50_000;
 
-/// Depth limit, which protects the stack. Schemas that people write are less deep.
+/// Maximum number of comparisons inside one another, which protects the stack. Schemas that people write are less deep.
 const MOST_OPEN: usize = 96;
 
 /// Maximum depth of the check that two objects have no value in common.
@@ -44,10 +46,10 @@ pub(super) fn mismatches(narrow: &Value, wide: &Value) -> Vec<(ValuePath, Mismat
 pub(super) struct Inclusion<'a> {
     pub(super) narrow_in: SchemaDocument<'a>,
     pub(super) wide_in: SchemaDocument<'a>,
-    /// Whether a reference means the same on both sides.
+    /// Whether both sides have the same definitions, so that a reference means the same on both sides.
     same_definitions: bool,
     path: ValuePath,
-    /// Statements whose proof is in progress, each with its depth inside the value.
+    /// Comparisons in progress: the set, the address of the wider schema, and the depth inside the value.
     open: Vec<(SetKey, usize, usize)>,
     steps: u32,
     mismatches: Vec<(ValuePath, Mismatch)>,
@@ -77,7 +79,7 @@ impl<'a> Inclusion<'a> {
         self.mismatch(Mismatch::Undecided(why.into()));
     }
 
-    /// Calls `show` for the part of the value that `step` leads to.
+    /// Calls `show` with the path extended by `step`.
     pub(super) fn inside(&mut self, step: PathStep, show: impl FnOnce(&mut Self)) {
         self.path.0.push(step);
         show(self);
@@ -91,7 +93,7 @@ impl<'a> Inclusion<'a> {
         std::mem::replace(&mut self.mismatches, before).is_empty()
     }
 
-    /// Whether a keyword means the same on both sides when it is written the same.
+    /// Whether `said`, the value of a keyword on the wider side, means the same on both sides if it is written the same.
     pub(super) fn has_equal_meaning(&self, said: &Value) -> bool {
         self.same_definitions || !has_reference(said)
     }
@@ -156,7 +158,7 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// Compares a set that has only these values, one value at a time.
+    /// Compares a set that contains only `values`, one value at a time.
     fn values(&mut self, set: &ValueSet<'a>, values: &[Value], are_listed: bool, wide: &'a Value) {
         let mut lost = Vec::new();
         for value in values.iter().filter(|value| TypeSet::of(value).within(set.types)) {
@@ -276,7 +278,8 @@ impl<'a> Inclusion<'a> {
         are_disjoint((set, self.narrow_in), (&other, self.wide_in), DISJOINT_DEPTH)
     }
 
-    /// Compares unknown keywords. Two values of an unknown keyword have the same meaning only if they are equal.
+    /// Compares the keywords that have no comparison of their own. Such a keyword is compatible only with an equal one. A `not` is also
+    /// compatible if it excludes no value of the set.
     fn unknown_keywords(&mut self, set: &ValueSet<'a>, wide: &'a JsonObject) {
         for (keyword, said) in wide {
             if is_annotation(keyword) || KNOWN.contains(&keyword.as_str()) {

@@ -176,7 +176,7 @@ fn reaches(
     types: TypeSet,
 ) -> bool {
     let Some((narrow, is_exclusive)) = narrow else { return false };
-    // `> 0` and `>= 1` are the same for whole numbers.
+    // For whole numbers, `> 0` and `>= 1` mean the same, so the bound is converted to the inclusive form.
     let (wide, wide_is_exclusive) = match (types == TypeSet::INTEGER, end) {
         (true, BoundEnd::Lower) => wide.0.up(wide.1),
         (true, BoundEnd::Upper) => wide.0.down(wide.1),

@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::{document::SchemaDocument, value::TypeSet};
 use crate::JsonObject;
 
-/// Schema of a set, and whether a branch of the schema's `anyOf` and of its `oneOf` has been chosen already.
+/// Schema of a set. The flags tell whether a branch of its `anyOf` or of its `oneOf` has been chosen already.
 #[derive(Clone, Copy)]
 pub(super) struct SetPart<'a> {
     pub(super) schema: &'a JsonObject,
-    /// The same schema, as it stands in the document.
+    /// The same schema, as written in the document.
     pub(super) written: &'a Value,
     any_chosen: bool,
     one_chosen: bool,
@@ -25,7 +25,7 @@ pub(super) struct ValueSet<'a> {
     is_empty: bool,
 }
 
-/// Identity of a set.
+/// Identity of a set: the address and the two flags of each part, and the types.
 pub(super) type SetKey = (Vec<(usize, bool, bool)>, TypeSet);
 
 impl<'a> ValueSet<'a> {
@@ -52,7 +52,7 @@ impl<'a> ValueSet<'a> {
         }
     }
 
-    /// Returns the schema, as it stands in the document, if the set is exactly the values of one schema.
+    /// Returns the schema, as written in the document, if the set contains exactly the values of one schema.
     pub(super) fn single(&self) -> Option<&'a Value> {
         match self.parts.as_slice() {
             [SetPart { written, any_chosen: false, one_chosen: false, .. }]
@@ -148,7 +148,7 @@ impl<'a> ValueSet<'a> {
             .any(|required| required == name)
     }
 
-    /// Returns the schemas of a member.
+    /// Returns the schemas that the parts declare for a member.
     pub(super) fn member(&self, name: &str) -> Vec<&'a Value> {
         self.keyword_values("properties").filter_map(|properties| properties.get(name)).collect()
     }

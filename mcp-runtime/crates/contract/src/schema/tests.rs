@@ -35,7 +35,7 @@ fn check(old: Value, new: Value, argument: &[&str], result: &[&str]) {
     }
 }
 
-/// Checks a difference that only narrows what is accepted, in both directions.
+/// Checks a change that only narrows what is accepted, and the reverse change.
 #[track_caller]
 fn narrows(wide: Value, narrow: Value, text: &str, back: &str) {
     let (breaking, additive) = (format!("breaking{text}"), format!("additive{text}"));
@@ -44,7 +44,7 @@ fn narrows(wide: Value, narrow: Value, text: &str, back: &str) {
     check(narrow, wide, &[&additive], &[&breaking]);
 }
 
-/// Checks two schemas that accept the same values.
+/// Checks that two schemas are reported as accepting the same values.
 #[track_caller]
 fn is_the_same(old: Value, new: Value) {
     let text = ["cosmetic: is written differently, with the same meaning"];
@@ -52,7 +52,7 @@ fn is_the_same(old: Value, new: Value) {
     check(new, old, &text, &text);
 }
 
-/// Checks two schemas of which neither includes the other.
+/// Checks that a change is breaking in both uses, because neither schema accepts all values of the other.
 #[track_caller]
 fn differs(old: Value, new: Value, text: &str) {
     let breaking = format!("breaking{text}");
@@ -205,7 +205,7 @@ fn strings() {
         ": has a `pattern` of \"^a\" now",
         ": has no `pattern` any more, it was \"^a\"",
     );
-    // Two different patterns are never compared.
+    // Two different patterns are never shown to be compatible.
     differs(
         json!({"type": "string", "pattern": "^a"}),
         json!({"type": "string", "pattern": "^a*"}),
@@ -255,7 +255,7 @@ fn lists() {
         " [1]: was number, is integer",
         " [1]: was integer, is number",
     );
-    // A longer tuple: the shorter one excludes further elements.
+    // The shorter tuple excludes further elements, so a longer one accepts other values.
     check(
         pair("string"),
         json!({
@@ -493,7 +493,7 @@ fn choices() {
             .iter()
             .all(|finding| finding.class == ChangeClass::Additive)
     );
-    // Two alternatives of a `oneOf` must not hold at once.
+    // A value that matches two alternatives of a `oneOf` is invalid.
     check(
         json!({"type": "integer"}),
         json!({"oneOf": [{"type": "integer"}, {"type": "number"}]}),
@@ -528,7 +528,7 @@ fn references() {
         })
     };
     is_the_same(tree("string", "Tree"), tree("string", "Node"));
-    // The root is not the definition, so both are reported.
+    // The root and the children refer to the definition separately, so the change is reported at both places.
     let found = told(SchemaUse::Arguments, &tree("number", "Tree"), &tree("integer", "Node"));
     let text = "was number, is integer";
     assert_eq!(
@@ -587,7 +587,7 @@ fn schemas_without_an_end_are_compared_all_the_same() {
                 || usage == SchemaUse::Result
         );
     }
-    // Choices that refer to themselves twice double at each step.
+    // The definition refers to itself several times, so the number of comparisons grows exponentially with the depth.
     let doubling = |last: &str| {
         json!({
             "$ref": "#/$defs/A",
@@ -728,7 +728,7 @@ fn a_change_that_rejects_a_huge_number_is_breaking() {
             "{narrow}: {findings:?}"
         );
     }
-    // A rounded number may be a multiple of ten or not.
+    // It is unknown whether a rounded number is a multiple of ten.
     let tens = json!({"const": 1e30, "multipleOf": 10});
     let findings = compare(SchemaUse::Arguments, &tens, &json!({"type": "boolean"}));
     assert!(findings.iter().any(|finding| finding.class == ChangeClass::Breaking), "{findings:?}");

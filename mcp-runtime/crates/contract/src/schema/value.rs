@@ -78,7 +78,7 @@ impl TypeSet {
         self.0 & !other.0 == 0
     }
 
-    /// Returns a set for each kind of value that keywords treat alike.
+    /// Divides the types into groups, each with the types that the same keywords apply to. Integers and fractions are one group.
     pub(super) fn groups(self) -> impl Iterator<Item = Self> {
         let groups =
             [Self::NULL, Self::BOOLEAN, Self::NUMBER, Self::STRING, Self::ARRAY, Self::OBJECT];
@@ -115,10 +115,10 @@ pub(super) enum JsonNumber {
     Fraction(f64),
 }
 
-/// Limit below which every whole number has its own floating-point number.
+/// Limit below which an `f64` holds every whole number exactly: 2^53.
 const FIRST_ROUNDED: f64 = 9_007_199_254_740_992.0;
 
-/// Limit below which the integer nearest to a floating-point number is known.
+/// Limit below which a floating-point number is converted to an `i128` for comparisons. Larger numbers may not fit.
 const LARGEST: f64 = 1e38;
 
 impl JsonNumber {
@@ -145,7 +145,7 @@ impl JsonNumber {
         Self::Whole(count as i128)
     }
 
-    /// Returns the integer that the number is compared as, if there is one.
+    /// Returns the integer by which the number is compared, if there is one.
     fn as_whole(self) -> Option<i128> {
         match self {
             Self::Whole(number) => Some(number),
@@ -164,12 +164,12 @@ impl JsonNumber {
     pub(super) fn cmp(self, other: Self) -> Ordering {
         match (self.as_whole(), other.as_whole()) {
             (Some(a), Some(b)) => a.cmp(&b),
-            // A floating-point number is exact enough for a fraction. Digits are lost only in numbers that are far larger.
+            // Comparing as `f64` is exact enough: only whole numbers from 2^53 on are rounded, and every fraction is below them.
             _ => self.as_float().total_cmp(&other.as_float()),
         }
     }
 
-    /// Converts this lower bound to an equal bound for whole numbers. Returns the bound, and whether it is exclusive.
+    /// Converts this lower bound to an equivalent bound for whole numbers. Returns the bound, and whether it is exclusive.
     pub(super) fn up(self, is_exclusive: bool) -> (Self, bool) {
         match (self, self.as_whole()) {
             (Self::Fraction(number), _) => (Self::float(number.ceil()), false),
@@ -178,7 +178,7 @@ impl JsonNumber {
         }
     }
 
-    /// Converts this upper bound to an equal bound for whole numbers. Returns the bound, and whether it is exclusive.
+    /// Converts this upper bound to an equivalent bound for whole numbers. Returns the bound, and whether it is exclusive.
     pub(super) fn down(self, is_exclusive: bool) -> (Self, bool) {
         match (self, self.as_whole()) {
             (Self::Fraction(number), _) => (Self::float(number.floor()), false),
@@ -281,7 +281,7 @@ mod tests {
             }
         }
 
-        /// A bound that was moved to whole numbers allows the same whole numbers as before.
+        /// A bound that was converted for whole numbers allows the same whole numbers as before.
         #[test]
         fn a_bound_of_whole_numbers_allows_the_same(bound in numbers(), number in numbers(), is_exclusive in any::<bool>()) {
             prop_assume!(is_whole(&number));

@@ -9,7 +9,7 @@ use crate::{
     server::{HttpSettings, Identity},
 };
 
-/// Measures a session after typical use, because a server needs this memory for each client that has not left.
+/// Measures the memory of a session after typical use. A server needs this memory for each session that has not ended.
 #[tokio::test]
 async fn an_idle_session_takes_little_memory() {
     let server =
@@ -41,8 +41,8 @@ async fn an_idle_session_takes_little_memory() {
         said += str::from_utf8(&bytes).unwrap();
     }
     assert!(said.contains("hello") && said.contains("inputSchema"), "{said}");
-    // Memory around the session: two counters and the allocator's overhead for each of three references, a slot in a table, and an entry
-    // among the receivers of list changes. The table is at least 7/16 full.
+    // Memory around the session: two counters and the allocator's overhead for each of three `Arc`s, a slot in a table, and an entry among
+    // the receivers of list changes. The table is at least 7/16 full.
     let around = 3 * (16 + 16) + 9 * 16 / 7 + 2 * 16;
     let bytes = size_of::<HttpSession>() + session.peer.kept() + around;
     assert!(bytes <= 448, "{bytes}");
