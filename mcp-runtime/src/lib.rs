@@ -111,6 +111,17 @@ mod cli;
 mod contract;
 mod dispatch;
 mod error;
+#[cfg(all(
+    any(doc, doctest),
+    feature = "auth",
+    feature = "axum",
+    feature = "contract",
+    feature = "sqlite",
+    feature = "state-key",
+    feature = "stdio",
+))]
+#[doc = include_str!("../docs/guide/README.md")]
+pub mod guide;
 #[cfg(feature = "auth")]
 mod issuer;
 mod item;

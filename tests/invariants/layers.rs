@@ -18,7 +18,7 @@ const LAYERS: [&[&str]; 17] = [
     &["transport", "store", "issuer", "contract"],
     &["builder"],
     &["testing", "observe"],
-    &["cli", "bench"],
+    &["cli", "bench", "guide"],
 ];
 
 fn layer(room: &str) -> Option<usize> {

@@ -1,0 +1,59 @@
+//! The pages of the guide, followed as a reader follows them: a new crate, the commands of the page, its program, and the output that it
+//! shows.
+//!
+//! While you write a page, set `GUIDE_PAGE` to the name of its module, so that only this page is followed.
+
+mod page;
+mod session;
+
+use std::{env, fs, path::PathBuf};
+
+use page::Page;
+use session::Session;
+
+fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../mcp-runtime/docs/guide"))
+}
+
+fn pages() -> Vec<Page> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder())
+        .expect("the guide is there")
+        .map(|entry| entry.expect("the guide can be read").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| Page::read(path)).collect()
+}
+
+#[test]
+fn every_page_does_what_it_shows() {
+    let mut failures = Vec::new();
+    let mut commands = 0;
+    let chosen = env::var("GUIDE_PAGE").ok();
+    for page in pages() {
+        if chosen.as_ref().is_some_and(|chosen| page.module() != *chosen) {
+            continue;
+        }
+        let mut session = Session::start(&page.name);
+        match session.follow(&page) {
+            Ok(count) => commands += count,
+            Err(problem) => failures.push(format!("{}: {problem}", page.name)),
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    let least = if chosen.is_some() { 1 } else { 20 };
+    assert!(commands >= least, "only {commands} commands were run");
+}
+
+#[test]
+fn every_page_is_in_the_index_and_begins_with_a_program() {
+    let pages = pages();
+    let index = pages.iter().find(|page| page.name == "README").expect("an index");
+    for page in pages.iter().filter(|page| page.name != "README") {
+        let module = page.module();
+        assert!(index.text.contains(&format!("[`{module}`]({module})")), "{module} is not listed");
+        let adds = page.commands().any(|command| command.starts_with("cargo add mcp-runtime"));
+        assert!(adds, "{} has no `cargo add` line", page.name);
+        assert!(page.programs().next().is_some(), "{} has no program", page.name);
+    }
+}

@@ -1,0 +1,120 @@
+//! A page of the guide as a list of its code blocks.
+
+use std::{fs, path::Path};
+
+/// Page of the guide.
+pub(crate) struct Page {
+    /// File name without its extension, such as `01-first-server`.
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// Code block of a page.
+pub(crate) enum Block {
+    /// Rust code. A block with `fn main` is a whole program. A comment in its first line may name its file, which is `src/main.rs`
+    /// otherwise.
+    Rust(String),
+    /// Another file of the crate, such as a configuration. Its first line names it in a comment.
+    File { path: String, text: String },
+    /// Commands with the output that each of them prints.
+    Console(Vec<Step>),
+}
+
+/// Command that a page shows, with its output.
+pub(crate) struct Step {
+    pub(crate) command: String,
+    pub(crate) output: Vec<String>,
+}
+
+impl Page {
+    pub(crate) fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).expect("a page is text");
+        let name = path.file_stem().expect("a page has a name").to_string_lossy().into_owned();
+        let blocks = blocks(&text);
+        Self { name, text, blocks }
+    }
+
+    /// Returns the name of the page's module: `first_server` for `01-first-server`.
+    pub(crate) fn module(&self) -> String {
+        let name = self.name.trim_start_matches(|char: char| char.is_ascii_digit() || char == '-');
+        name.replace('-', "_")
+    }
+
+    /// Returns the commands of all console blocks.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
+        self.blocks
+            .iter()
+            .filter_map(|block| match block {
+                Block::Console(steps) => Some(steps),
+                _ => None,
+            })
+            .flatten()
+            .map(|step| step.command.as_str())
+    }
+
+    /// Returns the Rust blocks that are whole programs.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Rust(code) if is_program(code) => Some(code.as_str()),
+            _ => None,
+        })
+    }
+}
+
+/// Whether Rust code is a whole program, and not a part of the program above it.
+pub(crate) fn is_program(code: &str) -> bool {
+    code.contains("fn main()")
+}
+
+/// Returns the code blocks of a Markdown text in their order. Blocks in languages other than Rust and `console` are files if their first
+/// line is a comment with a path, and are left out otherwise.
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let Some(language) = line.strip_prefix("```") else { continue };
+        let code: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        let language = language.split(',').next().unwrap_or_default();
+        match language {
+            "rust" => blocks.push(Block::Rust(visible(&code))),
+            "console" => blocks.push(Block::Console(steps(&code))),
+            _ => blocks.extend(file(&code)),
+        }
+    }
+    blocks
+}
+
+/// Returns the code that a reader sees: without the lines that rustdoc hides.
+fn visible(code: &[&str]) -> String {
+    let hidden = |line: &&&str| line.trim_start() == "#" || line.trim_start().starts_with("# ");
+    code.iter().filter(|line| !hidden(line)).map(|line| format!("{line}\n")).collect()
+}
+
+fn file(code: &[&str]) -> Option<Block> {
+    let (first, rest) = code.split_first()?;
+    let path = first.strip_prefix("# ").or_else(|| first.strip_prefix("// "))?;
+    let is_path = path.contains('.') && !path.contains(' ');
+    is_path.then(|| Block::File { path: path.to_owned(), text: rest.join("\n") + "\n" })
+}
+
+/// Splits a console block. A line with `$ ` begins a command, which goes on in the next line after a `\`.
+fn steps(code: &[&str]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut continues = false;
+    for line in code {
+        if let Some(command) = line.strip_prefix("$ ") {
+            // Two spaces and a `#` begin a remark for the reader.
+            let command = command.split("  #").next().unwrap_or_default().trim_end();
+            steps.push(Step { command: command.to_owned(), output: Vec::new() });
+        } else if let Some(step) = steps.last_mut() {
+            if continues {
+                step.command = format!("{}{line}", step.command.trim_end_matches('\\'));
+            } else {
+                step.output.push((*line).to_owned());
+            }
+        }
+        continues = line.ends_with('\\') && steps.last().is_some_and(|step| step.output.is_empty());
+    }
+    steps
+}
