@@ -16,9 +16,9 @@ async fn book_table(ctx: &Context, restaurant: &Restaurant) -> Result<String> {
             Ok(visit) => visit,
             Err(why) => return unbooked(why),
         };
-        // The hold is a step of `once`, because the function runs again from the top when the user answers the next form. The result "no
-        // table" is stored like a success. Otherwise a table that becomes free in the meantime would be booked for a user who has named
-        // another evening.
+        // The function runs again from the top when the user answers the next form, so the table is held inside `once`, which does its work
+        // only the first time. The result "no table" is stored like a success. Otherwise a table that becomes free in the meantime would be
+        // booked for a user who has named another evening.
         let hold = async || Ok::<_, Error>(restaurant.hold(&visit));
         match ctx.once(format!("hold-{attempt}"), hold).await? {
             Ok(held) => return settle(ctx, restaurant, held).await,

@@ -269,7 +269,7 @@ fn observe(graph: &Transaction<'_>, entity: &String, observations: &[String]) ->
     each(graph, "INSERT OR IGNORE INTO observation VALUES (?, ?)", rows)
 }
 
-/// Checks that the entity exists. The error of a violated foreign key would not tell the model what to do, and this error does.
+/// Checks that the entity exists. Otherwise the model would get the error of a violated foreign key, which does not tell it what to do.
 fn known(graph: &Transaction<'_>, entity: &str) -> Result<()> {
     let known = graph.prepare("SELECT 1 FROM entity WHERE name = ?")?.exists([entity])?;
     let unknown = || format!("there is no entity `{entity}`: create it, or search for its name");

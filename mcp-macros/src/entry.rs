@@ -84,7 +84,7 @@ pub(crate) fn handlers(attr: TokenStream, tokens: TokenStream) -> TokenStream {
             "#[handlers] belongs on an impl block: `#[handlers] impl Type { #[tool] fn …(&self) { … } }`"
         };
         errors.at(keyword_span(&tokens), message);
-        // The attributes on the methods would only cause errors that follow from this one, so they are removed.
+        // Removes the attributes on the methods, which would only cause follow-up errors.
         return with_errors(impl_block::without_marks(tokens), errors);
     }
     let block = match ImplBlock::read(tokens.clone()) {
@@ -216,7 +216,7 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     with_errors(all, errors)
 }
 
-/// `#[derive(Schema)]`. For a type that the derive does not understand, it generates no schema, and schemars makes one at run time.
+/// `#[derive(Schema)]`. For a type that the derive does not support, it generates no schema, and schemars generates one at run time.
 pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let mut item = errors.keep(syn::parse2::<syn::Item>(tokens));
@@ -239,8 +239,8 @@ pub(crate) fn prelude_derive(name: &'static str, tokens: TokenStream) -> TokenSt
     with_errors(stand_in.unwrap_or_default(), errors)
 }
 
-/// Returns the error message for a derive of the prelude. It recommends the attribute that derives the trait, and tells how to derive the
-/// trait alone.
+/// Returns the error message for a derive of the prelude. It recommends the attribute that derives the trait, and explains how to derive
+/// the trait alone.
 fn prelude_message(name: &str, item: Option<&DeriveInput>) -> String {
     let attrs = item.into_iter().flat_map(|item| &item.attrs);
     let words = attrs.filter_map(|attr| Some(attr.path().segments.last()?.ident.to_string()));

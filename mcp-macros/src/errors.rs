@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use std::cell::RefCell;
 use std::fmt::Display;
 
-/// Collects errors behind a shared reference, so that every phase can report and go on.
+/// Collects errors behind a shared reference, so that every phase can report errors and continue.
 ///
 /// # Panics
 /// Panics if it is dropped without [`finish`](Self::finish), because an unreported mistake is worse than a crash.

@@ -17,8 +17,8 @@
 // The crate has four phases, each with its own folder: `keys` reads attributes, `item` is the model, which borrows the user's syntax,
 // `check` finds mistakes, and `expand` generates code. The model generates no code, and `expand` reports no errors.
 //
-// The macros see only syntax. The trait system decides in the generated code whether a parameter is an argument of the client or a value of
-// the server. The name of a type never decides this.
+// The macros see only syntax. Whether a parameter is an argument from the client or a value from the server is decided in the generated
+// code, by the traits that its type implements. The name of the type never decides this.
 #![forbid(unsafe_code)]
 
 mod check;
@@ -72,8 +72,8 @@ use proc_macro::TokenStream;
 ///
 /// # Parameters
 ///
-/// A parameter whose type implements `FromCall` is a value of the server. Every other parameter is an argument from the model. `&T` is
-/// shared state; `&str` and `&[T]` are arguments. An argument of type `Option<T>` is optional. Attributes of serde and schemars on a
+/// A parameter whose type implements `FromCall` gets its value from the server. Every other parameter is an argument from the model. `&T`
+/// is shared state; `&str` and `&[T]` are arguments. An argument of type `Option<T>` is optional. Attributes of serde and schemars on a
 /// parameter have the same meaning as on the field of a struct.
 ///
 /// `#[arg(…)]` configures an argument. The protocol fields are keywords of the argument's property in `inputSchema`:
@@ -170,7 +170,7 @@ use proc_macro::TokenStream;
 /// | `poll = "2s"` | duration | `Limits::task_poll`: 1 second | `pollInterval`; `pollIntervalMs` in 2026-07-28 | interval at which clients poll. It must be shorter than `ttl` |
 ///
 /// **`schema`.** `"full"` is unabridged JSON Schema. `"compatible"` is the form that all clients understand. `"static"` is the compatible
-/// form, and a compile error if the compiler cannot write it.
+/// form, generated at compile time. If that is impossible for a type, the tool does not compile.
 ///
 /// Specification: Server features, Tools.
 #[proc_macro_attribute]
@@ -181,8 +181,8 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// Turns a function into a resource, or a template of many resources, that clients read by URI.
 ///
 /// The first argument of the attribute is the URI, a string literal. Each variable in it (RFC 6570) is a parameter of the same name, parsed
-/// with `FromStr`. If the text of a variable does not parse, the URI does not match. All other parameters are values of the server. For a
-/// function that the model calls, use [`macro@tool`].
+/// with `FromStr`. If the text of a variable does not parse, the URI does not match. All other parameters get their values from the server.
+/// For a function that the model calls, use [`macro@tool`].
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -323,8 +323,8 @@ pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// Turns a function into a source of completions, for `#[complete(function)]` on arguments of prompts and variables of resources.
 ///
 /// The function takes the text typed so far as `&str` or `String`. A parameter of type `Option<T>` is the argument of the same name, if the
-/// user has already filled it in. Other parameters are values of the server. The order of the parameters does not matter. For a fixed list,
-/// write `#[complete("a", "b")]` without a function.
+/// user has already filled it in. Other parameters get their values from the server. The order of the parameters does not matter. For a
+/// fixed list, write `#[complete("a", "b")]` without a function.
 ///
 /// The function returns a `Vec` or an array of texts, a `Completion` with the total number of values, or a `Result` of these. Clients get
 /// the first 100 values.
@@ -462,7 +462,7 @@ pub fn schema(item: TokenStream) -> TokenStream {
     entry::schema(item.into()).into()
 }
 
-/// Always fails, with an error that recommends `#[data]`, because serde's derive would work only with serde among the user's dependencies.
+/// Always fails with an error that recommends `#[data]`. serde's derive itself would work only if the user's package depends on serde.
 #[doc(hidden)]
 #[proc_macro_derive(Serialize, attributes(serde))]
 pub fn serialize(item: TokenStream) -> TokenStream {

@@ -32,9 +32,9 @@ pub(crate) enum VariableKind {
     Label,
     /// `{/x}`
     Path,
-    /// The first of `{?x,y}`.
+    /// The first variable of `{?x,y}`.
     Query,
-    /// The others of `{?x,y}`, and all of `{&x,y}`.
+    /// The other variables of `{?x,y}`, and all variables of `{&x,y}`.
     QueryMore,
 }
 

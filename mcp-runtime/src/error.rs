@@ -407,7 +407,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_said_once() {
+    fn a_repeated_cause_is_left_out() {
         #[derive(Debug)]
         struct Outer(io::Error);
         impl fmt::Display for Outer {

@@ -158,8 +158,8 @@ impl Limits {
         /// The waiting calls and the streams of one client can occupy seven eighths of the connections. The server rejects further requests
         /// of this client with 503, so that other clients can still connect.
         connections: usize;
-        /// Sets the maximum size in bytes of all large messages together: HTTP bodies that are being read, and requests of all transports
-        /// whose calls run. Default: 1 GiB.
+        /// Sets the maximum size in bytes of all large messages together: HTTP bodies being read, and requests on any transport whose calls
+        /// are still running. Default: 1 GiB.
         ///
         /// A message of more than 64 KiB counts with its size on the wire, until its call ends. Beyond the limit, the server rejects an
         /// HTTP request with 503, and a call on another transport with an error.
@@ -187,8 +187,8 @@ impl Limits {
         all_streams: usize;
         /// Sets the maximum number of sessions over HTTP of all clients together. Default: 16,384.
         ///
-        /// At the limit, a client that has less than an equal part can still open a session. The server then ends a session of the client
-        /// with the most sessions: the least recently used of its sessions that are not in use.
+        /// At the limit, a client that has less than an equal share of the sessions can still open one. The server then ends a session of
+        /// the client with the most sessions: the least recently used of its sessions that are not in use.
         sessions: usize;
         /// Sets the idle time after which a session ends. Default: 30 minutes.
         session_idle: Duration;

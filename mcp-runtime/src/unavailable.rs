@@ -81,7 +81,7 @@ pub trait StateKeyFeature {
     type Any;
 }
 
-/// Type of both parameters of the closure that decides as an authorization policy. Because the type is fixed, rustc reports no second error
+/// Type of both parameters of a closure that is used as an authorization policy. Because the type is fixed, rustc reports no second error
 /// about the closure.
 pub type OfPolicy = <Unavailable<'static> as AuthFeature>::Any;
 

@@ -57,7 +57,8 @@ fn every_lock_belongs_to_an_example() {
     assert_eq!(names, EXAMPLES);
 }
 
-/// A version in a lock would change with every release, and a line number with every line that is inserted above an item.
+/// Locks change only when the published items change. A version would change with every release, and a line number with every line inserted
+/// above an item.
 #[test]
 fn locks_contain_no_versions_and_no_line_numbers() {
     for name in EXAMPLES {

@@ -114,7 +114,8 @@ fn a_client_gets_from_the_url_alone_to_an_authorized_call() {
     });
 }
 
-/// Clients of HTTP+SSE compare the resource in the metadata with their configured URL, and reject a document for another path.
+/// Clients of HTTP+SSE compare the resource in the metadata with the URL that they connect to, and reject a document for another path. The
+/// server therefore also has a document for `/sse`.
 #[test]
 fn the_url_of_the_pair_leads_to_a_token_too() {
     const DOCUMENT: &str = "/.well-known/oauth-protected-resource/sse";

@@ -102,7 +102,8 @@ fn a_large_request_counts_until_its_call_ends() {
     });
 }
 
-/// A call of a session continues after its client has disconnected, and so does a handler on a blocking thread.
+/// A call of a session continues after its client has disconnected, and so does a handler on a blocking thread. Their requests therefore
+/// still count towards the limit.
 #[test]
 fn a_client_that_leaves_gives_nothing_back_that_is_still_held() {
     run(async {

@@ -1,5 +1,5 @@
-//! A limit on sessions that is too small for a reserve. If all sessions are in use, the user with the most sessions loses one of them as
-//! soon as another user opens a session.
+//! A limit on sessions that is too low to reserve sessions for further users. If all sessions are in use, the user with the most sessions
+//! loses one of them as soon as another user opens a session.
 
 use std::time::Duration;
 

@@ -325,8 +325,8 @@ fn the_provider_is_told_of_ended_logins_without_delaying_the_server() {
             provider.behave(Manner::default());
             let [one, _] = [log_in(&provider, &client).await, log_in(&provider, &client).await];
             provider.behave(manner);
-            // While the clock stands still, no deadline passes. If the server waited for the silent provider, the test would therefore
-            // fail.
+            // The clock stands still, so no deadline passes. A server that waited for the silent provider would hang here, and the test
+            // would fail.
             let frozen = Frozen::start();
             give_back(&one).await;
             assert_eq!(logins.end_all("ada@example.com").await.unwrap(), 1);

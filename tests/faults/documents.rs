@@ -136,7 +136,8 @@ fn a_public_server_fetches_no_client_document_from_its_own_machine() {
         let site = Application::start(router).await;
         let own = || server(authorization_server().issuer("https://notes.example.com"));
         let application = Application::start(own().into_router().await.unwrap()).await;
-        // A server that listens on loopback may be behind a proxy on the same machine, so it does not fetch such documents either.
+        // This server listens on loopback. It may be behind a proxy on the same machine, so it does not fetch documents from this machine
+        // either.
         let served = Served::start(own()).await;
         for address in [application.address, served.address] {
             for site in [site.address.to_string(), format!("localhost:{}", site.address.port())] {

@@ -212,7 +212,8 @@ fn as_many_bytes_of_events_are_kept_as_the_limit_says() {
     });
 }
 
-/// The limit bounds the events of all streams together, so fewer events of a later session are kept.
+/// The limit applies to the events of all sessions together. The events of the first session use up most of it, so fewer events of the
+/// second session are kept.
 #[test]
 fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
     run(async {

@@ -10,7 +10,8 @@ use crate::{
     provider::{Manner, Provider},
 };
 
-/// If the logins did not fail together, they would retry the provider one after the other, and the last login would wait for minutes.
+/// Logins that wait for the provider at the same time share one attempt to reach it, and fail together. Otherwise each login would make an
+/// attempt of its own, one after the other, and the last login would wait for minutes.
 #[test]
 fn logins_that_wait_for_a_silent_provider_fail_together() {
     run(async {

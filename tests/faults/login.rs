@@ -58,7 +58,7 @@ fn a_login_function_finishes_even_if_its_browser_leaves() {
         let leaving = tokio::spawn(async move { browser.log_in(&page, "ada", "right").await });
         begun.acquire().await.unwrap().forget();
         leaving.abort();
-        // When the server answers on connections that were opened later, it has noticed that the connection of this login is closed.
+        // By the time the server answers on connections that were opened later, it has noticed that the connection of this login is closed.
         for _ in 0..2 {
             Browser::new(&client).open(&client.authorize(&[])).await;
         }

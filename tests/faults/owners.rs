@@ -177,7 +177,7 @@ fn a_task_is_its_owners_alone() {
     });
 }
 
-/// A caller without a principal cannot list tasks.
+/// `tasks/list` returns only the tasks of the user who sends the request. A caller without a principal cannot list tasks at all.
 #[test]
 fn a_list_is_of_the_owners_tasks() {
     run(async {
@@ -198,7 +198,7 @@ fn a_list_is_of_the_owners_tasks() {
 /// The server notifies a session only of the tasks in that session. It does not announce tasks of other users, or tasks of the same user
 /// outside of the session.
 #[test]
-fn a_session_hears_of_its_own_tasks() {
+fn a_session_is_notified_only_of_its_own_tasks() {
     run(async {
         let app = application().await;
         let owners = owners(app.address).await;

@@ -11,8 +11,8 @@ use crate::{
     mounted::Application,
 };
 
-/// If the server redirected browsers before the user decides, an attacker could register a site as a client, and publish a link to this
-/// server with an invalid request. The link would then lead users to the attacker's site.
+/// The server redirects a browser to a client only after the user has decided, even if the request is invalid. Otherwise an attacker could
+/// register a site as a client, and publish a link to this server that leads users to the attacker's site.
 #[test]
 fn a_browser_is_not_redirected_to_a_client_before_its_user_decides() {
     run(async {

@@ -55,7 +55,7 @@ fn work(works: &Arc<Works>) -> &'static str {
     "done"
 }
 
-/// A handler on a thread still runs after its call was abandoned, so it still counts.
+/// A blocking handler continues after its client has disconnected, so its call still counts towards the limit.
 #[test]
 fn giving_calls_up_makes_no_room_for_more_of_them() {
     run(async {
@@ -70,7 +70,8 @@ fn giving_calls_up_makes_no_room_for_more_of_them() {
                 let leaving = plain_call(1, "work", json!({})).send(address).await;
                 works.wait_for(1).await;
                 drop(leaving);
-                // When the server answers the first of these requests, it has noticed that the client has disconnected.
+                // By the time the server answers the first of these requests, it has noticed the disconnect. The handler still runs, so the
+                // server rejects each request.
                 for _ in 0..50 {
                     let text = plain_call(1, "work", json!({})).ask(address).await.text();
                     assert!(text.contains("is running already"), "{text}");

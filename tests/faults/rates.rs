@@ -197,7 +197,8 @@ fn refusals_of_the_transport_are_counted() {
         let first = stream.event().await.and_then(|event| event.id).expect("an event with a name");
         stream.rest().await;
         assert_eq!(session.resume(&first).ask(address).await.status(), 400);
-        // An event that never existed does not count as refused by a limit. Neither does an event that is still kept.
+        // An attempt to resume after an event that never existed does not count as refused by a limit. Neither does an attempt that
+        // succeeds because the event is still kept.
         assert_eq!(session.resume("7-1").ask(address).await.status(), 400);
         let last = stream.last.clone().expect("an event with a name");
         assert_eq!(session.resume(&last).ask(address).await.status(), 200);

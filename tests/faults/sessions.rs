@@ -136,7 +136,7 @@ fn idle_sessions_make_room_for_new_ones() {
     }));
 }
 
-/// A session that was only opened becomes idle no later than one that was used.
+/// A session that was opened but never used becomes idle like any other session, so that a new session can take its place.
 #[test]
 fn sessions_that_were_never_used_become_idle_no_later() {
     let limits = Limits::new().sessions(3).session_idle(Duration::from_millis(300));

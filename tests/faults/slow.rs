@@ -93,7 +93,8 @@ fn a_head_that_stops_half_way_times_out() {
     });
 }
 
-/// Unfinished requests cost memory for the bytes that were sent, not for the length that was announced.
+/// Other clients are served while hundreds of requests are unfinished. An unfinished request uses memory only for the bytes that have
+/// arrived, not for the announced length.
 #[test]
 fn many_unfinished_requests_delay_no_other_client() {
     run(async {
@@ -107,8 +108,8 @@ fn many_unfinished_requests_delay_no_other_client() {
                 bodies.push(send(server.address(), &large[..2000]).await);
                 heads.push(send(server.address(), &large[..20]).await);
             }
-            // Keeps the queue of connections that wait to be accepted short. If the queue were full, the operating system would retry
-            // further connections only after a second.
+            // Keeps the queue of connections to be accepted short. If the queue were full, the operating system would retry further
+            // connections only after a second.
             check_echo(server.address()).await;
         }
         let grown = server.memory().above(before);

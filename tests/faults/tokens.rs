@@ -167,7 +167,8 @@ fn keys_are_rotated_and_floods_are_not_passed_on() {
         let (address, claims) = (served.address, issuer.claims());
         assert_eq!(ask(address, &old.token(&claims)).await.status(), 200);
         issuer.publish(&[&new]);
-        // After a fetch of the keys, the server does not fetch them again for some seconds. All of these requests come within this pause.
+        // After the server has fetched the keys, it does not fetch them again for some seconds. The clock stands still, so these seconds do
+        // not pass during the requests.
         let frozen = Frozen::start();
         for _ in 0..20 {
             assert_eq!(ask(address, &unknown.token(&claims)).await.status(), 401);

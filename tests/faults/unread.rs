@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Maximum memory in bytes that the server may use for a client that does not read. The buffers of one connection, in hyper and in the
-/// outbox, are far smaller. The tests send far more bytes.
+/// outbox, are far smaller than this, and the tests send far more.
 const COST: usize = 8 * MIB;
 
 #[track_caller]
@@ -148,9 +148,9 @@ fn the_reports_of_a_handler_that_never_waits_are_sent() {
     });
 }
 
-/// The server holds each answer as a whole, but no more than a few copies of it.
+/// The server buffers each unread answer completely.
 #[test]
-fn large_answers_that_are_not_read_are_kept_once() {
+fn large_unread_answers_use_bounded_memory() {
     const BYTES: usize = 8 * MIB;
     run(async {
         let (server, before) = warm().await;
@@ -162,8 +162,8 @@ fn large_answers_that_are_not_read_are_kept_once() {
             connections.push(connection);
         }
         check_echo(server.address()).await;
-        // Checks for at most twice the usual memory, which is 12 times the size of one answer. The handlers' texts have been freed, but the
-        // allocator keeps some of their memory.
+        // The bound is three times the total size of the answers. The server usually uses half of that: the handlers' texts have been
+        // freed, but the allocator keeps some of their memory.
         check_bounded("8 answers of 8 MiB", &server, before, 3 * 8 * BYTES);
         for mut connection in connections {
             assert!(connection.body(SOON).await.unwrap().len() > BYTES);
@@ -174,7 +174,7 @@ fn large_answers_that_are_not_read_are_kept_once() {
 /// The server answers the requests of a connection in order. It does not handle a request before it has sent the answer to the previous
 /// one.
 #[test]
-fn requests_wait_behind_an_answer_that_is_not_read() {
+fn requests_wait_behind_an_unread_answer() {
     const BYTES: usize = MIB;
     run(async {
         let (server, before) = warm().await;
@@ -214,9 +214,9 @@ fn a_legacy_sse_stream_that_is_not_read_keeps_each_update_once() {
     });
 }
 
-/// Unlike updates, answers cannot be merged. The server therefore rejects further calls of a client that does not read the answers.
+/// Unlike updates, answers cannot be merged. The server therefore rejects further calls from a client that does not read them.
 #[test]
-fn answers_on_a_legacy_sse_stream_that_is_not_read_are_bounded() {
+fn unread_answers_on_a_legacy_sse_stream_are_bounded() {
     const COUNT: usize = 1000;
     run(async {
         let (server, before) = warm().await;

@@ -199,7 +199,7 @@ fn read(file: usize, path: Path, items: Vec<Item>, modules: &mut BTreeMap<Path, 
             }
         }
     }
-    // A re-export counts as a use only if the module's own code has the name too.
+    // A re-export counts as a use only if the module's own code also uses the name.
     let mut idents = BTreeSet::new();
     for item in items.iter().filter(|item| !matches!(item, Item::Use(_) | Item::Mod(_))) {
         idents_in(item.to_token_stream(), &mut idents);
@@ -334,8 +334,9 @@ fn idents_in(tokens: TokenStream, all: &mut BTreeSet<String>) {
 struct Names<'a>(&'a BTreeMap<Path, Module>);
 
 impl Names<'_> {
-    /// Returns the file that defines the item at `path`, which is written in the module `own`. Returns `None` for an item of another crate,
-    /// for an item of `own` itself, and for a module: code that uses an item of the module names that item in a path of its own.
+    /// Returns the file that defines the item at `path`, as the module `own` writes the path. Returns `None` for an item of another crate
+    /// and for an item of `own` itself. Also returns `None` for a module, because code that uses an item of the module names that item in a
+    /// path of its own.
     fn file(&self, own: &Path, path: &Path) -> Option<usize> {
         self.item(&self.absolute(own, path, 0)?, 0)
     }

@@ -51,13 +51,14 @@ fn manifest() -> String {
     fs::read_to_string(root().join("mcp-runtime/Cargo.toml")).expect("the manifest is there")
 }
 
-/// Returns the calls without the variable `CI`. There a test passes even if a tool that it needs is missing.
+/// Returns the calls that the script makes without setting `CI`. Without this variable a test passes even if a tool that it needs is
+/// missing.
 pub(crate) fn without_ci(calls: &str) -> Vec<String> {
     calls.lines().filter(|call| !call.starts_with("CI=1 ")).map(str::to_owned).collect()
 }
 
-/// Returns the sets of features with which `.ci/run` does not run the crate's own tests. It should run them with the default features, with
-/// each feature alone, and with all features.
+/// Returns the feature sets with which `.ci/run` should run the crate's own tests, but does not. The sets are the default features, each
+/// feature alone, and all features.
 pub(crate) fn untested_features(calls: &str) -> Vec<String> {
     let manifest = manifest();
     let features = manifest.split("[features]\n").nth(1).expect("the crate has features");

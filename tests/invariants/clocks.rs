@@ -58,7 +58,7 @@ fn is_violation(line: &str, is_paused: bool) -> bool {
     words.iter().any(|word| line.contains(word))
 }
 
-/// Whether every runtime in the file begins with the paused clock, on which waits are exact and take no real time.
+/// Whether every runtime in the file starts with a paused clock, on which waits are exact and take no real time.
 fn is_paused(source: &Source) -> bool {
     let has = |words: &[&str]| {
         source.lines.iter().any(|line| words.iter().any(|word| line.contains(word)))

@@ -11,7 +11,7 @@ use crate::{
     typescript,
 };
 
-/// A client and the revision that it speaks.
+/// A client, and the protocol revision that it uses.
 #[derive(Clone, Copy, Debug)]
 enum Peer {
     /// The Python SDK's client, with its era and revision.
@@ -64,7 +64,8 @@ fn question(message: &str) -> Value {
     json!({ "message": message, "requestedSchema": schema })
 }
 
-/// Returns the parameters of an elicitation without the mode `form`, which a client may add when it reads them.
+/// Returns the parameters of an elicitation without the mode `form`. This is the default mode, which a client may add when it parses the
+/// parameters.
 fn form(params: &Value) -> Value {
     let mut params = params.clone();
     if params["mode"] == "form" {

@@ -146,7 +146,7 @@ fn python_finds_the_modern_era() {
     check_python(&Server::over_http("everything"), "auto", "2026-07-28");
 }
 
-/// The client ends its session with a DELETE, and complains of any status except 200, 204 and 405.
+/// The client ends its session with a DELETE, and complains about any status except 200, 204 and 405.
 #[test]
 fn python_opens_and_ends_a_session() {
     check_python(&Server::over_http("everything"), "legacy", "2025-11-25");

@@ -1,14 +1,14 @@
-"""Logging in to a server that asks who calls, for python_peer.py: the SDK's OAuth client, and somebody with a browser.
+"""Login to a server with authorization, for python_peer.py: the SDK's OAuth client, and a user with a browser.
 
 "login" of a plan:
     {"name": "ada", "password": "...",
-     "grants": [["notes:read"], ...]}    what that person leaves ticked, each time; everything where nothing is said
+     "grants": [["notes:read"], ...]}    the scopes that the user leaves ticked at each login; by default all of them
 
-"logins" of the report has, for each time that the client sent its user to the server, what that person saw and did:
+"logins" of the report has an entry for each time that the client sent its user to the server:
     {"asked": ["notes:read", ...], "granted": [...]}
-    {"refused": "..."}                   the page says so of the password, and the person gives up
+    {"refused": "..."}                   the error message about the password, after which the user gives up
 
-"tokens" of the report are all that the client was ever given: [{"access", "refresh", "scope"}, ...].
+"tokens" of the report are all tokens that the client has received: [{"access", "refresh", "scope"}, ...].
 """
 
 from contextlib import asynccontextmanager
@@ -27,7 +27,7 @@ REDIRECT = "http://127.0.0.1:33418/callback"
 
 
 class Page(HTMLParser):
-    """The form of a page, and what it says of a mistake."""
+    """The form of a page, and its error message."""
 
     def __init__(self, text):
         super().__init__()
@@ -83,7 +83,7 @@ class Login:
         self.client_info = client_info
 
     def expire(self):
-        """The time of the access token is over."""
+        """Lets the access token expire."""
         self.provider.context.token_expiry_time = time() - 1
 
     def report(self):

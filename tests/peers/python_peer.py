@@ -82,7 +82,7 @@ CHANGES = {
 
 
 def plain(value):
-    """A model of the SDK as the JSON it was on the wire: no defaults filled in."""
+    """Returns a model of the SDK as the JSON that was sent, without defaults."""
     if isinstance(value, BaseModel):
         return value.model_dump(by_alias=True, mode="json", exclude_unset=True)
     if isinstance(value, list):
@@ -91,7 +91,7 @@ def plain(value):
 
 
 class Complaints(logging.Handler):
-    """Collects the SDK's warnings: it logs what it cannot parse and goes on."""
+    """Collects the warnings of the SDK, which logs messages that it cannot parse, and continues."""
 
     def __init__(self):
         super().__init__(logging.WARNING)
@@ -102,7 +102,7 @@ class Complaints(logging.Handler):
 
 
 class Peer:
-    """One connected client and what it has heard."""
+    """A connected client, and the messages that it has received."""
 
     def __init__(self, plan):
         self.plan = plan
@@ -176,7 +176,7 @@ class Peer:
             self.heard.append(message)
 
     async def take(self, step):
-        """Carries out one step; the outcome never raises."""
+        """Carries out one step. Errors become part of the outcome."""
         progress = []
 
         async def on_progress(value, total, message):
@@ -276,7 +276,7 @@ class Peer:
         return {"trigger": outcome, "updated": str(message.params.uri)}
 
     async def hear(self, step):
-        """Runs the trigger and waits for the news that a list has changed."""
+        """Runs the trigger, and waits for the notification that a list has changed."""
         name, trigger = step["list"], step["trigger"]
         if self.is_modern():
             async with self.client.listen(**{f"{name}_list_changed": True}) as stream:
@@ -288,7 +288,7 @@ class Peer:
         return {"trigger": outcome, "changed": name}
 
     async def log(self, step):
-        """Calls a tool with the wish for log messages, each era's way."""
+        """Requests log messages in the way of the era, and calls a tool."""
         meta = None
         if self.is_modern():
             meta = {types.LOG_LEVEL_META_KEY: step["level"]}
@@ -304,7 +304,7 @@ class Peer:
         return self.client.protocol_version >= "2026-07-28"
 
     async def next_heard(self, kind):
-        """The first notification of this kind, taken out of those that were heard."""
+        """Removes and returns the first received notification of this kind."""
         while not (found := [it for it in self.heard if isinstance(it, kind)]):
             await anyio.sleep(0.01)
         self.heard.remove(found[0])

@@ -1,7 +1,7 @@
-"""The Tasks extension for the Python SDK's client, which has none: only the hooks to write one.
+"""The Tasks extension for the Python SDK's client, which has hooks for extensions, but not this extension.
 
-A call that the server answers with a task is looked after until it has ended, and comes back as what it came to; what the task
-asks meanwhile goes to `answer(method, params)`. Nothing here is for 2025-11-25: the SDK refuses the results of its tasks.
+If the server answers a call with a task, the extension polls the task until it ends, and returns its result. Requests of the task for
+input go to `answer(method, params)`. Tasks of 2025-11-25 are not supported, because the SDK rejects their results.
 """
 
 from typing import Any, Literal

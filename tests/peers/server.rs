@@ -1,4 +1,4 @@
-//! The servers that the clients of this suite talk to.
+//! The servers that the clients of this suite connect to.
 
 use std::path::Path;
 

@@ -276,7 +276,7 @@ class Peer {
     }
 }
 
-// Returns a connected client. After a login a new client connects, as in an application whose page was left for the login.
+// Returns a connected client. After a login a new client connects, as in a web application, which the browser leaves for the login page.
 async function connected(plan, login) {
     const peer = new Peer(plan, login);
     try {

@@ -18,7 +18,7 @@ fn run(arguments: &[&str]) -> Output {
     command.args(arguments).stdin(Stdio::null()).output().expect("the fixture starts")
 }
 
-/// Returns stderr without the lines in which `schema` reports whether the compiler made each schema.
+/// Returns stderr without the lines in which `schema` reports which schemas are generated at compile time.
 fn beside_schema(output: &Output) -> String {
     let said = text(&output.stderr);
     let of_schema = |line: &&str| line.starts_with("schemas: ") || line.starts_with("  ");
@@ -182,7 +182,7 @@ fn schema_is_json() {
     assert_eq!(repeat["inputSchema"]["properties"]["word"]["type"], "string");
 }
 
-/// The lines below a tool give the reasons why the compiler did not make its schema.
+/// `schema` lists each tool on stderr. Below a tool whose schemas cannot be generated at compile time, it prints the reasons.
 #[test]
 fn schema_gives_the_reason_for_a_lazy_schema() {
     let mut command = fixture();
@@ -230,7 +230,7 @@ fn the_exit_code_of_check_depends_on_the_changes_against_the_lock() {
     let strict = ["check", "--strict", "--against", path];
     ends_with(&lock, &against, SUCCESS, "mcp.lock.json: up to date");
     ends_with(&lock, &strict, SUCCESS, "mcp.lock.json: up to date");
-    // The changed locks have another description, another tool name, only half of the text, and the name of another server.
+    // The changed locks have a different description, a different tool name, only half of the text, and the name of a different server.
     let without = lock.replacen("Repeats a word.", "Says a word again.", 1);
     assert_ne!(without, lock);
     ends_with(&without, &against, SUCCESS, "1 cosmetic change\n  tests/stdio/fixture.rs:");
@@ -412,7 +412,7 @@ fn an_error_that_cannot_be_written_keeps_the_exit_code() {
     assert_eq!(command.output().unwrap().status.code(), Some(USAGE));
 }
 
-/// The commands of a shell share its streams, so a command that changed a stream would affect the commands after it.
+/// The commands leave the streams unchanged. The commands of a shell share its streams, so a change would affect the commands that follow.
 #[test]
 fn the_streams_are_left_as_they_were() {
     let mut command = Command::new("sh");

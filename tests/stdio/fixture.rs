@@ -368,7 +368,7 @@ mod flawed {
     }
 }
 
-/// Tools for the tests of `schema`. The compiler can make the schema of only one of them.
+/// Tools for the tests of `schema`. Only one of their schemas can be generated at compile time.
 mod lazy {
     use std::num::NonZeroI64;
 

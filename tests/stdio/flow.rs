@@ -82,7 +82,7 @@ fn ten_thousand_unread_answers_are_not_kept() {
 
 /// The server can read all of these requests at once, but does not keep all of their answers.
 #[test]
-fn large_unread_answers_are_not_kept_either() {
+fn large_unread_answers_are_not_all_kept() {
     check(200, "big", MIB, 48 * MIB);
 }
 

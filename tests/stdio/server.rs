@@ -24,7 +24,7 @@ pub(crate) struct Server {
     stderr: Option<JoinHandle<String>>,
     /// Responses that were read while the test waited for a different response.
     kept: Vec<Value>,
-    /// Stopwatch that starts when the server is first told to end, by a signal or by the end of its stdin.
+    /// Stopwatch that starts when the test first asks the server to end, with a signal or by closing its stdin.
     asked: OnceLock<Stopwatch>,
 }
 
@@ -32,8 +32,8 @@ pub(crate) struct Server {
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
-    /// Time from just before the server was first told to end until its exit. The measured time is never too short, so lower bounds hold on
-    /// every machine.
+    /// Time from just before the test first asked the server to end until its exit. The measured time is never too short, so lower bounds
+    /// hold on every machine.
     pub(crate) took: Duration,
     /// Messages that the test had not read.
     pub(crate) rest: Vec<Value>,

@@ -72,7 +72,7 @@ fn a_person_at_a_terminal_gets_a_hint_and_ctrl_d_ends_the_server() {
     server.wait().check_soon();
 }
 
-/// The hint depends only on stdin, because a person may type while stdout goes to another program.
+/// The hint goes to stderr. Whether it is printed depends only on stdin, because a person may type while stdout goes to another program.
 #[test]
 fn the_hint_does_not_go_to_the_wire() {
     let (mut person, program) = terminal();

@@ -72,7 +72,7 @@ pub fn eventually_blocking<T>(awaited: &str, mut look: impl FnMut() -> Option<T>
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts to measure.
+    /// Starts the stopwatch.
     #[must_use]
     pub fn start() -> Self {
         Self(Instant::now())

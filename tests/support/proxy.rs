@@ -21,7 +21,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Largest number of requests that a test may make.
+    /// Maximum number of requests that a test may make.
     const MOST: usize = 256;
 
     /// Starts a proxy that passes the first request to the first of these servers.

@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::cargo;
 
-/// Folders whose mistakes are about types, which rustc checks in each body that names them.
+/// Folders whose mistakes concern types. rustc reports such a mistake for each function body that names the type.
 const AREAS: [&str; 7] =
     ["argument", "lifetime", "method", "parameter", "prompt", "state", "template"];
 
-/// Mistakes that rustc reports twice, because two generated bodies contain them: one describes the argument, and one reads it. Both must
-/// contain the default, because a third body could not name its type. For an argument that borrows, both must require the trait, because
-/// rustc would report a different error for a body that does not.
+/// Mistakes that rustc reports twice, because two generated functions contain them: one describes the argument, and the other reads it.
+/// Both have to contain the default, because a third function could not name the type of the default. For an argument that borrows, both
+/// have to require the trait. Otherwise rustc would report a different error for the function that does not.
 const TWICE: [&str; 6] = [
     "argument/default_for_server_state",
     "argument/default_of_a_type_without_one",
@@ -24,7 +24,7 @@ const TWICE: [&str; 6] = [
     "lifetime/spread_argument_that_borrows",
 ];
 
-/// Mistake for which rustc reports an error of its own too, because it does not find the attribute.
+/// Mistake for which rustc adds an error of its own, because it does not find the attribute.
 const ALSO_OF_RUSTC: &str = "method/named_as_before";
 
 const FEATURES: &str = "features = [\"auth\", \"axum\", \"contract\", \"sqlite\", \"state-key\"]";
@@ -55,7 +55,8 @@ fn cargo_counts_each_mistake_once() {
     assert!(count >= 100, "only {count} mistakes");
 }
 
-/// The program has no other dependency, so the derives of serde and schemars would only report that they cannot find their crates.
+/// The program does not depend on serde and schemars, so the derives of these crates could report only that their crates are missing.
+/// Checks that the derives of the prelude tell the author to write `#[data]` instead.
 #[test]
 fn derives_of_the_prelude_name_data_where_serde_is_no_dependency() {
     if let Err(missing) = crate::compiler() {

@@ -40,7 +40,7 @@ fn a_feature_that_is_off_is_named_with_the_command_that_turns_it_on() {
         let line =
             source.lines().position(|line| line.ends_with("// mistake")).expect("a mark") + 1;
         assert_eq!(place["line_start"], line, "{name}:\n{rendered}");
-        // The first wording is that of the replacement for a method of the feature. The second is that of rustc's note about a type.
+        // The stand-in for a method of a disabled feature uses the first wording, and rustc's note about a type uses the second.
         let named = [format!("the feature `{feature}`"), format!("the `{feature}` feature")];
         assert!(named.iter().any(|wording| rendered.contains(wording)), "{name}:\n{rendered}");
         // If only tests need a feature, the message proposes to turn it on for tests only.

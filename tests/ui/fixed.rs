@@ -17,7 +17,7 @@ const CHOSEN: [&str; 1] = ["other"];
 /// Messages of rustc about Rust itself, each with the word that the message leaves out.
 const IMPLIED: [(&str, &str); 1] = [("is private", "pub")];
 
-/// Greatest number of lines that may differ, which is the length of the longest proposal. A twin with more differences would be a different
+/// Maximum number of lines that may differ, which is the length of the longest proposal. A twin with more differences would be a different
 /// program.
 const LINES: usize = 10;
 

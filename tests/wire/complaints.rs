@@ -1,5 +1,5 @@
-//! Problems that users of MCP servers have reported. Each row of `COMPLAINTS` names a public thread, and a check that servers built with
-//! this crate do not have the problem. The checks examine what a real tool publishes in every revision.
+//! Problems that users of MCP servers have reported. Each row of `COMPLAINTS` names a public issue thread, and a check that servers built
+//! with this crate do not have the problem. The checks examine what a real tool publishes in every revision.
 
 use mcp_runtime::testing::{Revision, TestClient};
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ fn schemas(schema: &Value) -> Vec<&Map<String, Value>> {
     found
 }
 
-/// Check that returns whether a tool gives no cause for a complaint.
+/// Check that returns true if a tool does not have the problem of a complaint.
 type IsFine = fn(&Value) -> bool;
 
 fn inputs(tool: &Value) -> Vec<&Map<String, Value>> {
@@ -154,12 +154,13 @@ fn root_is_an_object(tool: &Value) -> bool {
     schema["type"] == "object" && schema["properties"].is_object() && !has_choice
 }
 
-/// Whether the result, if it has a schema, is an object. Otherwise a client of a revision before 2026-07-28 rejects the whole list.
+/// Whether the output schema, if there is one, describes an object. Clients of revisions before 2026-07-28 reject the whole list because of
+/// any other output schema.
 fn results_are_objects(tool: &Value) -> bool {
     tool["outputSchema"].is_null() || tool["outputSchema"]["type"] == "object"
 }
 
-/// The thread, the tool (`*` for each), the last revision that the complaint concerns (empty for all revisions), and the check.
+/// The issue thread, the tool (`*` for all tools), the last revision with the problem (empty for all revisions), and the check.
 const COMPLAINTS: &[(&str, &str, &str, IsFine)] = &[
     // Schemas that clients reject.
     ("anomalyco/opencode#31002", "numbers", "", no_foreign_formats),
@@ -183,7 +184,7 @@ const COMPLAINTS: &[(&str, &str, &str, IsFine)] = &[
     ("anthropics/claude-code#17742", "any", "", everything_is_typed),
     ("modelcontextprotocol/rust-sdk#251", "nested", "", no_references),
     ("modelcontextprotocol/rust-sdk#174", "*", "2025-11-25", results_are_objects),
-    // Further threads.
+    // Other problems.
     ("anthropics/claude-code#92900", "any_result", "", everything_is_typed),
     ("google/adk-js#199", "*", "", one_type_and_no_null),
     ("microsoft/vscode#244467", "pair", "", lists_say_of_what),
@@ -220,7 +221,7 @@ fn published_tools_give_no_cause_for_known_complaints() {
     }
 }
 
-/// With full schemas, each check finds the problem of its thread. This shows that the checks work.
+/// Shows that the checks work: with full schemas, each check finds the problem from its issue thread.
 #[test]
 fn each_check_finds_its_problem_in_the_full_schemas() {
     let tools = block_on(async {
@@ -246,8 +247,8 @@ fn each_check_finds_its_problem_in_the_full_schemas() {
     }
 }
 
-/// The thread, the tool, the arguments, and the text of the answer. The server parses an argument that is sent as text, unless the
-/// parameter is itself a text.
+/// The issue thread, the tool, the arguments, and the text of the answer. The server parses an argument that is sent as a string, unless
+/// the parameter is itself a string.
 const SENT: &[(&str, &str, &str, &str)] = &[
     (
         "PrefectHQ/fastmcp#932",

@@ -95,7 +95,8 @@ async fn round(guest: &mut Guest, answers: Value, state: &Value) -> Value {
     guest.client.wait(ongoing).await.expect("no error of the protocol")
 }
 
-/// The server has told the user that there is no table, and the user has named another evening.
+/// The server tells the user that there is no table, and the user names another evening. The booking is for that evening, even though a
+/// table has become free on the first one.
 #[test]
 fn a_table_that_becomes_free_later_does_not_change_an_earlier_answer() {
     run(async {

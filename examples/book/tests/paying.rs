@@ -82,7 +82,7 @@ fn a_guest_who_declines_the_payment_page_keeps_the_table() {
 
 /// The client declares URL-mode elicitation, but the protocol revision does not have it, so the error contains the URL.
 #[test]
-fn pages_need_a_revision_that_has_them() {
+fn url_mode_elicitation_needs_a_revision_that_supports_it() {
     run(async {
         let mut guest = Guest::new(FORMS).await;
         let id = guest.book_for_eight().await;

@@ -1,4 +1,5 @@
-//! Rules for `#[handlers]`: valid impl blocks, the keys of the block that its items share, and unique names of the items.
+//! Rules for `#[handlers]`: the impl block must be valid, its items must be able to inherit its keys, and the names of the items must be
+//! unique.
 
 use crate::errors::Errors;
 use crate::item::impl_block::ImplBlock;
@@ -40,7 +41,7 @@ pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
     }
 }
 
-/// Reports keys of the block that no item can have, and keys of the block that contradict each other.
+/// Reports keys of the block that no item can inherit, and keys of the block that contradict each other.
 pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], errors: &Errors) {
     if super::keys::contradictions(keys, errors) || items.is_empty() || block.has_macros() {
         return;

@@ -180,8 +180,7 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
     let keys = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
     for key in keys.iter().flatten().filter_map(|key| key.path().get_ident()) {
         let word = key.to_string();
-        // The other keys of serde are valid, but not useful as suggestions: `borrow`, `getter`, and the rest of the keys that contain
-        // `serializ`.
+        // serde also has the keys `borrow` and `getter`, and more keys that contain `serializ`. These are valid, but are never suggested.
         let known = KEYS.contains(&word.as_str()) || ["borrow", "getter"].contains(&word.as_str());
         if !known
             && !word.contains("serializ")
@@ -193,8 +192,8 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
     }
 }
 
-/// Whether a parameter has the unsized type `str` or `[T]`. rustc reports such a parameter and suggests a fix, so no code is generated,
-/// which would only repeat the error.
+/// Returns whether a parameter has the unsized type `str` or `[T]`. rustc itself reports such a parameter and suggests a fix. Generated
+/// code would only repeat the error, so none is generated.
 pub(crate) fn refused_by_rustc(item: &Item<'_>) -> bool {
     item.params
         .iter()
@@ -228,8 +227,8 @@ fn values(keys: &ArgKeys, errors: &Errors) {
         for value in values {
             let text = value.value();
             let mut problems = of_text(keys, &text);
-            // Clients send the arguments of prompts as text, even if their type is a number. So a proposal that is a number is also checked
-            // as a number.
+            // Clients send the arguments of prompts as text, even if their type is a number. A proposal that can be read as a number is
+            // therefore also checked as a number.
             problems.extend(number(&text).into_iter().flat_map(|number| of_number(keys, number)));
             report(&problems, "proposal", value, errors);
         }
@@ -306,15 +305,15 @@ pub(super) fn variables(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Returns the parameter whose name contains the variable's name as a word, or the other way round: `user_id` for `id`. Returns `None` if
-/// several parameters match.
+/// Returns the parameter whose name contains the variable's name as a word, or the reverse: for example, `user_id` for the variable `id`.
+/// Returns `None` if several parameters match.
 fn of_same_word<'a>(name: &str, free: &[&'a str]) -> Option<&'a str> {
     let has = |name: &str, word: &str| name.split('_').any(|part| part == word);
     let mut found = free.iter().filter(|param| has(param, name) || has(name, param));
     found.next().filter(|_| found.next().is_none()).copied()
 }
 
-/// Returns a declaration of a parameter for the variable.
+/// Returns an example declaration of a parameter that takes the variable.
 fn example(name: &str) -> String {
     if syn::parse_str::<syn::Ident>(name).is_ok() {
         format!("{name}: String")

@@ -72,7 +72,7 @@ fn lent(reference: &TypeReference, errors: &Errors) {
     }
 }
 
-/// Rejects collections of references, because a collection that a client sends owns its items.
+/// Rejects collections of references. A collection is deserialized from the arguments, so it must own its items.
 fn owned(path: &TypePath, errors: &Errors) {
     const COLLECTIONS: [&str; 7] =
         ["Vec", "VecDeque", "HashSet", "BTreeSet", "HashMap", "BTreeMap", "Box"];

@@ -183,7 +183,8 @@ fn reason(word: &str, what: &str, known: &[&str]) -> String {
     }
 }
 
-/// Reports unions and mistakes in `#[mcp]`. Everything else that the derive does not understand is valid, because schemars describes it.
+/// Reports unions and mistakes in `#[mcp]`. Anything else that the derive does not support is valid, because schemars then describes the
+/// type.
 pub(crate) fn schema(item: &Item, errors: &Errors) {
     match item {
         Item::Struct(item) => {

@@ -31,7 +31,7 @@ pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStrea
     Some(promises)
 }
 
-/// Returns the span of the first segment of a path. If rustc cannot find the type, its error usually points at this segment.
+/// Returns the span of the first segment if the type is a path. If rustc cannot find the type, its error usually points at this segment.
 fn place(ty: &Type) -> Span {
     match ty {
         Type::Path(path) => {

@@ -218,7 +218,7 @@ fn attributes(owner: &syn::Ident, named: &Named<'_>, ident: Option<&Ident>) -> V
     attributes
 }
 
-/// Generates the functions that return defaults, which `#[serde(default = "…")]` names.
+/// Generates the functions that return the defaults. `#[serde(default = "…")]` refers to these functions by name.
 fn defaults(form: &Form<'_>, fields: &syn::Fields) -> Option<TokenStream> {
     let FormShape::Struct { named, .. } = &form.shape else { return None };
     let made = fields.iter().zip(named).filter_map(|(field, named)| {

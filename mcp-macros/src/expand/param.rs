@@ -167,8 +167,8 @@ impl Field<'_> {
         let owned = self.judged_type().map(|ty| quote_spanned!(span=> .check_owned::<#ty>()));
         match self.default() {
             Some(default) => {
-                // If the parameter is a value of the server, rustc could not infer the type of the default without this check, so the check
-                // is repeated here.
+                // Repeats the check that the parameter is an argument. Otherwise, if the server provides its value, rustc would also report
+                // that it cannot infer the type of the default.
                 let judged = self.judged_source();
                 quote_spanned! {span=>
                     let #value = #handle #owned #judged.read_or(&mut __call, #arg, #default);
@@ -242,7 +242,7 @@ impl Field<'_> {
         format_ident!("__Field{}", self.index, span = here())
     }
 
-    /// Generates the struct that serde reads, for a parameter with attributes of serde or schemars.
+    /// For a parameter with attributes of serde or schemars, generates the struct that serde deserializes.
     pub(super) fn spread(&self, root: &TokenStream) -> Option<TokenStream> {
         let Place::Typed(ident, ty) = self.param.place else { return None };
         if !self.is_spread() {

@@ -6,7 +6,8 @@
 //! A user may forget `#[handlers]`, and the attribute on a method cannot see that it is in an `impl` block. The generated code must
 //! therefore be legal in a module and in an `impl` block, so it is one constant with a name. In a module, the code in the constant can name
 //! the constant and the function. In an `impl` block, both names are out of scope, and resolve to stand-ins of the runtime instead. The
-//! type of one stand-in makes the runtime report the mistake with a helpful message. The other stand-ins prevent a second error.
+//! type of one stand-in does not satisfy the bound of `__mcp::placed`, so the code fails to compile with a helpful message. The other
+//! stand-ins prevent a second error.
 
 use super::snippets::{at, here};
 use crate::item::tokens::outside;

@@ -121,8 +121,8 @@ fn derived(attr: &Attribute) -> Vec<Path> {
     paths.map(|paths| paths.into_iter().collect()).unwrap_or_default()
 }
 
-/// A field, and the types in it that need implementations of the derived traits. Common types of std and types of earlier fields are left
-/// out.
+/// A field, and the types in it that need implementations of the derived traits. Common std types, and types that are already listed for an
+/// earlier field, are left out.
 pub(crate) struct DataField<'a> {
     pub(crate) field: &'a mut Field,
     pub(crate) types: Vec<Type>,

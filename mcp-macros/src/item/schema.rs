@@ -220,9 +220,9 @@ fn plain(fields: &Punctuated<Field, Token![,]>) -> Option<Vec<&Type>> {
     is_plain.then(|| fields.iter().map(|field| &field.ty).collect())
 }
 
-/// Whether a constant can describe the fields of a type. The constant of a type that contains itself would be endless. Generic types do not
-/// count towards the maximum depth, so the constant of two generic types that contain each other would be endless too. Therefore the fields
-/// of a generic type may use no generic types except those of std.
+/// Whether a constant can describe the fields of a type. The constant of a type that contains itself would be infinite. Generic types do
+/// not count towards the maximum depth, so the constants of two generic types that contain each other would be infinite too. Therefore the
+/// fields of a generic type may use no generic types except those of std.
 fn can_be_constant(fields: &Fields, ident: &Ident, generics: &Generics) -> bool {
     let is_generic = generics.type_params().next().is_some();
     fields.iter().all(|field| {

@@ -131,7 +131,7 @@ mod tests {
     };
     use super::*;
 
-    /// If a table had a key that its struct does not have, the macro would panic in the user's build.
+    /// Checks that the struct of keys has a field for every key in a table. Otherwise the macro would panic in the user's build.
     #[test]
     fn every_table_names_keys_that_exist() {
         fn check<K: Keys>(tables: &[Table]) {

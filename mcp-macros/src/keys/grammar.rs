@@ -169,8 +169,8 @@ fn unknown(name: &str, table: &Table) -> String {
         return format!("`{name}` is not a key of {}: {reason}", table.owner);
     }
     let elsewhere = ALL.iter().find(|other| other.names.contains(&name));
-    // A key of another attribute is no misspelling: `task` on a prompt does not mean `asks`. Inside parentheses such as `icon(…)`, a
-    // misspelling is more likely.
+    // If the key belongs to another attribute, it is probably misplaced rather than misspelled, so no similar key is suggested: `task` on a
+    // prompt does not mean `asks`. Inside parentheses such as `icon(…)`, however, a misspelling is more likely.
     let near =
         suggest(name, table.names).filter(|_| elsewhere.is_none() || !owner.starts_with("#["));
     let hint = if let Some(found) = near {

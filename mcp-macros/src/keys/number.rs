@@ -56,7 +56,7 @@ impl Value for Size {
 
 const SIZE: &str = "expected a number of bytes, or a whole number and a unit: \"512KB\", \"1MB\", \"16MiB\" or \"1GB\"";
 
-/// `max_result = "1MB"`, in bytes. The macro checks a literal. Any other expression is part of the generated code.
+/// `max_result = "1MB"`, in bytes. A literal is checked by the macro. Any other expression is copied into the generated code.
 #[derive(Clone)]
 pub(crate) enum SizeExpr {
     Bytes(u64),

@@ -108,7 +108,7 @@ pub(crate) enum SchemaForm {
     Compatible,
     /// The complete schema.
     Full,
-    /// The compatible form, written at compile time. If the compiler cannot write the schema, that is a compile error.
+    /// The compatible form, generated at compile time. If that is impossible for a type, the code does not compile.
     Static,
 }
 

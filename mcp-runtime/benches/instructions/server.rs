@@ -128,7 +128,7 @@ pub(crate) fn has_valgrind() -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Returns the instructions of a whole process, from valgrind's report.
+/// Returns the number of instructions that a whole process executed, from valgrind's report.
 pub(crate) fn total(report: &str) -> Option<u64> {
     let total = |line: &str| {
         line.strip_prefix("totals:").or_else(|| line.strip_prefix("summary:"))?.trim().parse().ok()

@@ -40,7 +40,7 @@ fn image() -> Image {
     Image::png(vec![0xa5; 64 << 10])
 }
 
-/// Value of the setup that adds the tools, which are only listed.
+/// State of the `setup` function, which adds tools that are only listed.
 struct Listed;
 
 fn add(handle: &Handle) -> Result<Listed> {

@@ -106,8 +106,8 @@ impl StateCodec {
         self.states.depth.max(128) + 2
     }
 
-    /// Returns whether answers of the client are accepted in this round. A single-use call accepts answers only together with the state of
-    /// an earlier round.
+    /// Returns whether answers from the client are accepted in this round. A single-use call accepts answers only together with the state
+    /// of an earlier round.
     pub(super) fn takes_answers(&self, round: Option<RoundId>) -> bool {
         round.is_some() || !self.is_single_use
     }
@@ -153,7 +153,7 @@ pub(super) type Texts = BTreeMap<Box<str>, Box<str>>;
 /// State that a call keeps from one round to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RoundState {
-    /// Answers of the client, by the key of the question.
+    /// Answers from the client, by the key of the question.
     pub(super) answers: Texts,
     /// Results of the `once` operations that have finished, by key.
     pub(super) done: Texts,

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_stands_for_the_state_of_its_call_alone() {
+    fn a_text_returns_the_state_only_to_its_own_call() {
         let (storage, [ada]) = (storage(10), tenants());
         let text = storage.put(b"state", b"call", &ada).unwrap();
         assert_eq!(storage.get(&text, b"call").unwrap().text, b"state");
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_without_rounds_is_told_when_others_hold_all_the_room() {
+    fn a_new_round_is_rejected_when_other_callers_hold_all_bytes() {
         let (storage, [ada, grace, eve]) = (storage(2), tenants());
         let texts = [put(&storage, &ada), put(&storage, &grace)];
         let error = storage.put(&[b'x'; 100], b"call", &eve).unwrap_err();
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_not_given_up_in_vain() {
+    fn rounds_are_kept_if_their_eviction_would_not_free_enough_bytes() {
         let (storage, [ada, grace]) = (storage(8), tenants());
         let _of_grace: Vec<_> = (0..5).map(|_| put(&storage, &grace)).collect();
         let of_ada = put(&storage, &ada);
@@ -407,7 +407,7 @@ mod tests {
 
     /// Checks after every step that the counters agree with the stored rounds.
     #[test]
-    fn nothing_is_left_of_removed_rounds() {
+    fn removed_rounds_leave_no_bytes_or_index_entries_behind() {
         let (storage, shares) = (storage(30), Shares::default());
         let callers = tenants_of::<7>(&shares);
         for number in 0..5000_u64 {
@@ -426,14 +426,14 @@ mod tests {
     }
 
     #[test]
-    fn a_round_that_never_has_room_is_an_error() {
+    fn a_round_larger_than_the_storage_is_rejected() {
         let [ada] = tenants();
         let error = storage(1).put(&[b'x'; 101], b"call", &ada).unwrap_err();
         assert!(error.message().contains("`Limits::all_state`"), "{error:?}");
     }
 
     #[test]
-    fn a_digest_is_of_one_text() {
+    fn a_digest_matches_only_its_text() {
         let storage = storage(1);
         let digest = storage.digest("text").unwrap();
         assert_eq!(digest.len(), 16);

@@ -72,7 +72,8 @@ impl Rounds {
     }
 
     /// Returns whether the client gave the answer under this key to a question with exactly this text. The first round accepts every
-    /// answer, because there is no earlier question to compare with: a client that sends answers unasked already knows the questions.
+    /// answer, because there is no earlier question to compare it with. A client may send answers in the first round if it already knows
+    /// the questions.
     fn is_same(&self, key: &str, words: &str) -> bool {
         if self.resumes.is_none() {
             return true;
@@ -195,7 +196,7 @@ impl Asker for Rounds {
     }
 }
 
-/// Returns the error for a key that is used for two questions of one call.
+/// Returns the error for a key used for two questions of one call.
 pub(crate) fn asked_twice(key: &str) -> Error {
     Error::internal(format!(
         "the key `{key}` is used for two questions of one call: give each its own, such as `format!(\"{key}-{{i}}\")` in a loop"

@@ -111,7 +111,7 @@ impl StateSealer {
     }
 
     /// Returns a short digest of a text, for use in sealed state. An attacker without the key cannot find another text with the same
-    /// digest. The digest uses a fixed nonce. The chance that a random nonce equals it is negligible.
+    /// digest. The digest uses a fixed nonce, and the chance that `seal` generates the same nonce at random is negligible.
     fn digest(&self, text: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(tag(&self.newest, text))
     }
@@ -165,7 +165,7 @@ struct SpentTable {
 }
 
 impl SpentRounds {
-    /// Maximum number of rounds that are remembered, for all callers together.
+    /// Maximum number of used rounds that are remembered, for all callers together.
     const MOST: usize = 65_536;
 
     /// Marks a round as used.
@@ -207,9 +207,9 @@ mod tests {
         SealedStorage::new(sealer, Duration::from_secs(lifetime))
     }
 
-    /// A round is remembered for as long as a client could send it again, even if another process has sealed the state.
+    /// The expiry is read from the sealed state, so it does not depend on the lifetime that the opening process has set.
     #[test]
-    fn a_round_lives_as_long_as_its_maker_said() {
+    fn the_sealing_process_sets_the_expiry_of_a_round() {
         let tenant = Shares::default().tenant(CallerKey::Peer(1));
         let sealed = storage(1000).put(b"state", b"call", &tenant).unwrap();
         let stored = storage(1).get(&sealed, b"call").unwrap();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_is_of_one_text_and_survives_a_rotation() {
+    fn a_digest_matches_only_its_text_and_survives_a_rotation() {
         let digest = sealer(&[1]).digest(b"text");
         assert_eq!(digest.len(), 16);
         assert!(sealer(&[1]).is_digest(&digest, b"text"));

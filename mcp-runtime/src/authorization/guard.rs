@@ -91,7 +91,7 @@ impl AccessError {
                 *scopes =
                     combined_scopes(scopes.split_whitespace().chain(more.split_whitespace()), [])
             }
-            // A token with more scopes would not help against `other`, so the response reports `other`.
+            // A token with more scopes would not resolve `other`, so the response reports `other`.
             (Some(AuthRefusal::Insufficient { .. } | AuthRefusal::Unknown { .. }), refusal) => {
                 return Self { refusal, error: other.error };
             }
@@ -225,7 +225,7 @@ mod tests {
         };
         check(unknown("a"), unknown("b"), Some((401, "a b")));
         check(unknown(""), unknown("b"), Some((401, "b")));
-        // A token with more scopes would not help against one of the two refusals, so the response does not name scopes to request.
+        // A token with more scopes would not resolve one of the two refusals, so the response does not name scopes to request.
         check(step_up("a"), forbidden(), Some((403, "")));
         check(forbidden(), step_up("a"), Some((403, "")));
         check(step_up("a"), Error::no_resource("x://y").into(), None);

@@ -399,7 +399,7 @@ impl ProtectedResource {
     /// Prepares the authorization server, if there is one.
     ///
     /// # Errors
-    /// Fails if the authorization server cannot be used. The error says why.
+    /// Fails if the authorization server cannot be used. The error states the reason.
     pub(crate) async fn open(
         &self,
         name: &str,

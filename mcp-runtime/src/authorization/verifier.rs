@@ -37,7 +37,7 @@ use crate::call::context::Authorization;
 /// ```
 ///
 /// Accept only tokens that were issued for this server. If a server accepts a token that was issued for another service, that service can
-/// impersonate the caller. Only the verifier may use the token. The specification forbids passing the token on to another service.
+/// impersonate the caller. Do not use the token outside of the verifier: the specification forbids passing the token on to another service.
 ///
 /// Specification: Base protocol, Authorization.
 #[diagnostic::on_unimplemented(
@@ -74,7 +74,7 @@ pub trait TokenVerifier: Send + Sync + 'static {
     /// mounted in an application, which listens itself. By default, every address is allowed.
     ///
     /// # Errors
-    /// Fails if the server must not listen on this address. The server then does not start. The error says why.
+    /// Fails if the server must not listen on this address. The server then does not start. The error states the reason.
     fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String> {
         let _ = address;
         Ok(())

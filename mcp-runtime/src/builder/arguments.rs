@@ -130,7 +130,7 @@ impl<F: Future> Opening for F {
     }
 }
 
-/// Output of the future of `setup`: the state, or an error.
+/// Output of the future that the closure of `setup` returns: a `Result` with the state.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`setup` returns a `Result`, and `{Self}` is none",

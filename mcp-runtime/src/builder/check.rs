@@ -267,7 +267,8 @@ impl MissingState {
         }
     }
 
-    /// Reports one problem for each type, because one forgotten state is missing for all items that need it.
+    /// Reports one problem for each missing type, together with all items that need it. Usually the author has forgotten a single call of
+    /// `state`.
     fn report(self, builder: &Builder, depth: CheckDepth, problems: &mut Vec<String>) {
         let known = |id: &TypeId| depth != CheckDepth::Stateless || is_made_for_a_call(*id);
         let missing = self.0.into_iter().filter(|missing| known(&missing.0));
@@ -374,8 +375,8 @@ fn completions_of(
 
 /// Set of URIs that a template matches: the template without the names of its path variables, and the types of its variables.
 ///
-/// Two templates may differ only in these types. A URI whose values do not fit the types of the first template then goes to the second
-/// template.
+/// Two templates may have the same text if the types of their variables differ. If the values in a URI do not fit the types of the first
+/// template, the server tries the second one.
 type Shape = (String, Vec<TypeId>);
 
 /// Property that two items of one list must not share.

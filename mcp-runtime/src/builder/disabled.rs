@@ -57,8 +57,8 @@ unavailable! {
     }
 }
 
-/// Stand-in for `Builder::auth`, whose bound applies to the type of the argument. If rustc does not know that type, such as the type of
-/// `Jwt::new(…)`, the bound causes no second error.
+/// Stand-in for `Builder::auth`. Its bound applies to the type of the argument. Without the feature, an argument such as `Jwt::new(…)` does
+/// not compile either, so its type is unknown, and the bound causes no second error.
 #[doc(hidden)]
 #[cfg(not(feature = "auth"))]
 #[allow(missing_docs, reason = "it is not part of the documentation")]

@@ -37,11 +37,11 @@ impl Builder {
         self
     }
 
-    /// Accepts requests of web pages with this origin, such as `https://app.example.com`. `*` allows every origin. Can be called several
+    /// Accepts requests from web pages with this origin, such as `https://app.example.com`. `*` allows every origin. Can be called several
     /// times.
     ///
-    /// By default a server accepts requests of pages on its own host and port. If a request goes to a loopback host, the server also
-    /// accepts pages on any loopback host.
+    /// By default a server accepts requests from pages on its own host and port. A request to a loopback host is also accepted from a page
+    /// on any loopback host.
     ///
     /// [`build`](Builder::build) rejects a text that is not an origin, such as a host without a scheme.
     #[must_use]
@@ -57,8 +57,9 @@ impl Builder {
     /// Trusts a reverse proxy to name the address of the caller. The proxy is an address such as `127.0.0.1`, or every address of a network
     /// such as `10.0.0.0/8` or `2001:db8::/32`. Can be called several times.
     ///
-    /// Limits count by address if neither a principal nor a session is known ([`rate`](Self::rate), logins of an `AuthorizationServer`).
-    /// Behind a proxy that is not trusted, all callers have the address of the proxy, so one caller can use up the rate of all.
+    /// If neither a principal nor a session is known, the server applies limits per address, for example the limits on calls
+    /// ([`rate`](Self::rate)) and on logins at an `AuthorizationServer`. Behind a proxy that is not trusted, all callers have the address
+    /// of the proxy, so one caller can use up the rate of all.
     ///
     /// For a request from a trusted proxy, the address of the caller is the last address in `X-Forwarded-For` that is not itself trusted.
     /// The addresses before it are ignored, because the caller may have written them. If the header is missing, or an entry is not an

@@ -19,8 +19,8 @@ pub(crate) enum Event {
     UrlCompleted(Arc<str>),
 }
 
-/// Subject of an event. Each listener is registered only for the topics that it needs. If only a few of 10,000 sessions have subscribed to
-/// resources, an update of a resource does not visit the others.
+/// Subject of an event. Each listener is registered only for the topics that it needs, so that an event does not visit all listeners. For
+/// example, if only a few of 10,000 sessions have subscribed to resources, an update of a resource visits only these few.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Topic {
     /// Changes of lists. Every listener is registered for this topic.
@@ -85,8 +85,8 @@ impl Bus {
         }
     }
 
-    /// Whether the bus has stopped. The bus does not stop a listener that is added later, so code that adds a listener checks this flag
-    /// afterwards.
+    /// Returns whether the bus has stopped. `stop` does not reach a listener that is added later, so code that adds a listener calls this
+    /// method afterwards.
     pub(crate) fn is_stopped(&self) -> bool {
         // Pairs with the fence in `stop`: a listener that was just added either sees this flag or is stopped by `stop`.
         fence(Ordering::SeqCst);

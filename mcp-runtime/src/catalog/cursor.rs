@@ -81,16 +81,16 @@ mod tests {
         (any::<i64>(), "\\PC{0,40}").prop_map(|(order, name)| ListCursor { order, name })
     }
 
-    /// Fails if the text of cursors changes, because clients keep cursors across an upgrade of the server.
+    /// Clients keep cursors across an upgrade of the server, so the encoding must not change.
     #[test]
-    fn text() {
+    fn the_encoding_does_not_change() {
         let cursor = ListCursor { order: 0, name: "add".into() };
         assert_eq!(cursor.encode(ListKind::Tools), "dLaHgcYAAAAAAAAAAGFkZA");
         assert_eq!(ListCursor::decode(ListKind::Tools, "dLaHgcYAAAAAAAAAAGFkZA"), Some(cursor));
     }
 
     #[test]
-    fn no_cursors() {
+    fn invalid_cursors_are_rejected() {
         for text in
             ["", " ", "0", "dA", "null", "dLaHgcYAAAAAAAAAAGFkZA==", "dAUy3YsAAAAAAAAAAGFkZB", "é"]
         {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn sorted_as_lists_are() {
+    fn cursors_sort_by_order_and_then_by_name() {
         let cursor = |order, name: &str| ListCursor { order, name: name.into() };
         assert!(cursor(-1, "z") < cursor(0, "a"));
         assert!(cursor(0, "a") < cursor(0, "b"));

@@ -1,4 +1,4 @@
-//! Items that are created as values while the server runs, without an attribute.
+//! Items created at run time as values, without an attribute.
 
 use std::{collections::BTreeMap, fmt, future::Future, sync::Arc, time::Duration};
 
@@ -139,7 +139,7 @@ macro_rules! common_methods {
     };
 }
 
-/// Tool that is created at run time, without an attribute.
+/// Tool created at run time, without an attribute.
 ///
 /// Add it to a running server with [`Handle::add`](crate::Handle::add). For a tool that is known at compile time, use the attribute
 /// [`#[tool]`](macro@crate::prelude::tool) instead.
@@ -274,7 +274,7 @@ impl Item for Tool {
     }
 }
 
-/// Resource that is created at run time, without an attribute. It has a fixed URI, or a URI template (RFC 6570).
+/// Resource created at run time, without an attribute. It has a fixed URI, or a URI template (RFC 6570).
 ///
 /// Add it to a running server with [`Handle::add`](crate::Handle::add). For a resource that is known at compile time, use the attribute
 /// [`#[resource]`](macro@crate::prelude::resource) instead. That attribute parses the variables of a template, whereas the handler of this
@@ -375,7 +375,7 @@ impl Item for Resource {
 
 type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;
 
-/// Prompt that is created at run time, without an attribute.
+/// Prompt created at run time, without an attribute.
 ///
 /// Add it to a running server with [`Handle::add`](crate::Handle::add). For a prompt that is known at compile time, use the attribute
 /// [`#[prompt]`](macro@crate::prelude::prompt) instead.

@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// Text of an item. The text from an attribute is `'static`. The text of an item that is added at run time may be owned.
+/// Text of an item. The text from an attribute is `'static`. The text of an item added at run time may be owned.
 pub(super) type EntryText = Cow<'static, str>;
 
 /// Converts an `order` to a position in lists. Consecutive orders are 2³¹ positions apart, so that the builder can give items distinct
@@ -188,7 +188,7 @@ impl ToolEntry {
             || self.output.map(|output| schemas::output(output, &self.constant, self.profile()));
         ToolSchemas {
             input: self.made_input.get_or_init(|| {
-                // `build()` and `Handle::add` have rejected schemas with problems, so the fallback is not expected.
+                // `build()` and `Handle::add` have rejected schemas with problems, so the fallback should never be used.
                 self.input().unwrap_or_else(|_| ToolSchema {
                     text: r#"{"type":"object","properties":{}}"#.into(),
                     is_static: false,
@@ -343,8 +343,8 @@ impl Entry {
     pub(crate) fn headers(&self) -> &[HeaderArgument] {
         let EntryKind::Tool(tool) = &self.kind else { return &[] };
         tool.headers.get_or_init(|| {
-            // `build()` has rejected the problems of all schemas, except of those in which only a struct inside an argument can declare
-            // headers. The problems of such a schema are logged.
+            // `build()` has already rejected the problems of all schemas that it checked. It does not check a schema in which only a struct
+            // inside an argument can declare headers, so the problems of such a schema are logged here.
             let (headers, problems) = header::arguments(Raw::trusted(&tool.schemas().input.text));
             for problem in problems {
                 tracing::error!("{}: {problem}: clients will not show this tool", self.place());
@@ -364,8 +364,8 @@ impl Entry {
         }
     }
 
-    /// Sets the gate from the item's rate and concurrency, or else from the defaults of the server. Completions have no gate, because they
-    /// run as often as users type.
+    /// Sets the gate from the item's rate and concurrency, or else from the defaults of the server. Completions have no gate, because
+    /// clients request them while the user types.
     pub(crate) fn default_rates(&mut self, server: RateConfig) {
         if !matches!(self.kind, EntryKind::Completion { .. }) {
             self.gate = self.rates.or(server).gate();
@@ -410,12 +410,12 @@ impl Entry {
         }
     }
 
-    /// Whether calls may continue as tasks. Only tools have tasks.
+    /// Returns the task support of a tool. Returns `None` if its calls never become tasks, and for other items.
     pub(crate) fn task(&self) -> Option<TaskSupport> {
         self.tool()?.task
     }
 
-    /// Whether the item is a tool that its author has declared idempotent.
+    /// Returns whether the item is a tool that its author has declared idempotent.
     pub(crate) fn is_idempotent(&self) -> bool {
         self.tool().is_some_and(|tool| tool.hints.contains(&("idempotentHint", Some(true))))
     }
@@ -436,7 +436,7 @@ impl Entry {
         }
     }
 
-    /// Whether access to the item is restricted.
+    /// Returns whether access to the item is restricted.
     pub(crate) fn is_guarded(&self) -> bool {
         #[cfg(feature = "auth")]
         return self.guard.is_some();

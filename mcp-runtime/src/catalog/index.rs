@@ -34,13 +34,13 @@ pub(super) struct ItemIndex {
 #[derive(Default)]
 pub(super) struct CatalogChange {
     lists: [bool; 4],
-    /// Removed items. They must be dropped while no lock is held. A handler owns its captured values, and dropping these values may change
-    /// the catalog.
+    /// Removed items. The caller drops them after it has released all locks, because dropping an item drops the values that its handler has
+    /// captured, and their `Drop` may change the catalog.
     pub(super) removed: Vec<Arc<Entry>>,
 }
 
 impl CatalogChange {
-    /// Whether the change had no effect.
+    /// Returns whether the change had no effect.
     pub(super) fn is_empty(&self) -> bool {
         self.removed.is_empty() && !self.lists.contains(&true)
     }
@@ -168,7 +168,7 @@ impl ItemIndex {
     }
 }
 
-/// Entry that is compared by its list and its position in that list.
+/// Entry compared by its list and its position in that list.
 struct Sorted(ListKind, Arc<Entry>);
 
 impl Sorted {
@@ -197,7 +197,7 @@ impl Ord for Sorted {
     }
 }
 
-/// Entry that is found by its key: a tool or prompt by its name, a resource or template by its URI.
+/// Entry found by its key: a tool or prompt by its name, a resource or template by its URI.
 pub(super) struct ByKey(pub(super) Arc<Entry>);
 
 impl Borrow<str> for ByKey {

@@ -64,12 +64,12 @@ impl Catalog {
         }
     }
 
-    /// Sets the default rate and concurrency of items that are added later.
+    /// Sets the default rate and concurrency of items added later.
     pub(crate) fn with_rates(self, rates: RateConfig) -> Self {
         Self { rates, ..self }
     }
 
-    /// Sets whether items that are added later have restricted access even without `scopes` and `auth`.
+    /// Sets whether items added later have restricted access even without `scopes` and `auth`.
     #[cfg(feature = "auth")]
     pub(crate) fn with_guards(self, guards_all: bool) -> Self {
         Self { guards_all, ..self }
@@ -81,7 +81,7 @@ impl Catalog {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Whether the items may change.
+    /// Returns whether the items may change.
     pub(crate) fn is_dynamic(&self) -> bool {
         self.is_dynamic.load(Ordering::Acquire)
     }

@@ -95,8 +95,8 @@ pub(crate) fn input(
     object.render(profile).map(ToolSchema::from)
 }
 
-/// Returns the compile-time schema of one argument. It is used for a tool that has no compile-time schema as a whole, because a different
-/// argument lacks one.
+/// Returns the compile-time schema of one argument. It is used for a tool without a complete compile-time schema, where another argument
+/// has no compile-time schema.
 fn constant_node(field: &ArgumentField, known: &Constant) -> Option<Node> {
     let properties = known.input?.properties;
     match properties.iter().find(|property| std::ptr::eq(property.arg, field.def))?.param {

@@ -59,7 +59,7 @@ impl Offers {
             EntryKind::Prompt(_) => self.prompts = true,
             EntryKind::Completion { .. } => {}
         }
-        // `can_complete` computes the values of a type in each call, so it is no longer called once an argument was found.
+        // `can_complete` computes all values of a type. Therefore it is not called again once an argument with completions has been found.
         self.completions =
             self.completions || entry.arguments().iter().any(PromptArgument::can_complete);
     }
@@ -132,7 +132,7 @@ impl Snapshot {
         self.completions.get(&identity)
     }
 
-    /// Whether some callers see only a part of this list.
+    /// Returns whether some callers see only a part of this list.
     pub(crate) fn guards(&self, kind: ListKind) -> bool {
         self.guarded[kind as usize]
     }

@@ -42,7 +42,7 @@ static COMMANDS: [(&str, &str); 7] = [
     ("help", "prints this help"),
 ];
 
-/// Text for the error of `.run()` on a tokio runtime. `run` starts a runtime of its own, which would panic inside another runtime.
+/// Text of the error for a call of `run` inside a tokio runtime. `run` starts its own runtime, which would panic inside another one.
 #[cfg(feature = "http")]
 const ON_A_RUNTIME: &str = "it starts its own tokio runtime and cannot be called inside another one: call it from a plain `fn main` without \
      `#[tokio::main]`, or use `.serve_stdio().await` or `.serve_http(…).await` instead";
@@ -256,7 +256,7 @@ impl Builder {
     }
 }
 
-/// Runs a command with stdout reserved for its output, so that text which tools print does not mix with that output.
+/// Runs a command with stdout reserved for its output, so that text printed by tools does not mix with that output.
 fn apart<'a>(
     command: impl FnOnce(
         StdioInput,

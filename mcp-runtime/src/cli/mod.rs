@@ -1,4 +1,4 @@
-//! Command line of every server. Without arguments the program serves a client. The commands try out and check the server.
+//! Command line of every server. Without arguments the program serves a client. With a command it tries out or checks the server instead.
 
 mod arguments;
 mod check;

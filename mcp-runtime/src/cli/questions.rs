@@ -26,7 +26,7 @@ pub(super) const OPTION: (&str, &str) =
 /// Protocol extension that a client declares if it supports tasks.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// Time between two polls. It is short because the server runs in this process.
+/// Time between two polls. It is short, because polling a server in the same process costs little.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Answers to the questions of one call.
@@ -67,7 +67,7 @@ impl QuestionAnswers {
         Ok(answers)
     }
 
-    /// Whether a person can be asked, which requires that stdin and stderr are terminals.
+    /// Returns whether a person can be asked, which requires that stdin and stderr are terminals.
     pub(super) fn is_somebody_there() -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
@@ -203,7 +203,7 @@ fn example(params: &Value) -> Value {
     .into()
 }
 
-/// Whether the server rejected a call because the tool runs only as a task. The handler has not run in that case.
+/// Returns whether the server rejected a call because the tool runs only as a task. The handler has not run in that case.
 fn needs_task(error: &RpcError) -> bool {
     let data = error.data.as_ref();
     data.is_some_and(|data| !data["requiredCapabilities"]["extensions"][TASKS].is_null())

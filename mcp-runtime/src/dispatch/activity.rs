@@ -49,7 +49,8 @@ impl ReactorActivity {
         activity
     }
 
-    /// Sets a function that runs before the first call. A server without calls therefore never starts the watchdog.
+    /// Sets a function that runs before the first call. The watchdog is started in this way, so a server that gets no calls never starts
+    /// it.
     #[cfg_attr(not(all(feature = "stdio", unix)), allow(dead_code, reason = "for the watchdog"))]
     pub(crate) fn before_first_call(&self, beginning: impl FnOnce() + Send + 'static) {
         *self.beginning.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(beginning));
@@ -71,7 +72,7 @@ impl ReactorActivity {
 }
 
 impl ActivePoll {
-    /// Returns the error for the item whose handler blocks its thread in this poll.
+    /// Returns an error that names the item whose handler blocks its thread in this poll.
     pub(crate) fn problem(self, snapshot: &Snapshot) -> Unresponsive {
         let kinds = [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
         let mut entries = kinds.into_iter().flat_map(|kind| snapshot.list(kind));

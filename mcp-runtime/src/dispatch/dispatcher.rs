@@ -1,4 +1,4 @@
-//! Runs operations. If the author has passed a closure to `Builder::around`, each operation runs inside of that closure.
+//! Runs operations. If the author has passed a closure to `Builder::around`, this closure wraps each operation.
 
 use std::{borrow::Cow, cell::Cell, fmt, future::Future, pin::Pin, sync::Arc};
 
@@ -284,8 +284,9 @@ fn unknown_item<'a>(what: &str, name: &str, seen: impl Iterator<Item = &'a Arc<E
     }
 }
 
-/// Filters the values of a completion function by the typed text. The values stay unchanged if the function has already filtered them. That
-/// is the case if `already` is true, because the function takes the typed text, or if the function returns a total.
+/// Keeps only those values of a completion function that match the typed text. Leaves the values unchanged if the function has already
+/// filtered them. That is the case if `already` is true, which means that the function takes the typed text, or if the function returns a
+/// total.
 fn filter_completion(answer: OperationResult, already: bool, typed: &str) -> OperationResult {
     match answer {
         Ok(Done::Completion(found)) if !already && found.total.is_none() => {
@@ -312,7 +313,7 @@ fn matching_values(values: Vec<String>, typed: &str) -> Completion {
 
 type OutcomeFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// Closure passed to `Builder::around`. It runs around every operation.
+/// Closure passed to `Builder::around`, which wraps every operation.
 #[derive(Clone)]
 pub(crate) struct Around(Arc<dyn Fn(OperationCall, Next) -> OutcomeFuture + Send + Sync>);
 
@@ -350,7 +351,7 @@ impl OperationCall {
     }
 }
 
-/// Continuation of an operation in the closure of [`Builder::around`](crate::Builder::around).
+/// Rest of an operation, which the closure passed to [`Builder::around`](crate::Builder::around) runs or rejects.
 ///
 /// Call [`run`](Self::run) to get the outcome, or reject the operation with [`Outcome::failed`] instead.
 ///

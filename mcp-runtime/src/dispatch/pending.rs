@@ -127,7 +127,7 @@ impl PendingHandler {
         self.reservation = None;
         self.context.close();
         if matches!(answer, Ok(Done::NeedInput(_))) {
-            // The next round starts the handler again, so work that the handler has moved to tokio tasks or threads is cancelled.
+            // Cancels work that the handler has moved to tokio tasks or threads, because the next round starts the handler again.
             self.context.set_cancelled();
         }
         let answer = match &self.entry {
@@ -162,8 +162,9 @@ impl Future for PendingHandler {
         match polled {
             Ok(Poll::Ready(answer)) => return this.end(answer),
             Ok(Poll::Pending) => {
-                // If the handler waits for the answers to elicitation or sampling requests, the round ends here. The future is dropped with
-                // all other unfinished work, and the next round starts the handler again. The round does not end while a `once` is running.
+                // If the handler waits for the answers to elicitation or sampling requests, the round ends here: the future is dropped with
+                // all other unfinished work, and the next round starts the handler again. The round does not end while work passed to
+                // `Context::once` is running.
                 match this.context.need_input() {
                     Ok(None) => {}
                     Ok(Some(input)) => return this.end(Ok(Done::NeedInput(input))),
@@ -208,8 +209,8 @@ impl Drop for PendingHandler {
             self.context.set_cancelled();
             self.context.close();
         }
-        // Dropping the future may run code of the author that panics. The panic is caught, because the call is over and the panic must not
-        // affect other code.
+        // Dropping the future may run code of the author, which may panic. Catches the panic, because the call is over and the panic must
+        // not affect other code.
         let nothing = Box::pin(std::future::pending());
         unwind::discard(std::mem::replace(&mut self.future, nothing));
     }
@@ -223,8 +224,8 @@ impl fmt::Debug for PendingHandler {
     }
 }
 
-/// Guard around one poll of a handler. In debug builds, it logs a warning if the poll took long. Over stdio, all other calls wait during
-/// the poll, because one thread runs all handlers.
+/// Guard around one poll of a handler. In debug builds, it logs a warning if the poll took long, because a long poll delays other calls:
+/// over stdio, one thread runs all handlers.
 pub(super) struct SlowPollWarning<'a> {
     entry: &'a Entry,
     since: Instant,

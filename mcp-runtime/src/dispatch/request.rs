@@ -148,7 +148,8 @@ pub(super) fn matching_template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option
 }
 
 /// Whether the variables can be parsed as the types of the handler's parameters. Parses them as a call does, without running the handler.
-/// If parsing panics, the variables count as fitting. The call then panics in the same way, and the client gets the response for a panic.
+/// If parsing panics, the variables count as fitting, so that the call itself panics in the same way, and the client gets the response for
+/// a panic.
 fn fits(entry: &Entry, variables: MatchedVariables<'_>) -> bool {
     let Handler::Static(read) = entry.handler else { return true };
     let fits = Cell::new(false);

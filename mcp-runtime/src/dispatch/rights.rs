@@ -55,8 +55,8 @@ impl ItemRights {
         snapshot.list(kind).iter().filter(move |entry| all || self.shows(entry, carrier))
     }
 
-    /// Returns the names of the tools that have tasks and restricted access, in two sets. The caller may not call the tools in the first
-    /// set, and may call the tools in the second set. Returns `None` if the rights of the caller are not checked, as over stdio.
+    /// Returns the names of the tools that have tasks and restricted access, in two sets: first the tools that the caller may not call,
+    /// then those that the caller may call. Returns `None` if the rights of the caller are not checked, as over stdio.
     pub(crate) fn judged(
         &self,
         snapshot: &Snapshot,

@@ -52,8 +52,8 @@ pub(super) async fn dial(addresses: Vec<SocketAddr>) -> Result<TcpStream, String
     race(addresses, TcpStream::connect).await
 }
 
-/// Runs attempts side by side. Each attempt starts when the previous one has failed or has not succeeded within [`DELAY`]. The first
-/// success cancels the other attempts.
+/// Runs connection attempts concurrently. Each attempt starts as soon as the previous one has failed, or has not succeeded within
+/// [`DELAY`]. The first success cancels the other attempts.
 async fn race<T, F>(
     addresses: Vec<SocketAddr>,
     connect: impl Fn(SocketAddr) -> F,

@@ -47,7 +47,7 @@ pub trait Fetch: Send + Sync + 'static {
     /// Fetches the document at a URL.
     ///
     /// # Errors
-    /// Fails if the document cannot be fetched. The error says why.
+    /// Fails if the document cannot be fetched. The error states the reason.
     fn get(&self, url: &str) -> impl Future<Output = Result<Vec<u8>, String>> + Send;
 }
 
@@ -225,7 +225,7 @@ impl<R: Resolve> Web<R> {
     /// Posts a form, with the header `Authorization` if a value is given. Returns the status and the body of the response.
     ///
     /// # Errors
-    /// Fails if there is no response. The error says why.
+    /// Fails if there is no response. The error states the reason.
     pub async fn post(
         &self,
         url: &str,

@@ -13,8 +13,8 @@ const MOST: usize = 100;
 /// Signature algorithm of a token (RFC 7518, section 3.1, and RFC 8037).
 ///
 /// Restrict the accepted algorithms with [`Jwt::algorithms`](crate::auth::Jwt::algorithms). By default, all of these algorithms are
-/// accepted. They use a public key. Algorithms with a shared key are not supported, because a server that can verify such tokens could also
-/// forge them.
+/// accepted. All of them use a public key. Algorithms with a shared key are not supported, because a server that can verify such tokens
+/// could also forge them.
 ///
 /// ```
 /// use mcp_runtime::auth::{Algorithm, Jwt};
@@ -146,7 +146,7 @@ pub(super) struct KeySet(Vec<PublishedKey>);
 #[derive(PartialEq, Eq)]
 struct PublishedKey {
     id: Option<String>,
-    /// Only algorithm that the key may be used with, if the key set names one.
+    /// The only algorithm that the key may be used with, if the key set names one.
     algorithm: Option<Algorithm>,
     key: PublicKey,
 }
@@ -189,7 +189,7 @@ impl KeySet {
         Ok(Self(known))
     }
 
-    /// Returns the keys that a token with this header may be signed with.
+    /// Returns the keys that may have signed a token with this key id and algorithm.
     pub(super) fn candidates<'a>(
         &'a self,
         id: Option<&'a str>,
@@ -200,7 +200,7 @@ impl KeySet {
                 && known.algorithm.is_none_or(|own| own == algorithm)
                 && algorithm.fits(&known.key)
         };
-        // A token without a key id is checked with several keys, so their number is bounded.
+        // A token without a key id is checked with each key that fits, so the number of these keys is bounded.
         self.0.iter().filter(fits).map(|known| &known.key).take(4)
     }
 }

@@ -1,4 +1,4 @@
-//! Verifier of the tokens that an issuer has signed. It caches verified tokens, because checking a signature costs several times as much as
+//! Verifier for tokens that an issuer has signed. It caches verified tokens, because checking a signature costs several times as much as
 //! the rest of a call.
 
 use std::{
@@ -40,7 +40,7 @@ const LONGEST_CACHED: usize = 4 << 10;
 /// when they are ten minutes old, or when a token names an unknown key. There is at most one fetch in ten seconds, however many tokens name
 /// unknown keys. While the issuer cannot be reached, the server uses known keys until they are an hour old.
 ///
-/// A token is accepted if all of this holds:
+/// A token is accepted if all of these conditions hold:
 ///
 /// * The token is signed with one of these keys and with an allowed [`Algorithm`].
 /// * Its `iss` is this issuer.
@@ -177,8 +177,8 @@ impl<F: Fetch> Verifier<F> {
         if let (Some(fingerprint), Some(version)) = (&fingerprint, self.keys.fresh())
             && let Some(authorization) = self.cache.find(fingerprint, version)
         {
-            // The expiry is also checked here and not only in `ProtectedResource`. A custom verifier may call this one and return an
-            // authorization without the expiry.
+            // Checks the expiry here too, not only in `ProtectedResource`: a custom verifier may call this one, and return an authorization
+            // without the expiry.
             let has_ended =
                 authorization.expiry().is_some_and(|expiry| expiry <= SystemTime::now());
             return if has_ended {
@@ -230,7 +230,7 @@ struct CachePart([FxHashMap<Fingerprint, CachedToken>; 2]);
 #[derive(Clone)]
 struct CachedToken {
     authorization: Authorization,
-    /// Version of the keys that the token was verified with. The entry is valid for this version only.
+    /// Version of the keys that the token was verified with. The entry is valid only for this version.
     keys: u64,
 }
 

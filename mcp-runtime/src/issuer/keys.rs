@@ -107,8 +107,8 @@ impl<F: Fetch> Keys<F> {
                     // Uses the old keys while new ones are fetched.
                     (Some(known), _) => return Ok(known),
                     _ if is_asking && !has_waited => asked,
-                    // The last fetch has failed, so the token may be signed with a new key that this server does not know yet. The token is
-                    // not rejected as invalid.
+                    // Does not reject the token as invalid: because the last fetch has failed, the token may be signed with a new key that
+                    // this server does not know yet.
                     _ if has_failed => return Err(UNREACHABLE),
                     (None, kept) => return kept.ok_or(UNREACHABLE),
                 }

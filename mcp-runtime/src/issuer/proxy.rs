@@ -208,7 +208,7 @@ mod tests {
             (&[("ALL_PROXY", "http://[::1]:8080")], Some("::1:8080")),
             (&[("HTTPS_PROXY", " "), ("ALL_PROXY", "http://all")], Some("all:80")),
             (&[("HTTPS_PROXY", "http://upper"), ("https_proxy", "http://lower")], Some("lower:80")),
-            // These variables are for connections without TLS. Such connections only go to this machine, so the variables are not read.
+            // These variables apply to connections without TLS, which the server opens only to this machine, so it does not read them.
             (&[("HTTP_PROXY", "http://proxy:3128"), ("http_proxy", "http://proxy:3128")], None),
         ] {
             assert_eq!(found(variables, url).as_deref(), expected, "{variables:?}");

@@ -23,7 +23,7 @@ use crate::{authorization::Denied, call::context::Authorization};
 const ISSUER: &str = "https://login.example";
 const AUDIENCE: &str = "https://api.example/mcp";
 
-/// Tokens of RFC 7515 (appendices A.2 and A.3) and RFC 8037 (appendix A), each with the key that verifies it.
+/// Tokens from RFC 7515 (appendices A.2 and A.3) and RFC 8037 (appendix A), each with the key that verifies it.
 const EXAMPLES: [(&str, &str); 3] = [
     (
         "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujGbds9uJdbF9CUAr7t1dnZcAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTyWzO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7K0GarZRmB_eSN9383LcOLn6_dO--xi12jzDwusC-eOkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8np6LbgGY9Fs98rqVt5AXLIhWkWywlVmtVrBp0igcN_IoypGlUPQGe77Rw",

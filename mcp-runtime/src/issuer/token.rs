@@ -113,7 +113,7 @@ impl TokenClaims {
     /// Checks the claims, and returns the authorization of the caller.
     ///
     /// # Errors
-    /// Fails if the token is rejected. The error says why.
+    /// Fails if the token is rejected. The error states the reason.
     pub(super) fn judge(
         &self,
         issuer: &str,
@@ -148,7 +148,8 @@ impl TokenClaims {
     }
 }
 
-/// Converts seconds since 1970. Returns `None` for a negative number, and for a time that cannot be represented.
+/// Converts the value of `exp` or `nbf`, in seconds since 1970, to a `SystemTime`. Returns `None` if the value is negative, or too large
+/// for a `SystemTime`.
 fn time(seconds: f64) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::try_from_secs_f64(seconds).ok()?)
 }

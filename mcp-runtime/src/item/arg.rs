@@ -1,4 +1,4 @@
-//! Properties of parameters that the attributes set.
+//! Properties of parameters, as set by the attributes.
 
 use std::any::TypeId;
 
@@ -7,7 +7,7 @@ use crate::schema::{
     constant::{Literal, Node, Notes, SchemaDefault},
 };
 
-/// Properties of a parameter that its attributes set. A parameter with such properties need not be an argument: that depends on its type.
+/// Properties of a parameter, as set by its attributes. The type of the parameter decides whether the parameter is an argument at all.
 #[derive(Debug)]
 pub struct ArgDef {
     pub(crate) name: &'static str,

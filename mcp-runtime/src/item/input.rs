@@ -1,4 +1,4 @@
-//! Input schemas of tools, made at compile time.
+//! Input schemas of tools, generated at compile time.
 
 use super::ArgDef;
 use crate::schema::{
@@ -6,7 +6,7 @@ use crate::schema::{
     constant::{MOST, MOST_NODES, Node, Out, dot_before, equal, panic_with, write_node},
 };
 
-/// Parameters of a tool. The text of the input schema is made from them, at compile time if possible.
+/// Parameters of a tool. They determine the text of the input schema, which is generated at compile time if possible.
 #[derive(Clone, Copy, Debug)]
 pub struct InputSchema {
     pub(crate) properties: &'static [Property],
@@ -27,7 +27,7 @@ pub enum Param {
     Argument(Node),
     /// A struct whose fields are arguments.
     Spread(Node),
-    /// A type without a constant schema. schemars may still make a schema at run time. The function returns the name of the type.
+    /// A type without a constant schema. schemars may still generate a schema at run time. The function returns the name of the type.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     Unknown(fn() -> &'static str),
 }
@@ -56,7 +56,7 @@ impl Property {
         }
     }
 
-    /// Implements `schema = "static"`: fails to compile if the compiler cannot make the schema.
+    /// Implements `schema = "static"`: fails to compile if the schema cannot be generated at compile time.
     #[must_use]
     #[track_caller]
     pub const fn demanded(self) -> Self {
@@ -162,7 +162,7 @@ impl InputSchema {
         Self { properties }
     }
 
-    /// Returns the length of the text in bytes. The length is 0 if the text is made at run time.
+    /// Returns the length of the text in bytes. The length is 0 if the text is generated at run time.
     pub const fn len(&self) -> usize {
         if !self.is_constant() {
             return 0;
@@ -300,7 +300,7 @@ impl RequiredNames {
     }
 }
 
-/// Reasons why the compiler could not make the schema, for the output of the command line.
+/// Reasons why the schema was not generated at compile time, for the output of the command line.
 #[cfg(feature = "stdio")]
 impl InputSchema {
     /// Returns a sentence for each parameter whose schema is not fully known at compile time.
@@ -320,7 +320,7 @@ impl InputSchema {
 
 #[cfg(feature = "stdio")]
 impl Property {
-    /// Returns a sentence that says what the compiler does not know about the parameter.
+    /// Returns a sentence that describes what is not known about the parameter at compile time.
     fn gap(&self) -> String {
         let name = self.arg.name;
         match self.param {

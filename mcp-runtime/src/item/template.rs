@@ -95,7 +95,7 @@ impl UriTemplate {
         }))
     }
 
-    /// Reads a template at run time, for items that are added to a running server.
+    /// Reads a template at run time, for items added to a running server.
     ///
     /// # Errors
     ///

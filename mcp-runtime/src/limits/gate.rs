@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_is_said_in_seconds_and_never_too_short() {
+    fn a_wait_is_displayed_in_seconds_and_rounded_up() {
         let check = |nanos: u64, expected: &str| {
             assert_eq!(Seconds(Duration::from_nanos(nanos)).to_string(), expected, "{nanos}");
         };
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_from_before_a_restart_has_its_place() {
+    fn a_readmitted_call_counts_toward_the_concurrency() {
         let gate = RateConfig { rate: None, concurrency: Some(1) }.gate().unwrap();
         let (one, other) = (gate.reenter(), gate.reenter());
         assert!(gate.enter(CallerKey::Peer(1)).is_err());

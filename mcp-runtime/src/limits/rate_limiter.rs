@@ -151,7 +151,8 @@ impl CallerShard {
         // A caller whose `due` time has passed is treated like a new caller, so its entry can be dropped.
         self.kept.retain(|_, due| *due > now);
         if self.kept.len() >= Self::MOST {
-            // All remaining callers still have a due time to keep. Dropping the caller with the shortest wait affects its rate least.
+            // The due times of all remaining callers lie in the future. Drops the caller whose due time comes first, because forgetting it
+            // affects the rate least.
             if let Some(key) = self.kept.iter().min_by_key(|(_, due)| **due).map(|(key, _)| *key) {
                 self.kept.remove(&key);
             }

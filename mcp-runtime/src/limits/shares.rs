@@ -26,7 +26,7 @@ pub(crate) enum Pool {
     Tasks,
     /// Bytes of the state that the process keeps between the rounds of calls.
     Rounds,
-    /// Rounds that clients have already sent back. The server remembers them, so that a client cannot send a round twice.
+    /// Rounds that clients have already sent back. The server remembers them, so that a client cannot send the same round twice.
     #[cfg_attr(
         not(feature = "state-key"),
         allow(dead_code, reason = "only sealed rounds are remembered apart from their state")

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn each_refusal_is_one_event_and_few_are_loud() {
+    async fn each_refusal_is_one_event_and_few_are_warnings() {
         let (log, counters) = (Log::default(), RefusalCounters::default());
         let _guard = tracing::subscriber::set_default(log.clone());
         for _ in 0..100 {

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn two_sources_are_joined() {
+    fn capabilities_of_two_sources_are_joined() {
         let joined = Asks::new().elicitation().and(Asks::new().roots());
         assert_eq!(joined, Asks::new().elicitation().roots());
         assert_eq!(joined.and(Asks::new()), joined);

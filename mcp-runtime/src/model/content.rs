@@ -350,7 +350,7 @@ impl Embedded {
     }
 }
 
-/// Part of a resource: a text or bytes, with a URI. An empty URI stands for the URI that the client reads.
+/// Part of a resource: a text or bytes, with a URI. An empty URI stands for the requested URI.
 ///
 /// Return a `Vec<ResourceContents>` from a resource that has several parts. For a single part, return a `String` or a [`Blob`].
 ///
@@ -454,7 +454,7 @@ impl Blob {
 
 /// Message of a prompt.
 ///
-/// A prompt with a single message of the user can return a `String` instead.
+/// A prompt with a single message from the user can return a `String` instead.
 ///
 /// Specification: Server features, Prompts.
 ///
@@ -470,12 +470,12 @@ pub struct Message {
 }
 
 impl Message {
-    /// Creates a message of the user.
+    /// Creates a message from the user.
     pub fn user(content: impl Into<Content>) -> Self {
         Self { role: Role::User, content: content.into() }
     }
 
-    /// Creates a message of the model.
+    /// Creates a message from the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
     }

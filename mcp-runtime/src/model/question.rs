@@ -46,7 +46,8 @@ impl Question {
     pub(crate) fn missing(&self, client: &ClientInfo, has_parts: bool) -> Vec<&'static str> {
         let needed: &[&str] = match self {
             Self::Form { .. } if client.can_elicit() => &[],
-            // A client that can only open URLs also declares `elicitation`, so the filter below would not report it as missing.
+            // A client that can only open URLs also declares `elicitation`, so the filter below would not report that capability as
+            // missing.
             Self::Form { .. } => return vec!["elicitation"],
             Self::Url { .. } => &["elicitation.url"],
             Self::Sample(sampling) if has_parts => {
@@ -64,7 +65,7 @@ impl Question {
     }
 
     /// Returns the question for another attempt after the answer `misfit`. If the user has filled in content that cannot be read, the
-    /// message of the new question says why.
+    /// message of the new question explains why.
     #[must_use]
     pub(crate) fn after(mut self, misfit: Raw<'_>) -> Self {
         if let Self::Form { message, reads, .. } = &mut self
@@ -195,7 +196,7 @@ mod tests {
     use super::check_page_url;
 
     #[test]
-    fn a_person_is_sent_to_web_pages_only() {
+    fn users_are_sent_only_to_absolute_web_urls() {
         for good in [
             "https://pay.example.com/x?y=z#part",
             "HTTPS://pay.example.com",

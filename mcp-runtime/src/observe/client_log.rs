@@ -26,8 +26,8 @@ use crate::{
 /// adds this layer to its subscriber. The server advertises the capability `logging` only if the layer is installed. While no client has
 /// asked for log messages, an event that no other layer records costs only the relaxed load that `tracing` itself does.
 ///
-/// Clients receive the events of the server's own code. Events of mcp-runtime and of the crates that it uses, such as tokio and hyper, are
-/// never sent to clients. With `.run()`, they are written to stderr, where `RUST_LOG` filters them.
+/// Clients receive the events of the server's own code. Events from mcp-runtime and from the crates that it uses, such as tokio and hyper,
+/// are never sent to clients. With `.run()`, they are written to stderr, where `RUST_LOG` filters them.
 ///
 /// Specification: Server features, Utilities, Logging.
 ///

@@ -13,8 +13,8 @@ use tracing_core::span::Current;
 /// Placeholder for a subscriber that is built on first use. Building a subscriber takes longer than the rest of the server's start, so a
 /// server that logs nothing never builds one.
 ///
-/// `most` returns the most verbose level that is enabled. `tracing` queries this level before the first event, so the level is computed
-/// without the subscriber. `tracing` discards more verbose events before they reach this type.
+/// `most` computes the most verbose enabled level without the subscriber, because `tracing` queries this level before the first event.
+/// `tracing` discards more verbose events before they reach this type.
 pub(super) struct LazySubscriber<S, F, M> {
     subscriber: LazyLock<S, F>,
     most: M,

@@ -220,7 +220,8 @@ impl Channel for CallChannel {
     }
 }
 
-/// Everything needed to turn the answer of a call into its response. The parts are borrowed, because most calls are answered at once.
+/// Everything needed to turn the answer of a call into its response. Most calls are answered at once, so the parts are borrowed.
+/// [`OwnedSink`] owns them for the other calls.
 #[derive(Clone, Copy)]
 pub(super) struct ResponseSink<'a> {
     pub(super) state: &'a Arc<PeerState>,
@@ -259,7 +260,8 @@ impl ResponseSink<'_> {
             let tasks = &state.service.tasks;
             state.register(Topic::Tasks);
             state.session().follow_task(&task.id, state.service.limits.tasks);
-            // A task that has already ended causes no further events.
+            // The task may have ended before the session followed it. In that case no event will arrive, so the session forgets the task
+            // again.
             if !tasks.runs(&task.id) {
                 state.session().forget_task(&task.id);
             }
@@ -353,7 +355,7 @@ impl Future for PendingCall {
         let answer = if self.leave() { answer } else { None };
         match answer {
             Some(answer) => self.sink.borrow().answer(self.id.as_id(), &answer),
-            // Drops a progress report that still waits, because no message may follow a cancellation.
+            // Drops an unsent progress report, because no message may follow a cancellation.
             None => self.sink.slot.iter().for_each(|slot| self.sink.to.outbox.forget(slot)),
         }
         Poll::Ready(())

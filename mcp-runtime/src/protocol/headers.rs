@@ -81,7 +81,7 @@ pub(super) fn check(
     };
     let header = name_header?.0;
     match (header, request.params.get(member).and_then(Raw::string)) {
-        // A member that is missing in the body is reported later, with a different error.
+        // A member missing in the body is reported later, with a different error.
         (None, None) => Ok(()),
         // Some clients omit the header for a task (rule HDR-02). If it is present, it must still agree with the body.
         (None, Some(_)) if member == TASK => Ok(()),

@@ -178,7 +178,7 @@ fn refuse_call(
 #[inline]
 fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<ProgressSlot>>) {
     let ClientRequest { meta, to, .. } = request;
-    // A progress token is a string or an integer, like an id.
+    // A progress token is a string or an integer, like an id, so `Id::parse` also validates tokens.
     let token =
         meta.progress_token.filter(|token| Id::parse(*token).is_some() && !to.only_response);
     let log_level = terms.log_level.filter(|_| logging::is_installed() && !to.only_response);

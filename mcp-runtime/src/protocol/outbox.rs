@@ -180,7 +180,7 @@ impl Outbox {
         self.queue().bytes.len()
     }
 
-    /// Whether the outbox is in the state of a new outbox, apart from its capacity.
+    /// Returns whether the outbox is in the state of a new outbox, apart from its capacity.
     #[cfg(feature = "http")]
     pub(crate) fn is_empty(&self) -> bool {
         let OutboxQueue { bytes, unread, extras, .. } = &*self.queue();
@@ -200,7 +200,7 @@ impl Outbox {
         OutboxHold(self.clone())
     }
 
-    /// Whether more messages may come.
+    /// Returns whether more messages may come.
     pub(crate) fn is_held(&self) -> bool {
         self.holds.load(Ordering::Acquire) > 0
     }
@@ -226,7 +226,7 @@ impl Outbox {
         self.queue().unread = most.map(|most| NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN));
     }
 
-    /// Whether messages have been dropped since the last call.
+    /// Returns whether messages have been dropped since the last call.
     #[cfg(feature = "http")]
     pub(crate) fn take_lost(&self) -> bool {
         self.queue().extras.as_mut().is_some_and(|extras| std::mem::take(&mut extras.has_lost))
@@ -391,7 +391,7 @@ pub(crate) struct ProgressSlot {
 }
 
 impl ProgressSlot {
-    /// `token` is absent if the client wants no reports.
+    /// Creates the slot of a call. `token` is `None` if the client wants no reports.
     pub(super) fn new(revision: Revision, token: Option<&str>) -> Self {
         let token = token.unwrap_or("null").into();
         Self { revision, token, task: None, pending: Mutex::new(None) }
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn news_of_tasks_are_merged_and_bounded_under_a_slow_reader() {
+    fn task_states_are_merged_and_bounded_under_a_slow_reader() {
         let outbox = Outbox::default();
         outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
         let task: Arc<str> = "a".into();

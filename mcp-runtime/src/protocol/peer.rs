@@ -35,7 +35,7 @@ pub(crate) struct Arrival {
     pub(crate) era: Era,
 }
 
-/// Era of the protocol by which a request is handled.
+/// Era of the protocol whose rules apply to a request.
 #[derive(Clone, Copy)]
 pub(crate) enum Era {
     /// Decided for each request by its `_meta` and its method: the transport serves both eras.
@@ -83,7 +83,7 @@ impl Peer {
         &self.state.outbox
     }
 
-    /// Whether this peer can be used for the next request: there is no other reference to it, and its outbox is empty.
+    /// Returns whether this peer can be used for the next request: there is no other reference to it, and its outbox is empty.
     #[cfg(feature = "http")]
     pub(crate) fn is_free(&mut self) -> bool {
         let Some(state) = Arc::get_mut(&mut self.state) else { return false };
@@ -251,7 +251,7 @@ impl Peer {
         self.state.revision()
     }
 
-    /// Whether `initialize` has begun a session.
+    /// Returns whether `initialize` has begun a session.
     #[cfg(feature = "http")]
     pub(crate) fn has_begun(&self) -> bool {
         self.state.session().revision().is_some()
@@ -262,7 +262,7 @@ impl Peer {
         self.state.ongoing().map_or(0, |ongoing| ongoing.calls().len())
     }
 
-    /// Whether a call or stream may still add messages.
+    /// Returns whether a call or stream may still add messages.
     pub(crate) fn is_busy(&self) -> bool {
         self.state.outbox.is_held()
     }

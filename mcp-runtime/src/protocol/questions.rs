@@ -48,7 +48,8 @@ pub(super) fn give_up(state: &PeerState) {
     drop(waiting);
 }
 
-/// Drops the stored roots, because the roots of the client have changed. No roots are stored before the first question.
+/// Drops the stored roots, because the roots of the client have changed. Without ongoing work there is nothing to drop, because roots are
+/// stored only after a question.
 pub(super) fn forget_roots(state: &PeerState) {
     if let Some(ongoing) = state.ongoing() {
         ongoing.questions().forget_roots();
@@ -268,7 +269,8 @@ impl Asker for Questioner {
                     if matches!(question, Question::Roots) {
                         *roots.lock().unwrap_or_else(PoisonError::into_inner) = Some(json.clone());
                     }
-                    // Long lists of roots are not stored, because every session whose client announces changes may store its own list.
+                    // Long lists of roots are not stored. Every session whose client announces changes may store its own list, so long
+                    // lists would use much memory.
                     if keeps && json.len() <= open.state.service.limits.client {
                         let mut questions = open.state.ongoing_or_new().questions();
                         if questions.changes == changes {

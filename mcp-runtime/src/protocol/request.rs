@@ -1,4 +1,4 @@
-//! Requests of clients: their `_meta`, their methods, and the requested operations. Operations are the same in both eras.
+//! Requests from clients: their `_meta`, their methods, and the requested operations. Operations are the same in both eras.
 
 use std::borrow::Cow;
 
@@ -89,8 +89,8 @@ impl<'a> RequestMeta<'a> {
         Self { whole, progress_token, version, capabilities, client, log_level }
     }
 
-    /// Whether the `_meta` or the method of a request belongs to the modern era (rule B2). A method that exists in both eras does not
-    /// decide this (rule C-01).
+    /// Returns whether the `_meta` or the method of a request belongs to the modern era (rule B2). A method that exists in both eras does
+    /// not decide this (rule C-01).
     pub(super) fn claims(&self, method: &str) -> bool {
         self.version.is_some()
             || self.capabilities.is_some()
@@ -147,7 +147,7 @@ impl Method {
         })
     }
 
-    /// Whether the server has the feature that the method belongs to.
+    /// Returns whether the server has the feature that the method belongs to.
     pub(super) fn is_served(self, revision: Revision, snapshot: &Snapshot) -> bool {
         let has = |feature: Feature| feature.is_served(snapshot);
         match self {

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_back_and_rise() {
+    fn names_are_parsed_back_and_ascending() {
         for pair in Revision::ALL.windows(2) {
             assert!(pair[0] < pair[1] && pair[0].name() < pair[1].name());
         }

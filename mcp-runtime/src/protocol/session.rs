@@ -214,7 +214,7 @@ struct SentPage {
 }
 
 impl SentPages {
-    /// Maximum number of entries. At the maximum, a new entry replaces the oldest one, because not every user finishes.
+    /// Maximum number of entries. Not every user finishes, so at the maximum a new entry replaces the oldest one.
     const MOST: usize = 64;
 
     /// Adds an entry for a URL, and returns the id of the elicitation.

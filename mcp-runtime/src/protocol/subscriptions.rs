@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_is_known_by_what_its_uri_says() {
+    fn subscribed_uris_are_compared_after_percent_decoding() {
         fn check(updated: &str, expected: Option<&str>) {
             let mut uris = SubscribedUris::default();
             for uri in ["note://a%20b", "note://100%25", "note://%zz"] {

@@ -34,8 +34,8 @@ use crate::{
 /// Opens a task for a call that may become one. Returns `None` for a call that can only be an ordinary call.
 ///
 /// # Errors
-/// Fails if the tool runs only as a task, but the client does not support or request tasks. Fails if the client requests a task from a tool
-/// without tasks. Also fails if the parameters are invalid, or if a limit for tasks is reached.
+/// Fails if the tool runs only as a task, but the client does not support or request tasks, or if the client requests a task from a tool
+/// without tasks. Also fails if the parameters are invalid, or if a limit on tasks is reached.
 pub(super) fn open(
     state: &PeerState,
     entry: Option<&Arc<Entry>>,
@@ -185,7 +185,8 @@ impl TaskMethod {
     }
 }
 
-/// Checks that the client has declared the tasks extension. `what` names the subject of the error message, which needs the extension.
+/// Checks that the client has declared the tasks extension. `what` names the tool, method or parameter that needs the extension, for the
+/// error message.
 ///
 /// # Errors
 /// Fails if the client has not declared the extension.
@@ -313,7 +314,7 @@ fn task_work(
 
 type TaskWork = Pin<Box<dyn Future<Output = OperationResult> + Send>>;
 
-/// Reads the answers of a `tasks/update`, by their keys.
+/// Parses the `inputResponses` of a `tasks/update` request: the answers as JSON texts, by the keys of their questions.
 fn answers(responses: Option<Raw<'_>>) -> Result<TaskAnswers, Error> {
     let responses = responses.filter(|responses| responses.kind() == JsonKind::Object);
     let responses =
@@ -383,7 +384,7 @@ impl TaskWait {
     }
 }
 
-/// Questions that were sent to the client of a waiting request.
+/// Questions sent to the client of a waiting request.
 struct TaskQuestions<'a> {
     waiter: &'a Waiter,
     live: &'a Arc<LiveTask>,

@@ -92,7 +92,7 @@ pub struct ToolDef {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Constant {
     pub(crate) input: Option<&'static InputSchema>,
-    /// JSON text of the input schema. A text is empty, here and in `output_text`, if its schema is generated at run time.
+    /// JSON text of the input schema. Empty if the schema is generated at run time. The same holds for `output_text`.
     pub(crate) input_text: &'static [u8],
     pub(crate) output_text: &'static [u8],
     pub(crate) output_is_object: bool,
@@ -275,7 +275,7 @@ impl ItemDef {
     }
 }
 
-/// Defines setters for one kind of item. Calling a setter on a different kind is a bug in the macro. The setter then panics in const code,
+/// Defines setters for one kind of item. Calling a setter on a different kind is a bug in the macro: the setter then panics in const code,
 /// which is a compile error.
 macro_rules! kind_setters {
     ($kind:ident: $($name:ident($($param:ident: $ty:ty)?) = $value:expr;)*) => {

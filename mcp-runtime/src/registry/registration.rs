@@ -109,7 +109,7 @@ pub trait MarksCompletion<F> {}
 #[diagnostic::do_not_recommend]
 impl<F> MarksCompletion<F> for Completes {}
 
-/// This impl never applies. It prevents a second error for a function that does not exist, whose type is unknown.
+/// This impl never applies. It keeps the compiler from reporting a second error for a function that does not exist, whose type is unknown.
 #[diagnostic::do_not_recommend]
 impl<F: NeverImplemented> MarksCompletion<F> for Unmarked {}
 
@@ -200,8 +200,8 @@ macro_rules! __scopes {
     ($($scope:literal),*) => { &[$($scope),*] };
 }
 
-/// Expands to a function that decides by the policy which callers may use the item. The policy is an expression inside of a nested
-/// function, so a closure there cannot capture local variables.
+/// Expands to a function that decides by the policy which callers may use the item. The policy expression is placed inside a nested
+/// function, so a closure in it cannot capture local variables.
 #[cfg(feature = "auth")]
 #[doc(hidden)]
 #[macro_export]

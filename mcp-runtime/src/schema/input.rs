@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_are_told_all_at_once() {
+    fn all_problems_are_reported_at_once() {
         let mut text = Constraints::new();
         text.set_len(None, Some(3));
         let object = input(false, |generator| {

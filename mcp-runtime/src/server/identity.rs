@@ -23,8 +23,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Creates an identity from the metadata of a Cargo package. The name is that of the program, if `program` is set, because a package
-    /// may have several programs.
+    /// Creates an identity from the metadata of a Cargo package. If `program` is set, it becomes the name instead of `package`, because a
+    /// package may have several programs.
     pub fn new(
         package: &'static str,
         program: Option<&'static str>,

@@ -2,8 +2,8 @@
 
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// Address or network in a setting. A socket may report an IPv4 address in either form, so IPv4 addresses are stored as IPv4-mapped IPv6
-/// addresses (`::ffff:0:0/96`).
+/// Address or network in a setting. IPv4 addresses are stored as IPv4-mapped IPv6 addresses (`::ffff:0:0/96`), because a socket may report
+/// an IPv4 address in either form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Network {
     first: u128,

@@ -1,4 +1,4 @@
-//! Finds out why a file cannot be used, and how to fix that. The error of SQLite is often only "disk I/O error".
+//! Finds out why a file cannot be used, and how to fix that. SQLite itself often reports only "disk I/O error".
 
 use std::{
     error::Error,
@@ -51,8 +51,8 @@ pub(super) fn for_opening(path: &Path, why: &rusqlite::Error) -> String {
 
 /// Advice for a file that this process has open.
 ///
-/// The search for the cause does not open the file a second time. Closing any descriptor of a file releases all locks that the process has
-/// on this file (POSIX advisory locks), so a different server could then open it.
+/// The search for the cause does not open the file a second time, because closing any descriptor of a file releases all locks that the
+/// process has on this file (POSIX advisory locks). A different server could then open the file.
 pub(super) fn for_open_file(path: &Path, why: &rusqlite::Error) -> String {
     for_database(why, || obstacle_beside(path))
 }

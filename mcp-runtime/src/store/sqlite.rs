@@ -69,8 +69,8 @@ const SELECT_HEADS: &str =
 /// data that it reports as written.
 ///
 /// **Each server needs its own file.** When a server starts, it ends the unfinished tasks in the file, or runs them again. No other process
-/// can open the file while the server runs, not even to read it. Therefore each server of a fleet needs its own file. Over stdio each
-/// client starts its own process. Give each of these processes a different path, or serve all clients over HTTP.
+/// can open the file while the server runs, not even to read it. Therefore each server of a fleet needs its own file. Over stdio, each
+/// client starts its own process, so give each of these processes a different path, or serve all clients over HTTP.
 ///
 /// The server opens or creates the file when it starts, and does not start if that fails. The commands of the binary do not touch the file.
 ///
@@ -307,8 +307,8 @@ impl TaskFile {
         self.connection.query_row(&sql, [id], read).optional()
     }
 
-    /// Returns the tasks of one owner, sorted by creation time and id. `after` is the creation time and id that the tasks follow. Without
-    /// it, the list begins with the first task.
+    /// Returns the tasks of one owner, sorted by creation time and id. `after` is the creation time and the id after which the list begins.
+    /// Without it, the list begins with the first task.
     fn list(
         &self,
         owner: &str,

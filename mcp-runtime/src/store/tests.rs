@@ -107,8 +107,8 @@ async fn a_file_has_one_server() {
     assert!(open_at_once(&folder.file()).await.is_err());
 }
 
-/// Closing any descriptor of the file would release the server's lock on the file. Only a different process can observe this, so the test
-/// runs itself again in a second process.
+/// Checks that the search for the cause of an error does not open and close the file, which would release the server's lock on the file.
+/// Only a different process can observe the lock, so the test runs itself again in a second process.
 #[tokio::test]
 async fn an_error_while_the_file_is_in_use_leaves_it_locked() {
     const TEST: &str = "store::tests::an_error_while_the_file_is_in_use_leaves_it_locked";
@@ -325,7 +325,7 @@ async fn concurrent_puts_of_a_task_keep_the_last_value() {
     }
 }
 
-/// A number that is too large for SQLite is stored as the largest integer of SQLite.
+/// A time beyond `i64::MAX`, the largest integer of SQLite, is stored as `i64::MAX`.
 #[tokio::test]
 async fn times_that_are_too_late_are_the_latest() {
     let folder = Folder::new();

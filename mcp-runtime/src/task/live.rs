@@ -27,7 +27,7 @@ pub(crate) struct LiveTask {
     pub(super) catalog: Arc<Catalog>,
     state: Mutex<LiveTaskState>,
     changed: Notify,
-    /// Lock that is held while clients are notified, so that an older state is never sent after a newer one.
+    /// Lock held while clients are notified, so that an older state is never sent after a newer one.
     telling: Mutex<()>,
 }
 
@@ -145,12 +145,12 @@ impl LiveTask {
         }
     }
 
-    /// Whether the call has become a task.
+    /// Returns whether the call has become a task.
     pub(super) fn is_task(&self) -> bool {
         self.state().phase == Phase::Task
     }
 
-    /// Whether the call should become a task now.
+    /// Returns whether the call should become a task now.
     pub(super) fn is_due(&self) -> bool {
         !self.origin.later || self.state().phase == Phase::Wanted
     }
@@ -184,12 +184,12 @@ impl LiveTask {
         &self.origin.id
     }
 
-    /// Whether the handler decides when the task begins.
+    /// Returns whether the handler decides when the task begins.
     pub(crate) fn begins_later(&self) -> bool {
         self.origin.later
     }
 
-    /// Whether clients can see that the task has ended.
+    /// Returns whether clients can see that the task has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.state().end.as_ref().is_some_and(|end| end.is_public)
     }
@@ -309,8 +309,8 @@ impl LiveTask {
             return failed(Error::msg(error.message()));
         }
         if let Question::Url { url, must_visit: true, .. } = &question {
-            // After the user has visited the URL, clients do not repeat the call of a task by themselves. So the handler gets an error that
-            // tells the model to do so.
+            // After the user has visited the URL, clients do not repeat the call of a task by themselves. Therefore the handler gets an
+            // error that tells the model to repeat it.
             let text = format!("the user must visit {url} first: call the tool again after that");
             return failed(Error::msg(text));
         }
@@ -342,7 +342,7 @@ impl LiveTask {
         })
     }
 
-    /// Whether the task waits for an answer from a client.
+    /// Returns whether the task waits for an answer from a client.
     pub(super) fn is_waiting(&self) -> bool {
         !self.state().open.is_empty()
     }
@@ -378,7 +378,7 @@ impl LiveTask {
         Waiter { live: self.clone(), number }
     }
 
-    /// Whether the time to live of the task has elapsed.
+    /// Returns whether the time to live of the task has elapsed.
     pub(super) fn is_expired(&self) -> bool {
         self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Timestamp::now())
     }
@@ -408,7 +408,7 @@ impl LiveTaskState {
         }
     }
 
-    /// Whether this waiter has to send the question, because it is the newest waiter whose client supports the question.
+    /// Returns whether this waiter has to send the question, because it is the newest waiter whose client supports the question.
     fn must_put(&self, number: u64, question: &Question) -> bool {
         let mut able =
             self.waiters.iter().rev().filter(|waiter| question.missing(&waiter.1, true).is_empty());
@@ -456,7 +456,7 @@ impl Waiter {
         Some((open.key.clone(), open.question.clone()))
     }
 
-    /// Whether `claim` would return a question.
+    /// Returns whether `claim` would return a question.
     pub(crate) fn has_more(&self) -> bool {
         let state = self.live.state();
         state.open.iter().any(|open| {
@@ -464,7 +464,7 @@ impl Waiter {
         })
     }
 
-    /// Whether this waiter is still responsible for the answer to the question `key`.
+    /// Returns whether this waiter is still responsible for the answer to the question `key`.
     pub(crate) fn holds(&self, key: &str) -> bool {
         let state = self.live.state();
         let mut own = state.open.iter().filter(|open| open.claimed == Some(self.number));

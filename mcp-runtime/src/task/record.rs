@@ -114,8 +114,8 @@ fn write_end(out: &mut Vec<u8>, end: &TaskEnd) {
     }
 }
 
-/// Kinds of errors, in the order of the numbers that are stored for them. JSON-RPC codes are not stored, because they differ between
-/// protocol revisions. An error code that an author chose is stored unchanged.
+/// Kinds of errors, in the order of their stored numbers. JSON-RPC codes are not stored, because they differ between protocol revisions. An
+/// error code that an author chose is stored unchanged.
 const KINDS: [ErrorKind; 11] = [
     ErrorKind::Failed,
     ErrorKind::Parse,
@@ -401,7 +401,7 @@ mod tests {
     use crate::model::Role;
 
     #[test]
-    fn kinds_of_errors_have_numbers_of_their_own() {
+    fn error_kinds_are_restored_from_their_stored_numbers() {
         for expected in [
             ErrorKind::Failed,
             ErrorKind::Internal,

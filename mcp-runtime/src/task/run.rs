@@ -110,8 +110,8 @@ fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
     });
 }
 
-/// Guard for the time in which the store writes a new task that does not run yet. If the client cancels the call during this time, the
-/// guard cancels the task.
+/// Guard held while the store writes a new task that is not running yet. If the client cancels the call during this time, the guard cancels
+/// the task.
 struct Abandoned<'a> {
     tasks: &'a Arc<Tasks>,
     live: &'a Arc<LiveTask>,

@@ -145,7 +145,7 @@ impl TaskRecord {
         (self.created, &self.id)
     }
 
-    /// Whether the task has expired.
+    /// Returns whether the task has expired.
     pub(super) fn is_expired(&self) -> bool {
         self.expires.is_some_and(|expires| expires <= Timestamp::now().0)
     }

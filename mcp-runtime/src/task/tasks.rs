@@ -67,8 +67,8 @@ impl Viewer {
         &self.owner
     }
 
-    /// Whether the caller sees a task of this owner and this tool. Tasks of a restricted tool that was removed are hidden, because the
-    /// callers that may use the tool are not known.
+    /// Returns whether the caller sees a task of this owner and this tool. Tasks of a restricted tool that was removed are hidden, because
+    /// the callers that may use the tool are not known.
     pub(super) fn sees(&self, owner: &str, tool: &str, was_guarded: bool) -> bool {
         *self.owner == *owner
             && self.judged.as_ref().is_none_or(|judged| {
@@ -160,12 +160,13 @@ impl Tasks {
         live.set_share(None);
     }
 
-    /// Whether the task runs in this process.
+    /// Returns whether the task runs in this process.
     pub(crate) fn runs(&self, id: &str) -> bool {
         self.table().get(id).is_some_and(|task| !task.has_ended())
     }
 
-    /// Whether any call has become a task. The server then accepts requests about tasks even after all tools with tasks were removed.
+    /// Returns whether any call has become a task so far. If so, the server accepts requests about tasks even after all tools with tasks
+    /// were removed.
     pub(crate) fn has_kept(&self) -> bool {
         self.has_kept.load(Ordering::Acquire)
     }
@@ -271,7 +272,7 @@ impl Tasks {
     }
 
     /// Stores the end of a task, and then shows the end to clients. If the store fails, the task stays in memory, so that clients see its
-    /// end until the process exits or the task expires. Otherwise they would wait for a result that already exists.
+    /// end until the process exits or the task expires. Otherwise clients would keep waiting for a result that already exists.
     pub(super) async fn settle(&self, live: &LiveTask) {
         let is_stored = self.put(live).await.is_ok();
         live.publish_end();

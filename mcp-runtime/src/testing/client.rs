@@ -28,8 +28,8 @@ const MOST_ROUNDS: usize = 100;
 /// [`start`](TestClient::start) for several requests at once. To check a server without sending requests, use
 /// [`assert_builds!`](crate::testing::assert_builds).
 ///
-/// By default the client speaks the newest protocol revision and declares no capabilities: see [`connect_with`](TestClient::connect_with)
-/// and [`connect_capable`](TestClient::connect_capable). A request fails if the server sends no message for ten seconds.
+/// By default the client uses the newest protocol revision and declares no capabilities: see [`connect_with`](TestClient::connect_with) and
+/// [`connect_capable`](TestClient::connect_capable). A request fails if the server sends no message for ten seconds.
 ///
 /// ```
 /// use mcp_runtime::{prelude::*, testing::TestClient};
@@ -142,7 +142,7 @@ impl TestClient {
         Ok((Self::to(started), problem))
     }
 
-    /// Returns the snapshot of the catalog from which the server makes its lists.
+    /// Returns the snapshot of the catalog from which the server builds its lists.
     #[cfg(feature = "stdio")]
     pub(crate) fn snapshot(&self) -> std::sync::Arc<crate::catalog::Snapshot> {
         self.started.dispatcher.catalog.snapshot()
@@ -204,8 +204,8 @@ impl TestClient {
 
     /// Starts the server and connects to it without the `initialize` handshake.
     ///
-    /// Use this method to test messages that arrive before the handshake, together with [`send_raw`](TestClient::send_raw). The client
-    /// speaks the newest protocol revision and declares no capabilities.
+    /// Use this method to test messages that arrive before the handshake, together with [`send_raw`](TestClient::send_raw). The client uses
+    /// the newest protocol revision and declares no capabilities.
     ///
     /// # Errors
     /// Fails if the server cannot be built or started.
@@ -265,7 +265,7 @@ impl TestClient {
         self.memory.carrier.authorization = Some(std::sync::Arc::new(authorization));
     }
 
-    /// Returns the protocol revision that this client speaks.
+    /// Returns the protocol revision that this client uses.
     pub fn revision(&self) -> Revision {
         self.revision
     }

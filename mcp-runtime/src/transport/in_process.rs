@@ -11,7 +11,7 @@ use crate::{
 /// Client side of an in-process connection.
 pub(crate) struct InProcessConnection {
     peer: Peer,
-    /// Carrier that accompanies each line of the client.
+    /// Carrier that accompanies each line from the client.
     pub(crate) carrier: Carrier,
     received: VecDeque<Vec<u8>>,
 }

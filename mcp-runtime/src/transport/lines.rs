@@ -25,7 +25,7 @@ pub(crate) enum Line<'a> {
     Unterminated(&'a [u8]),
 }
 
-/// Buffer that reads fill, and from which lines are taken.
+/// Buffer that is filled by reads, and emptied line by line.
 ///
 /// Call [`Lines::next`] until it returns `None` before each read.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use std::{
 
 use tokio::runtime::Runtime;
 
-/// Waker for one of several events that a task waits for. The alarm records whether this event caused the wakeup. After a wakeup for a
-/// different reason, the task need not poll a rare event, such as a timer or a signal.
+/// Waker for one of several events that a task waits for. The alarm records whether this event caused the wakeup, so that after a wakeup
+/// for a different reason, the task can skip the poll of a rare event, such as a timer or a signal.
 pub(crate) struct Alarm {
     has_rung: AtomicBool,
     task: Mutex<Waker>,
@@ -35,7 +35,7 @@ impl Alarm {
 
     /// Returns whether the alarm has rung since the last call, and resets it.
     pub(crate) fn take(&self) -> bool {
-        // Usually the alarm has not rung. The load for this case is cheaper than a swap.
+        // Usually the alarm has not rung. The load is enough to find this out, and costs less than a swap.
         self.has_rung.load(Ordering::Acquire) && self.has_rung.swap(false, Ordering::AcqRel)
     }
 
@@ -61,8 +61,8 @@ impl Wake for Alarm {
 /// Runs a future to completion, without waiting for other work on the runtime afterwards. A blocking job that never ends would otherwise
 /// keep the process alive.
 ///
-/// `Runtime::block_on` is generic, and the compiler copies the code of the future into each of its instances. A trait object reduces the
-/// instances to one.
+/// The future is passed as a trait object, because `Runtime::block_on` is generic: the compiler would otherwise generate one instance of it
+/// for each type of future, and copy the code of the future into that instance.
 pub(crate) fn block_on<T>(runtime: Runtime, future: Pin<&mut dyn Future<Output = T>>) -> T {
     let output = runtime.block_on(future);
     runtime.shutdown_background();

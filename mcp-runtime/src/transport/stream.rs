@@ -83,7 +83,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
                     return Poll::Ready(Ok(()));
                 }
                 turn = turn.wrapping_add(1);
-                // All responses that are ready go out in one write before this task waits.
+                // Writes all ready responses at once, before this task waits.
                 self.writer.poll(peer, cx)?;
                 let next = match self.behind {
                     _ if self.writer.waiting(peer) > HIGH_WATER => Poll::Pending,
@@ -112,7 +112,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
     fn take_lines(&mut self) {
         let mut turn = Received::default();
         self.behind = loop {
-            // A single read can contain many requests, whose responses together may far exceed the limit.
+            // Checked before each line, because a single read can contain many requests, whose responses together may far exceed the limit.
             if self.writer.waiting(self.peer) > HIGH_WATER {
                 break true;
             }
@@ -150,7 +150,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
             if let Err(error) = self.writer.poll(peer, cx) {
                 return Poll::Ready(Some(Err(error)));
             }
-            // `is_busy` is checked first, because a call adds its answer before it counts as done.
+            // `is_busy` is checked first, because a call adds its answer before it counts as done, so no answer is missed.
             if peer.is_busy() || self.writer.waiting(peer) > 0 {
                 return Poll::Pending;
             }
@@ -201,7 +201,7 @@ pub(crate) fn spawn(waiting: Vec<PendingCall>) {
     }
 }
 
-/// Writer of whole messages. All messages that are ready go out in one write.
+/// Writer of whole messages, which writes all ready messages at once.
 struct MessageWriter<W> {
     output: W,
     buffer: Vec<u8>,

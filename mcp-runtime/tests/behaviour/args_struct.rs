@@ -222,7 +222,8 @@ fn visits(all: Vec<Visit>) -> String {
     format!("{all:?}")
 }
 
-// The bounds of a form are for users. The server does not check them in an argument, so the schema of the tool leaves them out.
+// The bounds of a form apply to what a user enters. The server does not check them in an argument, so the schema of the tool leaves them
+// out.
 both_eras! {
     async fn a_form_as_an_argument_keeps_the_metadata_of_its_fields(revision) {
         let mut client = connect(server!().items(items![visit, visits]), revision).await;

@@ -325,7 +325,7 @@ async fn every_question_of_a_loop_has_a_key_of_its_own() {
         let called = client.call("loops", json!({ "count": 2 })).await.unwrap();
         assert_eq!(called.text(), "Ada,Ada", "{revision}");
         let error = client.call("loops", json!({ "count": 3 })).await.unwrap_err();
-        // The client gets no details, because the log tells the author the reason.
+        // The error contains no details. The author of the server finds the reason in the log.
         assert_eq!(error.code, -32603, "{revision}: {error}");
     }
 }
@@ -468,7 +468,7 @@ async fn roots_are_asked_for_once_until_they_change() {
     }
 }
 
-/// The server does not keep a long list of roots, because such lists would take megabytes of memory in many sessions.
+/// The server does not cache a long list of roots, because in many sessions such lists would take megabytes of memory.
 #[tokio::test]
 async fn long_lists_of_roots_are_requested_each_time() {
     let can = json!({ "roots": { "listChanged": true } });

@@ -107,9 +107,9 @@ async fn a_name(ctx: &Context, name: String, _user: Elicit) -> Result<String> {
     Ok(format!("{name} {}", consent.yes))
 }
 
-/// If several templates match a URI, the template that is read determines the required capabilities.
+/// If several templates match a URI, the template that the server uses determines the required capabilities.
 #[tokio::test]
-async fn the_template_that_is_read_determines_the_required_capabilities() {
+async fn the_template_being_read_determines_the_required_capabilities() {
     let connect = async |can: Value| {
         let server = server!().items(items![a_number, a_name]);
         TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap()

@@ -138,7 +138,7 @@ async fn a_round_in_the_process_expires() {
     assert_eq!(done["content"][0]["text"], "1 1 1");
 }
 
-/// The client is told to begin again. The log tells the author once to set a key.
+/// The error tells the client to begin again. The log tells the author to set a key, but only once.
 #[tokio::test]
 async fn a_round_that_another_process_keeps_is_refused_with_the_reason() {
     let log = Log::default();
@@ -189,7 +189,8 @@ async fn the_oldest_round_is_evicted_and_counted() {
     assert!((6..=8).contains(&evicted), "{evicted}");
 }
 
-/// Sealed rounds expire by the system clock, because several machines have to agree on the time. A test cannot move that clock.
+/// Sealed rounds expire by the system clock, because several machines have to agree on the time. A test cannot move that clock, so this one
+/// waits for the expiry.
 #[cfg(feature = "state-key")]
 #[tokio::test]
 async fn a_sealed_round_expires_at_the_time_that_is_sealed_with_it() {

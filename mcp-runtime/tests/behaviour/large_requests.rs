@@ -34,7 +34,7 @@ fn call(id: u32, tool: &str, arguments: Value) -> String {
     format!("{call}\n")
 }
 
-/// With the paused clock, a missing answer reaches its timeout at once.
+/// The clock is paused, so the timeout for a missing answer takes no real time.
 #[tokio::test(start_paused = true)]
 async fn a_large_request_counts_over_any_stream_until_its_call_ends() {
     let limits = Limits::new().all_bodies(1 << 20);

@@ -218,10 +218,10 @@ both_eras! {
     }
 }
 
-/// Only debug builds measure how long a poll takes, because the measurement costs time.
+/// Only debug builds measure the duration of a poll, because the measurement takes time itself.
 #[cfg(debug_assertions)]
 #[tokio::test]
-async fn a_handler_that_holds_the_reactor_is_named() {
+async fn a_handler_that_blocks_its_thread_is_named() {
     let mut client = connect(served(), Revision::V2026_07_28).await;
     client.log_from(Level::Warning).await.unwrap();
     said(&mut client, "holds_the_reactor", json!({})).await;

@@ -51,7 +51,7 @@ async fn a_user_is_sent_to_web_pages_only() {
         }
         for bad in ["pay", "javascript:alert(1)", "https://me@pay.example.com", "https://a b"] {
             let error = client.call("sends", json!({ "url": bad })).await.unwrap_err();
-            // The client gets no details, because the log tells the author the reason.
+            // The error contains no details. The author of the server finds the reason in the log.
             assert_eq!(error.code, -32603, "{revision} {bad}: {error}");
             assert_eq!(asked.lock().unwrap().len(), 0, "{revision} {bad}");
         }

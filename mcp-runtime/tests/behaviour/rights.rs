@@ -475,7 +475,7 @@ fn lent(owner: &str) -> String {
     format!("lent to {owner}")
 }
 
-/// If a client sends an argument twice, the policy and the handler must not see different values.
+/// Checks that the policy and the handler see the same value if a client sends an argument twice.
 #[tokio::test]
 async fn a_policy_sees_the_argument_that_the_handler_gets() {
     let server = server!().items(items![lent, owned]).state(Runs::default());

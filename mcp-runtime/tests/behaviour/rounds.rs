@@ -1,4 +1,5 @@
-//! Work of `Context::once` that runs while a question is open, in 2026-07-28, where a question ends the call.
+//! Work in `Context::once` that runs while a question is open. In 2026-07-28 a question ends the round, which first waits for work that has
+//! begun.
 
 use std::{
     sync::{

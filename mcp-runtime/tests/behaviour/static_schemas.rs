@@ -136,7 +136,7 @@ async fn the_binary_contains_the_schemas_as_they_are_served() {
     assert!(!is_in_program(object(&lazy, "inputSchema")), "made of two parts at run time");
 }
 
-/// The published schema of a type is the same, whether it is built at compile time or by schemars.
+/// `Holder` has a field of the type `Foreign`, whose schema only schemars can build. Both schemas become one.
 #[tokio::test]
 async fn a_part_that_only_schemars_knows_is_merged_into_the_schema() {
     let line = listed(server!().items(items![hold])).await;

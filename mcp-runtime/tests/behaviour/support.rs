@@ -70,7 +70,7 @@ pub(crate) fn keeping_state(server: Builder, sealed: bool) -> Builder {
 /// Time after which a test that waits for another thread counts as hanging.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-/// Polls until `holds` returns true, and fails after [`LIMIT`] with the text `awaited`. A sleep instead would fail on a busy machine.
+/// Polls until `holds` returns true, and fails after [`LIMIT`] with the text `awaited`. A fixed sleep could be too short on a busy machine.
 pub(crate) async fn eventually(awaited: &str, mut holds: impl AsyncFnMut() -> bool) {
     let since = std::time::Instant::now();
     while !holds().await {

@@ -80,7 +80,7 @@ both_eras_paused! {
     async fn a_tool_that_takes_too_long_is_given_up(revision) {
         let mut client = connect(served(), revision).await;
         assert_eq!(said(&mut client, "waits", json!({ "seconds": 5 })).await, "done");
-        // The test client waits at most ten seconds for a response, so 29 of the seconds pass before it starts to wait.
+        // The test client waits at most ten seconds for a response, so the first 29 seconds pass before it starts to wait.
         let ongoing = client.start("tools/call", json!({ "name": "waits", "arguments": { "seconds": 31 } }));
         pass(Duration::from_secs(29)).await;
         assert_eq!(client.in_flight(), 1);

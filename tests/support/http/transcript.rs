@@ -15,7 +15,7 @@
 //! | `{"hang_up": "a"}` | the client closes this connection |
 //! | `{"pass": 15}` | the clock jumps by this number of seconds, with a short rest before and after |
 //! | `{"stop": true}` | the server is told to stop |
-//! | `{"revision": ".."}` | from here on the client speaks another revision, whose schema judges the server |
+//! | `{"revision": ".."}` | from here on the client uses another revision, whose schema judges the server |
 //! | `{"defaults": "none"}` | the default headers of requests: `modern`, `legacy` or `none` |
 //!
 //! A line with `"since"` applies only from that revision on, and a line with `"until"` only up to it.
@@ -74,7 +74,7 @@ pub(crate) const ADDRESS: &str = "ADDRESS";
 pub struct Transcript {
     /// `<revision>/<name>`, for reports.
     pub name: String,
-    /// The revision that the client speaks at first.
+    /// Protocol revision that the client uses at first.
     pub revision: String,
     /// Name of the server for the replay, if a line has one.
     pub with: Option<String>,

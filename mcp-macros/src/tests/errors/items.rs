@@ -80,7 +80,7 @@ fn impossible_parameters_and_malformed_resource_uris_are_refused() {
 }
 
 #[test]
-fn blocks_that_are_not_yet_what_they_will_be() {
+fn blocks_with_conditional_attributes_or_macro_calls() {
     check(
         "#[handlers] impl N { #[cfg_attr(all(unix, x), mcp_runtime::tool(title = \"a\"))] fn f(&self) {} }",
         &[("cfg_attr", "and `#[tool]`")],

@@ -46,7 +46,8 @@ fn check(source: &str, expected: &[(&str, &str)]) {
             .all(|((at, text), (guilty, part))| at == guilty && text.contains(part));
     assert!(matches, "{source}\nexpected {expected:#?}\nfound {found:#?}");
     let text = expanded.to_string();
-    // Next to its errors, a form may have a stand-in impl in a constant, but no generated schema. Any other item has no generated code.
+    // Besides the errors, the expansion of a form may contain a stand-in impl in a constant, but no schema. The expansion of any other item
+    // contains no generated code.
     let generated = if source.contains("#[form") {
         ["__SCHEMA", "__mcp :: choices"]
     } else {

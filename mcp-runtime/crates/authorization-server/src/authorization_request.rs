@@ -1,5 +1,5 @@
-//! Authorization request of a client (RFC 6749, section 4.1.1). The request contains a PKCE challenge (RFC 7636), with which the server
-//! later checks that the client that sends a code is the client that requested it. Only the challenge method S256 is supported.
+//! Authorization request of a client (RFC 6749, section 4.1.1). The request contains a PKCE challenge (RFC 7636). With it, the server later
+//! verifies that a code is exchanged by the client that requested it. Only the challenge method S256 is supported.
 
 use std::sync::Arc;
 

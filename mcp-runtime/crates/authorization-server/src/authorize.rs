@@ -125,8 +125,8 @@ fn wait(
         LoginMethod::Local { page, .. } => {
             login_page(server, &binding, &ShownClient::of(&authorization), page)
         }
-        // The consent page comes before the upstream login. The provider does not know the clients of this server and might log the user in
-        // without asking anything, so a client could otherwise get a code unnoticed.
+        // Shows the consent page before the upstream login. The provider does not know the clients of this server, and might log the user
+        // in without asking anything. Without the consent page, a client could then get a code unnoticed.
         LoginMethod::Delegated(provider) => with_cookie(
             page::consent(server, &binding, &authorization, &ConsentUser::AtProvider(provider)),
             &binding,

@@ -455,14 +455,14 @@ mod tests {
         assert!((0..MOST).all(|number| add(number.to_string(), 2)));
         assert_eq!((clients.all().len(), tally.refused(Limit::RegisteredClients)), (MOST, 2));
         assert!(clients.find("used", 2).is_some() && clients.find("first", 2).is_none());
-        // After the lifetime of the unused clients, a new client takes their place.
+        // Once the unused clients have expired, a new client can be registered.
         assert!(add("late".into(), 3 + UNUSED));
         assert_eq!(clients.all().len(), 2);
         assert_eq!(tally.refused(Limit::RegisteredClients), 2);
     }
 
     #[test]
-    fn ids_are_written_in_one_way() {
+    fn a_client_id_is_a_url_with_a_path_and_in_canonical_form() {
         for good in
             ["https://a.example/c.json", "https://a.example:8443/a/b?x=1", "http://127.0.0.1:1/c"]
         {

@@ -199,7 +199,8 @@ impl Grants {
         locked.issue(key, access, scopes, Some(next), now, journal)
     }
 
-    /// Returns the key and the upstream tokens of the grant of a refresh token, if the token is valid and these scopes were granted.
+    /// Returns the key and the upstream tokens of the grant to which a refresh token belongs, if the token is valid and these scopes were
+    /// granted.
     pub(crate) fn backing(
         &self,
         token: &str,
@@ -578,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_that_is_named_often_is_kept_once() {
+    fn a_repeated_scope_is_kept_once() {
         let table = Table::new();
         let token = table.begin("ada").refresh.unwrap();
         let scopes = ["b", "a"].repeat(10_000).into_iter().map(str::to_owned).collect();

@@ -43,7 +43,7 @@ use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time}
 /// **Ended logins.** The server rejects the access tokens and refresh tokens of an ended login:
 ///
 /// * Calls that are already running continue.
-/// * A stream that waits for messages of the server ends before its next message, or before its next keep-alive comment
+/// * A stream that waits for messages from the server ends before its next message, or before its next keep-alive comment
 ///   ([`Limits::keep_alive`](mcp_runtime::limits::Limits::keep_alive)).
 /// * Stored tokens of an upstream provider are deleted. The provider is notified if it supports revocation and can be reached.
 /// * With [`keep_in`](crate::AuthorizationServer::keep_in), the end of the login is also saved in the file when the method returns.
@@ -81,8 +81,7 @@ impl Logins {
     ///
     /// Each authorization of a client is a separate login. A user has at most 128 logins.
     ///
-    /// # Errors
-    /// Fails if the server has not served yet and the file cannot be read.
+    /// # Errors Fails if the server has not started yet and the file cannot be read.
     ///
     /// # Cancel safety
     /// This method is cancel safe.
@@ -102,7 +101,7 @@ impl Logins {
     ///
     /// * The change cannot be written to the file. The login has ended in this process anyway. The next write saves the change, for example
     ///   another call of this method.
-    /// * The server has not served yet and the file cannot be read. The login has not ended.
+    /// * The server has not started yet and the file cannot be read. The login has not ended.
     ///
     /// # Cancel safety
     /// This method is not cancel safe. If its future is dropped, the login may have ended without a notification of the upstream provider.

@@ -19,7 +19,7 @@ use crate::{
     secret::{Digest, random},
 };
 
-/// Time after which a pending authorization expires. It starts again when the browser goes to the upstream provider.
+/// Time after which a pending authorization expires. The time starts again when the browser goes to the upstream provider.
 pub(crate) const TIME: Duration = Duration::from_secs(10 * 60);
 
 /// Maximum number of pending authorizations.

@@ -300,7 +300,8 @@ impl AuthorizationPages for ServerState {
             let answered = tokio::spawn(async move { route(&server, &request).await });
             answered.await.unwrap_or_else(|why| {
                 let refusal = OAuthError::server_error("the request cannot be answered", &why);
-                // The error contains the payload of the panic, which can be a value of the author. `discard` catches a panic of its `Drop`.
+                // The error contains the payload of the panic, whose type the author may have defined. `discard` catches a panic in its
+                // `Drop`.
                 discard(why);
                 match Endpoint::of(parts.uri.path(), self.path()) {
                     Some(Endpoint::Authorize) => page::problem(&self, &refusal),

@@ -169,7 +169,7 @@ impl Journal {
 }
 
 /// Clock that returns seconds since 1970, so that the next process understands the stored times too. While the process runs, the clock
-/// counts at least the time since the start, so setting the system clock back extends no lifetime.
+/// advances at least as fast as the monotonic clock, so setting the system clock back extends no lifetime.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     started: Duration,

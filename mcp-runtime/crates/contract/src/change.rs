@@ -30,7 +30,7 @@ pub(crate) struct ContractChange {
     pub(crate) text: String,
     /// Advice on how to avoid the breaking change.
     pub(crate) advice: Option<String>,
-    /// Key that is equal for all places where the same change of the same type is found. `None` for a change that is not inside a type.
+    /// Key that is shared by all places at which the same type has the same change. `None` for a change that is not inside a type.
     pub(crate) type_key: Option<String>,
 }
 

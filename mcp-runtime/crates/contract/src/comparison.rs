@@ -1,4 +1,4 @@
-//! Compares two manifests, and finds items that are gone, new or different.
+//! Compares two manifests, and finds items that were removed, added or changed.
 
 use serde_json::Value;
 
@@ -133,7 +133,7 @@ fn find_renamed(
     added: &[&String],
     list: &ItemList,
 ) -> Option<usize> {
-    /// Score above which an item counts as renamed. Similar names reach it, and so do an equal description and equal arguments together.
+    /// Score above which an item counts as renamed. Similar names alone reach it, as do an equal description and equal arguments together.
     const ENOUGH: f64 = 0.75;
     let says = |item: &JsonObject, member: &str| {
         item.get(member).filter(|value| **value != Value::Null).cloned()

@@ -37,8 +37,8 @@
 //! **Schemas** (`schema`) are compared by the values that they accept. For arguments, the new schema must accept every value that the old
 //! schema accepts. For results, the old schema must accept every value that the new schema accepts. Two cases have rules of their own:
 //!
-//! - An object is assumed to have no undeclared members unless it has `additionalProperties`. So a new optional member of such an object is
-//!   not breaking. But a change is breaking if arguments that accepted undeclared members reject them now.
+//! - An object is assumed to have no undeclared members unless it has `additionalProperties`. A new optional member of such an object is
+//!   therefore not breaking. However, a change is breaking if arguments that accepted undeclared members reject them now.
 //! - It is breaking to remove a declared member, for arguments and for results, even if the object accepts undeclared members.
 //!
 //! Keywords that cannot be compared (`not`, `if`, `patternProperties`, another `pattern`, …) are compatible only if they are equal. A `not`

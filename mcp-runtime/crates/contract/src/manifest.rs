@@ -84,7 +84,7 @@ impl Manifest {
     }
 }
 
-/// Formats a value with its members sorted by name and one member per line, so that a change of one member is a change of one line.
+/// Formats a value with its members sorted by name and one member per line, so that changing one member changes only one line.
 fn pretty(value: &Value) -> String {
     let mut text = String::new();
     write(&mut text, value, 0);
@@ -125,8 +125,8 @@ fn next_line(text: &mut String, after_another: bool, depth: usize) {
     text.push_str(&"  ".repeat(depth));
 }
 
-/// Sorts the parts of a schema whose order has no meaning: `required`, and a `type` that is a list. So a lock stays the same when
-/// parameters change places.
+/// Sorts the parts of a schema whose order has no meaning: `required`, and a `type` that is a list. The lock therefore stays the same when
+/// parameters are reordered.
 fn sort_unordered(schema: &mut Value) {
     let Value::Object(map) = schema else { return };
     for (keyword, said) in map {

@@ -57,9 +57,9 @@ impl Letters {
 
     /// Returns whether another name may be near this name. This check is cheaper than counting the slips.
     fn may_be_near(&self, other: &str) -> bool {
-        // A client may send megabytes in place of a name, so the lengths are compared first. The letters of near names differ in number by
-        // a third at most, or by one, and a letter has one to four bytes. So the longer name has at most six times as many bytes as the
-        // shorter one, plus the four bytes of one letter.
+        // A client may send megabytes in place of a name, so the lengths are compared first. The numbers of letters in two near names
+        // differ by a third at most, or by one, and a letter has one to four bytes. Therefore the longer name has at most six times as many
+        // bytes as the shorter one, plus the four bytes of one letter.
         let (shorter, longer) = (self.len.min(other.len()), self.len.max(other.len()));
         if longer > 6 * shorter + 4 {
             return false;
@@ -131,7 +131,8 @@ mod tests {
         assert_eq!(nearest("waether", names), Some("weather"));
     }
 
-    /// A client may send megabytes, and comparing them letter by letter with every name would take minutes.
+    /// A client may send megabytes in place of a name. Comparing them letter by letter with every name would take minutes, so the length
+    /// alone rules such a text out.
     #[test]
     fn a_text_much_longer_than_a_name_is_not_compared_with_it() {
         for letter in ["x", "é", "😀"] {
@@ -144,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_quick_look_passes_over_nothing_that_is_near(a in "[a-eB_.é😀]{0,8}", b in "[a-eB_.é😀]{0,8}") {
+        fn the_quick_check_rules_out_no_near_name(a in "[a-eB_.é😀]{0,8}", b in "[a-eB_.é😀]{0,8}") {
             prop_assert!(slips(&b, &a).is_none() || Letters::of(&a).may_be_near(&b));
         }
     }

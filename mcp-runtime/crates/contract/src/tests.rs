@@ -175,7 +175,7 @@ fn words_are_cosmetic() {
 }
 
 #[test]
-fn arguments_and_results_are_told_with_their_place() {
+fn changes_of_arguments_and_results_are_reported_with_their_place() {
     let takes = |schema: Value| tool_with("inputSchema", schema);
     let object = |of: &str, required: &[&str]| json!({"type": "object", "properties": {"a": {"type": of}}, "required": required});
     check_tool(

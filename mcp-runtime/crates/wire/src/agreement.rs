@@ -1,4 +1,4 @@
-//! Property tests: this crate and `serde_json` read every text alike, and the members that the validating pass records are those of the
+//! Property tests: this crate and `serde_json` read every text alike, and the members recorded by the validating pass are those of the
 //! text.
 
 use std::collections::BTreeSet;
@@ -312,8 +312,8 @@ proptest! {
 }
 
 #[test]
-fn the_depth_limit_of_the_wire_is_what_the_second_parse_takes() {
-    // In a message at our depth limit of 128, the parameters are 127 deep, and `serde_json` reads no deeper than 127.
+fn serde_json_reads_the_parameters_of_a_message_at_the_depth_limit() {
+    // In a message at our depth limit of 128, the parameters are 127 deep. This is the maximum depth that `serde_json` reads.
     let params = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat();
     assert!(serde_json::from_str::<Value>(&params(127)).is_ok());
     assert!(serde_json::from_str::<Value>(&params(128)).is_err());

@@ -51,8 +51,8 @@ impl fmt::Display for DuplicateName<'_> {
     }
 }
 
-/// Number of entries of [`OpenNames`] that need no allocation. The names of an object with fewer members are compared with each other. The
-/// names of a larger object are sorted.
+/// Number of entries of [`OpenNames`] that need no allocation. In an object with fewer members, each name is compared with every other
+/// name. In a larger object, the names are sorted instead.
 const FEW: usize = 8;
 
 /// Names of the members of all objects that are open while a value is read. The innermost object comes last, and the names of each object
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut_where_they_are_told() {
+    fn long_names_are_truncated_in_messages() {
         let name = "x".repeat(1_000_000);
         let duplicate = DuplicateName::new(name, ObjectPlace::Arguments).to_string();
         assert_eq!(duplicate, format!("`{}` appears twice in `params.arguments`", "x".repeat(100)));

@@ -1,5 +1,5 @@
 //! JSON-RPC messages. The reading half parses requests, notifications, responses and batches, and reports texts that are none of these. The
-//! writing half writes the envelope, and closures of the caller write the content.
+//! writing half writes the envelope, and the caller's closures write the content.
 
 use std::borrow::Cow;
 

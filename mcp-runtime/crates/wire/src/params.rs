@@ -14,8 +14,8 @@ const MOST_PARAMS: usize = 5;
 /// Maximum number of members that are recorded for `arguments`, and for `_meta`. Most calls have no more in either object.
 const MOST_NESTED: usize = 6;
 
-/// Parameters of a message: the text of `params`, which is an object or an array. For an object, the members are recorded too, and also the
-/// members of `arguments` and `_meta` inside the object.
+/// Parameters of a message: the text of `params`, which is an object or an array. For an object, the members are also recorded, including
+/// the members of `arguments` and `_meta` inside it.
 #[derive(Clone, Copy, Debug)]
 pub struct RpcParams<'a> {
     all: MemberIndex<'a, MOST_PARAMS>,

@@ -1,8 +1,8 @@
 //! Validation of JSON: one value per text, as RFC 8259 defines it.
 //!
-//! Apart from the depth limit, the scanner accepts exactly the texts that `serde_json` reads as a `Value`. So a later deserialization into
-//! a type can fail only because of the value's shape. As in `serde_json`, two checks go beyond the grammar: escapes of unpaired surrogates
-//! and numbers beyond the range of `f64` are rejected.
+//! Apart from the depth limit, the scanner accepts exactly the texts that `serde_json` reads as a `Value`. Therefore a later
+//! deserialization into a type can fail only because of the value's shape. As in `serde_json`, two checks go beyond the grammar: escapes of
+//! unpaired surrogates and numbers beyond the range of `f64` are rejected.
 
 use std::{borrow::Cow, fmt};
 

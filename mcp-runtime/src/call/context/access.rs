@@ -1,4 +1,4 @@
-//! Description of a caller's access to an item, for the policies that decide about it.
+//! Description of a caller's access to an item, on which policies base their decisions.
 
 use std::{cell::Cell, fmt};
 
@@ -58,8 +58,8 @@ impl<'a> Access<'a> {
         self.item
     }
 
-    /// Returns the URI that the client reads or subscribes to, as the client has written it. `None` for tools and prompts, and while a
-    /// template is listed.
+    /// Returns the URI that the client reads or subscribes to, exactly as the client wrote it. Returns `None` for tools and prompts, and
+    /// when a template is listed.
     ///
     /// Base decisions on [`argument`](Self::argument) instead, because a URI can be written in several ways: `note://%61da/1` names the
     /// same resource as `note://ada/1`.
@@ -73,10 +73,11 @@ impl<'a> Access<'a> {
         self.is_listing
     }
 
-    /// Returns an argument of the call as a `T`, or a variable of the URI. `None` if the argument is missing, and while
+    /// Returns an argument of the call, or a variable of the URI, as a `T`. Returns `None` if the argument is missing, and while
     /// [listing](Self::is_listing).
     ///
-    /// If the argument cannot be read as a `T`, the server rejects the call, even if the policy returns `true`.
+    /// The result is also `None` if the argument cannot be read as a `T`. The server then rejects the call, even if the policy returns
+    /// `true`.
     pub fn argument<T: DeserializeOwned + 'static>(&self, name: &str) -> Option<T> {
         let read = match self.given {
             AccessArguments::None => return None,
@@ -86,8 +87,8 @@ impl<'a> Access<'a> {
                 json::read(raw, strict).map(|(value, _)| value)
             }
             AccessArguments::Texts(arguments) => {
-                // `null` counts as missing, as in the handler of the prompt. So a later `null` does not replace an earlier value of the
-                // same name.
+                // `null` counts as missing, as in the handler of the prompt. Therefore a later `null` does not replace an earlier value of
+                // the same name.
                 let given =
                     arguments.members().filter(|member| member.0 == name && !member.1.is_null());
                 let raw = given.last()?.1;
@@ -144,7 +145,7 @@ impl fmt::Debug for Access<'_> {
 /// ```
 ///
 /// The server calls the policy after it has checked the scopes, and before the handler runs. A caller for whom the policy returns `false`
-/// gets status 403. An anonymous caller gets status 401, and the policy is not called. Over stdio there are no policies.
+/// gets status 403. An anonymous caller gets status 401, and the policy is not called. Over stdio, policies are not called.
 ///
 /// The server also calls the policy for each item of a list, so the policy must not block.
 #[diagnostic::on_unimplemented(

@@ -43,9 +43,9 @@ use crate::{
 /// ```
 ///
 /// # Cancel safety
-/// Not cancel safe: a future that is dropped loses its answer. Before protocol revision 2026-07-28, and in tasks, the server then withdraws
-/// the question. Under protocol revision 2026-07-28 the client may still get the question. To keep the question open in `select!`, poll the
-/// future by mutable reference.
+/// Not cancel safe: if the future is dropped, the answer is lost. Before protocol revision 2026-07-28, and in tasks, the server then
+/// withdraws the question. Under protocol revision 2026-07-28 the client may still get the question. To keep the question open in
+/// `select!`, poll the future by mutable reference.
 #[must_use = "the answer comes with `.await`"]
 pub struct Asked<T>(Pin<Box<dyn Future<Output = T> + Send>>);
 
@@ -102,8 +102,8 @@ impl Context {
     /// Under protocol revision 2026-07-28 the server asks again in two cases:
     ///
     /// - The answer does not fit the form or the type, for example 70,000 for a `u16`. The server then appends the reason to the message.
-    /// - The function runs again with another message for the same key. An answer counts only for the question that it was given to. If a
-    ///   part of the message changes from run to run, such as the time, compute that part in [`Context::once`].
+    /// - The function runs again with a different message for the same key. An answer is valid only for the message that the user has seen.
+    ///   If a part of the message changes from run to run, such as the time, compute that part in [`Context::once`].
     ///
     /// Specification: Client features, Elicitation.
     ///
@@ -218,7 +218,8 @@ impl Context {
                 Ok(json) => accepted(Raw::trusted(&json)),
                 Err(error) => Err(error.into()),
             };
-            // The user's agreement to visit the page is not an answer, so `asking` never resolves to it.
+            // With `must_visit`, the user's agreement to visit the page does not answer the question, so `asking` never resolves to an
+            // acceptance. The fallback is therefore never used.
             unanswered.err().unwrap_or(Unanswered::Cancelled)
         })
     }
@@ -313,7 +314,7 @@ impl Context {
         questions.answers()
     }
 
-    /// Asks the question if its address is valid.
+    /// Asks the question if its URL is valid. Otherwise the future resolves to an internal error.
     fn ask_url(&self, key: String, question: Question) -> AnswerFuture {
         let checked = match &question {
             Question::Url { url, .. } => check_page_url(url),

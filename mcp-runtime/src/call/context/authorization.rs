@@ -60,7 +60,7 @@ enum CallerClaims {
     Lost,
 }
 
-/// Maximum nesting depth of claims that are stored.
+/// Maximum nesting depth of stored claims.
 const DEEPEST: usize = 128;
 
 impl Authorization {
@@ -88,8 +88,8 @@ impl Authorization {
 
     /// Sets further data about the caller, which handlers get as [`Auth<T>`](crate::auth::Auth).
     ///
-    /// A stored task that continues after a restart of the server has lost this data. [`claims_json`](Self::claims_json) survives a
-    /// restart.
+    /// This data is not stored. If a stored task continues after a restart of the server, the data is lost. Claims set with
+    /// [`claims_json`](Self::claims_json) survive a restart.
     #[must_use]
     pub fn claims<T: Send + Sync + 'static>(mut self, claims: T) -> Self {
         self.claims = CallerClaims::Typed(Arc::new(claims));

@@ -57,8 +57,8 @@ impl Environment {
         Self { states, blocking: AtomicUsize::new(0), max_blocking }
     }
 
-    /// Returns a permit for one blocking job, or `None` if all permits are taken. A job keeps its permit until it ends, even if its call
-    /// was cancelled or has timed out before.
+    /// Returns a permit for one blocking job, or `None` if all permits are taken. A job keeps its permit until it ends, even if its call is
+    /// cancelled or times out earlier.
     pub(crate) fn blocking_permit(self: &Arc<Self>) -> Option<BlockingPermit> {
         let taken = self.blocking.fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| {
             (taken < self.max_blocking).then_some(taken + 1)
@@ -92,7 +92,7 @@ pub(crate) struct Caller {
         allow(dead_code, reason = "only HTTP requests have more to say")
     )]
     pub(crate) carrier: Carrier,
-    /// Channel for progress reports and log events. `None` if only the answer can be sent.
+    /// Channel for progress reports and log events. `None` if the client accepts nothing but the answer.
     pub(crate) channel: Option<Arc<dyn Channel>>,
     /// Handles questions to the client. `None` for items that ask no questions.
     pub(crate) asker: Option<Arc<dyn Asker>>,
@@ -152,18 +152,19 @@ pub struct Context(pub(crate) Arc<CallState>);
 pub(crate) struct CallState {
     pub(crate) environment: Arc<Environment>,
     pub(crate) caller: Caller,
-    /// URI of the resource that is read. `None` if the call does not read a resource.
+    /// URI of the resource being read. `None` if the call does not read a resource.
     pub(crate) uri: Option<Box<str>>,
     pub(crate) cancelled: AtomicBool,
     pub(crate) cancel: Notify,
     /// Waker of the tokio task that runs the handler.
     pub(crate) waker: Mutex<Option<std::task::Waker>>,
-    /// Whether the call has ended. No message is sent from then on, because none may follow the answer.
+    /// Whether the call has ended. After that no message is sent, because no message may follow the answer.
     pub(crate) over: AtomicBool,
     pub(crate) progress: Mutex<ProgressState>,
     /// Boxed, because few handlers use `once`.
     pub(super) onces: OnceLock<Box<Mutex<Onces>>>,
-    /// The call's share of limits. Blocking work keeps the share beyond the end of the call.
+    /// The call's share of the limits. Blocking work holds a reference of its own, so the share stays reserved until that work has ended,
+    /// even if the call ends earlier.
     reservation: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
@@ -183,12 +184,13 @@ impl Context {
         }))
     }
 
-    /// Sets the share of limits that the call holds while it runs.
+    /// Sets the share of the limits that the call holds while it runs.
     pub(crate) fn set_reservation(&self, reservation: Weak<dyn Any + Send + Sync>) {
         let _ = self.0.reservation.set(reservation);
     }
 
-    /// Returns the share of limits, for work that continues after the call was cancelled or has timed out.
+    /// Returns the share of the limits. Blocking work holds it, because such work may continue after the call was cancelled or has timed
+    /// out.
     pub(crate) fn reservation(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         let own = self.0.reservation.get().and_then(Weak::upgrade);
         own.or_else(|| self.0.caller.outer.as_ref()?.reservation())
@@ -213,7 +215,7 @@ impl Context {
         self.0.environment.states.get()
     }
 
-    /// Returns the URI of the resource that is read. `None` if the call does not read a resource.
+    /// Returns the URI of the resource being read. `None` if the call does not read a resource.
     pub fn uri(&self) -> Option<&str> {
         self.0.uri.as_deref()
     }
@@ -242,7 +244,7 @@ impl Context {
         }
     }
 
-    /// Locks the sending of messages, so that no message follows the answer.
+    /// Takes the lock under which messages are sent. [`close`](Self::close) also takes it, so that no message follows the answer.
     pub(crate) fn lock_progress(&self) -> MutexGuard<'_, ProgressState> {
         match &self.0.caller.outer {
             Some(outer) => outer.lock_progress(),
@@ -255,7 +257,7 @@ impl Context {
         self.0.caller.asker.as_ref().map_or(Ok(None), |asker| asker.need_input())
     }
 
-    /// Returns whether the result depends on answers of the client.
+    /// Returns whether the call continues with answers from the client, so that its result depends on them.
     pub(crate) fn is_resumed(&self) -> bool {
         self.0.caller.asker.as_ref().is_some_and(|asker| asker.is_resumed())
     }
@@ -327,12 +329,13 @@ impl<'a> LazyContext<'a> {
         })
     }
 
-    /// Returns the context if it was created. Otherwise the handler has not used the context, so there is nothing to close.
+    /// Returns the context, or `None` if it was never created because the handler did not use it.
     pub(crate) fn made(&self) -> Option<&Context> {
         self.made.get()
     }
 
-    /// Returns whether the result depends on answers of the client. A handler without a context has asked no questions.
+    /// Returns whether the call continues with answers from the client. Returns `false` if the context was never created, because a handler
+    /// can only ask through its context.
     pub(crate) fn is_resumed(&self) -> bool {
         self.made().is_some_and(Context::is_resumed)
     }
@@ -353,7 +356,7 @@ impl fmt::Debug for LazyContext<'_> {
 pub trait HasContext {
     /// Returns the context.
     fn context(&self) -> &Context;
-    /// Returns the URI of the resource that is read. `None` if the call does not read a resource.
+    /// Returns the URI of the resource being read. `None` if the call does not read a resource.
     fn uri(&self) -> Option<&str>;
 }
 
@@ -386,7 +389,7 @@ pub(crate) fn meta_text(meta: Option<Raw<'_>>) -> Option<Box<str>> {
 #[cfg(feature = "http")]
 static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
 
-/// Data of the HTTP request that the call came with.
+/// Access to the HTTP request that started the call.
 #[cfg(feature = "http")]
 impl Context {
     /// Returns the headers of the HTTP request. Empty over other transports. A handler can also take `&HeaderMap` as a parameter.
@@ -476,7 +479,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn permits_come_back() {
+    fn a_dropped_permit_can_be_taken_again() {
         let environment = Arc::new(Environment::new(States::default(), 1));
         let permit = environment.blocking_permit();
         assert!(permit.is_some());

@@ -8,8 +8,9 @@ use crate::error::{Error, Result};
 /// Signal that the answer of a call is no longer needed.
 ///
 /// This is the case when the client has cancelled the call, when the call has timed out, or when the server stops. An `async` handler needs
-/// no such parameter, because its future is dropped at the current `.await`. A `#[tool(blocking)]` function cannot be dropped: take
-/// `Cancel` as a parameter there, and check it in the loop. [`Context::cancel`] returns the same signal.
+/// no such parameter, because its future is dropped at the current `.await`. A `#[tool(blocking)]` function cannot be interrupted in this
+/// way: take `Cancel` as a parameter there, and check it regularly, for example in each iteration of a loop. [`Context::cancel`] returns
+/// the same signal.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -112,7 +113,8 @@ impl Context {
             waker.wake();
         }
         if let Some(outer) = &self.0.caller.outer {
-            // The closure passed to `Builder::around` may run the handler in a separate tokio task, so both calls are woken.
+            // The closure passed to `Builder::around` may run the handler in a separate tokio task, so the tokio task of the outer call is
+            // woken as well.
             outer.wake();
         }
     }

@@ -87,7 +87,8 @@ impl Carrier {
         return false;
     }
 
-    /// Returns whether the server can tell this client from others. A connection that is not HTTP belongs to a single client.
+    /// Returns whether the server can distinguish this client from others. Without HTTP it always can, because the connection belongs to a
+    /// single client.
     pub(crate) fn is_identified(&self) -> bool {
         #[cfg(feature = "http")]
         return self.http.is_none() || !self.principal().is_empty();

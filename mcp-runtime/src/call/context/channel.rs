@@ -69,7 +69,7 @@ pub(crate) trait Asker: Send + Sync {
     /// Fails if the client cannot be asked.
     fn need_input(&self) -> Result<Option<NeedInput>, Error>;
 
-    /// Returns whether the call continues with answers of its client. Its result then belongs to that client alone (rule MRTR-10).
+    /// Returns whether the call continues with answers from its client. Its result then belongs to that client alone (rule MRTR-10).
     fn is_resumed(&self) -> bool;
 
     /// Returns whether the call may be waiting for the user's answer to a question. The timeout of the handler is paused meanwhile.

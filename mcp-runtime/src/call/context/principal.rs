@@ -9,7 +9,7 @@ use std::{fmt, sync::Arc};
 /// comes from the token.
 ///
 #[cfg_attr(feature = "http", doc = "```")]
-// Without the feature there is no crate `http`, so there is nothing to compile.
+// Without the feature `http`, the crate `http` is not a dependency, so the example would not compile.
 #[cfg_attr(not(feature = "http"), doc = "```ignore")]
 /// use mcp_runtime::auth::Principal;
 ///

@@ -63,7 +63,7 @@ impl Progress {
         self.send(done.amount(), Some(message.into()));
     }
 
-    /// Reports a value that is greater than the last one by 1. The first value is 1.
+    /// Reports a value one greater than the last. The first value is 1.
     pub fn step(&self) {
         let next = self.state().last.unwrap_or(0.0) + 1.0;
         self.send(next, None);
@@ -103,7 +103,7 @@ impl Progress {
             return;
         }
         state.last = Some(progress);
-        // The report is sent under the lock, so that two threads cannot swap their reports.
+        // The report is sent under the lock, so that the reports of two threads are sent in ascending order.
         let total = state.total.filter(|total| total.is_finite());
         channel.progress(ProgressReport { progress, total, message });
     }

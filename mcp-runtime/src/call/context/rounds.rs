@@ -14,11 +14,11 @@ use super::{Asker, Context, call_context::Onces};
 use crate::error::Error;
 
 thread_local! {
-    /// Whether the future that is being polled waits for an answer.
+    /// Whether the future being polled is waiting for an answer.
     static ASKS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Records that the future that is being polled waits for an answer.
+/// Records that the future being polled is waiting for an answer.
 pub(super) fn waits_for_an_answer() {
     ASKS.set(true);
 }
@@ -51,9 +51,9 @@ impl Context {
     /// before a question that must not be repeated, such as a payment. A later round gets the value of the first run. Failed work runs
     /// again. Under earlier revisions, the function runs only once anyway.
     ///
-    /// A question that is open while the work runs is sent when the work is done. The exception is work that itself waits for an answer.
-    /// Such work is dropped at the end of the round, and starts again in the next round. The server recognizes such work only if the
-    /// question is asked in the tokio task that runs the work. If a different tokio task asks the question, or if the work waits for an
+    /// If a question is open while the work runs, the server sends the question when the work is done. Work that itself waits for an answer
+    /// is an exception: it is dropped at the end of the round, and starts again in the next round. The server recognizes such work only if
+    /// the question is asked in the tokio task that runs the work. If a different tokio task asks the question, or if the work waits for an
     /// event that only happens after an answer, the call waits until its timeout.
     ///
     /// The value must survive a round trip through JSON. Otherwise the call ends with an internal error, before the client is asked.

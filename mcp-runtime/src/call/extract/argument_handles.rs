@@ -47,7 +47,7 @@ fn read_json<T: Argument>(
     default: Option<impl FnOnce() -> T>,
 ) -> Option<T> {
     let raw = call.json(def.name);
-    // Some clients send `null` instead of leaving an argument out.
+    // Some clients send `null` instead of omitting an argument.
     let raw = raw.filter(|value| !(value.is_null() && default.is_some()));
     let Some(raw) = raw else {
         return match default {
@@ -231,8 +231,8 @@ text_handles! {
         values introspect::values_of::<T>;
 }
 
-/// Returns the allowed values of a type that is parsed with `FromStr`, or an empty list. Only the values of `bool` are known, because an
-/// enum's `FromStr` may spell the variants differently from serde.
+/// Returns the allowed values of a type that is parsed with `FromStr`, or an empty list. Lists only the values of `bool`. The values of an
+/// enum are not known, because its `FromStr` may spell the variants differently from serde.
 fn parsed_values<T: 'static>() -> Vec<&'static str> {
     if TypeId::of::<T>() == TypeId::of::<bool>() { vec!["true", "false"] } else { Vec::new() }
 }

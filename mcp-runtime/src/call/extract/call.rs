@@ -185,8 +185,8 @@ impl<'a> Call<'a> {
         Self { mode, arguments, context, names, problems: Vec::new() }
     }
 
-    /// Records a problem with an argument. Long texts are truncated, because error messages may repeat the client's input, and so may those
-    /// of the author's types.
+    /// Records a problem with an argument. Long texts are truncated, because error messages, including those of the author's types, may
+    /// repeat the client's input.
     pub(crate) fn problem(&mut self, text: String) {
         self.problems.push(match truncated(&text, LONGEST_PROBLEM) {
             all if all.len() == text.len() => text,
@@ -215,7 +215,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Returns the separator of a list that is sent as one text: a slash for templates, a comma for prompts.
+    /// Returns the separator of a list sent as one text: a slash for templates, a comma for prompts.
     pub(crate) fn list_separator(&self) -> char {
         if matches!(self.mode, Mode::Resource { .. } | Mode::Fit { .. }) { '/' } else { ',' }
     }
@@ -289,7 +289,7 @@ impl<'a> Call<'a> {
     }
 
     /// Runs a plain function on a thread for blocking work. The job keeps its permit and the call's share of the limits until the function
-    /// returns, even if the call was cancelled or has timed out before.
+    /// returns, even if the call is cancelled or times out earlier.
     pub fn blocking(
         self,
         run: impl FnOnce(&Context) -> OperationResult + Send + 'static,
@@ -322,7 +322,7 @@ impl<'a> Call<'a> {
 /// Maximum length of the problem of one argument, in characters.
 const LONGEST_PROBLEM: usize = 1000;
 
-/// Maximum number of unknown arguments that an error names. For further ones it states only their number.
+/// Maximum number of unknown arguments that an error names. Further arguments are only counted.
 const MOST_UNKNOWN: usize = 10;
 
 fn unknown_argument(name: &str, known: &[&str]) -> String {

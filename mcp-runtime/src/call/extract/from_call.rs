@@ -305,7 +305,7 @@ impl FromCall<'_> for Client {
 
 /// Parameter for an extension of the HTTP request, identified by its type (feature `http`).
 ///
-/// The surrounding application inserts the extension into the request, or middleware in front of the server does.
+/// The surrounding application, or middleware in front of the server, inserts the extension into the request.
 ///
 /// ```
 /// use mcp_runtime::{http::Extension, prelude::*};

@@ -82,7 +82,8 @@ impl ItemParams {
 
 /// Description of a parameter for [`ItemParams::add`], implemented by every handle.
 pub trait Describe: Copy {
-    /// Value that is stored between reading the argument and passing it to the user's function.
+    /// Type of the value that the handle reads. Generated code stores this value until all arguments have been read, and then passes or
+    /// lends it to the user's function.
     type Value;
 
     fn describe(self, params: &mut ItemParams, def: &'static ArgDef);

@@ -89,8 +89,8 @@ pub trait Check: Describe {
         self
     }
 
-    /// Checks that the type owns its data. Generated code calls this method where it reads and where it describes the argument, because
-    /// rustc would otherwise report further errors.
+    /// Checks that the type owns its data. Generated code calls this method both where it reads and where it describes the argument.
+    /// Without one of the two calls, rustc would report further errors there.
     fn check_owned<T: ?Sized>(self) -> Self {
         self
     }
@@ -131,21 +131,21 @@ handles! {
     ServerValue;
     /// `Progress` or `Cancel`, which come from the server, and which a plain `fn` cannot take.
     LiveValue;
-    /// Argument that is read from JSON.
+    /// Argument read from JSON.
     JsonArgument;
-    /// Argument that is read from JSON and lent as a slice.
+    /// Argument read from JSON and lent as a slice.
     SliceArgument;
-    /// Optional argument that is read from JSON and lent as a slice.
+    /// Optional argument read from JSON and lent as a slice.
     SliceOption;
-    /// Argument that is read from JSON and lent as a `&str`.
+    /// Argument read from JSON and lent as a `&str`.
     StrArgument;
-    /// Argument that is parsed with `FromStr`.
+    /// Argument parsed with `FromStr`.
     ParsedArgument;
-    /// Optional argument that is parsed with `FromStr`.
+    /// Optional argument parsed with `FromStr`.
     ParsedOption;
-    /// Text argument that is lent as a `&str`.
+    /// Text argument lent as a `&str`.
     TextStr;
-    /// Text argument that is read with serde.
+    /// Text argument read with serde.
     ReadArgument;
     /// Text that the user has typed so far.
     TypedText;
@@ -153,9 +153,9 @@ handles! {
     TypedStr;
     /// Struct whose fields are arguments.
     Spread;
-    /// Argument that is read from JSON and lent as an `Option<&str>`.
+    /// Argument read from JSON and lent as an `Option<&str>`.
     OptionalStr;
-    /// Text argument that is lent as an `Option<&str>`.
+    /// Text argument lent as an `Option<&str>`.
     OptionalTextStr;
 }
 
@@ -287,7 +287,7 @@ pub trait ReadLevel<T> {
 impl<T: TextArgument> ReadLevel<T> for &Probe<T> {}
 
 // Classification in const code, where trait methods are not available. An inherent constant takes precedence over a trait's constant if its
-// bounds hold. This distinguishes only two cases, so each property of a type has a constant of its own.
+// bounds hold. This technique distinguishes only two cases, so each property of a type needs its own constant.
 
 impl<'a, T: FromCall<'a>> Probe<T> {
     /// Whether the value comes from the server.

@@ -69,7 +69,7 @@ impl<T> LiveValue<T> {
     }
 }
 
-/// Handle for the receiver of a method. `&self` is shared state.
+/// Handle for the receiver `&self` of a method. The receiver is shared state.
 #[derive(Debug)]
 pub struct Receiver<T> {
     from_call: for<'a> fn(&'a Context) -> Result<&'a T>,
@@ -90,7 +90,7 @@ impl<T: Send + Sync + 'static> Probe<T> {
     }
 }
 
-/// Level of receivers that calls cannot share. `check_shared` reports the error.
+/// Level for receivers whose type calls cannot share. `check_shared` reports the error.
 pub trait UnfitReceiverLevel<T> {
     fn receiver(self) -> Receiver<T>;
 }
@@ -103,8 +103,8 @@ impl<T> UnfitReceiverLevel<T> for Probe<T> {
     }
 }
 
-/// The bound of this `check_shared` applies to a `T` that is `Send`. Only `Sync` can fail then, and rustc names the part of the type that
-/// is not `Sync`. For other types such a bound would cause two errors, so `UnsharedLevel` checks them.
+/// This inherent `check_shared` exists only for a `T` that is `Send`. Its bound fails if `T` is not `Sync`, and rustc then names the part
+/// of the type that is not `Sync`. For a `T` that is not `Send`, such bounds would cause two errors, so `UnsharedLevel` checks it instead.
 impl<T: Send + 'static> Receiver<T> {
     pub fn check_shared(self) -> Self
     where

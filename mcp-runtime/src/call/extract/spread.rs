@@ -130,7 +130,7 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
     }
 }
 
-/// Outcome of the last reading of a struct.
+/// Outcome of the last attempt to read a struct.
 #[derive(Default)]
 struct SpreadReading {
     /// Members that the struct has no field for.

@@ -147,7 +147,7 @@ handles! {
     UnseenState;
     /// State that calls cannot share.
     UnfitState;
-    /// `Arc<T>`. Clients cannot send it, and shared state needs no `Arc`.
+    /// `Arc<T>`. Clients cannot send it, and shared state does not need it.
     UnfitArc;
 }
 

@@ -196,7 +196,7 @@ numbers! {
     f64: FieldKind::NUMBER;
 }
 
-/// Returns the form of `T`, whose fields have the names that serde uses. Called by generated code.
+/// Returns the schema of the form `T`, with the field names that serde uses. Called by generated code.
 pub fn form<T: DeserializeOwned>(fields: impl Into<Vec<FieldSchema>>) -> FormSchema {
     FormSchema::new(&introspect::fields_of::<T>(), fields.into())
 }
@@ -456,14 +456,14 @@ mod tests {
     }
 
     #[test]
-    fn integers_may_be_written_as_numbers() {
+    fn integers_may_have_a_fraction_of_zeros_or_an_exponent() {
         check(r#"{"fullName":"Ann","seats":3.0}"#, Ok(Booking { seats: 3, ..booking() }));
         check(r#"{"fullName":"Ann","seats":1e1}"#, Ok(Booking { seats: 10, ..booking() }));
         check(r#"{"fullName":"Ann","seats":3.5}"#, Err(&["`seats`: 3.5 is not an integer"]));
     }
 
     #[test]
-    fn everything_that_is_wrong_is_said() {
+    fn all_problems_of_an_answer_are_reported() {
         check("[]", Err(&["the answer to a form must be an object with its fields"]));
         check(
             r#"{"seats":13,"day":"soon","place":"gardn","otherwise":["garden","moon"],"price":"4","sure":"yes"}"#,

@@ -28,8 +28,9 @@ pub(crate) fn fields_of<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     found
 }
 
-/// Returns the name that clients use for this value of an enum without fields. The name is found by deserializing all names. `None` if two
-/// names stand for one variant, or if fewer than two names can be read, because the name could then stand for a different value.
+/// Returns the name that clients use for this value of an enum without fields. To find it, the function deserializes every name, and
+/// compares the resulting variant with that of the value. Returns `None` if two names stand for one variant, or if fewer than two names can
+/// be read, because the name found could then stand for a different value.
 pub(crate) fn name_of<T: DeserializeOwned>(value: &T) -> Option<&'static str> {
     let names = values_of::<T>();
     let read = |name: &&'static str| {
@@ -121,7 +122,7 @@ pub(crate) fn is_required<'de, T: Deserialize<'de>>() -> bool {
     missing_value::<T>().is_err()
 }
 
-/// Description of the value that is missing.
+/// Description of the value expected in place of a missing one.
 #[derive(Debug)]
 pub(crate) struct Expected(pub(crate) String);
 
@@ -139,7 +140,7 @@ impl de::Error for Expected {
     }
 }
 
-/// Deserializer of a value that is missing.
+/// Deserializer of a missing value.
 struct MissingValue;
 
 macro_rules! expect {

@@ -13,8 +13,7 @@ use crate::error::shown;
 /// still does not fit the type, the content of the string is read as JSON, because many models quote arguments. `strict` turns this last
 /// step off.
 ///
-/// The second part of the result is the content that was read in place of `raw`, if any. The caller checks the constraints against this
-/// text.
+/// The second part of the result is the content read in place of `raw`, if any. The caller checks the constraints against this text.
 pub(crate) fn read<T: DeserializeOwned + 'static>(
     raw: Raw<'_>,
     strict: bool,
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_that_is_too_large_is_told_the_bound() {
+    fn an_integer_out_of_range_is_rejected_with_the_bound() {
         check::<i64>("1e30", true, Err("`1e30` is out of range, at most 9223372036854775807"));
         check::<i64>(
             "10000000000000000000",
@@ -253,9 +252,10 @@ mod tests {
         assert!(error.len() < 200, "{error}");
     }
 
-    /// Serde buffers a value for these types before it knows which type to read.
+    /// Serde buffers the content of these types before it knows whether to read an integer. The reader accepts `2.0` as an integer there
+    /// too.
     #[test]
-    fn an_integer_is_one_also_where_serde_keeps_it_first() {
+    fn integers_with_a_fraction_or_an_exponent_are_read_from_buffered_values() {
         #[derive(serde::Deserialize, Debug)]
         #[serde(tag = "kind")]
         #[expect(dead_code, reason = "only reading it is tested")]
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_is_no_member_where_the_field_has_a_default() {
+    fn null_counts_as_missing_for_a_field_with_a_default() {
         #[derive(serde::Deserialize, Debug)]
         #[expect(dead_code, reason = "only reading it is tested")]
         struct Page {

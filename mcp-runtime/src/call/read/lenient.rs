@@ -21,14 +21,14 @@ use serde::{
 
 use crate::error::shown;
 
-/// Maximum number of bytes that are read for one argument, summed over all readings.
+/// Maximum number of bytes read for one argument, summed over all readings.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Number of readings that every argument may have, even if they exceed [`MOST_BYTES`].
+/// Number of readings that are always allowed, even if they exceed [`MOST_BYTES`].
 const LEAST_READINGS: usize = 4;
 
-/// Reads `raw` several times, each time more leniently, until `read` succeeds or there is no leniency left. There is one reading for each
-/// field that rejects `null`, and at most three more.
+/// Reads `raw` several times, each time more leniently, until `read` succeeds or no further leniency would help. There is one reading for
+/// each field that rejects `null`, and at most three more.
 ///
 /// If the type of a field rejects `null`, but the field has a default, then `null` counts as a missing member.
 pub(crate) fn read<R>(

@@ -1,4 +1,4 @@
-//! Parts of the results of all kinds of items: JSON, `_meta` and errors.
+//! Return types that tools, prompts and resources share: [`Json`], [`WithMeta`] and the errors of handlers.
 
 use std::{any::Any, fmt::Display, ops::Deref};
 
@@ -7,13 +7,13 @@ use crate::{
     model::Meta,
 };
 
-/// Value that is sent as JSON: the result of a tool or a resource.
+/// Value sent as JSON: the result of a tool or a resource.
 ///
 /// A tool sends the value as structured content, and publishes an output schema. It also sends the same JSON as text, for clients without
 /// support for structured content. The type must implement `Serialize` and `JsonSchema`, for example through `#[data]`. A resource sends
 /// the value as `application/json`, which needs `Serialize` only.
 ///
-/// Before protocol revision 2026-07-28, clients accept only objects as structured content. They get any other value as text alone.
+/// Before protocol revision 2026-07-28, clients accept only objects as structured content, so they get any other value only as text.
 ///
 /// To send a value as text without a schema, return a `String`.
 ///

@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct OutputSchemaSource {
     pub(crate) schema: fn(&mut SchemaGenerator) -> schemars::Schema,
-    /// Returns the name of the type.
+    /// Returns the name of the result type.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     pub(crate) name: fn() -> &'static str,
 }
@@ -58,8 +58,8 @@ pub trait ToolReply: Sized {
     #[doc(hidden)]
     const OUTPUT: Option<OutputSchemaSource> = None;
 
-    /// Text that is sent if the result has no content, because several clients treat an empty result as a failure. The constant is empty
-    /// for types whose content the author chooses.
+    /// Text sent if the result has no content, because several clients treat an empty result as a failure. The constant is empty for types
+    /// whose content the author chooses.
     #[doc(hidden)]
     const INSTEAD_OF_NOTHING: &'static str = "";
 
@@ -236,7 +236,7 @@ pub trait NoOutputLevel {
 }
 impl<T> NoOutputLevel for Probe<T> {}
 
-/// Output schema of a result's type, as far as it is known at compile time.
+/// Output schema of a result type, as far as it is known at compile time.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantOutput(Option<Node>);
 
@@ -245,7 +245,8 @@ impl ConstantOutput {
         Self(Some(node))
     }
 
-    /// Returns whether every result is an object.
+    /// Returns whether every value of the result type is known to be sent as a JSON object. Returns `false` if the type is not known at
+    /// compile time.
     pub const fn is_object(&self) -> bool {
         match &self.0 {
             Some(node) => node.is_json_object(),
@@ -275,7 +276,7 @@ impl ConstantOutput {
         text
     }
 
-    /// Implements `schema = "static"`: fails to compile if the result has a schema that the compiler cannot write.
+    /// Implements `schema = "static"`: fails to compile if the result has a schema that cannot be generated at compile time.
     #[must_use]
     #[track_caller]
     pub const fn demanded(self, has_schema: bool) -> Self {
@@ -316,7 +317,7 @@ macro_rules! outputs {
         }
 
         impl<T $(, $e)?> Probe<$ty> {
-            /// Whether there is an output schema, made at compile time or by schemars.
+            /// Whether there is an output schema, generated at compile time or by schemars.
             pub const HAS_OUTPUT: bool = true;
         }
     )*};

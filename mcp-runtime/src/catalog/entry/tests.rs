@@ -11,7 +11,7 @@ use crate::{
 };
 use mcp_macros::{prompt, resource, tool};
 
-/// Parameter that may ask the user, because it has a field of type `Elicit`.
+/// User-defined parameter type that contains `Elicit` and declares the same requirements.
 struct Consent(#[expect(dead_code, reason = "only what it needs counts")] Elicit);
 
 impl<'a> FromCall<'a> for Consent {

@@ -211,8 +211,8 @@ impl<'a> DescriptionWalk<'a> {
         self.root.pointer(schema["$ref"].as_str()?.strip_prefix('#')?)
     }
 
-    /// Whether a member or its type has a description. The type is the definition that the member refers to, or its only alternative to
-    /// `null`.
+    /// Returns whether a member or its type has a description. The type is the definition that the member refers to, or its only
+    /// alternative to `null`.
     fn is_described(&self, schema: &Value) -> bool {
         if !is_blank(schema)
             || self.definition(schema).is_some_and(|definition| !is_blank(definition))
@@ -233,7 +233,7 @@ impl<'a> DescriptionWalk<'a> {
     }
 }
 
-/// Whether only one value is possible, as for the tag of an enum.
+/// Returns whether only one value is possible, as for the tag of an enum.
 fn is_constant(schema: &Value) -> bool {
     !schema["const"].is_null() || schema["enum"].as_array().is_some_and(|values| values.len() == 1)
 }
@@ -263,7 +263,7 @@ pub(super) fn unnamed_fields(tool: &CheckedItem<'_>) -> Vec<Problem> {
     problems
 }
 
-/// Whether a description contains the name as a whole word.
+/// Returns whether a description contains the name as a whole word.
 fn is_named(description: &str, name: &str) -> bool {
     description.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|part| part == name)
 }

@@ -1,4 +1,4 @@
-//! The server and the items that are checked, and the findings about them.
+//! The server and the items to check, and the findings about them.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl CheckedItem<'_> {
         format!("{} `{}`{place}", self.kind, self.key)
     }
 
-    /// Whether the item was added while the server runs, and was not declared with an attribute.
+    /// Returns whether the item was added at run time instead of being declared with an attribute.
     pub(super) fn is_added(&self) -> bool {
         self.entry.is_some_and(|entry| entry.origin.is_none())
     }

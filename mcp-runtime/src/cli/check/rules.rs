@@ -25,13 +25,14 @@ pub(super) enum Look {
     Server(fn(&CheckedServer) -> Vec<Problem>),
     /// Items of these kinds.
     Item(&'static [&'static str], fn(&CheckedItem<'_>) -> Vec<Problem>),
-    /// Schemas of tools. Their rules, severities and threads come from [`compatible`](crate::schema::compatible).
+    /// Schemas of tools. Their rules, severities and issue threads come from [`compatible`](crate::schema::compatible).
     Schemas,
 }
 
 const TOOLS: &[&str] = &["tool"];
 const PROMPTS: &[&str] = &["prompt"];
-/// Kinds of the rule about media types. Templates are left out, because the resources of a template can have different media types.
+/// Kinds of items that the rule about media types examines. Templates are left out, because the resources of a template can have different
+/// media types.
 const RESOURCES: &[&str] = &["resource"];
 
 /// All rules, in the order in which their findings are printed. There are no rules for violations of the specification itself, because

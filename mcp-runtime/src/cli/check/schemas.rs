@@ -144,7 +144,7 @@ pub(super) fn required_but_unknown(tool: &CheckedItem<'_>) -> Vec<Problem> {
     names.into_iter().map(problem).collect()
 }
 
-/// Finds references that are left in the compatible form. That form inlines references unless the result would be too large.
+/// Finds references that remain in the compatible form. That form inlines references unless the result would be too large.
 pub(super) fn too_large(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let entry = tool.entry.and_then(|entry| entry.tool());
     let is_ours =

@@ -41,14 +41,14 @@ fn server() -> CheckedServer {
     }
 }
 
-/// Returns the server of [`server`], but with these tools.
+/// Returns [`server`] with these tools instead of its own.
 fn tools(tools: impl IntoIterator<Item = Value>) -> CheckedServer {
     let mut server = server();
     server.everything.tools = tools.into_iter().collect();
     server
 }
 
-/// Returns the server of [`server`], but with a single tool that has this member.
+/// Returns [`server`] with a single tool that has this member.
 fn with(pointer: &str, value: Value) -> CheckedServer {
     let mut tool = tool("add");
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
@@ -304,7 +304,7 @@ fn a_tool_that_runs_as_a_task_only_is_found() {
 }
 
 #[test]
-fn places_are_said_in_the_user_s_words() {
+fn findings_name_the_place_of_each_problem() {
     let check = |pointer: &str, value: Value, expected: &str| {
         let published = with(pointer, value);
         let text = report(&published, &look(&published));
@@ -347,7 +347,7 @@ fn check_undocumented(a: Value, definitions: Value, expected: Option<&str>) {
 }
 
 #[test]
-fn fields_need_words_as_arguments_do() {
+fn undocumented_fields_are_found_like_undocumented_arguments() {
     let none = || json!({});
     let told = |members: Value| json!({ "type": "object", "description": "An order", "properties": members });
     let silent = || json!({ "type": "string" });
@@ -397,7 +397,7 @@ fn a_field_may_be_documented_by_the_description_of_its_type() {
 }
 
 #[test]
-fn prompts_are_filled_in_by_people() {
+fn undocumented_arguments_of_prompts_are_found() {
     let arguments = json!([{ "name": "code" }, { "name": "style", "description": " " }]);
     let published = named(|lists| &mut lists.prompts, review(&arguments));
     let text = report(&published, &look(&published));
@@ -426,7 +426,7 @@ fn check_less(own: Option<SchemaProfile>, of_server: SchemaProfile, expected: &s
 }
 
 #[test]
-fn a_full_schema_is_mended_where_it_is_said_to_be_full() {
+fn the_fix_for_a_full_schema_names_where_the_profile_is_set() {
     use SchemaProfile::{Compatible, Full};
     let own = "remove `.schema_profile(SchemaProfile::Full)`: the compatible form avoids this";
     check_less(Some(Full), Compatible, own);
@@ -447,7 +447,7 @@ fn a_clean_server_gets_one_line() {
 }
 
 #[test]
-fn findings_of_one_item_stand_together() {
+fn findings_of_one_item_are_printed_together() {
     let mut wrong = tool("a.b");
     wrong["description"] = Value::Null;
     wrong["inputSchema"]["properties"]["a"] = json!({ "type": "integer" });
@@ -473,7 +473,7 @@ fn findings_of_one_item_stand_together() {
 }
 
 #[test]
-fn the_command_line_is_read() {
+fn the_options_of_check_are_parsed() {
     let read = |given: &[&str]| {
         let given: Vec<String> = given.iter().map(|given| (*given).to_owned()).collect();
         Options::read(&given).map_err(|error| error.text)
@@ -488,7 +488,7 @@ fn the_command_line_is_read() {
 
 #[cfg(not(feature = "contract"))]
 #[test]
-fn without_the_comparison_the_error_has_the_command_that_compares() {
+fn without_the_feature_contract_the_error_names_the_command_to_run() {
     let against = |strict| {
         let lock = std::path::Path::new("mcp.lock.json");
         let builder = crate::server!(crate = crate, group = "none");

@@ -1,4 +1,4 @@
-//! Timeouts and cancellation of calls. Most tests pause tokio's clock, which then advances only while every tokio task waits.
+//! Timeouts and cancellation of calls. Most tests pause tokio's clock, which then advances only while all tokio tasks are waiting.
 
 use std::time::Duration;
 

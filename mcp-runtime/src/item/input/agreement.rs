@@ -1,5 +1,5 @@
-//! Tests on random types that schemas made at compile time agree with those of schemars. A type is a tree, from which the tests derive the
-//! node and the schema that schemars would make.
+//! Tests with random types that schemas generated at compile time agree with those from schemars. Each type is modeled as a tree, from
+//! which the tests derive both the node and the schema that schemars would generate.
 
 use grow::{docs, trees};
 use raw::Generator;
@@ -149,7 +149,7 @@ proptest! {
             prop_assert_eq!(text(|out| write_root(out, &node)), output.clone());
         }
 
-        // Checks the same schema as part of a schema that is made at run time.
+        // Checks the same schema as part of a schema generated at run time.
         let mut generator = SchemaSettings::draft2020_12().into_generator();
         if let Some(schema) = partial_schema(&node, SchemaSide::Argument, &mut generator) {
             let definitions = generator.take_definitions(true);
@@ -159,7 +159,7 @@ proptest! {
 }
 
 mod tree {
-    //! Model of a type, and the node that the derive would make of it.
+    //! Model of a type, and the node that the derive would generate for it.
 
     use std::{net::Ipv4Addr, num::NonZeroI64};
 
@@ -470,7 +470,7 @@ mod grow {
 }
 
 mod raw {
-    //! Schema that schemars would make of the same type.
+    //! Schema that schemars would generate for the same type.
 
     use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Tests that schemas made at compile time equal those of schemars in the compatible form.
+//! Tests that schemas generated at compile time equal those from schemars in the compatible form.
 
 use std::{
     any::type_name,
@@ -39,7 +39,7 @@ use crate::{
 
 type Schemas = (String, String);
 
-/// Returns the schemas that schemars makes of a type: as an argument, and as a result.
+/// Returns the schemas that schemars generates for a type: as an argument, and as a result.
 fn of_schemars<T: JsonSchema>(arg: &ArgDef, is_required: bool) -> Schemas {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let schema = generator.subschema_for::<T>().to_value();
@@ -101,8 +101,8 @@ fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     mixed_is_the_same::<T>();
 }
 
-/// Checks that applying the rules of the compatible form to a schema twice has the same result as applying them once. In a partly known
-/// type, the rules are applied twice to the known part.
+/// Checks that applying the rules of the compatible form to a schema twice has the same result as applying them once. If only a part of a
+/// type is known at compile time, the rules are applied twice to that part.
 #[track_caller]
 fn mixed_is_the_same<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     for arg in [&PLAIN, &TOLD, &SHOWN] {
@@ -532,7 +532,7 @@ mod choices {
     }
 
     #[test]
-    fn every_way_of_serde() {
+    fn enums_in_every_representation_of_serde() {
         check_all! {
             Nothing, Told0, Pair, Other, Inner, External, OnlyData, OneVariant, OneToldVariant, Renamed, Internal,
             InternalClosed, Alone, Adjacent, AdjacentClosed, Untagged, Untold, NullOrNumber, OnlyNull, AnyOrNot, Either<i64>,
@@ -543,7 +543,7 @@ mod choices {
 }
 
 mod mixed {
-    //! Tests of types whose schema is only partly known at compile time, or is too large to be made at compile time.
+    //! Tests of types whose schema is only partly known at compile time, or is too large to be generated at compile time.
 
     #![allow(unreachable_patterns, reason = "of two variants with one name serde reads the first")]
 
@@ -677,9 +677,9 @@ mod mixed {
         Lakhs of Myriads;
     }
 
-    /// The compiler would refuse to evaluate a constant of this size, or would not finish. So such a schema is made at run time.
+    /// The compiler would reject a constant of this size, or evaluate it for too long. The schema is therefore generated at run time.
     #[test]
-    fn schemas_without_measure_are_left_to_schemars() {
+    fn huge_schemas_are_left_to_schemars() {
         static FEW: InputSchema =
             InputSchema::new(&[Property::new(&PLAIN, false, Param::Argument(HUNDREDS))]);
         static MANY: InputSchema =

@@ -6,7 +6,8 @@ use mcp_runtime_contract::percent;
 
 use super::{TemplatePart, UriTemplate, VariableKind};
 
-/// Maximum length of a URI that can match, in bytes. Clients send shorter URIs, and the memory for a match grows with the length.
+/// Maximum length of a URI that can match, in bytes. It bounds the memory for a match, which grows with the length of the URI. Clients send
+/// much shorter URIs.
 const LONGEST: usize = 64 * 1024;
 
 /// Decoded variables of one URI.

@@ -128,7 +128,7 @@ impl Sampling {
         }
     }
 
-    /// Creates a conversation with one message of the user. `max_tokens` is the maximum length of the answer in tokens.
+    /// Creates a conversation with one message from the user. `max_tokens` is the maximum length of the answer in tokens.
     ///
     /// ```
     /// let question = mcp_runtime::sampling::Sampling::ask("What is the capital of France?", 100);
@@ -143,7 +143,7 @@ impl Sampling {
         self
     }
 
-    /// Adds a message of the user: text, images or audio. Pass several blocks as a tuple or list.
+    /// Adds a message from the user: text, images or audio. Pass several blocks as a tuple or list.
     ///
     /// A client of a revision before 2025-11-25 gets each block as a separate message. A client of 2024-11-05 gets a text in place of
     /// audio.
@@ -157,7 +157,7 @@ impl Sampling {
         self.says(Role::User, content)
     }
 
-    /// Adds a message of the model: an example of an answer, or an earlier answer as `&`[`Sampled`](crate::sampling::Sampled).
+    /// Adds a message from the model: an example of an answer, or an earlier answer as `&`[`Sampled`](crate::sampling::Sampled).
     pub fn assistant(self, content: impl SamplingContent) -> Self {
         self.says(Role::Assistant, content)
     }

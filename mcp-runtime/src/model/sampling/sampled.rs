@@ -30,7 +30,7 @@ pub struct Sampled {
     pub content: Vec<SampledContent>,
     /// Name of the model that answered; empty if the client did not send one.
     pub model: String,
-    /// Reason why the answer ended: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a value of the model's provider.
+    /// Reason why the answer ended: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a value that the model's provider defines.
     pub stop_reason: Option<String>,
 }
 
@@ -101,7 +101,7 @@ pub enum SampledContent {
     Image(Image),
     /// Audio (2025-03-26 and later).
     Audio(Audio),
-    /// A request of the model to use a tool (2025-11-25 and later).
+    /// A request from the model to use a tool (2025-11-25 and later).
     ToolUse(ToolUse),
     /// A block of a kind that this version of the crate does not know.
     Other(OtherContent),

@@ -71,7 +71,7 @@ pub enum ToolChoice {
     None,
 }
 
-/// Request of the client's model to use a [`SamplingTool`].
+/// Request from the client's model to use a [`SamplingTool`].
 ///
 /// The next sampling request has to contain the result. Add it with [`Sampling::tool_result`](crate::sampling::Sampling::tool_result) and
 /// the `id`.

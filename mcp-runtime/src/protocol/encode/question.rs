@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_of_all_types_are_told_where_the_revision_has_them() {
+    fn defaults_of_all_types_are_written_where_the_revision_has_them() {
         check::<Defaults>([
             r#"{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"},"score":{"type":"number"},"status":{"type":"string","enum":["active","inactive","pending"]},"verified":{"type":"boolean","default":true}}}"#,
             r#"{"type":"object","properties":{"name":{"type":"string","default":"John Doe"},"age":{"type":"integer","default":30},"score":{"type":"number","default":95.5},"status":{"type":"string","enum":["active","inactive","pending"],"default":"active"},"verified":{"type":"boolean","default":true}}}"#,
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_formats_and_words_are_told_by_all() {
+    fn all_revisions_write_bounds_formats_and_descriptions() {
         let all = r#"{"type":"object","properties":{"fullName":{"type":"string","title":"Name","description":"Who it is","minLength":1,"maxLength":80},"email":{"type":"string","format":"email"},"at":{"type":"string","maxLength":40,"format":"date-time"},"count":{"type":"integer","minimum":1,"maximum":255},"small":{"type":"integer","minimum":-5,"maximum":127},"ratio":{"type":"number","maximum":1.5},"level":{"type":"number","minimum":0,"maximum":10}},"required":["fullName","email","count","small","ratio","level"]}"#;
         check::<Bounds>([all, all]);
     }

@@ -20,7 +20,7 @@ pub(crate) struct AnswerScope {
 }
 
 /// Logs an internal error, because its message is not sent to the client. Do not call this function while a message is being written: the
-/// outbox is locked then, and a `tracing` subscriber may run any code.
+/// outbox is locked then, and a `tracing` subscriber may run code that takes the same lock.
 pub(in crate::protocol) fn log_internal(error: &Error) {
     if error.kind() == ErrorKind::Internal {
         tracing::error!("{}", error.message());

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_with_every_wish() {
+    fn a_request_with_every_option_is_the_same_in_every_revision() {
         let question = Sampling::ask("Hello \"you\"\n", 100)
             .system("Be brief")
             .assistant("Hi")
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_asked_for_where_there_are_some() {
+    fn tools_are_written_only_in_revisions_that_have_them() {
         let tool = SamplingTool::new("weather").description("Tells the weather").input_schema(
             r#"{
                 "properties": {"city": {"type": "string"}}, "type": "object"

@@ -88,7 +88,7 @@ fn all_answers(peer: &Peer) -> String {
     std::iter::from_fn(|| Some(answers(peer)).filter(|batch| !batch.is_empty())).collect()
 }
 
-/// Events that still wait for a slow reader are sent before the end of the stream, or dropped.
+/// Events that still wait for a slow reader are sent before the end of the stream, or dropped if the client has cancelled the stream.
 #[test]
 fn nothing_follows_the_end_of_a_stream() {
     fn check(end: impl Fn(&Peer), expected: &[&str]) {
@@ -108,8 +108,8 @@ fn nothing_follows_the_end_of_a_stream() {
     check(|peer| peer.receive(cancel, &mut Received::default()), &[]);
 }
 
-/// A `tracing` subscriber may run any code for an event, even code that changes the server. A lock that is held meanwhile would cause a
-/// deadlock.
+/// The `tracing` subscriber of this test changes the server during the log event. If the server held one of its locks while logging, this
+/// would be a deadlock.
 #[test]
 fn an_internal_error_is_logged_outside_of_the_locks() {
     struct Telling(crate::catalog::Handle);
@@ -178,7 +178,7 @@ fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
 }
 
 #[test]
-fn an_answer_does_not_grow_with_what_was_wrong() {
+fn an_error_does_not_grow_with_the_number_of_unknown_arguments() {
     let peer = peer();
     let mut received = Received::default();
     let envelope = envelope();
@@ -196,7 +196,7 @@ fn an_answer_does_not_grow_with_what_was_wrong() {
 
 /// Only the client whose user was sent to a URL is notified when the user has finished there (rule ELIC-08).
 #[test]
-fn only_the_client_that_was_sent_to_a_page_hears_of_its_end() {
+fn only_the_client_that_was_sent_to_a_url_is_notified_of_its_completion() {
     let server =
         builder(Identity::new("test", None, "1.0.0", "")).items(items(&[])).build().unwrap();
     const PAGE: &str = "https://pay.example.com/orders/7";

@@ -143,9 +143,9 @@ pub(super) fn any_value(map: &mut Map, side: SchemaSide) {
 
 /// Replaces an `additionalProperties` that only allows or forbids further members.
 ///
-/// google-genai expects `additionalProperties` to be an object, and drops all tools of a request that has a boolean there. So the keyword
-/// is removed. But if an argument accepts arbitrary members, the value becomes a schema instead: without the keyword, pydantic-ai would
-/// treat the object as closed, and with `{}`, LlamaIndex would read the members as strings.
+/// google-genai expects `additionalProperties` to be an object, and drops all tools of a request that has a boolean there. The keyword is
+/// therefore removed, unless an argument accepts arbitrary members. In that case its value becomes a schema that allows every type: without
+/// the keyword, pydantic-ai would treat the object as closed, and with `{}`, LlamaIndex would read the members as strings.
 pub(super) fn further_members(map: &mut Map, side: SchemaSide) {
     let is_open = match map.get("additionalProperties") {
         Some(Value::Bool(is_open)) => *is_open,

@@ -1,4 +1,4 @@
-//! The rules of the compatible form, each with the threads that show why it is needed.
+//! The rules of the compatible form, each with the issue threads that show why it is needed.
 
 use super::{
     choices::{
@@ -24,7 +24,7 @@ pub(super) struct RewriteRule {
     pub(super) says: &'static str,
     /// Whether at least one known client rejects such a schema. Otherwise, some client accepts the schema but handles it badly.
     pub(super) refused: bool,
-    /// Public threads that show what goes wrong without the rule.
+    /// Public issue threads (`owner/repository#number`) that show what goes wrong without the rule.
     pub(super) because: &'static [&'static str],
     pub(super) sides: &'static [SchemaSide],
     pub(super) stage: RewriteStage,
@@ -199,7 +199,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // Formats such as `uint32` are specific to schemars. Clients also reject some standard formats: gpt-5-codex rejects `uri`. OpenAI
         // lists nine formats, of which Gemini's API is known to accept only `date-time`. The reference of Gemini's API allows any format,
-        // but the last thread below reports that requests with `email` and `uri` were rejected.
+        // but the last issue thread below reports that requests with `email` and `uri` were rejected.
         name: "format",
         says: "has a `format` that not all clients know",
         refused: true,
@@ -287,12 +287,12 @@ pub(super) static RULES: &[RewriteRule] = &[
     },
     RewriteRule {
         // This rule and the rules after it remove keywords that Gemini's API does not know. Gemini rejects a request in which such a
-        // keyword occurs anywhere. In the first thread, each keyword was tested with the models of that time.
+        // keyword occurs anywhere. In the first issue thread below, each keyword was tested with the models available at the time.
         //
         // Three features stay in the schema on purpose:
         // - The schema of a map's values (`additionalProperties`). Gemini does not know this keyword either (zed-industries/zed#52670), so
         //   clients for Gemini remove it. Without the keyword, other clients would read a map as an empty object.
-        // - Objects without `properties`. A thread reports that Gemini rejected such objects (MarkusPfundstein/mcp-obsidian#21), but
+        // - Objects without `properties`. An issue thread reports that Gemini rejected such objects (MarkusPfundstein/mcp-obsidian#21), but
         //   clients also send them to Gemini in order to repair other schemas (Kilo-Org/kilocode#11955, code-yeongyu/oh-my-openagent#1465).
         // - `x-mcp-header`, which the specification defines.
         //

@@ -523,7 +523,7 @@ fn every_rule_has_a_reason() {
     }
 }
 
-/// Without a rule, the rewriter publishes at least one case of that rule differently.
+/// Checks that every rule has a case with a different published schema if the rule is left out.
 #[test]
 fn every_rule_has_a_case_that_fails_without_it() {
     for (at, rule) in RULES.iter().enumerate() {
@@ -542,7 +542,7 @@ fn every_rule_has_a_case_that_fails_without_it() {
     }
 }
 
-/// For a schema that is published unchanged, `check` reports what the rules would rewrite.
+/// Checks that every rule can complain about a schema that is published unchanged, and that no rule complains about a rewritten schema.
 #[cfg(feature = "stdio")]
 #[test]
 fn every_rule_is_a_complaint() {
@@ -731,7 +731,7 @@ proptest! {
         prop_assert_eq!(compatible_result(once.clone()), once);
     }
 
-    /// Clients check results, so the published schema accepts every result that was valid before.
+    /// Checks that the published schema accepts every result that the original schema accepts, because clients validate results.
     #[test]
     fn results_stay_valid(schema in schemas(), instances in prop::collection::vec(instances(), 16)) {
         let published = compatible_result(schema.clone());
@@ -740,8 +740,8 @@ proptest! {
         }
     }
 
-    /// Published schemas have no boolean schemas, lists of types, unknown formats, foreign keywords or empty schemas: Inspector's
-    /// `--strict` and the threads in the table complain about these.
+    /// Published schemas have no boolean schemas, lists of types, unknown formats, foreign keywords or empty schemas: these are what
+    /// Inspector's `--strict` and the issue threads in the table complain about.
     #[test]
     fn nothing_to_complain_about(schema in schemas()) {
         complain(&compatible(schema))?;

@@ -8,13 +8,13 @@ use crate::schema::{Constraints, SchemaSide, const_text::equal};
 pub enum Literal {
     /// An integer or a bool, as JSON.
     Json(&'static str),
-    /// A float as JSON, and whether an `f32` holds it exactly.
+    /// A float as JSON. `single` tells whether an `f32` can represent it exactly.
     Float {
         json: &'static str,
         single: bool,
     },
     Text(&'static str),
-    /// A path, given as its last segment.
+    /// A path such as `Place::Window`. Contains only the last segment, which is usually the name of a variant.
     Variant(&'static str),
     /// `default` without a value: the default of the type.
     Empty,
@@ -50,8 +50,8 @@ pub(crate) struct Notes<'a> {
     pub(crate) header: Option<&'static str>,
     pub(crate) constraints: Option<&'a Constraints>,
     pub(crate) default: SchemaDefault,
-    /// Whether keywords are kept even in an argument. A part of a larger schema keeps the keywords, because the rules replace them with
-    /// sentences later.
+    /// Whether keywords are kept even in an argument. A part of a larger schema keeps its keywords, because the rules of the compatible
+    /// form replace them with sentences later.
     pub(crate) in_keywords: bool,
 }
 

@@ -178,7 +178,7 @@ impl<T: ?Sized> OfSchemars<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// Struct with `T` as its only member. schemars reports only for members whether they are required.
+/// Struct with `T` as its only member. It is needed because schemars says only of members, and not of types, whether they are required.
 #[derive(JsonSchema)]
 struct Holder<T> {
     #[allow(dead_code, reason = "only described")]

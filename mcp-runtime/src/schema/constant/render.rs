@@ -361,7 +361,7 @@ const fn write_edge(out: &mut Out<'_>, object: &mut KeywordWriter, key: &str, ed
     }
 }
 
-/// Scalar branches of a schema for any JSON, as [`any_value`](crate::schema::compatible) makes them.
+/// Scalar branches of a schema that accepts any JSON value, as [`any_value`](crate::schema::compatible) generates them.
 const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"}"#;
 
 /// Writes the schema of the members of an object with arbitrary members, in an argument.

@@ -1,11 +1,11 @@
 //! The trait [`Schema`], which describes a type as a node, and probes that find out whether a type implements a trait.
 //!
 //! **Depth.** A constant that refers to itself is a compile error (E0391), and two structs that contain each other would have such
-//! constants. So the constants of a struct belong to the type [`Body::At`], which has the depth as a parameter. At depth zero, the type
-//! `TooDeep` takes its place.
+//! constants. Therefore the constants of a struct belong to the type [`Body::At`], which has the depth as a parameter. At depth zero, the
+//! type `TooDeep` takes its place.
 //!
-//! **Probes.** The compiler prefers an inherent constant, if its bounds hold, to the constant of a trait. So each probe has an inherent
-//! constant for types that fulfil its bounds, and a trait with the constant for all other types.
+//! **Probes.** The compiler prefers an inherent constant, if its bounds hold, to the constant of a trait. Therefore each probe has an
+//! inherent constant for types that fulfil its bounds, and a trait with the constant for all other types.
 
 use std::{any::type_name, marker::PhantomData};
 

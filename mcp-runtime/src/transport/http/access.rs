@@ -1,7 +1,7 @@
 //! Checks the host name and the origin of requests (rules HL-02 and HM-02).
 //!
-//! The checks prevent DNS rebinding: a web page of a different site makes the browser send requests under a host name of that site, which
-//! resolves to the address of this server. Such a request has that name as its `Host`, and that site as its `Origin`.
+//! The checks prevent DNS rebinding, in which a web page of a different site makes the browser send requests to a host name of that site
+//! that resolves to the address of this server. The `Host` of such a request is that name, and its `Origin` is that site.
 //!
 //! A response to an allowed page has CORS headers (Fetch standard, section 3.2). Without these headers, the browser would not let the page
 //! read the response.
@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Uri, header};
 use super::head::Head;
 use crate::{error::shown, server::HttpSettings};
 
-/// Host names and origins that are allowed.
+/// Allowed host names and origins.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HostAccess {
     /// Host names in lower case, with or without a port.
@@ -76,8 +76,8 @@ impl HostAccess {
         };
         self.hosts.iter().any(is_this)
             || is_loopback(name)
-            // An IP address as the host is no sign of DNS rebinding: an attacker can redirect a host name to a different machine, but not
-            // an address.
+            // A request whose host is an IP address is no sign of DNS rebinding: an attacker can redirect a host name to a different
+            // machine, but not an address.
             || (self.is_open && address(name).is_some())
     }
 
@@ -97,8 +97,8 @@ impl HostAccess {
     }
 }
 
-/// Whether a host is `127.0.0.1` or `localhost`, with or without a port. Nearly all local clients send one of these hosts, and this check
-/// is cheaper than parsing the host as an address.
+/// Whether a host is `127.0.0.1` or `localhost`, with or without a port. Checked first, because nearly all local clients send one of these
+/// hosts, and this check is cheaper than parsing the host as an address.
 fn is_own_machine(host: &[u8]) -> bool {
     let name = host.strip_prefix(b"127.0.0.1").or_else(|| host.strip_prefix(b"localhost"));
     match name {

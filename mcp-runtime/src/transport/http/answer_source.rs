@@ -62,8 +62,8 @@ impl AnswerSource {
         let mut lines = Vec::new();
         let mut silence = pin!(None);
         let is_over = std::future::poll_fn(|cx| {
-            // Each wakeup polls each call once. The calls are not polled inside of the loop, which repeats after each message: a message
-            // that a call sends would cause another poll of the call.
+            // Polls each call once for each wakeup. The loop below repeats after each message, so if it polled the calls too, a call would
+            // be polled again after each message that it sends.
             self.calls.retain_mut(|call| Pin::new(call).poll(cx).is_pending());
             let mut part = Vec::new();
             loop {
@@ -88,8 +88,8 @@ impl AnswerSource {
         })
         .await;
         if !is_over {
-            // From here on, the calls run as tokio tasks. The source is polled only while the client reads, and a slow client must not
-            // delay the calls and their timeouts.
+            // From here on, the calls run as tokio tasks. Otherwise a slow client would delay the calls and their timeouts, because the
+            // source is polled only while the client reads.
             spawn(std::mem::take(&mut self.calls));
             return AnswerForm::Stream(lines);
         }

@@ -48,8 +48,8 @@ enum BodyContent {
     Events(Box<EventStream>),
 }
 
-/// Maximum number of bytes of a message that are written at once. hyper copies the bytes of each write into a buffer after the head of the
-/// response. The connection keeps this buffer, so the maximum also limits its size.
+/// Maximum number of bytes of a message that are written at once. hyper copies the bytes of each write into the buffer that already
+/// contains the head of the response. The connection keeps this buffer, so the maximum also limits the size of the buffer.
 const PIECE: usize = 32 << 10;
 
 /// Message of more than [`LARGE`] bytes. All of its bytes stay in memory until the last piece is written.
@@ -237,8 +237,8 @@ impl EventStream {
     fn piece(&mut self) -> Bytes {
         let piece = self.rest.split_to(self.rest.len().min(PIECE));
         if self.rest.is_empty() {
-            // All pieces share one allocation, which the last piece keeps alive until it is written. The bytes are released from the limit
-            // already, because hyper buffers only a single piece and writes it soon.
+            // The pieces share one allocation, which is freed only after the last piece has been written. The bytes nevertheless stop
+            // counting against the limit here, because hyper buffers only this last piece, and writes it soon.
             self.held = None;
         }
         piece
@@ -287,7 +287,8 @@ impl EventStream {
 }
 
 impl EventFeed {
-    /// Returns the lifetime of the feed's session, if the feed has a session.
+    /// Returns the stream lifetime that the feed's session keeps, which grows when the client presents new tokens. Returns `None` for a
+    /// plain feed, whose stream ends with the token of the request that opened it.
     #[cfg(feature = "auth")]
     fn lifetime(&self) -> Option<&StreamLifetime> {
         match self {

@@ -1,4 +1,4 @@
-//! The option `--http` of the command line.
+//! The command-line option `--http`.
 
 use std::{future::Future, io::Write as _, pin::pin};
 

@@ -80,8 +80,8 @@ impl HttpConnection {
             let (waker, deadlines) = match &mut driven {
                 Some(driven) if driven.0.wakes(cx.waker()) => driven,
                 driven => {
-                    // The poll registers the task's waker, so that a stop wakes the task. After that, the endpoint's flag is checked
-                    // instead, which is cheaper.
+                    // Polls the stop signal only to register the waker, so that a stop wakes this tokio task. Whether the server is
+                    // stopping is then read from the endpoint's flag, which is cheaper than a further poll.
                     let _ = stops.as_mut().poll(cx);
                     let deadlines = Deadlines::new(limits, &timers, &opened.alarm, cx.waker());
                     driven.insert((ConnectionWaker::of(cx.waker()), deadlines))
@@ -111,7 +111,8 @@ impl HttpConnection {
             }
             Err(error) => {
                 if error.is_parse_too_large() {
-                    // hyper rejects a head that is too long before there is a request, so this refusal is counted here.
+                    // hyper itself refuses a head that is too long, without passing a request to the service, so the refusal is counted
+                    // here.
                     state.endpoint.service.tally().refuse(Limit::Head);
                 }
                 tracing::debug!("a connection broke: {error}");
@@ -132,8 +133,8 @@ fn reset(_: &TcpStream) {}
 /// Maximum time for which the server reads and drops bytes after the last response, so that the client can read the response.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Reads and drops the bytes that a client sends after the last response. Closing a socket with unread bytes resets the connection, and the
-/// client can lose the response (RFC 9112, section 9.6).
+/// Reads and drops the bytes that a client still sends after the last response. If the socket were closed with unread bytes, the system
+/// would reset the connection, and the client could lose the response (RFC 9112, section 9.6).
 async fn linger(mut stream: TcpStream, opened: &OpenedConnection) {
     let mut dropped = vec![0; 16 << 10];
     let read = poll_fn(|cx| {
@@ -168,8 +169,8 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     }
 }
 
-/// Byte stream of a connection, which records whether the client reads. The stream does not support vectored writes, so hyper passes the
-/// head and the body of a response in one buffer. This costs less than two writes.
+/// Byte stream of a connection, which records whether the client reads. The stream does not support vectored writes, so hyper copies the
+/// head and the body of a response into one buffer, and sends both with one write.
 struct Wire {
     stream: TokioIo<TcpStream>,
     state: Arc<ConnectionState>,
@@ -272,12 +273,12 @@ enum Overdue {
 }
 
 impl Deadlines {
-    /// Creates the deadlines. `timers` is the runtime that drives the timer. If a different runtime serves the connection, that runtime
-    /// needs no timer for the deadlines. An idle thread then waits for events without a timeout, so the system need not set a hardware
-    /// timer for it.
+    /// Creates the deadlines. `timers` is the runtime that drives the timer, which may be a different runtime from the one that serves the
+    /// connection. In that case, the thread that serves the connection has no timer for the deadlines, so while it is idle, it waits for
+    /// events without a timeout, and the system need not set a hardware timer for it.
     fn new(limits: &Limits, timers: &Handle, alarm: &Arc<Alarm>, task: &Waker) -> Self {
         let _entered = timers.enter();
-        // The period is never zero, because `look` would then loop for ever.
+        // Keeps the period above zero, because with a period of zero `look` would loop forever.
         let period = (limits.body_time.min(limits.write_time) / 4).max(Duration::from_millis(1));
         alarm.follow(task);
         // Rings the alarm, so that the first call of `look` polls the timer and thereby starts it.

@@ -45,8 +45,8 @@ impl ConnectionState {
         caller_address(self.address, &self.endpoint.settings.proxies, parts)
     }
 
-    /// Whether the client of a request may occupy one more connection with a waiting call or a stream. Connections of a mounted service are
-    /// not counted.
+    /// Whether the client of a request may occupy one more connection with a waiting call or a stream. Always true in a mounted service,
+    /// whose connections are not counted.
     #[inline]
     pub(super) fn may_keep_connection(&self, carrier: &Carrier) -> bool {
         let (endpoint, most) = (&self.endpoint, self.endpoint.connections.most());

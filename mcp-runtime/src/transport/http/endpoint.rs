@@ -26,7 +26,7 @@ use crate::{
     server::{HttpSettings, Started},
 };
 
-/// Time for which an unused session is kept while the limit on sessions is reached. A session is unused if no request followed
+/// Time for which an unused session is kept while the limit on sessions is reached. A session is unused if no request has followed
 /// `initialize`.
 const UNUSED: Duration = Duration::from_secs(60);
 
@@ -144,8 +144,8 @@ impl Endpoint {
         })
     }
 
-    /// Ends sessions that were opened and never used, and sessions that are idle. There is at most one search in [`SEARCH`] milliseconds,
-    /// even if many requests are refused in this time.
+    /// Ends sessions that were opened and never used, and sessions that are idle. Searches for them at most once every [`SEARCH`]
+    /// milliseconds, even if many requests are refused in this time.
     fn end_unused(&self) {
         let (now, searched) = (self.millis(), self.searched.load(Ordering::Relaxed));
         if now >= searched + SEARCH {
@@ -159,8 +159,8 @@ impl Endpoint {
     /// in use are ended, the longest idle first. Returns whether any session was ended.
     fn displace_for(&self, tenant: &Arc<Tenant>) -> bool {
         let (all, held) = (self.limits().sessions, tenant.held(Pool::Sessions));
-        // An equal part is at most half of all sessions, so a tenant with half of them has no right to more. A client that repeats a
-        // refused request usually has more than half. Its requests then cause no search.
+        // An equal part is at most half of all sessions, so a tenant that holds half of them has no right to more. The check also spares a
+        // search for each retry of a refused request, because a client that retries usually holds more than half.
         if held >= all / 2 {
             return false;
         }
@@ -176,8 +176,9 @@ impl Endpoint {
         let largest = others.iter().filter(|other| other.is_known());
         let largest = largest.max_by_key(|other| other.held(Pool::Sessions));
         let Some(largest) = largest.filter(|other| other.held(Pool::Sessions) > part) else {
-            // A search costs more than a refusal, so a failed search is not repeated at once. The failure is not recorded for a tenant with
-            // more than an equal part, because other tenants may still displace the sessions of that tenant.
+            // Records the failed search, so that the next requests are refused without another search, which costs more than the refusal.
+            // If this tenant itself holds more than an equal part, the failure is not recorded, because other tenants may still displace
+            // sessions of this tenant.
             if held <= part {
                 self.displaced_none.store(now.max(1), Ordering::Relaxed);
             }
@@ -266,8 +267,7 @@ impl Endpoint {
         self.stop();
         self.sessions.for_each(|session| session.close());
         self.sse_sessions.for_each(|session| session.close());
-        // A call ends only at the next poll after its cancellation. This waits for the calls, so that none of them runs at the same time as
-        // `on_shutdown`.
+        // A cancelled call ends only when it is polled again. Waits for these calls, so that none of them still runs during `on_shutdown`.
         self.drain(Duration::from_secs(1)).await;
         self.sessions.sweep(|_| true);
         let started = self.started.lock().unwrap_or_else(PoisonError::into_inner).take();

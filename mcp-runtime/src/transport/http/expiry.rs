@@ -112,7 +112,7 @@ impl ExpiryTimer {
         lifetime.left().map(|left| Self(Box::pin(sleep(left))))
     }
 
-    /// Waits until the stream may send no more messages.
+    /// Waits until the stream has to end.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, lifetime: &StreamLifetime) -> Poll<()> {
         // A revocation does not wake the stream. The stream notices the revocation here before it sends more bytes, at the latest before
         // the next keep-alive comment.
@@ -121,7 +121,7 @@ impl ExpiryTimer {
         }
         while self.0.as_mut().poll(cx).is_ready() {
             match lifetime.left() {
-                // The timer was too early, because the client has presented a newer token or the system clock differs from the timer.
+                // The timer has fired too early: the client has presented a newer token, or the system clock differs from the timer.
                 Some(left) if !left.is_zero() => self.0.as_mut().reset(Instant::now() + left),
                 Some(_) => return Poll::Ready(()),
                 None => return Poll::Pending,

@@ -123,7 +123,7 @@ pub(super) fn is_json(head: &Head<'_>) -> bool {
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Maximum number of proxies between caller and server. Behind more proxies, the farthest address that was read counts as the caller.
+/// Maximum number of proxies between caller and server. If there are more, the farthest address that was read counts as the caller.
 const MOST_PROXIES: usize = 16;
 
 /// Returns the address of the caller, if it is known. Trusted proxies may have forwarded the request.
@@ -146,7 +146,7 @@ pub(super) fn caller_address(
     peer.map(|peer| beyond(proxies, peer, &parts.headers))
 }
 
-/// Returns the nearest address that is not one of these proxies, or the farthest address that could be read.
+/// Returns the nearest address that is not one of these proxies. If there is none, returns the farthest readable address.
 fn beyond(proxies: &[Network], peer: IpAddr, headers: &HeaderMap) -> IpAddr {
     let lines = headers.get_all(FORWARDED_FOR).iter().rev();
     let mut entries = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));

@@ -1,4 +1,4 @@
-//! HTTP+SSE, the transport of protocol revision 2024-11-05. One address provides a stream for all messages of the server, and the client
+//! HTTP+SSE, the transport of protocol revision 2024-11-05. One address provides a stream for all messages from the server, and the client
 //! posts its messages to another address.
 
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub(super) fn open(
 /// Returns the session that the query names, if it belongs to this client.
 ///
 /// # Errors
-/// Returns the response to a request that names no such session.
+/// Returns an error response if the query names no session, or names a session that is unknown or belongs to a different client.
 fn find(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<SseSession>, Box<Response<HttpBody>>> {
     let query = parts.uri.query();
     let id = query.and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix(ID)));
@@ -86,7 +86,7 @@ fn find(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<SseSession>, Box<Respo
 /// Checks the head of a request before its message is read.
 ///
 /// # Errors
-/// Returns the response to a request that is refused.
+/// Returns the response that refuses the request.
 pub(super) fn check(
     endpoint: &Endpoint,
     head: &Head<'_>,
@@ -120,7 +120,7 @@ pub(super) fn post(
             let to = ReplyTo::each(peer.outbox().clone());
             peer.handle(&incoming, &Arrival { to, carrier, era: Era::Legacy }, &mut turn);
         }
-        // The error for a message that cannot be parsed is sent on the stream too.
+        // If the message cannot be parsed, `receive` sends the error on the stream too.
         Err(_) => peer.receive(&read.bytes, &mut turn),
     }
     spawn(turn.waiting);

@@ -1,7 +1,7 @@
 //! Table of a server's open connections. If there are too many connections, the server closes some of them.
 //!
-//! A connection waits for its client before a request, during the body of a request, and while the client does not read a response. The
-//! connection that has waited longest is closed first. A connection is never closed while the server works on its request.
+//! A connection waits for its client before each request, while the body of a request arrives, and while the client does not read a
+//! response. The connection that has waited longest is closed first. A connection is never closed while the server works on its request.
 
 use std::{
     sync::{

@@ -103,7 +103,7 @@ impl Reactors {
 /// Time between two checks of the threads during a shutdown.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Number of checks after which a shutdown fails because connections are still open, although no item blocks a thread.
+/// Number of checks after which a shutdown fails if connections are still open, even if no item was found to block a thread.
 const LOOKS: usize = 20;
 
 impl Reactor {

@@ -1,4 +1,4 @@
-//! Functions that create responses, and the type of an answer, which may be ready only later.
+//! Functions that create responses, and the type of an answer, which may not be ready yet.
 
 use std::{future::Future, pin::Pin};
 
@@ -28,14 +28,14 @@ pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<HttpBody> {
     json_in(HeaderMap::new(), status, message)
 }
 
-/// Returns a response with one message. Its header map reuses the memory of `headers`.
+/// Returns a response with one message. Its header map reuses the allocation of `headers`.
 pub(super) fn json_in(
     mut headers: HeaderMap,
     status: StatusCode,
     mut message: Vec<u8>,
 ) -> Response<HttpBody> {
     if message.len() > LARGE {
-        // A large response counts against a limit with its length. Unused capacity would not be counted, so it is released.
+        // A large response counts against a limit with its length only, so the unused capacity, which would not be counted, is released.
         message.shrink_to_fit();
     }
     headers.clear();
@@ -111,7 +111,8 @@ pub(super) fn later(mut response: Response<HttpBody>) -> Response<HttpBody> {
     response
 }
 
-/// Adds `Connection: close`, except in HTTP/2. There the header does not exist, because a request can end without its connection.
+/// Adds `Connection: close`, except in HTTP/2, which does not have this header: there the server can end a request without closing the
+/// connection.
 pub(super) fn last(
     mut response: Box<Response<HttpBody>>,
     parts: &Parts,

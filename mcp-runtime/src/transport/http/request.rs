@@ -69,8 +69,8 @@ impl<B: RequestBody> RequestFuture<B> {
 /// Checks the address, the size of the head, the host and the origin of a request.
 ///
 /// # Errors
-/// Returns the response to a request that is refused, or that this function answers: a health check, a preflight request, or a request for
-/// the metadata.
+/// Returns the response if the request is refused, or if this function itself answers the request: a health check, a preflight request, or
+/// a request for the metadata.
 fn admit(
     route: HttpRoute,
     endpoint: &Arc<Endpoint>,

@@ -1,7 +1,9 @@
-//! Body of a request, which is read within the limits and without needless wakeups.
+//! Reads request bodies within the limits, and suppresses the wakeups that would only cause useless polls.
 //!
-//! hyper passes a body through a channel, and wakes the sender whenever the receiver takes a piece. The tokio task of the connection is
-//! both sender and receiver, so it is already running when it is woken. After the last piece, the wakeup would only cause a useless poll.
+//! hyper passes the body of a request through a channel: the code that drives the connection sends the pieces, and the code that answers
+//! the request takes them. Each time a piece is taken, the channel wakes the sender, so that it can send the next piece. Here a single
+//! tokio task does both. After the last piece there is nothing left to send, so the wakeup would only make tokio poll the task once more.
+//! [`QuietBody`] and [`ConnectionWaker`] therefore hold the wakeup back, and repeat it only if more pieces are to come.
 
 use std::{
     cell::Cell,
@@ -74,7 +76,8 @@ const DRAINED: u64 = 256 << 10;
 
 /// Request body, either of the built-in server or of a mounted service.
 pub(super) trait RequestBody: Body + Unpin {
-    /// Begins to read and drop the rest in the background. Returns `false` if this is impossible. The connection then has to be closed.
+    /// Begins to read and drop the rest of the body in the background. Returns `false` if this is impossible, in which case the connection
+    /// has to be closed.
     fn drain(self) -> bool;
 }
 
@@ -82,7 +85,7 @@ impl RequestBody for QuietBody {
     /// Spawns a tokio task that reads until the body or the connection ends. If the client does not send the rest, the deadline for the
     /// next request ends the connection.
     fn drain(self) -> bool {
-        // The new tokio task takes the pieces, which the task of the connection sends. Each piece that is taken has to wake the connection,
+        // The new tokio task takes the pieces that the task of the connection sends. The connection has to be woken for each piece taken,
         // so the new task reads the inner body, which does not suppress wakeups.
         let Self(mut body) = self;
         tokio::spawn(async move {
@@ -240,8 +243,8 @@ thread_local! {
     static WAS_CALLED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Waker for the tokio task of a connection. It suppresses wakeups while the current thread takes a piece of a body. During this time, only
-/// the channel of the body can call the waker on this thread.
+/// Waker for the tokio task of a connection. It suppresses wakeups while the current thread takes a piece of a body. No other wakeup is
+/// lost, because during this time only the channel of the body can call the waker on this thread.
 pub(super) struct ConnectionWaker {
     task: Waker,
     waker: Waker,

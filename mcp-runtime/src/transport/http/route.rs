@@ -48,7 +48,7 @@ impl HttpRoute {
         if let Self::Health | Self::Readiness = self { self } else { Self::Full }
     }
 
-    /// Returns the address for a path at the built-in server.
+    /// Returns the address for a path of the built-in server.
     #[inline]
     pub(super) fn of_path(settings: &HttpSettings, path: &str) -> Self {
         let is_sibling = |name| settings.legacy_sse && path == settings.sibling(name);

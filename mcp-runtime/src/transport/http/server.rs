@@ -108,11 +108,11 @@ impl HttpServer {
     /// Serves until the process receives SIGTERM or Ctrl-C.
     ///
     /// After the first signal, running calls may finish, until a second signal arrives or the [grace period](crate::limits::Limits::grace)
-    /// of 5 seconds by default has passed. Then the remaining calls are cancelled, and [`on_shutdown`](crate::Builder::on_shutdown) runs.
+    /// (5 seconds by default) has passed. Then the remaining calls are cancelled, and [`on_shutdown`](crate::Builder::on_shutdown) runs.
     /// Use [`serve_until`](Self::serve_until) to stop the server on a different event.
     ///
     /// # Errors
-    /// Never fails at present: an error of one connection ends only that connection.
+    /// Currently never fails: an error on one connection ends only that connection.
     ///
     /// # Cancel safety
     /// Not cancel safe: if the future is dropped, all connections are closed at once, and `on_shutdown` does not run.
@@ -129,7 +129,7 @@ impl HttpServer {
     /// Serves until `stop` is ready.
     ///
     /// After that, the server accepts no new connections, and ends each stream with its last event. Running calls may finish within the
-    /// [grace period](crate::limits::Limits::grace) of 5 seconds by default, even if their clients have disconnected. Then the remaining
+    /// [grace period](crate::limits::Limits::grace) (5 seconds by default), even if their clients have disconnected. Then the remaining
     /// calls are cancelled, and [`on_shutdown`](crate::Builder::on_shutdown) runs.
     ///
     /// ```no_run
@@ -153,7 +153,7 @@ impl HttpServer {
     /// ```
     ///
     /// # Errors
-    /// Never fails at present: an error of one connection ends only that connection.
+    /// Currently never fails: an error on one connection ends only that connection.
     ///
     /// # Cancel safety
     /// Not cancel safe: if the future is dropped, all connections are closed at once, and `on_shutdown` does not run.
@@ -271,19 +271,21 @@ const BACKLOG: u32 = 4096;
 
 /// Size of the system's send buffer of a connection, in bytes. Linux doubles the value.
 ///
-/// The default is several MiB, which is too much for two reasons. A slow client could read for minutes before the server can write again,
-/// so it would look like a client that does not read. A client that does not read at all would occupy that much memory.
+/// The default is several MiB, which is too much for two reasons. With so large a buffer, a slow client could read for minutes before the
+/// server can write again, so the client would appear not to read at all. In addition, each client that does not read would occupy that
+/// much memory.
 const SEND_BUFFER: u32 = 256 << 10;
 
 async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in tokio::net::lookup_host(address).await? {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        // Without this option, a restarted server could not listen until the connections of its predecessor have timed out. On Windows the
+        // Lets a restarted server listen at once, instead of only after the connections of its predecessor have timed out. On Windows the
         // option has a different meaning.
         #[cfg(not(windows))]
         socket.set_reuseaddr(true)?;
-        // Accepted connections inherit the size from the listener. An error is ignored, because connections then only use more memory.
+        // Accepted connections inherit the size from the listener. An error is ignored, because its only effect is that connections use
+        // more memory.
         let _ = socket.set_send_buffer_size(SEND_BUFFER);
         match socket.bind(address).and_then(|()| socket.listen(BACKLOG)) {
             Ok(listener) => return Ok(listener),

@@ -117,8 +117,8 @@ impl HttpService {
         settings: HttpSettings,
         bound: Option<IpAddr>,
     ) -> Result<Self, ServeError> {
-        // Only a server that listens itself needs a verifier. An application may authenticate its callers. If it does not, its callers
-        // cannot use guarded items.
+        // Only a server that listens itself needs a verifier. An application that mounts the service may authenticate its callers. If it
+        // does not, its callers cannot use guarded items.
         #[cfg(feature = "auth")]
         if let (Some(why), Some(_)) = (&server.unverified, bound) {
             return Err(ServeError::Auth(why.clone()));

@@ -42,8 +42,8 @@ pub(super) struct HttpSession {
     used: Used,
     #[cfg(feature = "auth")]
     lifetime: StreamLifetime,
-    /// Share of the limit on sessions. Its tenant is the client that began the session. The session id alone does not give a different
-    /// client access (rule HL-20).
+    /// Share of the limit on sessions. Its tenant is the client that began the session. A different client has no access, even if it knows
+    /// the session id (rule HL-20).
     share: Share,
 }
 

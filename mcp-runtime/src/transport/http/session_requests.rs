@@ -108,7 +108,7 @@ fn status(turn: &Received) -> StatusCode {
     }
 }
 
-/// Answers a message that is posted in a session.
+/// Answers a message posted in a session.
 #[inline]
 pub(super) fn post(
     state: &ConnectionState,
@@ -139,11 +139,11 @@ pub(super) fn post(
         message.pop();
         return token_gate::not_allowed(why, &state.endpoint, &arrival.carrier, message).into();
     }
-    // `arrival` holds a reference to the outbox. The outbox can be reused for the next request only if `outbox` is the last reference to
-    // it.
+    // Drops the reference to the outbox that `arrival` holds. The outbox can be reused for the next request only if `outbox` is the last
+    // reference to it.
     drop(arrival);
     let status = status(&turn);
-    // The calls run as tokio tasks, because a client that disconnects does not thereby cancel them (rule HL-10).
+    // Runs the calls as tokio tasks, so that they continue if the client disconnects (rule HL-10).
     for call in turn.waiting {
         let session = session.clone();
         // The end of a call counts as a use of its session.
@@ -211,7 +211,7 @@ impl Posted {
     }
 }
 
-/// Opens the stream for messages that belong to no request, or resumes a stream that broke.
+/// Opens the stream for messages that belong to no request, or resumes a broken stream.
 pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> Response<HttpBody> {
     if !Accepts::by(head, &parts.headers).events {
         let why = "the answer is a `text/event-stream`, which `Accept` does not name";
@@ -268,7 +268,7 @@ pub(super) fn delete(
     }
 }
 
-/// Returns the session that the headers name. Fails if the headers name a different revision from that of the session. A session of a
+/// Returns the session that the headers name. Fails if the protocol revision in the headers is not that of the session. A session of a
 /// different principal counts as unknown.
 fn find(
     endpoint: &Arc<Endpoint>,

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::{limits::Limits, protocol::Outbox};
 
-/// Comment that shows to proxies that the connection is alive. Clients ignore it.
+/// Comment that shows proxies that the connection is alive. Clients ignore it.
 pub(super) const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// Writes one event for each line of `lines`, which are messages with their newlines.
@@ -76,7 +76,7 @@ pub(super) struct ResumableStream {
     memory: Arc<EventMemory>,
 }
 
-/// Memory use of the events that all streams keep, with its limits. It also provides the clock of the endpoint.
+/// Limits on the events that streams keep, and the memory that all kept events together use. Also provides the clock of the endpoint.
 pub(super) struct EventMemory {
     bytes: AtomicUsize,
     limits: Limits,
@@ -195,7 +195,7 @@ impl ResumableStream {
         sent.left = None;
         self.outbox.set_unread(None);
         if after.is_some() {
-            // Drops an earlier request to end the stream early. It must not end the stream of a client that has resumed since.
+            // Clears an earlier request to end the stream early, so that the stream does not end for the client that has now resumed it.
             self.outbox.take_release();
         }
         let number = sent.reader;

@@ -32,7 +32,8 @@ pub(super) fn answer(
     let endpoint = &state.endpoint;
     match &incoming {
         Incoming::One(Ok(RpcMessage::Request { .. })) => {}
-        // Cancellations are ignored too: request ids are unique only within one client, so an id cannot identify a call here (rule C-08).
+        // Ignores all notifications, even cancellations: a cancellation names a request id, which is unique only within one client, so it
+        // cannot identify a call here (rule C-08).
         Incoming::One(Ok(RpcMessage::Notification { .. })) => {
             return reply::empty(StatusCode::ACCEPTED).into();
         }
@@ -78,8 +79,8 @@ pub(super) fn answer(
             }
         };
     }
-    // `arrival` holds a reference to the outbox of the peer. The peer can be reused for the next request only if there are no other
-    // references to it and its outbox.
+    // Drops the reference to the peer's outbox that `arrival` holds. The peer can be reused for the next request only if there are no other
+    // references to the peer or its outbox.
     drop(arrival);
     let keep_alive = endpoint.limits().keep_alive;
     let at_once = turn.waiting.is_empty().then(|| AnswerForm::at_once(peer.outbox(), accepts));

@@ -45,7 +45,7 @@ impl TokenGate {
     /// nothing.
     ///
     /// # Errors
-    /// Returns the response to a request that is refused.
+    /// Returns the response that refuses the request.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -69,8 +69,8 @@ impl TokenGate {
                     Err(refusal) => break Err(refusal),
                 },
                 Self::Verifying(verifying) => {
-                    // The verifier is code of the author, and may panic. The panic is caught, so that it does not end the connection. The
-                    // future is then dropped, because it cannot be polled again.
+                    // The verifier is the author's code, and may panic. Catches the panic, so that it does not end the connection. A future
+                    // that has panicked cannot be polled again, so it is dropped below.
                     let verified = match unwind::catch(|| verifying.as_mut().poll(cx)) {
                         Ok(polled) => ready!(polled),
                         Err(Panicked) => {
@@ -129,8 +129,8 @@ pub(super) fn has_ended(parts: &Parts) -> Option<Response<HttpBody>> {
     Some(challenging(reply::refuse(refusal.status(), why), refusal.challenge(None, "")))
 }
 
-/// Returns the response to a message that its sender may not send. The response contains the peer's JSON-RPC error as `message`, and a
-/// challenge that names the missing permission.
+/// Returns the response to a message whose sender lacks a permission. The body is `message`, the JSON-RPC error that the peer has written.
+/// The challenge names the missing permission.
 pub(super) fn not_allowed(
     refusal: &AuthRefusal,
     endpoint: &Endpoint,

@@ -267,7 +267,7 @@ fn wait(_: &File, _: Direction) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies the error of a failed write, because every later call returns the error too, and `io::Error` cannot be cloned.
+/// Copies the error from a failed write, which every later call returns too. `io::Error` does not implement `Clone`.
 fn again(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }

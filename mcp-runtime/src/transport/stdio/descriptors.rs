@@ -21,7 +21,7 @@ impl StandardStream {
         self as RawFd
     }
 
-    /// Whether the process has a descriptor of this number.
+    /// Whether the process has a descriptor with this number.
     pub(super) fn is_open(self) -> bool {
         // SAFETY: F_GETFD reads a flag of the descriptor and no memory. It fails for a number that is not open.
         unsafe { libc::fcntl(self.number(), libc::F_GETFD) != -1 }
@@ -92,7 +92,7 @@ pub(super) fn wait(fd: impl AsFd, readiness: Readiness) -> io::Result<()> {
         Readiness::Hangup => 0,
     };
     let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events, revents: 0 };
-    // SAFETY: the pointer is to one `pollfd`, as the length says, and no other code uses it during the call.
+    // SAFETY: the pointer is to one `pollfd`, which matches the length of 1, and no other code uses it during the call.
     retry(|| unsafe { libc::poll(&raw mut polled, 1, -1) }).map(drop)
 }
 

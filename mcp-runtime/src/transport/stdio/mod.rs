@@ -6,8 +6,8 @@
 //!
 //! A pipe or a socket that stderr does not share is made non-blocking and polled by tokio. Each message then costs one read and one write,
 //! without a switch to a different thread. All other streams (files, terminals, a pipe that stderr shares, all streams on Windows) are
-//! served by blocking threads. `O_NONBLOCK` is a flag of the open file description. If the flag were set on a shared description, writes of
-//! other processes to the same description would fail.
+//! served by blocking threads, and stay blocking: `O_NONBLOCK` is a flag of the open file description, so setting it would make writes of
+//! other processes to a shared description fail.
 
 mod blocking;
 #[cfg(unix)]

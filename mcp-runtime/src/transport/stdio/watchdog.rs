@@ -1,8 +1,8 @@
 //! Thread that ends the process if a handler blocks the server's thread and thereby keeps the server from stopping.
 //!
-//! `run` promises that the server ends at a second SIGTERM, or when the grace period has passed after the client has closed stdin or sent
-//! SIGTERM. The grace period is five seconds by default. A single thread reads stdin, receives signals and runs the handlers. While a
-//! handler blocks this thread, the server does not notice these events.
+//! `run` promises that the server ends at a second SIGTERM, or when the grace period (five seconds by default) has passed after the client
+//! has closed stdin or sent SIGTERM. A single thread reads stdin, receives signals and runs the handlers. While a handler blocks this
+//! thread, the server does not notice these events, so the watchdog waits for them on a thread of its own.
 
 use std::{
     future::{Future as _, poll_fn},

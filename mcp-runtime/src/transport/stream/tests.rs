@@ -133,7 +133,7 @@ async fn a_message_that_a_stop_interrupts_is_not_answered() {
     check(run("{\"jsonrpc\":", false, after(&[SECOND])).await, &[], SECOND);
 }
 
-/// The client closes its writing side and keeps the connection open, but does not read.
+/// The client closes its writing side and keeps the connection open, but does not read. The server ends after the grace period.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_read_does_not_hold_the_connection() {
     let peer = peer().await;
@@ -147,7 +147,7 @@ async fn a_client_that_does_not_read_does_not_hold_the_connection() {
     assert_eq!(since.elapsed().as_secs(), GRACE.as_secs());
 }
 
-/// The shutdown of the output never completes, as if a thread were blocked in a write.
+/// The shutdown of the output never completes, as if a thread were blocked in a write. The server ends after the grace period.
 #[tokio::test(start_paused = true)]
 async fn an_output_that_cannot_be_closed_does_not_hold_the_connection() {
     struct Stuck;

@@ -20,7 +20,7 @@ impl Gated {
         self.writes.add_permits(1);
     }
 
-    /// The number of tasks without an end, as a server would find them after a restart.
+    /// Returns the number of unfinished tasks, which a server would find after a restart.
     async fn unfinished_count(&self) -> usize {
         self.tasks.unfinished().await.unwrap().len()
     }
@@ -57,7 +57,7 @@ fn start(client: &mut TestClient, tool: &str, arguments: Value) -> mcp_runtime::
     client.start("tools/call", json!({ "name": tool, "arguments": arguments, "task": {} }))
 }
 
-/// Waits until only the writes that need a permit are left to do.
+/// Lets everything run that can, so that only writes that wait for a permit remain. The clock is paused, so this takes no real time.
 async fn settle() {
     pause(100).await;
 }
@@ -164,7 +164,7 @@ async fn a_task_that_takes_longer_than_its_time_to_live_is_stored_as_cancelled_f
     let server = everything().limits(limits).task_store(store.clone());
     let mut client = connect_to(server, V5).await;
     let id = begin(&mut client, "slow", json!({ "seconds": 1000 })).await;
-    // The timer of the task runs on the paused clock, so it reaches the time to live. The stored task expires by the system clock, which
+    // The time to live of the running task follows the paused clock, so it ends here. The stored task expires by the system clock, which
     // has not moved, so a client can still read it.
     pause(11).await;
     assert_eq!(get(&mut client, &id).await["status"], "working");
@@ -174,7 +174,7 @@ async fn a_task_that_takes_longer_than_its_time_to_live_is_stored_as_cancelled_f
     assert_eq!(store.unfinished_count().await, 0);
 }
 
-/// A store that accepts the begin of a task, and panics at its end.
+/// A store that accepts the beginning of a task, and panics at its end.
 struct Broken(MemoryTasks);
 
 impl TaskStore for Broken {

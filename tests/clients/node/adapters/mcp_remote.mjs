@@ -10,7 +10,7 @@ import { through } from "./sdk.mjs";
 export async function connect(place) {
   const only = place.transport === "sse" ? "sse-only" : "http-only";
   const args = [join(place.folder, "node_modules/mcp-remote/dist/proxy.js"), place.url, "--transport", only, "--host", "127.0.0.1"];
-  // The folder is for the tokens of mcp-remote. As the PATH, it offers no browser.
+  // mcp-remote keeps its tokens in this folder. The folder is also its PATH, so that it finds no browser.
   const directory = mkdtempSync(join(tmpdir(), "mcp-remote-"));
   const env = { MCP_REMOTE_CONFIG_DIR: directory, HOME: directory, PATH: directory };
   const transport = new StdioClientTransport({ command: place.node, args, env, stderr: "pipe" });

@@ -20,7 +20,7 @@ export async function connect(place) {
   const key = JSON.stringify([place.command, place.environment]);
   if (!gateways.has(key)) gateways.set(key, await serve(program, place));
   const url = new URL(`http://127.0.0.1:${gateways.get(key)}/sse`);
-  // One other client connects and leaves before. Another client stays connected, and its user never answers.
+  // One other client has connected and disconnected before. Another one stays connected, and its user never answers.
   const other = { progress: [], answer: () => new Promise(() => {}) };
   const before = await through(new SSEClientTransport(url), other);
   await before.close();

@@ -35,7 +35,7 @@ async def connect(place):
 
 
 class Session(ClientSession):
-    """A session that lists all tools but those that the client cannot convert."""
+    """A session that lists only the tools that the client can convert."""
 
     async def list_tools(self, *args, **kwargs):
         listed = await super().list_tools(*args, **kwargs)
@@ -79,10 +79,10 @@ class Connection:
 
 
 def is_converted(session, tool):
-    """Whether the client takes a list that has this tool alone."""
+    """Whether the client accepts a list with only this tool."""
     listed = ListToolsResult(tools=[tool])
     try:
         return bool(McpToGenAiToolAdapter(session, listed).tools)
     except AttributeError:
-        # The converter takes `false` for a schema (googleapis/python-genai#2393).
+        # The converter expects an object where a schema is `false` (googleapis/python-genai#2393).
         return False

@@ -164,7 +164,8 @@ fn pair() -> impl Strategy<Value = (Value, Value)> {
     })
 }
 
-/// Returns the schema of the values that are really sent: an object without `additionalProperties` has no undeclared members.
+/// Returns the schema of the values that senders are assumed to send: an object has no undeclared members unless the schema has
+/// `additionalProperties`.
 fn sent(schema: &Value) -> Value {
     match schema {
         Value::Object(map) => {
@@ -289,9 +290,10 @@ proptest! {
         }
     }
 
-    /// A changed description is cosmetic, even in a schema that cannot be compared, such as a `oneOf` whose alternatives overlap.
+    /// Checks that a changed description is cosmetic, even in a schema that cannot be compared, such as a `oneOf` whose alternatives
+    /// overlap.
     #[test]
-    fn words_break_nothing(schema in schema(), at in any::<prop::sample::Index>()) {
+    fn a_changed_description_is_cosmetic(schema in schema(), at in any::<prop::sample::Index>()) {
         let old = rooted(schema);
         let mut new = old.clone();
         let mut all = Vec::new();
@@ -324,8 +326,8 @@ proptest! {
         }
     }
 
-    /// A change of an argument is judged like the reverse change of a result. Members that are gone are an exception, because their absence
-    /// is breaking for arguments and for results. Undeclared members are another exception, because their rejection is reported only for
+    /// A change of an argument is judged like the reverse change of a result. Removed members are an exception, because their absence is
+    /// breaking for arguments and for results. Undeclared members are another exception, because their rejection is reported only for
     /// arguments.
     #[test]
     fn a_result_is_an_argument_seen_from_the_other_end((old, new) in pair()) {
@@ -354,9 +356,10 @@ proptest! {
     }
 }
 
-/// The properties above prove little if the generated schemas never differ, or always break.
+/// Checks that enough of the generated pairs are compatible, that enough are breaking, and that enough sample values exist. Otherwise the
+/// properties above would prove little.
 #[test]
-fn the_pairs_and_their_values_are_worth_testing() {
+fn the_pairs_include_compatible_and_breaking_changes() {
     use proptest::{strategy::ValueTree as _, test_runner::TestRunner};
     let mut runner = TestRunner::deterministic();
     let (mut fine, mut broken, mut tried) = (0, 0, 0);

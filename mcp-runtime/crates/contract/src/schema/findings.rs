@@ -28,8 +28,8 @@ pub(crate) fn compare(usage: SchemaUse, old: &Value, new: &Value) -> Vec<SchemaF
     let mut judged: Vec<JudgedMismatch> = Vec::new();
     judged.extend(forward.into_iter().map(|found| JudgedMismatch::new(found, true, is_argument)));
     judged.extend(backward.into_iter().map(|found| JudgedMismatch::new(found, false, is_argument)));
-    // A server sends only members that it declares, whether or not its schema excludes others. So it makes no difference to a result that
-    // other members are excluded now.
+    // A server sends only members that it declares, whether or not its schema excludes others. For a result, it therefore does not matter
+    // whether the schema now excludes other members.
     judged.retain(|found| is_argument || found.mismatch != Mismatch::Closed);
     let renamed = take_renamed(&mut judged);
 
@@ -129,7 +129,7 @@ fn take_renamed(judged: &mut Vec<JudgedMismatch>) -> Vec<SchemaFinding> {
         let alike = nearest(name, new.iter().filter_map(|found| found.path.name()));
         let other = match (alike, new.as_slice()) {
             (Some(name), _) => new.iter().find(|found| found.path.name() == Some(name)),
-            // If one member is gone and one member is new, the same type is enough evidence.
+            // If exactly one member is gone and one is new, the same type is enough evidence that the member was renamed.
             (None, [one])
                 if went == 1
                     && schema.is_some_and(|schema| have_equal_types(schema, &one.mismatch)) =>

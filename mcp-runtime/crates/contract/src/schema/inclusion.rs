@@ -21,7 +21,7 @@ use crate::JsonObject;
 /// Maximum number of steps, enough for schemas a hundred times as large as the schemas that clients read.
 const MOST_STEPS: u32 = 50_000;
 
-/// Maximum number of comparisons inside one another, which protects the stack. Schemas that people write are less deep.
+/// Maximum nesting of comparisons, which protects the stack. Schemas written by people are nested less deeply.
 const MOST_OPEN: usize = 96;
 
 /// Maximum depth of the check that two objects have no value in common.
@@ -93,7 +93,8 @@ impl<'a> Inclusion<'a> {
         std::mem::replace(&mut self.mismatches, before).is_empty()
     }
 
-    /// Whether `said`, the value of a keyword on the wider side, means the same on both sides if it is written the same.
+    /// Whether a value on the narrower side that is equal to `said` also has the same meaning. `said` is the value of a keyword on the
+    /// wider side. If it contains a reference, both sides must have the same definitions.
     pub(super) fn has_equal_meaning(&self, said: &Value) -> bool {
         self.same_definitions || !has_reference(said)
     }

@@ -4,7 +4,7 @@ use crate::{
     server::Identity,
 };
 
-/// Creates an endpoint that has reached its limit on sessions. `held` has the number of sessions of each tenant.
+/// Creates an endpoint that has reached its limit on sessions. `held` lists the number of sessions of each tenant.
 async fn full(held: &[usize]) -> (Arc<Endpoint>, Vec<Share>) {
     let server = builder(Identity::new("test", None, "1.0.0", "")).items(items(&[]));
     let server = server.limits(Limits::new().sessions(held.iter().sum())).build().unwrap();
