@@ -1,4 +1,4 @@
-//! Doc comments as text for models and users.
+//! Reads the doc comments of items and parameters, which become the descriptions that models and users see.
 
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 

@@ -18,7 +18,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{DeriveInput, Expr, ExprPath, Meta, Token, Type};
 
-/// `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]` on a function.
+/// Expands `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]` on a function.
 pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let function = match syn::parse2::<Function>(tokens.clone()) {
@@ -73,7 +73,7 @@ fn with_errors(mut tokens: TokenStream, errors: Errors) -> TokenStream {
     tokens
 }
 
-/// `#[handlers]` on an impl block.
+/// Expands `#[handlers]` on an impl block.
 pub(crate) fn handlers(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let keys = read_keys::<ItemKeys>(attr, &tables::HANDLERS, &errors);
@@ -151,7 +151,7 @@ pub(crate) fn server(tokens: TokenStream) -> TokenStream {
     in_expression(errors, expand::server::server(&keys))
 }
 
-/// `items![…]`
+/// Expands `items![…]`.
 pub(crate) fn items(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let mut keys = ItemKeys::default();
@@ -192,7 +192,7 @@ fn in_expression(errors: Errors, expression: TokenStream) -> TokenStream {
     }
 }
 
-/// `#[data]` on a struct or an enum.
+/// Expands `#[data]` on a struct or an enum.
 pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let keys = read_keys::<ItemKeys>(attr, &tables::DATA, &errors);
@@ -256,7 +256,7 @@ fn prelude_message(name: &str, item: Option<&DeriveInput>) -> String {
     )
 }
 
-/// `#[form]` on a struct or an enum.
+/// Expands `#[form]` on a struct or an enum.
 pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let keys = read_keys::<ItemKeys>(attr, &tables::FORM, &errors);

@@ -1,4 +1,4 @@
-//! Random numbers of the operating system.
+//! Random bytes from the operating system, for ids and keys that must not be guessable.
 
 use crate::error::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! A client: its origin, its abilities and its transports.
+//! Description of a third-party client under test: its origin, its abilities and its transports.
 
 use std::{
     process::Command,

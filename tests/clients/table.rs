@@ -1,4 +1,4 @@
-//! The table of the results. The test of each client adds the rows of that client.
+//! Table of the results, which is written to `target/clients/table.md`. The test of each client adds the rows of that client.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use support::server::target;
 
 use crate::matrix::Cell;
 
-/// Entry of the table.
+/// Result of one client for one ability, as the table shows it.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
     Right,

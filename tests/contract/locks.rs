@@ -1,4 +1,4 @@
-//! The lock files of the examples.
+//! Lock files of the examples: each must describe exactly the items that its example publishes.
 
 use std::{
     env, fs,

@@ -1,4 +1,5 @@
-//! Sessions that are opened and forgotten.
+//! Memory cost of sessions that clients open and then abandon. Also tests the limit on sessions, and idle sessions, which make room for new
+//! ones.
 
 use std::time::Duration;
 

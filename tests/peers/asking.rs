@@ -48,7 +48,7 @@ fn questions() -> Value {
     })
 }
 
-/// Expected result of each step, in a revision that has forms.
+/// Expected result of each step, unless [`lacking`] names an error for the step.
 const ANSWERS: [&str; 9] = [
     "LLM response: Here I am.",
     "The client works in: file:///home/ada, file:///srv",

@@ -1,4 +1,4 @@
-//! Drivers of the clients. All read a plan from stdin and write a report to stdout.
+//! Runs the drivers, programs that call an official client. Each reads a plan from stdin and writes a report to stdout.
 
 use std::{
     io::Write,

@@ -1,4 +1,4 @@
-//! A running fixture, and the client's end of its streams.
+//! Runs the server under test (`fixture.rs`) as a process, and holds the client's end of its streams.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

@@ -9,7 +9,7 @@ use crate::{
     schema::{Asked, Schema},
 };
 
-/// Captures and requests of a replay so far.
+/// Judges messages by the values that were captured and the requests that were sent earlier in the replay.
 pub(crate) struct Judge {
     pub(crate) captures: Captures,
     asked: Asked,

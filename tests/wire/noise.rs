@@ -39,7 +39,7 @@ fn sent() -> &'static [String] {
     })
 }
 
-/// Change to a line.
+/// Random change to a line that a client sends.
 #[derive(Clone, Debug)]
 enum Mutation {
     Cut(Index),

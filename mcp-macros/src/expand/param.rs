@@ -1,4 +1,4 @@
-//! Parameters: their definitions, and the handles that read them.
+//! Generates the code for the parameters of a function: their definitions, and for each of them a handle, whose methods read the value.
 
 use super::mark::marked;
 use super::snippets::{at, description, here, reexport, root_text, text};

@@ -1,4 +1,4 @@
-//! `#[derive(Schema)]`.
+//! `#[derive(Schema)]`: generates the impls that describe a type in constants, so that its JSON Schema can be rendered at compile time.
 
 use super::snippets::{at, here};
 use crate::item::schema::{

@@ -1,4 +1,4 @@
-//! `server!(…)` and `items![…]`.
+//! Generates the code of `server!(…)`, an expression that creates the builder of a server, and of `items![…]`, a list of items.
 
 use super::snippets::{at, here, icon, root, text};
 use crate::keys::attributes::ServerKeys;

@@ -1,4 +1,5 @@
-//! Values of `#[arg]` and `#[complete]`.
+//! Parses the values of the attributes `#[arg]` and `#[complete]`: defaults, examples, header names, formats, and the source of
+//! completions.
 
 use super::grammar::{Value, assigned, parenthesized, usage};
 use super::suggest::suggest;
@@ -8,7 +9,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, LitStr, Path, Token};
 
-/// `default` or `default = expression`.
+/// Value of the key `default`: `default` alone, or `default = expression`.
 #[derive(Clone)]
 pub(crate) struct DefaultValue(pub(crate) Option<Expr>);
 
@@ -23,7 +24,7 @@ impl Value for DefaultValue {
     }
 }
 
-/// `example = literal`.
+/// Value of the key `example`, as in `example = 5`: a number, a string, `true` or `false`.
 #[derive(Clone)]
 pub(crate) struct Example {
     /// The literal as JSON text.
@@ -51,7 +52,7 @@ impl Value for Example {
     }
 }
 
-/// `header = "Region"`: name of an HTTP header (RFC 9110, section 5.1).
+/// Value of the key `header`, as in `header = "Region"`: name of an HTTP header (RFC 9110, section 5.1).
 #[derive(Clone)]
 pub(crate) struct HeaderName(pub(crate) LitStr);
 
@@ -77,7 +78,7 @@ impl Value for HeaderName {
     }
 }
 
-/// `format = "email"`: format of a text field in a form.
+/// Value of the key `format`, as in `format = "email"`: format of a text field in a form.
 #[derive(Clone, Copy)]
 pub(crate) enum Format {
     Email,

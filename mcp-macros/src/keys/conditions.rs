@@ -9,7 +9,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse as _, ParseStream};
 use syn::{Expr, Ident, LitInt, LitStr, Token};
 
-/// `rate = "10/s"` or `rate("10/s", burst = 20)`.
+/// Value of the key `rate`, as in `rate = "10/s"` or `rate("10/s", burst = 20)`.
 #[derive(Clone)]
 pub(crate) struct Rate {
     pub(crate) count: u32,
@@ -98,7 +98,7 @@ fn meant(unit: &str) -> Option<&'static str> {
     })
 }
 
-/// `concurrency = 4`: a whole number, 1 or more.
+/// Value of the keys `concurrency` and `burst`, as in `concurrency = 4`: a whole number, 1 or more.
 #[derive(Clone)]
 pub(crate) struct Count(pub(crate) u32);
 
@@ -124,7 +124,7 @@ impl Value for Count {
     }
 }
 
-/// `scopes("files:read", "files:write")`: a caller needs all of these scopes.
+/// Value of the key `scopes`, as in `scopes("files:read", "files:write")`: a caller needs all of these scopes.
 #[derive(Clone)]
 pub(crate) struct Scopes(pub(crate) Vec<LitStr>);
 
@@ -181,7 +181,7 @@ fn problem(scope: &str) -> Option<String> {
     ))
 }
 
-/// `auth(function)` or `auth(|caller, access| …)`.
+/// Value of the key `auth`: `auth(function)` or `auth(|caller, access| …)`.
 #[derive(Clone)]
 pub(crate) struct Policy(pub(crate) Expr);
 
@@ -206,7 +206,7 @@ impl Value for Policy {
     }
 }
 
-/// `asks(elicitation, sampling, roots)`: names of client capabilities, which have been checked.
+/// Value of the key `asks`, as in `asks(elicitation, sampling, roots)`: names of client capabilities, which have been checked.
 #[derive(Clone)]
 pub(crate) struct Asks(pub(crate) Vec<Ident>);
 

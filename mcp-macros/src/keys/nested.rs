@@ -10,7 +10,7 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Ident, LitStr, Token};
 
-/// `icon = "https://…"` or `icon("https://…", mime_type = "image/png", sizes("48x48"))`.
+/// Value of the key `icon`: `icon = "https://…"` or `icon("https://…", mime_type = "image/png", sizes("48x48"))`.
 #[derive(Clone)]
 pub(crate) struct Icon {
     pub(crate) src: LitStr,
@@ -47,7 +47,7 @@ impl Value for Icon {
     }
 }
 
-/// `sizes("48x48", "any")`.
+/// Value of the key `sizes` of an icon, as in `sizes("48x48", "any")`.
 #[derive(Clone)]
 pub(crate) struct Sizes(pub(crate) Vec<LitStr>);
 
@@ -72,7 +72,7 @@ fn is_size(text: &str) -> bool {
 }
 
 keys! {
-    /// `cache(public, ttl = "5m")`.
+    /// Value of the key `cache`, as in `cache(public, ttl = "5m")`.
     struct Cache {
         public: Option<Given<Flag>>,
         ttl: Option<Given<Duration>>,
@@ -92,7 +92,7 @@ impl Value for Cache {
     }
 }
 
-/// `meta("vendor.com/key" = 1, other = "text")`: pairs of a name and a value. The values are JSON text.
+/// Value of the key `meta`, as in `meta("vendor.com/key" = 1, other = "text")`: pairs of a name and a value. The values are JSON text.
 #[derive(Clone)]
 pub(crate) struct Metadata(pub(crate) Vec<(String, String)>);
 
@@ -134,7 +134,7 @@ impl Value for Metadata {
 }
 
 keys! {
-    /// `task`, `task = "required"`, or `task(required, later, ttl = "1h", poll = "2s")`.
+    /// Value of the key `task`: `task`, `task = "required"`, or `task(required, later, ttl = "1h", poll = "2s")`.
     struct Task {
         required: Option<Given<Flag>>,
         later: Option<Given<Flag>>,

@@ -11,7 +11,7 @@ use syn::{
     UnOp,
 };
 
-/// `timeout = "30s"`, in milliseconds.
+/// Value of a key that takes a duration, as in `timeout = "30s"`. Stored in milliseconds.
 #[derive(Clone)]
 pub(crate) struct Duration(pub(crate) u64);
 
@@ -37,7 +37,7 @@ fn millis(text: &str) -> Option<u64> {
     scaled(text, &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)])
 }
 
-/// `size = 1024` or `size = "1MB"`, in bytes.
+/// Value of the key `size`, as in `size = 1024` or `size = "1MB"`. Stored in bytes.
 #[derive(Clone)]
 pub(crate) struct Size(pub(crate) u64);
 
@@ -56,7 +56,8 @@ impl Value for Size {
 
 const SIZE: &str = "expected a number of bytes, or a whole number and a unit: \"512KB\", \"1MB\", \"16MiB\" or \"1GB\"";
 
-/// `max_result = "1MB"`, in bytes. A literal is checked by the macro. Any other expression is copied into the generated code.
+/// Value of the key `max_result`, as in `max_result = "1MB"`. Stored in bytes. A literal is checked by the macro. Any other expression is
+/// copied into the generated code.
 #[derive(Clone)]
 pub(crate) enum SizeExpr {
     Bytes(u64),
@@ -99,7 +100,7 @@ fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(*factor)
 }
 
-/// `order = -1`.
+/// Value of the key `order`, as in `order = -1`.
 #[derive(Clone)]
 pub(crate) struct Order(pub(crate) i32);
 
@@ -119,7 +120,7 @@ impl Value for Order {
     }
 }
 
-/// `priority = 0.8`, from 0 to 1.
+/// Value of the key `priority`, as in `priority = 0.8`. A number from 0 to 1.
 #[derive(Clone)]
 pub(crate) struct Priority(pub(crate) f64);
 
@@ -199,7 +200,7 @@ impl Bound {
     }
 }
 
-/// `range(1..=10)`; `a..b` excludes `b`.
+/// Value of the key `range`, as in `range(1..=10)`. As in Rust, `a..b` excludes `b`.
 #[derive(Clone)]
 pub(crate) struct Range {
     pub(crate) start: Option<Bound>,
@@ -296,7 +297,7 @@ fn bound(expr: &Expr) -> syn::Result<Bound> {
     }
 }
 
-/// `len(..=200)`: smallest and greatest length, both included.
+/// Value of the key `len`, as in `len(..=200)`: smallest and greatest length, both included.
 #[derive(Clone)]
 pub(crate) struct Len {
     pub(crate) min: Option<usize>,

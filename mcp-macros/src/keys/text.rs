@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use syn::parse::{Parse as _, ParseStream};
 use syn::{Expr, ExprLit, Ident, Lit, LitBool, LitStr, Path, Token};
 
-/// `key` or `key = false`.
+/// Value of a key that is on or off: `key` or `key = false`.
 #[derive(Clone)]
 pub(crate) struct Flag(pub(crate) bool);
 
@@ -28,7 +28,7 @@ impl Value for Flag {
     }
 }
 
-/// `key = "text"`, or an expression. On items the expression must be constant, of type `&'static str`.
+/// Value of a key that takes text: `key = "text"`, or an expression. On items the expression must be constant, of type `&'static str`.
 #[derive(Clone)]
 pub(crate) enum Text {
     Literal(LitStr),
@@ -50,7 +50,7 @@ impl Value for Text {
     }
 }
 
-/// `key = "text"`, for text that the macro itself reads. The text must not be blank.
+/// Value of a key for text that the macro itself reads: `key = "text"`. The text must not be blank.
 #[derive(Clone)]
 pub(crate) struct NonBlank(pub(crate) LitStr);
 
@@ -74,7 +74,7 @@ pub(crate) fn literal<V: Value>(key: &Ident, input: ParseStream<'_>) -> syn::Res
     })
 }
 
-/// `key = expression`.
+/// Value of a key that takes any expression: `key = expression`.
 #[derive(Clone)]
 pub(crate) struct Expression(pub(crate) Expr);
 
@@ -86,7 +86,7 @@ impl Value for Expression {
     }
 }
 
-/// `crate = path`.
+/// Value of the key `crate`, as in `crate = path`.
 #[derive(Clone)]
 pub(crate) struct CratePath(pub(crate) Path);
 
@@ -101,7 +101,7 @@ impl Value for CratePath {
     }
 }
 
-/// `schema = "full"`: form of the schemas that clients get. The key overrides the setting of the server.
+/// Value of the key `schema`, as in `schema = "full"`: form of the schemas that clients get. The key overrides the setting of the server.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum SchemaForm {
     /// The form that all clients understand.
@@ -133,7 +133,7 @@ pub(crate) enum Reader {
     Assistant,
 }
 
-/// `audience(user, assistant)`.
+/// Value of the key `audience`, as in `audience(user, assistant)`.
 #[derive(Clone)]
 pub(crate) struct Audience(pub(crate) Vec<Reader>);
 
@@ -166,7 +166,7 @@ impl Value for Audience {
     }
 }
 
-/// `with = [one_crate, another]`.
+/// Value of the key `with`, as in `with = [one_crate, another]`.
 #[derive(Clone)]
 pub(crate) struct With(pub(crate) Vec<Ident>);
 

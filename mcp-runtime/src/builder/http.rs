@@ -1,4 +1,4 @@
-//! Settings for HTTP.
+//! Settings for serving over HTTP: the path, the hosts and origins of accepted requests, trusted proxies, and HTTP+SSE.
 
 use super::settings::Builder;
 use crate::server::{Network, host_problem, origin_problem, path_problem};

@@ -168,7 +168,7 @@ impl ItemIndex {
     }
 }
 
-/// Entry compared by its list and its position in that list.
+/// Wrapper that sorts entries by their list, and by their position in that list.
 struct Sorted(ListKind, Arc<Entry>);
 
 impl Sorted {

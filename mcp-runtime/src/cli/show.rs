@@ -1,4 +1,4 @@
-//! Lists of a server, and the texts that the commands print.
+//! Texts that the commands print: help, the lists of a server, the usage of its items, and the content of results.
 
 use mcp_runtime_wire::Raw;
 use serde_json::{Value, json};

@@ -33,7 +33,7 @@ pub(crate) struct ReactorActivity {
     beginning: Mutex<Option<FirstCallHook>>,
 }
 
-/// One poll of a handler.
+/// Identifies one poll of a handler, so that a long poll can be told from two short ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ActivePoll {
     entry: usize,

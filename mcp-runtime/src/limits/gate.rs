@@ -22,7 +22,7 @@ pub(crate) struct ItemGate {
     refused: [AtomicU64; 2],
 }
 
-/// Limits that an item or the server declares.
+/// Rate and concurrency that an item declares, or that the server declares as the default of its items.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RateConfig {
     pub(crate) rate: Option<Rate>,

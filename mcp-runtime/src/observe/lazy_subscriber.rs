@@ -1,4 +1,4 @@
-//! Subscriber that is built on first use.
+//! `tracing` subscriber that is built when the first event is logged, so that a server that logs nothing starts faster.
 
 use std::sync::LazyLock;
 

@@ -58,7 +58,7 @@ pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
 
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
-/// Member that names a task.
+/// Member of the parameters that names a task. The header `Mcp-Name` repeats its value.
 const TASK: &str = "taskId";
 
 /// Checks the headers that every request of the modern era has.

@@ -1,4 +1,5 @@
-//! Session of the legacy era, and the terms of a request.
+//! Session of the legacy era, which a client begins with `initialize`: its protocol revision, its client and its subscriptions. Also
+//! contains the revision and the client settings for a single request ([`Terms`]).
 
 use std::{
     collections::{BTreeSet, VecDeque},

@@ -1,4 +1,5 @@
-//! Output of the attributes: one `static` [`ItemDef`] for each annotated function, and its registration.
+//! What the attributes generate for each annotated function: a `static` [`ItemDef`], and its registration in the list of all items of the
+//! binary.
 
 mod def;
 mod registration;

@@ -1,4 +1,4 @@
-//! `$defs` and the references into them.
+//! The definitions of a schema (`$defs`): finds what a reference names, and decides which references can be written out.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -20,7 +20,7 @@ pub(super) struct Definitions {
     too_large: bool,
 }
 
-/// Replacement for a reference.
+/// What replaces a reference to a definition when the reference is written out.
 #[derive(Debug)]
 pub(super) enum Inlined<'a> {
     /// Name and schema of the definition.

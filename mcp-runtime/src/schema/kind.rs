@@ -1,4 +1,4 @@
-//! The JSON type that a schema describes.
+//! The JSON type of an argument, as its schema states it. It decides which constraints apply to the argument.
 
 use std::fmt;
 

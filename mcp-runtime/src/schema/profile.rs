@@ -1,4 +1,5 @@
-//! Parameters of the conversion to a published schema: the profile of the server, and the side of a tool that the schema describes.
+//! What decides how a schema is published: the profile ([`SchemaProfile`]), and whether the schema describes the arguments or the result of
+//! a tool ([`SchemaSide`]).
 
 /// Subset of JSON Schema that the published schemas of tools use.
 ///
@@ -27,7 +28,7 @@ pub enum SchemaProfile {
     Full,
 }
 
-/// Side of a tool that a schema describes.
+/// Whether a schema describes the arguments or the result of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SchemaSide {
     Argument,

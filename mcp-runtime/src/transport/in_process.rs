@@ -11,7 +11,7 @@ use crate::{
 /// Client side of an in-process connection.
 pub(crate) struct InProcessConnection {
     peer: Peer,
-    /// Carrier that accompanies each line from the client.
+    /// Transport data that accompanies each line from the client, such as the caller that a test has set.
     pub(crate) carrier: Carrier,
     received: VecDeque<Vec<u8>>,
 }

@@ -58,7 +58,7 @@ where
 
 struct StreamConnection<'p, R, W> {
     peer: &'p Peer,
-    /// Arrival that all messages of this connection share.
+    /// Origin of all messages of this connection, and destination of their responses.
     plainly: Arrival,
     input: R,
     lines: Lines,

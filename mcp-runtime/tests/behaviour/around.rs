@@ -1,4 +1,4 @@
-//! `around`: code that runs around every operation.
+//! `Builder::around`: code of the author that runs around every operation of a client.
 
 use std::sync::{Arc, Mutex, mpsc};
 

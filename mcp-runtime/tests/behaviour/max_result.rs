@@ -49,7 +49,7 @@ both_eras! {
 }
 
 both_eras! {
-    /// The key of `server!` and the method accept the same sizes.
+    /// The key `max_result` of `server!` and the method `max_result` accept the same sizes.
     async fn sizes_are_numbers_or_texts(revision) {
         for server in [
             server!(max_result = "1KB"), server!(max_result = 1000), server!().max_result("1KB"), server!().max_result(1000_u64),

@@ -1,4 +1,4 @@
-//! `state`, `setup` and `on_shutdown`.
+//! State of a server: values that `state` and `setup` provide to handlers, and `on_shutdown`, which runs when the server stops.
 
 use std::sync::{Arc, Mutex};
 

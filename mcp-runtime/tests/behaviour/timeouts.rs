@@ -1,4 +1,4 @@
-//! Timeouts, on a paused clock.
+//! Timeouts of calls, set on an item or for the whole server. The tests run on tokio's paused clock.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},

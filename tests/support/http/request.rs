@@ -18,7 +18,7 @@ pub(crate) enum Defaults {
     None,
 }
 
-/// Values that fill in a request.
+/// Context of the replay from which a request takes its host, default headers and captured values.
 #[derive(Debug)]
 pub(crate) struct Setting<'a> {
     pub(crate) host: String,

@@ -1,4 +1,4 @@
-//! Items that are not always there.
+//! Items that are compiled only under some conditions (`#[cfg]`).
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
 // These lints are about the functions as written here, not about the code that the attributes generate.

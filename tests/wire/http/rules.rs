@@ -6,7 +6,7 @@ use support::http::transcript::Transcript;
 
 use crate::{replaced, revisions, texts_in};
 
-/// Coverage of a rule by transcripts.
+/// Transcripts that test a rule, or the reason why none does.
 enum Held {
     /// Transcripts, as `<folder>/<name>`. A comment in each of them names the rule.
     In(&'static [&'static str]),

@@ -1,4 +1,4 @@
-//! The `settings` of a transcript, which configure its server.
+//! Configures the server of a transcript as the line `settings` of the transcript says.
 
 use std::time::Duration;
 

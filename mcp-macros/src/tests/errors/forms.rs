@@ -1,4 +1,4 @@
-//! `#[form]`.
+//! Errors about types with `#[form]`, their fields and their variants.
 
 use super::check;
 

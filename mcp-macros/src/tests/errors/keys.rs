@@ -1,4 +1,4 @@
-//! Keys of the attributes.
+//! Errors about the keys of the attributes and their values.
 
 use super::check;
 use crate::tests::expand;

@@ -1,4 +1,4 @@
-//! Parameters, and the variables of URIs.
+//! Errors about parameters, their attributes, and the variables of URIs.
 
 use super::check;
 

@@ -1,4 +1,5 @@
-//! Start of an authorization (RFC 6749, section 4.1.1).
+//! Authorization endpoint, at which a client asks for access in the browser of its user (RFC 6749, section 4.1.1). It checks the request,
+//! and shows the login page or the consent page.
 
 use std::sync::Arc;
 

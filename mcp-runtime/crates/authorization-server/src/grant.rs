@@ -1,4 +1,4 @@
-//! Grants of users to clients, and their access tokens.
+//! A grant, which records that a user allows a client to act for the user, and the access tokens of grants.
 
 use std::{
     collections::HashMap,

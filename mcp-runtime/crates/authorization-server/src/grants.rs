@@ -1,4 +1,4 @@
-//! Grants of users to clients, and their tokens (RFC 6749, sections 5 and 6; RFC 9700, section 4.14).
+//! Table of all grants: how their tokens are issued, refreshed, verified and revoked (RFC 6749, sections 5 and 6; RFC 9700, section 4.14).
 
 use std::{
     collections::HashMap,

@@ -219,11 +219,11 @@ impl ServerState {
 
     /// Stores the data about the protected resource that is known when the server starts.
     pub(crate) fn start(&self, served: ServedResource) {
-        // A server starts once, so the cells that are set below are still empty.
         if served.bound.is_some_and(|address| address.is_loopback()) {
             self.documents.listen_on_loopback();
         }
         self.records.counts.start(served.tally.clone());
+        // `start` is called once, so the cell is empty and `set` cannot fail. The same holds for the two calls above.
         let _ = self.served.set(served);
     }
 

@@ -1,4 +1,4 @@
-//! Collecting into ordered collections without a sort.
+//! Replacement for `collect` that fills ordered collections without a sort, to keep the code of servers small.
 
 /// Collects items by inserting them one by one. For the ordered collections of the standard library, `collect` is compiled with a separate
 /// sort for each type of iterator. Each of these sorts adds eight kilobytes of code, and a server loads some of this code at startup even

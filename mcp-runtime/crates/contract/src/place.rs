@@ -1,4 +1,4 @@
-//! Places of items and arguments in the sources.
+//! Places in the sources where the items and arguments of a server are written. Reports about changes name these places.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! Whole JSON numbers.
+//! Parses whole JSON numbers. Their notation does not matter: `100`, `100.0` and `1e2` are the same integer.
 
 /// Value of a whole JSON number. The notation does not matter: `100`, `100.0` and `1e2` are the same integer (JSON Schema Core, 4.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,7 +27,7 @@ use crate::{
     unavailable::unavailable,
 };
 
-/// Shared values by type.
+/// Values that all calls share, such as the state of the server. Each type has at most one value.
 #[derive(Default)]
 pub(crate) struct States(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
@@ -45,7 +45,7 @@ impl States {
     }
 }
 
-/// State that all calls of a server share.
+/// What all calls of a server share: the [`States`], and the permits for blocking jobs.
 pub(crate) struct Environment {
     pub(crate) states: States,
     blocking: AtomicUsize,

@@ -1,4 +1,4 @@
-//! Identity of a caller.
+//! [`Principal`], the identity of a caller. Sessions and tasks belong to the principal that began them.
 
 use std::{fmt, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! Handles that read arguments from the client. Tools get JSON, prompts and templates get text, and completion functions get the text that
-//! the user has typed so far.
+//! Methods of the probe's handles that read arguments sent by the client. A tool reads JSON, a prompt or template reads text, and a
+//! completion function reads the text that the user has typed so far.
 
 use std::{
     any::{Any, TypeId},

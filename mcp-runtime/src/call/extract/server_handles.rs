@@ -1,4 +1,4 @@
-//! Handles for values from the server.
+//! Methods of the probe's handles that get the values of parameters from the server, such as its state or the context of the call.
 
 use serde_json::Value;
 

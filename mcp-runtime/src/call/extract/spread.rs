@@ -1,4 +1,4 @@
-//! Structs whose fields are the arguments of a tool.
+//! [`Args`], a parameter whose fields are the arguments of a tool, and the code that reads such a struct from the arguments.
 
 use std::{collections::BTreeSet, ops::Deref};
 

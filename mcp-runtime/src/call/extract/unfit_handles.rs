@@ -1,4 +1,4 @@
-//! Handles for types that cannot be parameters.
+//! The probe's handles for types that cannot be parameters, and the errors that tell the author so.
 //!
 //! These handles have the same methods as the other handles, but without bounds, so that a wrong type causes a single error. That error
 //! comes from the bound of `check`. The methods never run, because code with such a type does not compile.

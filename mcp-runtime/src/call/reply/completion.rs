@@ -1,4 +1,4 @@
-//! Results of `#[completion]` functions.
+//! Types that a `#[completion]` function can return, and their conversion to the values that the client gets.
 
 use super::IntoFailure;
 use crate::{

@@ -1,4 +1,4 @@
-//! Results of prompts.
+//! Types that a `#[prompt]` function can return, and their conversion to the messages that the client gets.
 
 use super::{IntoFailure, WithMeta};
 use crate::{

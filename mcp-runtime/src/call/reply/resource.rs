@@ -1,4 +1,4 @@
-//! Results of resources.
+//! Types that a `#[resource]` function can return, and their conversion to the contents that the client gets.
 
 use serde::Serialize;
 

@@ -211,8 +211,8 @@ impl<'a> DescriptionWalk<'a> {
         self.root.pointer(schema["$ref"].as_str()?.strip_prefix('#')?)
     }
 
-    /// Returns whether a member or its type has a description. The type is the definition that the member refers to, or its only
-    /// alternative to `null`.
+    /// Returns whether a member or its type has a description. The type is the definition that the member refers to. If the member has
+    /// branches, it is the only branch other than `null`, or the definition to which that branch refers.
     fn is_described(&self, schema: &Value) -> bool {
         if !is_blank(schema)
             || self.definition(schema).is_some_and(|definition| !is_blank(definition))

@@ -104,7 +104,7 @@ pub struct ToolUse {
 }
 
 impl ToolUse {
-    /// Creates a tool use for an example in a conversation. To send back a tool use of the model, pass the whole answer to
+    /// Creates a tool use for an example in a conversation. To return a tool use that the model made, pass the model's whole answer to
     /// [`Sampling::assistant`](crate::sampling::Sampling::assistant).
     ///
     /// ```

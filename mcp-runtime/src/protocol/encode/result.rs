@@ -11,7 +11,7 @@ use crate::{
 /// Time for which clients may cache a list that cannot change, in milliseconds.
 const STATIC_LIST_MS: u64 = 300_000;
 
-/// Revision and audience of an answer.
+/// Protocol revision in which an answer is encoded, and whether the answer is for one client only.
 #[derive(Clone, Copy)]
 pub(crate) struct AnswerScope {
     pub(crate) revision: Revision,

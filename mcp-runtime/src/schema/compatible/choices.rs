@@ -196,7 +196,8 @@ pub(super) fn other_values(map: &mut Map, _: SchemaSide) {
     say(map, sentence);
 }
 
-/// Replaces a choice between named strings with one `enum`. The description of each name becomes a line of the schema's description.
+/// Replaces a `oneOf` or `anyOf` whose branches all list strings with one `enum`. The description of a branch becomes a line for each of
+/// its values in the schema's description.
 pub(super) fn named_values(map: &mut Map, _: SchemaSide) {
     for union in ["oneOf", "anyOf"] {
         if map.contains_key("enum") || map.contains_key("const") {

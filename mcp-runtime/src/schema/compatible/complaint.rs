@@ -1,4 +1,4 @@
-//! Complaints about a schema that is not in the client-compatible form.
+//! Complaints of the command `check` about a schema that is not in the form that all known clients read.
 
 use std::collections::BTreeMap;
 

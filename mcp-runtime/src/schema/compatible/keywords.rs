@@ -92,8 +92,8 @@ pub(super) fn format(map: &mut Map, side: SchemaSide) {
         None => format!("In the format `{name}`."),
     };
     map.remove("format");
-    // The format of a number states only the width of the number, which the bounds show as well. So only the format of a string becomes a
-    // sentence.
+    // Only arguments get the sentence, because models do not read the schemas of results. Only strings get it, because the formats that
+    // schemars writes for numbers, such as `int32`, just name the Rust type.
     if side == SchemaSide::Argument && map.get("type") == Some(&json!("string")) {
         say(map, sentence);
     }

@@ -1,4 +1,5 @@
-//! Writes the description of a schema.
+//! Writes the member `description` of a schema at compile time: the doc comment, the documented names of an enum, and the sentences that
+//! replace keywords.
 
 use super::{
     facts::are_alike,

@@ -1,5 +1,5 @@
-//! Queries about a node that are answered before its schema is written, and the comparison of nodes. The schema of a tuple lists the
-//! schemas of its elements without duplicates, so nodes must be comparable.
+//! Answers questions about a type from its [`Node`] before the schema is written, such as whether constants describe the whole type. Also
+//! compares nodes, because the schema of a tuple lists the schemas of its elements without duplicates.
 
 use super::node::{Member, Node, NodeShape, Object};
 use crate::schema::{SchemaKind, const_text::equal};

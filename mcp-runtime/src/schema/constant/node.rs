@@ -1,11 +1,11 @@
-//! Descriptions of types in constants.
+//! [`Node`], which describes a type in a constant, so that its schema can be rendered at compile time.
 
 use schemars::SchemaGenerator;
 use serde_json::Value;
 
 use crate::schema::const_text::equal;
 
-/// Schema of a type, with other properties of the type.
+/// Description of a type, from which its schema is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     pub(super) shape: NodeShape,
@@ -76,7 +76,7 @@ pub(super) enum DefaultForm {
     Text,
     /// A list of one of these types. Constants write only the empty list.
     List,
-    /// Written as the name of the variant.
+    /// Name of a variant of an enum without data.
     Name,
 }
 

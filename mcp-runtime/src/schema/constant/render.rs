@@ -1,5 +1,5 @@
-//! Renders a node as JSON text. The keywords are collected first and then written in alphabetical order, which is the order of serde_json's
-//! objects.
+//! Renders a [`Node`], which describes a type, as the JSON text of the type's schema. The keywords are collected first and then written in
+//! alphabetical order, which is the order of serde_json's objects.
 
 use super::{
     description::Description,

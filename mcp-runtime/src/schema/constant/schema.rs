@@ -30,7 +30,7 @@ pub trait Schema<D: Depth> {
 
 /// Number of nested structs that a schema may still contain, as a type.
 pub trait Depth: Sized + 'static {
-    /// The schema of `T` at this depth.
+    /// Describes `T` at this depth, or is `TooDeep` at depth zero.
     type Of<T: Body + ?Sized>: Part;
 }
 
@@ -53,7 +53,7 @@ impl<T: Described<D> + ?Sized, D: Depth> Part for Full<T, D> {
     const NODE: Node = T::NODE;
 }
 
-/// A type that carries a node.
+/// A type that carries a `Node`, which describes another type.
 pub trait Part {
     const NODE: Node;
 }

@@ -1,4 +1,4 @@
-//! Nodes of std's types, as schemars describes them.
+//! Implements the trait [`Schema`] for std's types. Their schemas are the same as those of schemars.
 
 use std::{
     borrow::Cow,

@@ -1,4 +1,4 @@
-//! The command-line option `--http`.
+//! Runs a server that was started with the command-line option `--http`: completes the address, serves, and prints how to try the server.
 
 use std::{future::Future, io::Write as _, pin::pin};
 

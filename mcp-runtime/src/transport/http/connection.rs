@@ -339,7 +339,7 @@ impl Overdue {
 
 /// Countdown for a condition that may hold only for a limited time. The time is measured in checks instead of seconds.
 struct Countdown {
-    /// Value of `begun` at the last check.
+    /// Number of times that the condition had begun at the last check.
     begun: u32,
     looks: u32,
     left: u32,

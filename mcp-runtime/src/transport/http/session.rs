@@ -277,7 +277,7 @@ impl Drop for SessionReader {
 pub(super) struct SseSession {
     id: SessionId,
     pub(super) peer: Peer,
-    /// Hold on the outbox. Dropping it ends the stream.
+    /// Keeps the outbox open for further messages. Dropping it ends the stream.
     open: Mutex<Option<OutboxHold>>,
     #[cfg(feature = "auth")]
     lifetime: StreamLifetime,

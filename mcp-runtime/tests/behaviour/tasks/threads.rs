@@ -1,4 +1,4 @@
-//! Tasks on threads, with the system clock.
+//! Tasks whose handlers run on a thread, or report progress from a thread. The tests use the system clock.
 
 use crate::support::LIMIT;
 

@@ -1,4 +1,4 @@
-//! Compares objects, lists and tuples.
+//! Compares the keywords of two schemas that describe objects, lists and tuples.
 
 use std::collections::BTreeSet;
 

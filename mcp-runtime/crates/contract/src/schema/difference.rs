@@ -46,7 +46,7 @@ pub(crate) enum PathStep {
     Member(String),
     /// Any element of a list.
     Element,
-    /// Element of a tuple.
+    /// The element of a tuple at this index.
     Place(usize),
     /// Members without a declared name.
     Others,

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::value::{JsonNumber, TypeSet, are_equal};
 use crate::{JsonObject, percent};
 
-/// Depth limit, larger than the depth of any schema that a server publishes. The limit stops the evaluation of a schema that refers only to
-/// itself.
+/// Maximum nesting depth of one evaluation, chosen well above the depth of real schemas. Stops the evaluation of a schema that refers only
+/// to itself.
 const DEEPEST: u8 = 64;
 
 /// Maximum number of steps of one evaluation. The depth limit is not enough, because a schema that refers to itself twice doubles the work

@@ -1,4 +1,4 @@
-//! Compares strings, numbers and counts.
+//! Compares the keywords of two schemas that restrict strings and numbers, and the keywords that bound a length or a number of elements.
 
 use serde_json::{Value, json};
 

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::{document::SchemaDocument, value::TypeSet};
 use crate::JsonObject;
 
-/// Schema of a set. The flags tell whether a branch of its `anyOf` or of its `oneOf` has been chosen already.
+/// One of the schemas that describe a set. The flags tell whether the set has already been narrowed to one branch of this schema's `anyOf`
+/// or `oneOf`.
 #[derive(Clone, Copy)]
 pub(super) struct SetPart<'a> {
     pub(super) schema: &'a JsonObject,
@@ -207,7 +208,7 @@ pub(super) fn are_disjoint<'a>(
 /// Property that distinguishes the values of an alternative from those of the other alternatives.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum AlternativeTag {
-    /// A member with one possible value: `#[serde(tag = "kind")]`.
+    /// A member with one possible value, as `#[serde(tag = "kind")]` produces.
     Value(String, Value),
     /// The name of the only member.
     Member(String),
