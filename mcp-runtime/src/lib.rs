@@ -120,7 +120,6 @@ mod error;
     feature = "state-key",
     feature = "stdio",
 ))]
-#[doc = include_str!("../docs/guide/README.md")]
 pub mod guide;
 #[cfg(feature = "auth")]
 mod issuer;

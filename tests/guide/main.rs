@@ -5,6 +5,7 @@
 
 mod page;
 mod session;
+mod troubleshooting;
 
 use std::{env, fs, path::PathBuf};
 
@@ -56,4 +57,12 @@ fn every_page_is_in_the_index_and_begins_with_a_program() {
         assert!(adds, "{} has no `cargo add` line", page.name);
         assert!(page.programs().next().is_some(), "{} has no program", page.name);
     }
+}
+
+#[test]
+fn every_heading_is_an_error_of_the_sources() {
+    let pages = pages();
+    let page = pages.iter().find(|page| page.module() == "troubleshooting").expect("the page");
+    let problems = troubleshooting::problems(&page.text);
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 }

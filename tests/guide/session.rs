@@ -199,7 +199,7 @@ fn same(shown: &[String], output: &str) -> bool {
             Some(start) => actual.starts_with(start),
             None => *actual == line.trim_end(),
         };
-        let found = if skips { rest.iter().position(|actual| matches(actual)) } else { Some(0) };
+        let found = if skips { rest.iter().position(&matches) } else { Some(0) };
         match found.and_then(|at| Some((at, rest.get(at)?))) {
             Some((at, actual)) if matches(actual) => rest = &rest[at + 1..],
             _ => return false,
