@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-INSPECTOR = "npx --yes @modelcontextprotocol/inspector@2.12.0 --cli"
+INSPECTOR = "npx --yes --loglevel=error @modelcontextprotocol/inspector@2.12.0 --cli"
 SERVER = "target/debug/examples/quickstart"
 # The command that the picture shows, and the command that runs if it is another one.
 COMMANDS = [
