@@ -17,7 +17,7 @@ use support::{
 
 use crate::{inspector, python, python::text, server::Server, typescript};
 
-/// Returns a plan with a user who fills in every form with these values.
+/// Returns a plan for a peer: its simulated user fills in every form with the values below, and the peer carries out `steps`.
 fn plan(guests: u8, steps: &[Value]) -> Value {
     let knows = json!({
         "day": "2999-12-31", "time": "18:00", "guests": guests,

@@ -14,7 +14,7 @@ use crate::{
 /// A client, and the protocol revision that it uses.
 #[derive(Clone, Copy, Debug)]
 enum Peer {
-    /// The Python SDK's client, with its era and revision.
+    /// The client of the Python SDK, with its mode and the revision it negotiates.
     Python(&'static str, &'static str),
     /// A client of the TypeScript SDK, with its name and revision.
     TypeScript(&'static str, &'static str),

@@ -256,7 +256,7 @@ impl Drop for Server {
 }
 
 impl Ended {
-    /// Checks that the process succeeded, and that it did not abandon calls or answers, as it would at the end of its grace period.
+    /// Checks that the process succeeded, and ended before its grace period ran out: it abandoned no calls or answers.
     #[track_caller]
     pub(crate) fn check_soon(&self) {
         assert!(self.status.success(), "{self:?}");

@@ -72,7 +72,10 @@ impl Builder {
     /// location /mcp {
     ///     proxy_pass http://127.0.0.1:8000;
     ///     proxy_http_version 1.1;
+    ///     proxy_set_header Connection "";
     ///     proxy_buffering off;
+    ///     proxy_read_timeout 1h;
+    ///     client_max_body_size 16m;
     ///     proxy_set_header Host $host;
     ///     proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
     /// }

@@ -477,7 +477,7 @@ impl Builder {
 
     /// Sets the limits of the server, for each client and for all clients together. Default: [`Limits::new`].
     ///
-    /// [`build`](Self::build) rejects limits of zero with which the server could not answer any request.
+    /// [`build`](Self::build) fails if a limit is zero and the server could therefore not answer any request.
     #[must_use]
     #[track_caller]
     pub fn limits(mut self, limits: Limits) -> Self {

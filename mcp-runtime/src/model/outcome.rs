@@ -91,7 +91,7 @@ impl Outcome {
         matches!(&self.0, Ok(Done::Tool(result)) if result.is_error)
     }
 
-    /// Returns whether the client has to provide input, and then repeat the call with it (2026-07-28).
+    /// Returns whether the client must repeat the call with further input (protocol revision 2026-07-28).
     ///
     /// The call is then not finished, and the closure passed to [`Builder::around`](crate::Builder::around) runs again in each further
     /// round. Under earlier revisions the call itself waits for the input, and this method always returns `false`.

@@ -58,10 +58,10 @@ pub(crate) struct StoredRecord {
     pub(crate) json: String,
 }
 
-/// Change of the record with this kind and key: its new content, or `None` if the record was removed.
+/// A change to one record: its kind, its key, and its new content, or `None` if it was removed.
 pub(crate) type RecordChange = (RecordKind, String, Option<StoredRecord>);
 
-/// Store that keeps clients and grants when the process ends.
+/// Store that keeps clients and grants across restarts.
 pub(crate) trait LoginStore: Send + Sync + 'static {
     /// Loads the records that have not expired at `now`.
     ///

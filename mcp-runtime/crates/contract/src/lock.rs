@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::manifest::{FORMAT, ItemKind, ItemList, JsonObject, Manifest};
 
 impl ItemKind {
-    /// Returns the member that identifies an item of this kind.
+    /// Returns the name of the JSON member that identifies an item of this kind.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Tool | Self::Prompt => "name",

@@ -311,7 +311,8 @@ impl<'a> Call<'a> {
             };
             match tokio::task::spawn_blocking(job).await {
                 Ok(Ok(answer)) => answer,
-                // `unwind::catch` has already dropped the payload of the panic, because the payload's own `Drop` could panic too.
+                // Resumes with a marker. The original payload is gone: `unwind::catch` dropped it under its own guard, because the
+                // payload's `Drop` could panic too.
                 Ok(Err(panicked)) => std::panic::resume_unwind(Box::new(panicked)),
                 Err(error) => Err(Error::internal(error)),
             }

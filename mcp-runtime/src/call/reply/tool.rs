@@ -267,7 +267,7 @@ impl ConstantOutput {
         self.len() == 0
     }
 
-    /// Returns the schema text, whose length is `N`.
+    /// Returns the schema text. `N` must be [`len`](Self::len).
     pub const fn render<const N: usize>(&self) -> [u8; N] {
         let mut text = [0; N];
         if N > 0 {

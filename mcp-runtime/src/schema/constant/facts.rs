@@ -4,8 +4,9 @@
 use super::node::{Member, Node, NodeShape, Object};
 use crate::schema::{SchemaKind, const_text::equal};
 
-/// Maximum number of nodes of a schema in a constant. Types that contain other types many times can have millions of nodes. The compiler
-/// rejects constants that take too long to evaluate, and visiting so many nodes would also delay the start of a program.
+/// Maximum number of nodes in a schema that is described by a constant. Types that contain other types many times can have millions of
+/// nodes. The compiler rejects constants that take too long to evaluate, and visiting so many nodes would also delay the start of a
+/// program.
 pub(crate) const MOST_NODES: usize = 2_000;
 
 impl Node {

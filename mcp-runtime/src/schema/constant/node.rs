@@ -81,7 +81,9 @@ pub(super) enum DefaultForm {
 }
 
 impl DefaultForm {
-    /// Returns `node`, a list whose elements have this default form, with the default form `List` if constants can write the elements.
+    /// Sets the default form of `node` to `List` if its elements are booleans, numbers or texts. Other lists keep their default form.
+    ///
+    /// `node` is a list, and `self` is the default form of its elements.
     pub(super) const fn listed(self, node: Node) -> Node {
         match self {
             Self::Never | Self::List | Self::Name => node,

@@ -1,10 +1,10 @@
-//! Addresses at which the server answers requests.
+//! Routes of the HTTP server: which URL path leads to what.
 
 #[cfg(feature = "auth")]
 use crate::authorization::{ProtectedResource, WELL_KNOWN};
 use crate::server::HttpSettings;
 
-/// Last segment of the address at which a client of protocol revision 2024-11-05 opens its stream.
+/// Last path segment of the URL where clients of protocol revision 2024-11-05 open their stream.
 pub(super) const SSE_STREAM: &str = "sse";
 /// Last segment of the address to which a client of protocol revision 2024-11-05 posts its messages.
 pub(super) const SSE_POST: &str = "message";

@@ -49,7 +49,7 @@ pub(super) struct Inclusion<'a> {
     /// Whether both sides have the same definitions, so that a reference means the same on both sides.
     same_definitions: bool,
     path: ValuePath,
-    /// Comparisons in progress: the set, the address of the wider schema, and the depth inside the value.
+    /// Comparisons in progress, to recognize recursion: key of the set, memory address of the wider schema, and depth in the value.
     open: Vec<(SetKey, usize, usize)>,
     steps: u32,
     mismatches: Vec<(ValuePath, Mismatch)>,
