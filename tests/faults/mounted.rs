@@ -196,9 +196,9 @@ fn a_service_works_in_a_tower_stack() {
     });
 }
 
-/// The application from the README.
+/// The application in the documentation of `into_router`.
 #[test]
-fn the_application_of_the_readme_works() {
+fn a_server_is_a_part_of_an_axum_application() {
     run(async {
         let mcp = server().into_router().await.unwrap();
         let app = Router::new().route("/", get(async || "hello")).merge(mcp);

@@ -7,7 +7,10 @@ mod page;
 mod session;
 mod troubleshooting;
 
-use std::{env, fs, path::PathBuf};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 use page::Page;
 use session::Session;
@@ -65,4 +68,15 @@ fn every_heading_is_an_error_of_the_sources() {
     let page = pages.iter().find(|page| page.module() == "troubleshooting").expect("the page");
     let problems = troubleshooting::problems(&page.text);
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// The program of the crate's README.md is a doctest.
+#[test]
+fn the_readme_begins_with_the_program_of_the_crate() {
+    let program = |path: &str| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let page = Page::read(&root.join(path));
+        page.programs().next().expect("a program").to_owned()
+    };
+    assert_eq!(program("README.md"), program("mcp-runtime/README.md"));
 }
