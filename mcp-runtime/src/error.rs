@@ -343,7 +343,6 @@ impl std::error::Error for BuildError {}
 ///     }
 /// }
 /// ```
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum ServeError {
     /// The settings or the items have problems.
@@ -364,6 +363,13 @@ pub enum ServeError {
     Io(io::Error),
 }
 
+impl fmt::Debug for ServeError {
+    /// Writes the message, because a `main` that returns an error prints it in this form.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -372,7 +378,21 @@ impl fmt::Display for ServeError {
             Self::TaskStore(why) | Self::Unresponsive(why) => f.write_str(why),
             #[cfg(feature = "auth")]
             Self::Auth(why) => f.write_str(why),
-            Self::Bind(error) => write!(f, "cannot listen on this address: {error}"),
+            Self::Bind(error) => {
+                write!(f, "cannot listen on this address: {error}")?;
+                f.write_str(match error.kind() {
+                    io::ErrorKind::AddrInUse => {
+                        "; another program listens there: end it, or choose another port"
+                    }
+                    io::ErrorKind::AddrNotAvailable => {
+                        "; use an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them"
+                    }
+                    io::ErrorKind::PermissionDenied => {
+                        "; most systems reserve ports below 1024: choose a higher port"
+                    }
+                    _ => "",
+                })
+            }
             Self::Io(error) => write!(f, "the transport failed: {error}"),
         }
     }

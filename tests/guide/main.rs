@@ -10,10 +10,12 @@ mod troubleshooting;
 use std::{
     env, fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use page::Page;
 use session::Session;
+use support::requirement::output_of;
 
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../mcp-runtime/docs/guide"))
@@ -79,4 +81,19 @@ fn the_readme_begins_with_the_program_of_the_crate() {
         page.programs().next().expect("a program").to_owned()
     };
     assert_eq!(program("README.md"), program("mcp-runtime/README.md"));
+}
+
+/// `llms.txt` and `llms-full.txt` are made from the pages and from the documentation of the attributes.
+#[test]
+fn the_files_for_machines_are_up_to_date() {
+    if let Err(missing) = output_of(Command::new("python3").arg("--version")) {
+        return missing.skip();
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let check = Command::new("python3")
+        .args(["docs/llms.py", "--check"])
+        .current_dir(root)
+        .output()
+        .expect("the script starts");
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stderr));
 }

@@ -121,21 +121,24 @@ impl Session {
         let mut output = server.stdout.take().expect("stdout is a pipe");
         self.servers.push(server);
         let (sender, receiver) = mpsc::channel();
+        let mut printed = String::new();
         thread::spawn(move || {
             let mut text = Vec::new();
             let mut piece = [0; 1024];
             while let Ok(length @ 1..) = output.read(&mut piece) {
                 text.extend_from_slice(&piece[..length]);
-                if sender.send(String::from_utf8_lossy(&text).into_owned()).is_err() {
-                    return;
-                }
+                // The pipe is read until its end, because a server whose stderr is closed cannot write log messages. After the server
+                // listens, no receiver is left.
+                let _ = sender.send(String::from_utf8_lossy(&text).into_owned());
             }
         });
         loop {
             match receiver.recv_timeout(PATIENCE) {
                 Ok(text) if text.contains("http://") => return Ok(()),
-                Ok(_) => {}
-                Err(_) => return Err(format!("`{command}` does not listen")),
+                Ok(text) => printed = text,
+                Err(_) => {
+                    return Err(format!("`{command}` does not listen; it printed\n{printed}"));
+                }
             }
         }
     }

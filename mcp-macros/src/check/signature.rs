@@ -246,7 +246,7 @@ fn is_shared(receiver: &Receiver) -> bool {
 
 fn outside_handlers(kind: Kind) -> String {
     format!(
-        "{} on a method needs `#[handlers]` on the impl block around it (`#[server]` until 0.1); a macro that generates methods must generate the block too",
+        "{} on a method needs `#[handlers]` on the impl block around it (its old name is `#[server]`); a macro that generates methods must generate the block too",
         kind.owner()
     )
 }

@@ -16,6 +16,7 @@ type StartResult<T> = Ready<Result<T, ServeError>>;
 unavailable! {
     impl Builder where unavailable::StdioFeature {
         fn run<T>(self) -> T;
+        fn run_from<T, A>(self, _arguments: A) -> T;
         fn serve_stdio(self) -> StartResult<()>;
     }
 }

@@ -7,7 +7,7 @@ use super::{
     exit::CommandError,
     show::{self, member},
 };
-use crate::catalog::Snapshot;
+use crate::{catalog::Snapshot, model::ListKind};
 
 pub(super) fn find<'a>(
     list: &'a [Value],
@@ -42,8 +42,13 @@ pub(super) fn for_tool(
         .unwrap_or_default();
     let required = tool["inputSchema"]["required"].as_array().into_iter().flatten();
     let required = required.filter_map(Value::as_str).collect();
+    let entry = snapshot.find(ListKind::Tools, member(tool, "name"));
+    let known = match entry.and_then(|entry| entry.tool()) {
+        Some(tool) if tool.lenient => None,
+        _ => Some(known.as_slice()),
+    };
     let mut arguments = Map::new();
-    for (name, text) in pairs(given, &known, required, || show::usage_of_tool(tool, snapshot))? {
+    for (name, text) in pairs(given, known, required, || show::usage_of_tool(tool, snapshot))? {
         let is_string = properties[name]["type"] == "string";
         let json = if is_string { None } else { serde_json::from_str(text).ok() };
         arguments.insert(name.to_owned(), json.unwrap_or_else(|| Value::from(text)));
@@ -56,14 +61,18 @@ pub(super) fn for_prompt(prompt: &Value, given: &[String]) -> Result<Value, Comm
     let known: Vec<&str> = list.iter().map(|argument| member(argument, "name")).collect();
     let required = list.iter().filter(|argument| argument["required"] == true);
     let required = required.map(|argument| member(argument, "name")).collect();
-    let pairs = pairs(given, &known, required, || show::usage_of_prompt(prompt))?;
+    let pairs = pairs(given, Some(&known), required, || show::usage_of_prompt(prompt))?;
     let pairs = pairs.into_iter().map(|(name, text)| (name.to_owned(), text.into()));
     Ok(Value::Object(collect_by_insert(pairs)))
 }
 
+/// Splits words into names and values. `known` are the names that the item accepts, or `None` if it accepts every name.
+///
+/// # Errors
+/// Returns the problem and the usage of the item if a word has no name, if a name is unknown, or if a required name is missing.
 fn pairs<'a>(
     given: &'a [String],
-    known: &[&str],
+    known: Option<&[&str]>,
     mut required: Vec<&str>,
     usage: impl Fn() -> String,
 ) -> Result<Vec<(&'a str, &'a str)>, CommandError> {
@@ -75,7 +84,7 @@ fn pairs<'a>(
                 usage()
             )));
         };
-        if !known.contains(&name) {
+        if let Some(known) = known.filter(|known| !known.contains(&name)) {
             let hint = match nearest(name, known.iter().copied()) {
                 Some(near) => format!("; did you mean `{near}`?"),
                 None => String::new(),
@@ -104,5 +113,39 @@ pub(super) fn option_name(argument: &lexopt::Arg<'_>) -> String {
         lexopt::Arg::Long(long) => format!("--{long}"),
         lexopt::Arg::Short(short) => format!("-{short}"),
         lexopt::Arg::Value(value) => value.to_string_lossy().into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_macros::tool;
+    use serde_json::json;
+
+    use super::*;
+
+    #[tool(crate = crate, group = "command line", lenient)]
+    fn order(dish: &str) -> String {
+        dish.to_owned()
+    }
+
+    #[tool(crate = crate, group = "command line")]
+    fn cancel(dish: &str) -> String {
+        dish.to_owned()
+    }
+
+    #[test]
+    fn a_lenient_tool_takes_unknown_arguments_on_the_command_line_too() {
+        let server =
+            crate::server!(crate = crate, group = "command line").build().expect("a server");
+        let snapshot = server.catalog.snapshot();
+        let given = ["dish=soup".to_owned(), "table=7".to_owned()];
+        let read = |tool: &str| {
+            let schema =
+                json!({ "properties": { "dish": { "type": "string" } }, "required": ["dish"] });
+            for_tool(&json!({ "name": tool, "inputSchema": schema }), &snapshot, &given)
+        };
+        assert_eq!(read("order").ok(), Some(json!({ "dish": "soup", "table": 7 })));
+        let error = read("cancel").expect_err("an unknown argument").text;
+        assert!(error.starts_with("unknown argument `table`"), "{error}");
     }
 }

@@ -100,12 +100,48 @@ impl Builder {
     /// If a handler still computes at that point without reaching an `.await`, the process ends with exit code 1, and stderr names the
     /// handler. Over stdio `on_shutdown` does not run in that case. If stdin is neither a pipe nor a socket, only SIGTERM ends a server
     /// with such a handler. On Windows the server ends when the handler ends.
+    ///
+    /// A program with options of its own removes them from the arguments, and passes the others to [`run_from`](Self::run_from).
     #[track_caller]
     pub fn run(self) -> Exit {
+        self.run_with(std::env::args_os().skip(1).collect())
+    }
+
+    /// Runs the command line of the server with these arguments, instead of those of the process. Otherwise like [`run`](Self::run).
+    ///
+    /// Use it in a program that has options of its own. `arguments` are those that the program leaves to the server, without the name of
+    /// the program: a command such as `list`, `--http`, or nothing to serve stdio.
+    ///
+    /// ```no_run
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// struct Verbose(bool);
+    ///
+    /// /// Describes the weather.
+    /// #[tool(read_only)]
+    /// fn weather(verbose: &Verbose) -> &'static str {
+    ///     if verbose.0 { "sunny, 21 °C, no wind" } else { "sunny" }
+    /// }
+    ///
+    /// fn main() -> Exit {
+    ///     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    ///     let verbose = arguments.first().is_some_and(|first| first == "--verbose");
+    ///     if verbose {
+    ///         arguments.remove(0);
+    ///     }
+    ///     server!().state(Verbose(verbose)).run_from(arguments)
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn run_from<T: Into<OsString>>(self, arguments: impl IntoIterator<Item = T>) -> Exit {
+        self.run_with(arguments.into_iter().map(Into::into).collect())
+    }
+
+    #[track_caller]
+    fn run_with(self, arguments: Vec<OsString>) -> Exit {
         #[cfg(feature = "client-log")]
         crate::observe::install();
         let place = CallSite::here();
-        let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
         let result = if tokio::runtime::Handle::try_current().is_ok() {
             Err(CommandError::failure(format_args!("`.run()` at {place}: {ON_A_RUNTIME}")))
         } else if arguments.is_empty() {

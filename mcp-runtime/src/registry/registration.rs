@@ -134,7 +134,7 @@ pub struct Misplaced;
 #[diagnostic::on_unimplemented(
     message = "an attribute on a function in an `impl` block needs `#[handlers]` on the block",
     label = "in an `impl` block that has no `#[handlers]`",
-    note = "write `#[handlers]` (`#[server]` until 0.1) above the `impl` block; a macro that generates such functions must generate the block too"
+    note = "write `#[handlers]` (its old name is `#[server]`) above the `impl` block; a macro that generates such functions must generate the block too"
 )]
 pub trait Placed {}
 
