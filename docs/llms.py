@@ -16,7 +16,7 @@ GUIDE = ROOT / "mcp-runtime/docs/guide"
 MACROS = ROOT / "mcp-macros"
 DOCS = "https://docs.rs/mcp-runtime/latest/mcp_runtime"
 # Greatest size of llms-full.txt with the whole page `troubleshooting`, in bytes. Above it, only the headings of the page remain.
-LIMIT = 150 * 1024
+LIMIT = 200 * 1024
 
 SUMMARY = """\
 # mcp-runtime
