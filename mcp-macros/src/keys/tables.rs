@@ -168,3 +168,89 @@ pub(crate) const RATE: Table =
 /// Tables to search for a key that belongs to another attribute.
 pub(crate) const ALL: [&Table; 10] =
     [&TOOL, &RESOURCE, &PROMPT, &ARG, &FORM, &FORM_FIELD, &SERVER, &CACHE, &TASK, &RATE];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const SOURCE: &str = include_str!("../lib.rs");
+    const HANDLERS_PAGE: &str = include_str!("../../docs/shared_keys.md");
+    const FORM_PAGE: &str = include_str!("../../docs/form.md");
+
+    /// Returns the documentation of a macro in `lib.rs`, without the pages that it includes.
+    fn docs(name: &str) -> String {
+        let end = SOURCE.find(&format!("pub fn {name}(")).expect("the macro is in lib.rs");
+        let lines = SOURCE[..end].lines().rev();
+        let lines = lines.take_while(|line| line.starts_with("//") || line.starts_with("#["));
+        let docs: Vec<&str> = lines.filter_map(|line| line.strip_prefix("/// ")).collect();
+        docs.into_iter().rev().map(|line| format!("{line}\n")).collect()
+    }
+
+    /// Returns the identifier at the beginning of each code in backticks: `rate` for `` `rate = "10/s"` ``.
+    fn codes(text: &str) -> BTreeSet<String> {
+        let codes = text.split('`').skip(1).step_by(2);
+        let identifier = |code: &str| -> String {
+            code.chars().take_while(|char| char.is_alphanumeric() || *char == '_').collect()
+        };
+        codes.map(identifier).collect()
+    }
+
+    /// Returns the keys in the first column of all tables of keys.
+    fn rows(text: &str) -> BTreeSet<String> {
+        let mut keys = BTreeSet::new();
+        let mut is_in_table = false;
+        for line in text.lines() {
+            if line.starts_with("| key, by example |") {
+                is_in_table = true;
+            } else if !line.starts_with('|') {
+                is_in_table = false;
+            } else if is_in_table && !line.starts_with("|---") {
+                let cell = line[1..].split(" | ").next().unwrap_or_default();
+                keys.extend(codes(cell));
+            }
+        }
+        keys
+    }
+
+    /// Checks that the text mentions each key of the first table, and that its tables contain only keys of these tables.
+    fn check(text: &str, tables: &[&Table]) {
+        let owner = tables[0].owner;
+        let mentioned = codes(text);
+        for name in tables[0].names {
+            assert!(mentioned.contains(*name), "the docs of {owner} lack the key `{name}`");
+        }
+        for row in rows(text) {
+            let is_key = tables.iter().any(|table| table.names.contains(&row.as_str()));
+            assert!(is_key, "the docs of {owner} have a key `{row}`, which does not exist");
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_every_key_and_no_other() {
+        check(&docs("tool"), &[&TOOL, &ARG, &TASK]);
+        check(&docs("tool"), &[&TASK, &TOOL, &ARG]);
+        check(&docs("resource"), &[&RESOURCE]);
+        check(&docs("prompt"), &[&PROMPT, &ARG]);
+        check(&docs("completion"), &[&COMPLETION]);
+        check(&docs("data"), &[&DATA]);
+        check(HANDLERS_PAGE, &[&HANDLERS]);
+        check(FORM_PAGE, &[&FORM, &FORM_FIELD, &FORM_VARIANT]);
+        check(FORM_PAGE, &[&FORM_FIELD, &FORM, &FORM_VARIANT]);
+    }
+
+    #[test]
+    fn the_tables_of_tools_are_complete() {
+        let names = |table: &Table| -> BTreeSet<String> {
+            table.names.iter().map(|name| (*name).to_owned()).collect()
+        };
+        let rows = rows(&docs("tool"));
+        for name in names(&TOOL).iter().chain(&names(&TASK)) {
+            assert!(rows.contains(name), "no row for `{name}`");
+        }
+        let arguments: BTreeSet<String> = names(&ARG).difference(&rows).cloned().collect();
+        // Completion is for arguments of prompts and variables of templates.
+        assert_eq!(arguments, BTreeSet::from(["complete".to_owned()]));
+    }
+}
