@@ -15,8 +15,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "mcp-runtime/docs/guide"
 MACROS = ROOT / "mcp-macros"
 DOCS = "https://docs.rs/mcp-runtime/latest/mcp_runtime"
-# Greatest size of llms-full.txt with the whole page `troubleshooting`, in bytes. Above it, only the headings of the page remain.
-LIMIT = 200 * 1024
 
 SUMMARY = """\
 # mcp-runtime
@@ -126,17 +124,6 @@ def readable(page, level):
     return "\n".join(lines)
 
 
-def headings(page):
-    """Returns the first sentence of a page and its headings. Headings of the third level become lists."""
-    parts = [page.split("\n", 1)[0]]
-    for section in re.split(r"^(?=# )", re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL), flags=re.MULTILINE):
-        found = re.findall(r"^### (.*)", section, flags=re.MULTILINE)
-        if found:
-            parts.append(section.split("\n", 1)[0])
-            parts.append("\n".join(f"- {heading}" for heading in found))
-    return "\n\n".join(parts)
-
-
 def attributes():
     """Yields the name and the documentation of each public macro, from the sources of mcp-macros."""
     documentation = []
@@ -179,12 +166,10 @@ def index():
     return "\n".join(parts)
 
 
-def full(is_short):
-    """Returns the text of llms-full.txt. With `is_short`, the page `troubleshooting` consists of its headings."""
+def full():
+    """Returns the text of llms-full.txt."""
     parts = [SUMMARY + "\n" + FACTS.strip()]
     for name, text in pages():
-        if is_short and name == "troubleshooting":
-            text = headings(text)
         # The links to other pages have no use in a single file.
         text = re.sub(r"^# Next\n+(?:(?:- |  ).*\n)*", "", text, flags=re.MULTILINE)
         parts.append(f"# {name}\n\n" + readable(text, 1))
@@ -198,11 +183,8 @@ def main():
     arguments = sys.argv[1:]
     if arguments not in ([], ["--check"]):
         sys.exit(__doc__.strip())
-    text = full(is_short=False)
-    if len(text.encode()) > LIMIT:
-        text = full(is_short=True)
     stale = []
-    for name, text in [("llms.txt", index()), ("llms-full.txt", text)]:
+    for name, text in [("llms.txt", index()), ("llms-full.txt", full())]:
         path = ROOT / name
         if arguments:
             # `read` accepts the line ends of every platform.

@@ -427,6 +427,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_address_that_cannot_be_used_has_a_fix_in_both_forms_of_the_error() {
+        for (kind, fix) in [
+            (io::ErrorKind::AddrInUse, "choose another port"),
+            (io::ErrorKind::AddrNotAvailable, "use an address of this machine"),
+            (io::ErrorKind::PermissionDenied, "choose a higher port"),
+        ] {
+            let error = ServeError::Bind(kind.into());
+            let text = error.to_string();
+            assert!(text.starts_with("cannot listen on this address: "), "{text}");
+            assert!(text.contains(fix), "{text}");
+            // A `main` that returns the error prints it in this form.
+            assert_eq!(format!("{error:?}"), text);
+        }
+    }
+
+    #[test]
     fn a_repeated_cause_is_left_out() {
         #[derive(Debug)]
         struct Outer(io::Error);

@@ -165,9 +165,8 @@ pub use server::{Identity, Server};
 
 /// Access tokens, principals and policies of servers over HTTP (feature `auth`).
 ///
-/// A server accepts tokens with [`Builder::auth`](crate::Builder::auth). Handlers take `Auth` or
-/// [`Principal`](auth::Principal) as a parameter. A server that issues tokens itself uses the crate
-/// `mcp-runtime-authorization-server`.
+/// A server accepts tokens with [`Builder::auth`](crate::Builder::auth). Handlers take `Auth` as a
+/// parameter, or call [`Context::principal`]. A server that issues tokens itself uses the crate `mcp-runtime-authorization-server`.
 pub mod auth {
     #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
     pub use crate::authorization::{Denied, ProtectedResource, StaticTokens, TokenVerifier};

@@ -9,7 +9,7 @@ use std::{
 
 use crate::sources::root;
 
-const TOOLS: [&str; 5] = ["cargo", "node", "npm", "python3", "rustup"];
+const TOOLS: [&str; 6] = ["cargo", "curl", "node", "npm", "python3", "rustup"];
 
 /// Script that appends the value of `CI` and the call to a file, on one line.
 const STAND_IN: &str = "#!/bin/sh\necho \"CI=$CI ${0##*/} $*\" >> \"$CALLS\"\n";

@@ -224,12 +224,12 @@ pub struct Audio {
 macro_rules! binary {
     ($($ty:ident $what:literal, $($method:ident $mime:literal),*;)*) => {$(
         impl $ty {
-            #[doc = concat!("A ", $what, " of this media type.")]
+            #[doc = concat!("Creates ", $what, " of this media type from its bytes.")]
             pub fn new(mime_type: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
                 Self { data: BinaryData::Bytes(bytes.into()), mime_type: mime_type.into(), extras: None }
             }
 
-            #[doc = concat!("A ", $what, " whose bytes are base64 already.")]
+            #[doc = concat!("Creates ", $what, " of this media type from bytes that are encoded in base64 already.")]
             pub fn base64(mime_type: impl Into<String>, text: impl Into<String>) -> Self {
                 Self { data: BinaryData::Base64(text.into()), mime_type: mime_type.into(), extras: None }
             }
@@ -246,7 +246,7 @@ macro_rules! binary {
             }
 
             $(
-                #[doc = concat!("A ", $what, " of type `", $mime, "`.")]
+                #[doc = concat!("Creates ", $what, " of the type `", $mime, "` from its bytes.")]
                 pub fn $method(bytes: impl Into<Vec<u8>>) -> Self {
                     Self::new($mime, bytes)
                 }
@@ -255,8 +255,8 @@ macro_rules! binary {
     )*};
 }
 binary! {
-    Image "picture", png "image/png", jpeg "image/jpeg";
-    Audio "sound", wav "audio/wav", mpeg "audio/mpeg";
+    Image "an image", png "image/png", jpeg "image/jpeg";
+    Audio "audio", wav "audio/wav", mpeg "audio/mpeg";
 }
 
 /// Reference to a resource that the client can read (2025-06-18 and later). To send the contents of the resource, use [`Embedded`].

@@ -85,6 +85,12 @@ pub(super) enum Readiness {
 
 /// Blocks the thread until the descriptor is ready or has an error.
 pub(super) fn wait(fd: impl AsFd, readiness: Readiness) -> io::Result<()> {
+    const FOREVER: libc::c_int = -1;
+    poll(fd, readiness, FOREVER).map(drop)
+}
+
+/// Waits at most `timeout` milliseconds. Returns whether the descriptor is ready or has an error.
+fn poll(fd: impl AsFd, readiness: Readiness, timeout: libc::c_int) -> io::Result<bool> {
     let events = match readiness {
         Readiness::Read => libc::POLLIN,
         Readiness::Write => libc::POLLOUT,
@@ -93,7 +99,7 @@ pub(super) fn wait(fd: impl AsFd, readiness: Readiness) -> io::Result<()> {
     };
     let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events, revents: 0 };
     // SAFETY: the pointer is to one `pollfd`, which matches the length of 1, and no other code uses it during the call.
-    retry(|| unsafe { libc::poll(&raw mut polled, 1, -1) }).map(drop)
+    retry(|| unsafe { libc::poll(&raw mut polled, 1, timeout) }).map(|ready| ready > 0)
 }
 
 /// Repeats a system call that a signal has interrupted. A system call returns -1 if it fails.
@@ -136,13 +142,16 @@ mod tests {
     }
 
     #[test]
-    fn input_ends_a_wait_for_input_and_only_the_end_of_the_stream_a_wait_for_a_hangup() {
+    fn input_is_no_hangup() {
         let (stream, mut other) = UnixStream::pair().unwrap();
-        wait(&stream, Readiness::Write).unwrap();
+        let is_ready = |readiness| poll(&stream, readiness, 0).unwrap();
+        assert!(is_ready(Readiness::Write));
+        assert!(!is_ready(Readiness::Read));
         other.write_all(b"x").unwrap();
-        wait(&stream, Readiness::Read).unwrap();
-        let hangup = std::thread::spawn(move || wait(&stream, Readiness::Hangup));
+        assert!(is_ready(Readiness::Read));
+        assert!(!is_ready(Readiness::Hangup));
         drop(other);
-        hangup.join().unwrap().unwrap();
+        assert!(is_ready(Readiness::Hangup));
+        wait(&stream, Readiness::Hangup).unwrap();
     }
 }

@@ -67,9 +67,11 @@ mod platform {
     use std::os::fd::AsFd as _;
     use std::sync::{Arc, Weak};
 
-    use super::super::descriptors::{StandardStream, duplicate};
+    use super::super::{
+        descriptors::{StandardStream, duplicate},
+        polled::{Descriptor, Stream},
+    };
     use super::{StdioInput, StdioOutput};
-    use crate::transport::stdio::polled::{Descriptor, Stream};
 
     pub(super) type Changed = Vec<Weak<Descriptor>>;
 
