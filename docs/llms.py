@@ -95,7 +95,9 @@ def plain(text):
     """Replaces links to items and pages by their text. A code span that touches a link on both sides is joined with it."""
     text = re.sub(r"(?<=[^`\s])`\[`([^`]*)`" + TARGET + r"`(?=[^`\s])", r"\1", text)
     text = re.sub(TEXT + TARGET, r"\1", text)
-    return re.sub(r"\[`macro@(\w+)`\]", r"`\1`", text)
+    text = re.sub(r"\[`macro@(\w+)`\]", r"`\1`", text)
+    # A link whose target is at the end of the documentation.
+    return re.sub(r"\[(`[^`\[\]]+`)\](?:\[`[^`\[\]]+`\])?(?!\()", r"\1", text)
 
 
 def readable(page, level):
@@ -148,7 +150,7 @@ def attributes():
 def tables(documentation):
     """Returns the first paragraph of a macro's documentation and the sections that have a table, without their examples."""
     text = re.sub(r"^```.*?^```$\n?", "", documentation, flags=re.MULTILINE | re.DOTALL)
-    text = re.sub(r"^Specification: .*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^Specification: .*$|^\[`[^`]+`\]: .*$", "", text, flags=re.MULTILINE)
     first, *sections = re.split(r"^(?=# )", text, flags=re.MULTILINE)
     parts = first.split("\n\n")
     kept = [parts[0]] + [part for part in parts if part.startswith("|")] + [section for section in sections if "\n|" in section]
@@ -173,6 +175,9 @@ def full():
         # The links to other pages have no use in a single file.
         text = re.sub(r"^# Next\n+(?:(?:- |  ).*\n)*", "", text, flags=re.MULTILINE)
         parts.append(f"# {name}\n\n" + readable(text, 1))
+    # The sections below the list of pages.
+    sections = re.search(r"^# .*", read(GUIDE / "README.md"), flags=re.MULTILINE | re.DOTALL)[0]
+    parts.append(readable(re.sub(r"\]\((\w+)\)", r"](super::\1)", sections), 0))
     parts.append("# Keys of attributes")
     for name, documentation in attributes():
         parts.append(f"## {name}\n\n" + readable(tables(documentation), 2))

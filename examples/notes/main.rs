@@ -9,14 +9,14 @@
 
 use std::{
     env,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 
 use mcp_runtime::{
     Exit,
     auth::{Auth, ProtectedResource},
     prelude::*,
-    tasks::SqliteStore,
+    store::SqliteStore,
 };
 use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -180,13 +180,16 @@ fn authorization() -> AuthorizationServer {
 fn main() -> Exit {
     let (file, url) = (env::var("NOTES_DB").ok(), env::var("NOTES_URL").ok());
     let mut authorization = authorization();
-    if let Some(file) = &file {
-        authorization = authorization.keep_in(Arc::new(SqliteStore::new(format!("{file}-logins"))));
-    }
     if let Some(url) = url {
         authorization = authorization.issuer(url);
     }
-    server!(title = "Notes", instructions = "The notebook of the user who has logged in.")
+    let mut server =
+        server!(title = "Notes", instructions = "The notebook of the user who has logged in.");
+    if let Some(file) = &file {
+        // Logins survive a restart too.
+        server = server.store(SqliteStore::new(format!("{file}-logins")));
+    }
+    server
         // `list_beyond_scopes` shows the tools that change notes to every user. A client asks for the missing scope when it calls one of
         // them.
         .auth(

@@ -1,5 +1,5 @@
-//! The attributes of `mcp-runtime`: `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]`, `#[handlers]`,
-//! `#[data]`, `#[form]`, and the macros `server!` and `items!`.
+//! The attributes of `mcp-runtime`: [`macro@tool`], [`macro@resource`], [`macro@prompt`], [`macro@completion`], [`macro@handlers`],
+//! [`macro@data`] and [`macro@form`], and the macros [`server!`] and [`items!`].
 //!
 //! Depend on `mcp-runtime` instead of this crate. It re-exports all macros, and the generated code calls it.
 //!
@@ -72,23 +72,23 @@ use proc_macro::TokenStream;
 ///
 /// # Parameters
 ///
-/// A parameter whose type implements `FromCall` gets its value from the server. Every other parameter is an argument from the model. `&T`
+/// A parameter whose type implements [`FromCall`] gets its value from the server. Every other parameter is an argument from the model. `&T`
 /// is shared state; `&str` and `&[T]` are arguments. An argument of type `Option<T>` is optional. Attributes of serde and schemars on a
 /// parameter have the same meaning as on the field of a struct.
 ///
 /// `#[arg(…)]` configures an argument. The protocol fields are keywords of the argument's property in `inputSchema`:
 ///
-/// | key, by example | type | default | protocol field | effect |
+/// | key, by example | effect | type | default | protocol field |
 /// |---|---|---|---|---|
-/// | `name = "in"` | string literal | name of the parameter | name in `properties` | name that clients use |
-/// | `title = "City"` | text | none | `title` | name that users see |
-/// | `description = CITY` | text | doc comment | `description` | description for models and users |
-/// | `default`, `default = 1` | nothing, or an expression | none: the argument is required | `default`; removes the name from `required` | value of an absent argument: `Default::default()`, or the expression. The schema shows numbers, texts, `bool`, lists of these, and enums without fields |
-/// | `range(1..=10)` | range of number literals | no bounds | `minimum`, `maximum`, `exclusiveMaximum` | smallest and greatest number; `a..b` excludes `b` |
-/// | `len(..=200)` | range of integer literals | no bounds | `minLength`, `maxLength`; `minItems`, `maxItems`; `minProperties`, `maxProperties` | smallest and greatest number of characters, of items in a list, or of entries in a map |
-/// | `pattern = "^[a-z]+$"` | string literal: a regular expression of the crate `regex-lite` | none | `pattern`, if JSON Schema reads the expression in the same way | expression that must match the text |
-/// | `example = 3` | number, `true`, `false` or string literal | none | a sentence of `description`; `examples` in a full schema | example value for the model |
-/// | `header = "Region"` | string literal: the name of an HTTP header | none | `x-mcp-header` | HTTP header in which clients repeat the argument |
+/// | `name = "in"` | name that clients use | string literal | name of the parameter | name in `properties` |
+/// | `title = "City"` | name that users see | text | none | `title` |
+/// | `description = CITY` | description for models and users | text | doc comment | `description` |
+/// | `default`, `default = 1` | value of an absent argument: `Default::default()`, or the expression. The schema shows numbers, texts, `bool`, lists of these, and enums without fields | nothing, or an expression | none: the argument is required | `default`; removes the name from `required` |
+/// | `range(1..=10)` | smallest and greatest number; `a..b` excludes `b` | range of number literals | no bounds | `minimum`, `maximum`, `exclusiveMaximum` |
+/// | `len(..=200)` | smallest and greatest number of characters, of items in a list, or of entries in a map | range of integer literals | no bounds | `minLength`, `maxLength`; `minItems`, `maxItems`; `minProperties`, `maxProperties` |
+/// | `pattern = "^[a-z]+$"` | expression that must match the text | string literal: a regular expression of the crate `regex-lite` | none | `pattern`, if JSON Schema reads the expression in the same way |
+/// | `example = 3` | example value for the model | number, `true`, `false` or string literal | none | a sentence of `description`; `examples` in a full schema |
+/// | `header = "Region"` | HTTP header in which clients repeat the argument | string literal: the name of an HTTP header | none | `x-mcp-header` |
 ///
 /// The argument of a `header` is a text, an integer or a `bool`. Clients repeat it in the header `Mcp-Param-Region`, so never put a secret
 /// there. Under protocol revision 2026-07-28 the server rejects a call without the header. A client finds the header in the list of tools,
@@ -98,33 +98,35 @@ use proc_macro::TokenStream;
 ///
 /// # Keys
 ///
-/// | key, by example | type | default | protocol field | effect |
+/// The protocol fields that end in `Hint` are members of `annotations`.
+///
+/// | key, by example | effect | type | default | protocol field |
 /// |---|---|---|---|---|
-/// | `name = "add"` | string literal: 1 to 128 letters (A-Z, a-z), digits, `_`, `-` and `.` | name of the function | `name` | name that clients call |
-/// | `title = "Addition"` | text | none | `title`; `annotations.title` in 2025-03-26 | name that users see |
-/// | `description = ABOUT` | text | doc comment | `description` | description for the model |
-/// | `icon = "https://…"` | icon, repeatable | none | `icons`, since 2025-11-25 | icon that users see |
-/// | `read_only` | flag | not sent; clients assume `false` | `annotations.readOnlyHint` | the tool changes nothing |
-/// | `destructive` | flag | not sent; clients assume `true` | `annotations.destructiveHint` | the tool may delete or overwrite |
-/// | `idempotent` | flag | not sent; clients assume `false` | `annotations.idempotentHint` | a repeated call has no further effect. A task that a restart has interrupted then runs again, if the task store survives the restart |
-/// | `open_world` | flag | not sent; clients assume `true` | `annotations.openWorldHint` | the tool reaches things outside of the server |
-/// | `blocking` | flag | off | none | runs a plain `fn` on the pool of blocking threads |
-/// | `timeout = "30s"` | duration | `Builder::timeout`, otherwise no limit | none | fails a call that takes longer |
-/// | `rate = "10/s"` | rate | `Builder::rate`, otherwise no limit | none | limits how often one caller may call the tool |
-/// | `concurrency = 4` | integer, 1 or more | `Builder::concurrency`, otherwise no limit | none | limits how many calls of all callers together run at once |
-/// | `scopes("files:write")` | string literals | none | `scope` of the `WWW-Authenticate` header in a 403 response | scopes that a caller's access token must grant, all of them (feature `auth`) |
-/// | `auth(may_write)` | function, or closure without captures | none | none | `Policy` that decides which callers may use the tool, and with which arguments (feature `auth`) |
-/// | `asks(elicitation)` | any of `elicitation`, `sampling`, `roots` | what the parameters need | `requiredCapabilities` of the error | capabilities that the function needs of the client |
-/// | `single_use` | flag | off | none | accepts the client's answers to elicitation, sampling and roots requests only once (2026-07-28) |
-/// | `task` | task | off | `execution.taskSupport`, in 2025-11-25 only | lets a call run as a task that its client follows (since 2025-11-25) |
-/// | `order = -1` | integer (`i32`) | 0 | position in the list | lower comes first; items of equal order are sorted by name |
-/// | `group = "admin"` | string literal | none | none | only servers that serve this group have the item |
-/// | `meta("vendor.com/key" = 1)` | names with numbers, `true`, `false` or string literals | none | `_meta`, since 2025-06-18 | metadata for clients |
-/// | `strict` | flag | off | none | rejects an argument of the wrong JSON type, even if its text could be read as the right type |
-/// | `lenient` | flag | off | removes `"additionalProperties": false` from a full schema | accepts and drops unknown arguments |
-/// | `schema = "full"` | `"full"`, `"compatible"` or `"static"` | `Builder::schema_profile`, otherwise `"compatible"` | form of `inputSchema` and `outputSchema` | see below |
-/// | `input_schema = schema()` | expression: JSON text, or a value that serializes to the schema | made from the parameters | `inputSchema` | schema that clients get; its root must be an object schema |
-/// | `crate = path` | path | `::mcp_runtime` | none | path of `mcp_runtime`, if another crate re-exports it |
+/// | `name = "add"` | name that clients call | string literal: 1 to 128 letters (A-Z, a-z), digits, `_`, `-` and `.` | name of the function | `name` |
+/// | `title = "Addition"` | name that users see | text | none | `title`; `annotations.title` in 2025-03-26 |
+/// | `description = ABOUT` | description for the model | text | doc comment | `description` |
+/// | `icon = "https://…"` | icon that users see | icon, repeatable | none | `icons`, since 2025-11-25 |
+/// | `read_only` | the tool changes nothing | flag | not sent; clients assume `false` | `readOnlyHint` |
+/// | `destructive` | the tool may delete or overwrite | flag | not sent; clients assume `true` | `destructiveHint` |
+/// | `idempotent` | a repeated call has no further effect. A task that a restart has interrupted then runs again, if the task store survives the restart | flag | not sent; clients assume `false` | `idempotentHint` |
+/// | `open_world` | the tool reaches things outside of the server | flag | not sent; clients assume `true` | `openWorldHint` |
+/// | `blocking` | runs a plain `fn` on the pool of blocking threads | flag | off | none |
+/// | `timeout = "30s"` | fails a call that takes longer | duration | [`timeout`][`Builder::timeout`] of the builder, otherwise no limit | none |
+/// | `rate = "10/s"` | limits how often one caller may call the tool | rate | [`rate`][`Builder::rate`] of the builder, otherwise no limit | none |
+/// | `concurrency = 4` | limits how many calls of all callers together run at once | integer, 1 or more | [`concurrency`][`Builder::concurrency`] of the builder, otherwise no limit | none |
+/// | `scopes("write")` | scopes that a caller's access token must grant, all of them (feature `auth`) | string literals | none | `scope` of the `WWW-Authenticate` header in a 403 response |
+/// | `auth(may_write)` | [`Policy`] that decides which callers may use the tool, and with which arguments (feature `auth`) | function, or closure without captures | none | none |
+/// | `asks(elicitation)` | capabilities that the function needs of the client | any of `elicitation`, `sampling`, `roots` | what the parameters need | `requiredCapabilities` of the error |
+/// | `single_use` | accepts the client's answers to elicitation, sampling and roots requests only once (2026-07-28) | flag | off | none |
+/// | `task` | lets a call run as a task that its client follows (since 2025-11-25) | task | off | `taskSupport` of `execution`, in 2025-11-25 only |
+/// | `order = -1` | lower comes first; items of equal order are sorted by name | integer (`i32`) | 0 | position in the list |
+/// | `group = "admin"` | only servers that serve this group have the item | string literal | none | none |
+/// | `meta("vendor.com/key" = 1)` | metadata for clients | names with numbers, `true`, `false` or string literals | none | `_meta`, since 2025-06-18 |
+/// | `strict` | rejects an argument of the wrong JSON type, even if its text could be read as the right type | flag | off | none |
+/// | `lenient` | accepts and drops unknown arguments, and unknown fields of the structs in them | flag | off | no `additionalProperties` in a full schema |
+/// | `schema = "full"` | see below | `"full"`, `"compatible"` or `"static"` | [`schema_profile`][`Builder::schema_profile`] of the builder, otherwise `"compatible"` | form of `inputSchema` and `outputSchema` |
+/// | `input_schema = schema()` | schema that clients get; its root must be an object schema | expression: JSON text, or a value that serializes to the schema | made from the parameters | `inputSchema` |
+/// | `crate = path` | path of `mcp_runtime`, if another crate re-exports it | path | `::mcp_runtime` | none |
 ///
 /// The types in the tables:
 ///
@@ -144,35 +146,50 @@ use proc_macro::TokenStream;
 /// or sampling request.
 ///
 /// **`rate`.** With `"10/s"`, a caller that has made no calls for a while may make 10 calls at once, or as many as `burst` sets. Further
-/// calls must be evenly spaced. A caller is the `Principal` if one is known, otherwise the session or the connection. Over HTTP without a
+/// calls must be evenly spaced. A caller is the [`Principal`] if one is known, otherwise the session or the connection. Over HTTP without a
 /// session, a caller is the address that the request came from. Under protocol revision 2026-07-28, the client repeats a call to answer an
 /// elicitation or sampling request, and each repetition counts.
 ///
 /// **`concurrency`.** A call counts until the server has answered it, and a task until it has ended. A `blocking` call counts until its
 /// function returns, even if its client no longer waits.
 ///
-/// **`scopes`.** Over HTTP, a caller without the scopes gets a 403 response that names the scopes to request. Lists do not show the item to
-/// this caller.
+/// **`scopes` and `auth`.** Over HTTP, a caller without the scopes gets a 403 response that names the scopes to request. Lists do not show
+/// the item to this caller. **Over stdio the server checks neither scopes nor policies:** the user who starts the program may call every
+/// tool.
 ///
-/// **`asks`.** If a client lacks one of these capabilities, its calls are rejected before the function runs. A parameter of type `Elicit`,
-/// `Sample` or `Roots` has the same effect.
+/// **`asks`.** If a client lacks one of these capabilities, its calls are rejected before the function runs. A parameter of type [`Elicit`],
+/// [`Sample`] or [`Roots`] has the same effect.
 ///
 /// **`single_use`.** A request that sends the same `requestState` again is rejected. Each process of the server remembers only the states
 /// that it has received itself.
 ///
 /// **`task`.** The keys have these meanings:
 ///
-/// | key, by example | type | default | protocol field | effect |
+/// | key, by example | effect | type | default | protocol field |
 /// |---|---|---|---|---|
-/// | `required` | flag | off | `"required"` instead of `"optional"` | a call must become a task. Clients without tasks see the tool in lists, but cannot call it |
-/// | `later` | flag | off | none | the call becomes a task at `ctx.begin_task()` instead of at once |
-/// | `ttl = "1h"` | duration | `Limits::task_ttl`: 1 hour | `ttl` of the task; `ttlMs` in 2026-07-28 | time for which the task is kept after its creation, even while it runs. A `timeout` must not be longer |
-/// | `poll = "2s"` | duration | `Limits::task_poll`: 1 second | `pollInterval`; `pollIntervalMs` in 2026-07-28 | interval at which clients poll. It must be shorter than `ttl` |
+/// | `required` | a call must become a task. Clients without tasks see the tool in lists, but cannot call it | flag | off | `"required"` instead of `"optional"` |
+/// | `later` | the call becomes a task at [`ctx.begin_task()`] instead of at once | flag | off | none |
+/// | `ttl = "1h"` | time for which the task is kept after its creation, even while it runs. A `timeout` must not be longer | duration | [`Limits::task_ttl`]: 1 hour | `ttl` of the task; `ttlMs` in 2026-07-28 |
+/// | `poll = "2s"` | interval at which clients poll. It must be shorter than `ttl` | duration | [`Limits::task_poll`]: 1 second | `pollInterval`; `pollIntervalMs` in 2026-07-28 |
 ///
 /// **`schema`.** `"full"` is unabridged JSON Schema. `"compatible"` is the form that all clients understand. `"static"` is the compatible
 /// form, generated at compile time. If that is impossible for a type, the tool does not compile.
 ///
 /// Specification: Server features, Tools.
+///
+/// [`FromCall`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/extract/trait.FromCall.html
+/// [`Builder::timeout`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.timeout
+/// [`Builder::rate`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.rate
+/// [`Builder::concurrency`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.concurrency
+/// [`Policy`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/auth/trait.Policy.html
+/// [`Builder::schema_profile`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.schema_profile
+/// [`Principal`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/auth/struct.Principal.html
+/// [`Elicit`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/elicitation/struct.Elicit.html
+/// [`Sample`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/sampling/struct.Sample.html
+/// [`Roots`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/extract/struct.Roots.html
+/// [`ctx.begin_task()`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Context.html#method.begin_task
+/// [`Limits::task_ttl`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/limits/struct.Limits.html#method.task_ttl
+/// [`Limits::task_poll`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/limits/struct.Limits.html#method.task_poll
 #[proc_macro_attribute]
 pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Tool, attr.into(), item.into()).into()
@@ -197,7 +214,7 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 ///
 /// /// A user's profile.
-/// #[resource("users://{id}/profile", mime_type = "application/json")]
+/// #[resource("users://{id}/profile")]
 /// async fn profile(id: usize, db: &Db) -> Result<Json<Profile>> {
 ///     match db.names.get(id) {
 ///         Some(name) => Ok(Json(Profile { name: name.clone() })),
@@ -220,8 +237,11 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `{x}` | text without `/` |
 /// | `{+x}` | text with `/` |
 /// | `{.x}`, `{/x}` | `.` or `/`, and text without `/` |
-/// | `{/x*}` | any number of path segments |
+/// | `{/x*}` | one or more path segments |
 /// | `{?x,y}`, `{&x,y}` | the pairs of a query, in any order |
+///
+/// Values are percent-decoded. No value has a `..` segment or a NUL, and only values of `{+x}` and of a query can be absolute paths, on Unix
+/// or on Windows. So a path that is made of a directory and another value stays in the directory, apart from symbolic links.
 ///
 /// `#[complete("a", "b")]` and `#[complete(function)]` complete a variable in the same way as an argument of a [`macro@prompt`].
 /// `#[arg(name = "a.b")]` takes a variable whose name is not a Rust identifier.
@@ -230,22 +250,22 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The URI becomes `uri`, or `uriTemplate` if it has variables. The types are those of [`macro@tool`].
 ///
-/// | key, by example | type | default | protocol field | effect |
+/// | key, by example | effect | type | default | protocol field |
 /// |---|---|---|---|---|
-/// | `name = "config"` | string literal | name of the function | `name` | name in lists |
-/// | `title = "Settings"` | text | none | `title`, since 2025-06-18 | name that users see |
-/// | `description = ABOUT` | text | doc comment | `description` | description for models and users |
-/// | `icon = "https://…"` | icon, repeatable | none | `icons`, since 2025-11-25 | icon that users see |
-/// | `mime_type = "text/plain"` | string literal | the list shows none; contents have the type of the result | `mimeType` of the list entry and of the contents | media type of the content |
-/// | `size = 1024`, `size = "1MB"` | integer, or string literal with `B`, `KB`, `MB`, `GB`, `KiB`, `MiB` or `GiB` | none | `size` | size in bytes; not for a template |
-/// | `cache(public, ttl = "5m")` | `public`: flag; `ttl`: duration | private, 0 seconds | `cacheScope` and `ttlMs` of the contents, in 2026-07-28 | how long clients may cache the contents, and whether they may share them. A resource with `scopes` or `auth` cannot be `public` |
-/// | `subscribe` | flag | off | capability `resources.subscribe` | clients can subscribe to changes |
-/// | `audience(user, assistant)` | `user`, `assistant` or both | none | `annotations.audience` | intended readers |
-/// | `priority = 0.8` | number from 0 to 1 | none | `annotations.priority` | importance: 0 is the least, 1 the most |
-/// | `meta("vendor.com/key" = 1)` | names with literals | none | `_meta`, since 2025-06-18 | metadata for clients |
+/// | `name = "config"` | name in lists | string literal | name of the function | `name` |
+/// | `title = "Settings"` | name that users see | text | none | `title`, since 2025-06-18 |
+/// | `description = ABOUT` | description for models and users | text | doc comment | `description` |
+/// | `icon = "https://…"` | icon that users see | icon, repeatable | none | `icons`, since 2025-11-25 |
+/// | `mime_type = "text/plain"` | media type of the content | string literal | `text/plain` for text, `application/json` for `Json`; for other results none in lists, and the type of the value in contents | `mimeType` of the list entry and of the contents |
+/// | `size = 1024`, `size = "1MB"` | size in bytes; not for a template | integer, or string literal with `B`, `KB`, `MB`, `GB`, `KiB`, `MiB` or `GiB` | none | `size` |
+/// | `cache(public, ttl = "5m")` | how long clients may cache the contents, and whether they may share them. A resource with `scopes` or `auth` cannot be `public` | `public`: flag; `ttl`: duration | private, 0 seconds | `cacheScope` and `ttlMs` of the contents, in 2026-07-28 |
+/// | `subscribe` | clients can subscribe to changes | flag | off | capability `resources.subscribe` |
+/// | `audience(user, assistant)` | intended readers | `user`, `assistant` or both | none | `annotations.audience` |
+/// | `priority = 0.8` | importance: 0 is the least, 1 the most | number from 0 to 1 | none | `annotations.priority` |
+/// | `meta("vendor.com/key" = 1)` | metadata for clients | names with literals | none | `_meta`, since 2025-06-18 |
 ///
 /// The keys `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`, `group` and `crate` work as for
-/// [`macro@tool`].
+/// [`macro@tool`]. A policy gets the variables of the URI as arguments. Scopes and policies also decide about subscriptions.
 ///
 /// Specification: Server features, Resources.
 #[proc_macro_attribute]
@@ -273,7 +293,10 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///     #[complete(people)] tone_of: Option<&str>,
 ///     code: &str,
 /// ) -> String {
-///     format!("Review this {language} code in the tone of {}:\n{code}", tone_of.unwrap_or("a friend"))
+///     format!(
+///         "Review this {language} code in the tone of {}:\n{code}",
+///         tone_of.unwrap_or("a friend")
+///     )
 /// }
 ///
 /// #[completion]
@@ -303,13 +326,13 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The types are those of [`macro@tool`].
 ///
-/// | key, by example | type | default | protocol field | effect |
+/// | key, by example | effect | type | default | protocol field |
 /// |---|---|---|---|---|
-/// | `name = "review"` | string literal | name of the function | `name` | name that clients use |
-/// | `title = "Code review"` | text | none | `title`, since 2025-06-18 | name that users see |
-/// | `description = ABOUT` | text | doc comment | `description` | description for users |
-/// | `icon = "https://…"` | icon, repeatable | none | `icons`, since 2025-11-25 | icon that users see |
-/// | `meta("vendor.com/key" = 1)` | names with literals | none | `_meta`, since 2025-06-18 | metadata for clients |
+/// | `name = "review"` | name that clients use | string literal | name of the function | `name` |
+/// | `title = "Code review"` | name that users see | text | none | `title`, since 2025-06-18 |
+/// | `description = ABOUT` | description for users | text | doc comment | `description` |
+/// | `icon = "https://…"` | icon that users see | icon, repeatable | none | `icons`, since 2025-11-25 |
+/// | `meta("vendor.com/key" = 1)` | metadata for clients | names with literals | none | `_meta`, since 2025-06-18 |
 ///
 /// The keys `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`, `group` and `crate` work as for
 /// [`macro@tool`].
@@ -344,7 +367,8 @@ pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// #[completion(timeout = "2s")]
 /// async fn cities(typed: &str, country: Option<String>, atlas: &Atlas) -> Vec<String> {
 ///     let cities = atlas.cities.iter().filter(|city| city.name.starts_with(typed));
-///     let cities = cities.filter(|city| country.as_ref().is_none_or(|country| *country == city.country));
+///     let cities = cities
+///         .filter(|city| country.as_ref().is_none_or(|country| *country == city.country));
 ///     cities.map(|city| city.name.clone()).collect()
 /// }
 ///
@@ -361,15 +385,17 @@ pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Keys
 ///
-/// | key, by example | type | default | protocol field | effect |
+/// | key, by example | effect | type | default | protocol field |
 /// |---|---|---|---|---|
-/// | `blocking` | flag | off | none | runs a plain `fn` on the pool of blocking threads |
-/// | `timeout = "2s"` | duration | `Builder::timeout`, otherwise no limit | none | fails a request that takes longer |
-/// | `crate = path` | path | `::mcp_runtime` | none | path of `mcp_runtime`, if another crate re-exports it |
+/// | `blocking` | runs a plain `fn` on the pool of blocking threads | flag | off | none |
+/// | `timeout = "2s"` | fails a request that takes longer | duration | [`timeout`][`Builder::timeout`] of the builder, otherwise no limit | none |
+/// | `crate = path` | path of `mcp_runtime`, if another crate re-exports it | path | `::mcp_runtime` | none |
 ///
 /// `#[arg(name = "…")]` names an argument whose name is not a Rust identifier. It is the only key of `#[arg]` here.
 ///
 /// Specification: Server features, Utilities, Completion.
+///
+/// [`Builder::timeout`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.timeout
 #[proc_macro_attribute]
 pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Completion, attr.into(), item.into()).into()
@@ -423,8 +449,9 @@ pub fn handlers(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes a struct or an enum usable as an argument and as a result.
 ///
 /// It derives [`macro@Schema`], serde's `Serialize` and `Deserialize`, and schemars' `JsonSchema`. `mcp-runtime` re-exports these derives,
-/// so you need neither serde nor schemars as a dependency. Attributes of both crates work below `#[data]`. Doc comments on fields become
-/// their descriptions. For a type that users fill in, use [`macro@form`].
+/// so you need neither serde nor schemars as a dependency. Attributes of both crates work below `#[data]`. Add all other derives yourself,
+/// for example `#[derive(Clone, Debug)]` below `#[data]`. Doc comments on fields become their descriptions. For a type that users fill in,
+/// use [`macro@form`].
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -448,9 +475,9 @@ pub fn handlers(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Keys
 ///
-/// | key, by example | type | default | protocol field | effect |
+/// | key, by example | effect | type | default | protocol field |
 /// |---|---|---|---|---|
-/// | `crate = path` | path | `::mcp_runtime` | none | path of `mcp_runtime`, if another crate re-exports it |
+/// | `crate = path` | path of `mcp_runtime`, if another crate re-exports it | path | `::mcp_runtime` | none |
 #[proc_macro_attribute]
 pub fn data(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::data(attr.into(), item.into()).into()
@@ -489,10 +516,10 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::form(attr.into(), item.into()).into()
 }
 
-/// Returns the builder of a server with the items of this package; exported as `mcp_runtime::server!`.
+/// Returns the builder of a server with the items of this package.
 ///
 /// The server has all functions of the package with [`macro@tool`], [`macro@resource`] and [`macro@prompt`]. To name them one by one, pass
-/// [`items!`](macro@items) to `Builder::items`.
+/// [`items!`](macro@items) to [`Builder::items`].
 ///
 /// ```no_run
 /// use mcp_runtime::prelude::*;
@@ -516,26 +543,28 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// Values can be expressions, except those of `with`, `icon` and `crate`.
 ///
-/// | key, by example | type | default | protocol field | effect |
+/// | key, by example | effect | type | default | protocol field |
 /// |---|---|---|---|---|
-/// | `with = [my_tools]` | names of crates | none | none | adds the items of these crates |
-/// | `group = "admin"` | text | the items without a group | none | serves the items of this group instead |
-/// | `instructions = "…"` | text | none | `instructions` | instructions for the model |
-/// | `title = "Notes"` | text | none | `serverInfo.title`, since 2025-06-18 | name that users see |
-/// | `name = "notes"` | text | name of the program, otherwise of the package | `serverInfo.name` | name of the server |
-/// | `version = "1.0.0"` | text | version of the package | `serverInfo.version` | version of the server |
-/// | `icon = "https://…"` | icon, repeatable; see [`macro@tool`] | none | `serverInfo.icons`, since 2025-11-25 | icon that users see |
-/// | `website = "https://…"` | text | none | `serverInfo.websiteUrl`, since 2025-11-25 | website of the server |
-/// | `max_result = "1MB"` | number of bytes, or text with `B`, `KB`, `MB`, `GB`, `KiB`, `MiB` or `GiB` | no limit | none | maximum size of a tool's result; a larger result becomes an error |
-/// | `crate = path` | path | `::mcp_runtime` | none | path of `mcp_runtime`, if another crate re-exports it |
+/// | `with = [my_tools]` | adds the items of these crates | names of crates | none | none |
+/// | `group = "admin"` | serves the items of this group instead | text | the items without a group | none |
+/// | `instructions = "…"` | instructions for the model | text | none | `instructions` |
+/// | `title = "Notes"` | name that users see | text | none | `serverInfo.title`, since 2025-06-18 |
+/// | `name = "notes"` | name of the server | text | name of the program, otherwise of the package | `serverInfo.name` |
+/// | `version = "1.0.0"` | version of the server | text | version of the package | `serverInfo.version` |
+/// | `icon = "https://…"` | icon that users see | icon, repeatable; see [`macro@tool`] | none | `serverInfo.icons`, since 2025-11-25 |
+/// | `website = "https://…"` | website of the server | text | none | `serverInfo.websiteUrl`, since 2025-11-25 |
+/// | `max_result = "1MB"` | maximum size of a tool's result; a larger result becomes an error | number of bytes, or text with `B`, `KB`, `MB`, `GB`, `KiB`, `MiB` or `GiB` | no limit | none |
+/// | `crate = path` | path of `mcp_runtime`, if another crate re-exports it | path | `::mcp_runtime` | none |
 ///
 /// `serverInfo.description` is the description of the package (since 2025-11-25).
+///
+/// [`Builder::items`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.items
 #[proc_macro]
 pub fn server(tokens: TokenStream) -> TokenStream {
     entry::server(tokens.into()).into()
 }
 
-/// Returns a list of items for `Builder::items`: the server has exactly these items, and lists them in this order.
+/// Returns a list of items for [`Builder::items`]: the server has exactly these items, and lists them in this order.
 ///
 /// Without it, [`server!`](macro@server) serves all items of the package, sorted by `order` and name.
 ///
@@ -568,9 +597,11 @@ pub fn server(tokens: TokenStream) -> TokenStream {
 ///
 /// The key comes before the paths: `items![crate = my_framework::mcp_runtime, add]`.
 ///
-/// | key, by example | type | default | protocol field | effect |
+/// | key, by example | effect | type | default | protocol field |
 /// |---|---|---|---|---|
-/// | `crate = path` | path | `::mcp_runtime` | none | path of `mcp_runtime`, if another crate re-exports it |
+/// | `crate = path` | path of `mcp_runtime`, if another crate re-exports it | path | `::mcp_runtime` | none |
+///
+/// [`Builder::items`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.items
 #[proc_macro]
 pub fn items(tokens: TokenStream) -> TokenStream {
     entry::items(tokens.into()).into()

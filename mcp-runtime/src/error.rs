@@ -134,7 +134,7 @@ impl Error {
     /// would identify a different resource.
     pub(crate) fn with_uri(mut self, uri: &str) -> Self {
         if self.0.data.is_none() && uri.len() <= 2048 {
-            self = self.with_data(std::collections::BTreeMap::from([("uri", uri)]));
+            self = self.with_data(serde_json::json!({ "uri": uri }));
         }
         self
     }
@@ -349,8 +349,8 @@ pub enum ServeError {
     Build(BuildError),
     /// `setup` failed. The text is the message of its error.
     Setup(String),
-    /// The task store cannot be opened, or its tasks cannot be read. The text is the reason.
-    TaskStore(String),
+    /// The store cannot be opened, or the tasks in it cannot be read. The text is the reason.
+    Store(String),
     /// The configured authorization is not possible. The text is the reason.
     #[cfg(feature = "auth")]
     Auth(String),
@@ -375,7 +375,7 @@ impl fmt::Display for ServeError {
         match self {
             Self::Build(error) => error.fmt(f),
             Self::Setup(error) => write!(f, "setup failed: {error}"),
-            Self::TaskStore(why) | Self::Unresponsive(why) => f.write_str(why),
+            Self::Store(why) | Self::Unresponsive(why) => f.write_str(why),
             #[cfg(feature = "auth")]
             Self::Auth(why) => f.write_str(why),
             Self::Bind(error) => {
@@ -390,6 +390,10 @@ impl fmt::Display for ServeError {
                     io::ErrorKind::PermissionDenied => {
                         "; most systems reserve ports below 1024: choose a higher port"
                     }
+                    // Not of the system: the name has no address, or the text is no address.
+                    _ if error.raw_os_error().is_none() => {
+                        "; write HOST:PORT with a host of this machine, such as 127.0.0.1:8000"
+                    }
                     _ => "",
                 })
             }
@@ -402,7 +406,7 @@ impl std::error::Error for ServeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Build(error) => Some(error),
-            Self::Setup(_) | Self::TaskStore(_) | Self::Unresponsive(_) => None,
+            Self::Setup(_) | Self::Store(_) | Self::Unresponsive(_) => None,
             #[cfg(feature = "auth")]
             Self::Auth(_) => None,
             Self::Bind(error) | Self::Io(error) => Some(error),
@@ -432,6 +436,7 @@ mod tests {
             (io::ErrorKind::AddrInUse, "choose another port"),
             (io::ErrorKind::AddrNotAvailable, "use an address of this machine"),
             (io::ErrorKind::PermissionDenied, "choose a higher port"),
+            (io::ErrorKind::InvalidInput, "such as 127.0.0.1:8000"),
         ] {
             let error = ServeError::Bind(kind.into());
             let text = error.to_string();

@@ -1,4 +1,6 @@
 #![doc = include_str!("../docs/guide/README.md")]
+// The label with the features would be on each page, although readers of the guide do not need them.
+#![cfg_attr(docsrs, doc(auto_cfg = false))]
 
 // The pages are Markdown files in `docs/guide/`. They are part of the documentation with all features only, so that their links to items
 // behind features work.

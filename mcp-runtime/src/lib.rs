@@ -2,9 +2,7 @@
 //!
 //! Put `#[tool]`, `#[resource]` or `#[prompt]` on a function, and `cargo run` starts a server that every MCP client can use:
 //!
-#![cfg_attr(feature = "stdio", doc = "```no_run")]
-// Without the feature `stdio` there is no `Builder::run`, so the example would not compile.
-#![cfg_attr(not(feature = "stdio"), doc = "```ignore")]
+//! ```no_run
 //! use mcp_runtime::prelude::*;
 //!
 //! #[data]
@@ -49,26 +47,35 @@
 //!
 //! #[completion]
 //! fn languages(typed: &str) -> Vec<String> {
-//!     ["rust", "python", "go"].iter().filter(|name| name.starts_with(typed)).map(ToString::to_string).collect()
+//!     ["rust", "python", "go"]
+//!         .iter()
+//!         .filter(|name| name.starts_with(typed))
+//!         .map(ToString::to_string)
+//!         .collect()
 //! }
 //!
+//! # #[cfg(feature = "stdio")]
 //! fn main() -> Exit {
 //!     server!().setup(async || Db::open().await).run()
 //! }
+//! # #[cfg(not(feature = "stdio"))]
+//! # fn main() {}
 //! ```
 //!
 //! The schemas come from the signatures of the functions. The framework does the rest: registration, advertisement, pagination, completion,
 //! progress, cancellation, subscriptions and transports. It speaks all five protocol revisions: 2024-11-05, 2025-03-26, 2025-06-18,
 //! 2025-11-25 and 2026-07-28.
 //!
+//! **Guide.** The module [`guide`] has a page for each task, each with a program to paste. Begin with its page `first_server`.
+//!
 //! **Parameters.** A parameter whose type implements [`FromCall`](extract::FromCall) gets its value from the server. Every other parameter
 //! gets its value from the client. `&T` is shared state; `&str` and `&[T]` are arguments.
 //!
 //! **Results.** See [`ToolReply`](reply::ToolReply), [`ResourceReply`](reply::ResourceReply) and [`PromptReply`](reply::PromptReply).
 //!
-//! **Serving.** `Builder::run` serves stdio, or HTTP if the program is started with `--http` (feature `http`). A tokio application calls
-//! `Builder::serve_stdio`, [`Builder::serve`], `serve_http` or `bind_http`. A web application mounts `into_service` (tower) or
-//! `into_router` (axum).
+//! **Serving.** [`Builder::run`] serves stdio, or HTTP if the program is started with `--http` (feature `http`). A tokio application calls
+//! [`Builder::serve_stdio`], [`Builder::serve`], [`Builder::serve_http`] or [`Builder::bind_http`]. A web application mounts
+//! [`Builder::into_service`] (tower) or [`Builder::into_router`] (axum).
 //!
 //! **Attributes.** See [`tool`](prelude::tool), [`resource`](prelude::resource), [`prompt`](prelude::prompt),
 //! [`completion`](prelude::completion), [`handlers`](prelude::handlers) and [`server!`](server!).
@@ -79,16 +86,31 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `stdio` (default) | `Builder::run` with its command line, `Builder::serve_stdio` |
-//! | `client-log` (default) | `client_log()`, which sends the `tracing` events of a call to a client that asked for them |
-//! | `http` | one HTTP endpoint for every protocol revision: `--http`, `serve_http`, `bind_http`, `into_service` |
-//! | `axum` | `into_router`, for axum applications |
-//! | `auth` | access tokens for HTTP requests: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth`; the crate `mcp-runtime-authorization-server` issues them |
-//! | `state-key` | `.state_key(…)`: under protocol revision 2026-07-28, another instance or a restarted server can continue a call |
-//! | `contract` | `check --against` and `assert_contract!`, which compare the server with its lock file; for tests and CI |
-//! | `sqlite` | `SqliteStore`, which keeps tasks and logins in a file across restarts; compiles SQLite from its C source |
+//! | `stdio` (default) | [`Builder::run`] with its command line, [`Builder::serve_stdio`] |
+//! | `client-log` (default) | [`logging::client_log`], which sends the `tracing` events of a call to a client that asked for them |
+//! | `http` | one HTTP endpoint for every protocol revision: `--http`, [`Builder::serve_http`], [`Builder::bind_http`], [`Builder::into_service`] |
+//! | `axum` | [`Builder::into_router`], for axum applications |
+//! | `auth` | access tokens for HTTP requests: [`Builder::auth`], [`auth::Jwt`], [`auth::TokenVerifier`], [`auth::Auth`]; the crate [`mcp-runtime-authorization-server`](https://docs.rs/mcp-runtime-authorization-server) issues them |
+//! | `state-key` | [`Builder::state_key`]: under protocol revision 2026-07-28, another instance or a restarted server can continue a call |
+//! | `contract` | `check --against` and [`testing::assert_contract!`], which compare the server with its lock file; for tests and CI |
+//! | `store-suite` | [`testing::store_suite!`], the tests for a store of your own |
+//! | `sqlite` | [`store::SqliteStore`], which keeps tasks and logins in a file across restarts; compiles SQLite from its C source |
 //! | `inventory` | registration of items through the crate `inventory` instead of `linkme` (always the case on wasm) |
-
+//!
+// Where a feature is off, the links to its items lead to the documentation site.
+#![cfg_attr(
+    not(all(
+        feature = "auth",
+        feature = "axum",
+        feature = "client-log",
+        feature = "contract",
+        feature = "sqlite",
+        feature = "state-key",
+        feature = "stdio",
+        feature = "store-suite",
+    )),
+    doc = include_str!("../docs/links.md")
+)]
 // docs.rs builds with a nightly compiler, where `doc_cfg` shows the feature that each item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -134,7 +156,8 @@ mod registry;
 mod schema;
 mod server;
 #[cfg(feature = "sqlite")]
-mod store;
+mod sqlite;
+mod storage;
 mod task;
 pub mod testing;
 mod transport;
@@ -188,8 +211,8 @@ pub mod auth {
 /// Content of results, resources and messages.
 pub mod content {
     pub use crate::model::{
-        Annotations, Audio, Blob, Completion, Content, Embedded, Icon, Image, Message, Meta,
-        OtherContent, ResourceContents, ResourceLink, Role, Text,
+        Audio, Blob, Completion, Content, Embedded, Icon, Image, Message, Meta, OtherContent,
+        ResourceContents, ResourceLink, Role, Text,
     };
 }
 
@@ -250,24 +273,45 @@ pub mod sampling {
     };
 }
 
-/// Calls that continue as tasks after their response, and stores for these tasks.
+/// Stores, which keep what outlasts a process or is shared by several.
+///
+/// [`Builder::store`](Builder::store) sets the store of a server: [`MemoryStore`](store::MemoryStore), which is the default, or `SqliteStore` (feature
+/// `sqlite`). The other types are for stores of your own.
+///
+/// A store knows no tasks, sessions or logins. It keeps these things, which [`Transaction`](store::Transaction)s read and change:
+///
+/// | thing | is | operations |
+/// |---|---|---|
+/// | record | a value with a version | `Get`, `Put`, `Touch`, `Remove` |
+/// | log | a bounded list of events | `Append`, `Read`, `Clear`, and [`Store::follow`](store::Store::follow) |
+/// | index | names in an order | `Enlist`, `Delist`, `List` |
+/// | rate | how often something may happen | `Pass` |
+/// | places | how often something may happen at the same time | `Enter`, `Leave` |
+pub mod store {
+    #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
+    pub use crate::sqlite::SqliteStore;
+    pub use crate::storage::{
+        Condition, Follower, IndexEntry, LogEvent, MemoryStore, Output, Record, Rejection, Store,
+        StoreError, StoreFuture, StoreOperation, Transaction, TransactionResult,
+    };
+}
+
+/// Calls that continue as tasks after their response.
 pub mod tasks {
     pub use crate::model::TaskSupport;
-    #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
-    pub use crate::store::SqliteStore;
-    pub use crate::task::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
 }
 
 /// Names that most servers use: `use mcp_runtime::prelude::*;`.
 ///
-#[cfg_attr(feature = "stdio", doc = "```no_run")]
-// Without the feature `stdio` there is no `Builder::run`, so the example would not compile.
-#[cfg_attr(not(feature = "stdio"), doc = "```ignore")]
+/// ```no_run
 /// use mcp_runtime::prelude::*;
 ///
+/// # #[cfg(feature = "stdio")]
 /// fn main() -> Exit {
 ///     server!().run()
 /// }
+/// # #[cfg(not(feature = "stdio"))]
+/// # fn main() {}
 /// ```
 ///
 /// The prelude contains only the traits `Serialize`, `Deserialize` and `JsonSchema`, which [`data`](macro@prelude::data) derives. To use
@@ -380,7 +424,7 @@ pub mod __private {
     pub use crate::registry::RegistryEntry as Entry;
 
     /// Traits that generated code imports. Method resolution among them selects how a parameter gets its value, and whether a result has an
-    /// output schema.
+    /// output schema or a media type.
     pub mod param {
         pub use crate::call::extract::{
             probe::{
@@ -388,11 +432,14 @@ pub mod __private {
                 ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _,
                 SliceLevel as _, SliceOptionLevel as _, StrLevel as _, UnknownParam as _,
             },
-            server_handles::{UnfitReceiverLevel as _, UnsharedLevel as _},
+            server_handles::UnfitReceiverLevel as _,
             spread::{FieldLevel as _, SpreadLevel as _, UnfitFieldLevel as _},
-            unfit_handles::{UnfitLevel as _, UnfitStateLevel as _, UnseenStateLevel as _},
+            unfit_handles::{UnfitLevel as _, UnfitStateLevel as _},
         };
-        pub use crate::call::reply::{NoOutputLevel as _, OutputLevel as _, UnknownOutput as _};
+        pub use crate::call::reply::{
+            MediaTypeLevel as _, NoMediaTypeLevel as _, NoOutputLevel as _, OutputLevel as _,
+            UnknownOutput as _,
+        };
     }
 
     /// Traits that the code generated by `#[derive(Schema)]` imports.

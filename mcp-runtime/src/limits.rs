@@ -72,6 +72,7 @@ pub struct Limits {
     pub(crate) all_event_bytes: usize,
     pub(crate) head: usize,
     pub(crate) body_time: Duration,
+    pub(crate) connection_idle: Duration,
     pub(crate) write_time: Duration,
     pub(crate) keep_alive: Duration,
     pub(crate) grace: Duration,
@@ -121,6 +122,7 @@ impl Limits {
             all_event_bytes: 256 << 20,
             head: 64 << 10,
             body_time: Duration::from_secs(30),
+            connection_idle: Duration::from_secs(150),
             write_time: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
             grace: Duration::from_secs(5),
@@ -203,9 +205,20 @@ impl Limits {
         head: usize;
         /// Sets the maximum time for the head of an HTTP request to arrive, and for its body after that. Default: 30 seconds.
         ///
-        /// The server also closes a connection that receives no request for this time. It may close the connection up to a quarter of the
-        /// time later.
+        /// The time for the head begins with its first byte, and on a new connection when the server accepts the connection. The server may
+        /// close the connection up to a quarter of the time later.
         body_time: Duration;
+        /// Sets the time after which the server closes an HTTP connection that receives no further request. Default: 150 seconds.
+        ///
+        /// A proxy in front of the server must close idle connections first. Otherwise it may send a POST at the moment when the server closes
+        /// the connection, and has to answer its client with 502, because it must not repeat a POST. The default is longer than the time for
+        /// which proxies usually keep such connections: 60 seconds in nginx and AWS load balancers, 90 seconds in Traefik, and 2 minutes in
+        /// Caddy. The load balancers of Google Cloud keep them for 10 minutes, so set 620 seconds behind them.
+        ///
+        /// An idle connection takes a file descriptor and some memory. If there are too many [`connections`](Self::connections), the one that
+        /// has been idle for longest is closed for a new one. The server may close a connection later by up to a quarter of the shortest of
+        /// this limit, [`body_time`](Self::body_time) and [`write_time`](Self::write_time).
+        connection_idle: Duration;
         /// Sets the time after which the server closes an HTTP connection whose client reads nothing while a response waits. Default: 60
         /// seconds.
         ///
@@ -255,6 +268,7 @@ impl Limits {
             ("all_bodies", self.all_bodies == 0),
             ("all_answers", self.all_answers == 0),
             ("body_time", self.body_time.is_zero()),
+            ("connection_idle", self.connection_idle.is_zero()),
             ("write_time", self.write_time.is_zero()),
             ("question_time", self.question_time.is_zero()),
             ("all_state", self.all_state == 0),

@@ -44,7 +44,7 @@ impl Cell {
 }
 
 /// Examples that need no login.
-const OPEN: [&str; 6] = ["quickstart", "everything", "book", "files", "memory", "time"];
+const OPEN: [&str; 7] = ["quickstart", "everything", "book", "files", "issues", "memory", "time"];
 
 /// Returns an error with the expectation and the outcome, unless the outcome is right.
 fn expect(is_right: bool, expectation: &str, outcome: &Value) -> Result<(), String> {

@@ -8,8 +8,18 @@ use std::{
 
 use support::examples::example;
 
-const EXAMPLES: [&str; 8] =
-    ["book", "everything", "files", "memory", "notes", "quickstart", "rig", "time"];
+const EXAMPLES: [&str; 10] = [
+    "book",
+    "database",
+    "everything",
+    "files",
+    "issues",
+    "memory",
+    "notes",
+    "quickstart",
+    "rig",
+    "time",
+];
 
 /// Command that regenerates all lock files.
 const REGENERATE: &str = "MCP_LOCK=update cargo test -p mcp-tests --test contract every_example";

@@ -1,10 +1,6 @@
 //! Authentication over HTTP: which requests are accepted, and the challenges for rejected requests (rule B28).
 
-use std::{
-    fmt::Write as _,
-    net::SocketAddr,
-    sync::{Arc, Mutex},
-};
+use std::net::SocketAddr;
 
 use mcp_runtime::{
     Builder,
@@ -15,11 +11,11 @@ use mcp_runtime::{
 use serde::Deserialize;
 use serde_json::json;
 use tokio::{sync::oneshot, task::JoinHandle};
-use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::{
     client::{Reply, Request, SOON, Session, initialize, message, plain_call, run, send},
     issuer::{AUDIENCE, Issuer, Key, Manner},
+    logged::Logged,
     mounted::Application,
 };
 
@@ -369,28 +365,9 @@ fn an_invalid_auth_setting_is_reported_when_the_server_is_built() {
     assert!(twice.contains("already set"), "{twice}");
 }
 
-/// Layer that collects the fields of all log events in one text.
-#[derive(Clone, Default)]
-struct Logged(Arc<Mutex<String>>);
-
-impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Logged {
-    fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
-        let mut text = self.0.lock().unwrap();
-        event.record(&mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
-            let _ = writeln!(text, "{field}={value:?}");
-        });
-    }
-}
-
 #[test]
 fn no_token_gets_into_a_log() {
-    let logged = Logged::default();
-    // With only one dispatcher, tracing lets the thread that reaches a callsite first decide for all threads whether the event is enabled.
-    // That thread may run a different test, whose subscriber would disable the event. With a second dispatcher, tracing asks all
-    // subscribers.
-    let _other = tracing::Dispatch::new(tracing_subscriber::registry());
-    let subscriber = tracing_subscriber::registry().with(logged.clone());
-    let _default = tracing::subscriber::set_default(subscriber);
+    let logged = Logged::start();
     run(async {
         let key = Key::ed25519("1", 1);
         let issuer = Issuer::start(Manner::Good, &[&key]).await;
@@ -403,7 +380,7 @@ fn no_token_gets_into_a_log() {
         assert_eq!(query.ask(served.address).await.status(), 400);
         served.end().await;
         issuer.end().await;
-        let text = logged.0.lock().unwrap().clone();
+        let text = logged.text();
         assert!(text.contains("not signed with a key"), "refusals are logged: {text}");
         for token in [good, bad] {
             for part in token.split('.') {

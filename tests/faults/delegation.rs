@@ -1,8 +1,8 @@
 //! Logins that are delegated to an OpenID provider.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use mcp_runtime::{Builder, auth::Auth, prelude::*, tasks::SqliteStore};
+use mcp_runtime::{Builder, auth::Auth, prelude::*, store::SqliteStore};
 use mcp_runtime_authorization_server::{AuthorizationServer, Upstream, UpstreamUser, User};
 use serde_json::json;
 use support::clock::{Frozen, jump};
@@ -351,10 +351,9 @@ fn delegated_tokens_survive_a_restart_with_the_same_seal_key() {
                 Some(key) => upstream.seal_key([key; 32]),
                 None => upstream,
             };
-            let own = AuthorizationServer::delegated(upstream)
-                .keep_in(Arc::new(SqliteStore::new(folder.join("one.db"))));
-            Served::start(mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own))
-                .await
+            let own = AuthorizationServer::delegated(upstream);
+            let server = mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own);
+            Served::start(server.store(SqliteStore::new(folder.join("one.db")))).await
         };
         let served = start(Some(1)).await;
         let client = Client::register(served.address).await;
@@ -392,10 +391,9 @@ fn grants_from_one_provider_are_invalid_with_another_provider() {
         let folder = std::env::temp_dir().join(format!("mcp-moved-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let start = async |provider: &Provider| {
-            let own = AuthorizationServer::delegated(upstream(provider).seal_key([1; 32]))
-                .keep_in(Arc::new(SqliteStore::new(folder.join("one.db"))));
-            Served::start(mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own))
-                .await
+            let own = AuthorizationServer::delegated(upstream(provider).seal_key([1; 32]));
+            let server = mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own);
+            Served::start(server.store(SqliteStore::new(folder.join("one.db")))).await
         };
         let (one, other) = (Provider::start().await, Provider::start().await);
         let served = start(&one).await;

@@ -1,10 +1,10 @@
 //! Codes and tokens of the authorization server: their use, their clients and their lifetimes.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use axum::Router;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mcp_runtime::{auth::ProtectedResource, tasks::SqliteStore};
+use mcp_runtime::{auth::ProtectedResource, store::SqliteStore};
 use mcp_runtime_authorization_server::AuthorizationServer;
 use serde_json::json;
 use support::clock::jump;
@@ -400,9 +400,8 @@ fn logins_survive_a_restart() {
         let folder = std::env::temp_dir().join(format!("mcp-logins-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let start = async || {
-            let file = Arc::new(SqliteStore::new(folder.join("one.db")));
-            let own = authorization_server().keep_in(file.clone());
-            Served::start(server(own).task_store(file)).await
+            let store = SqliteStore::new(folder.join("one.db"));
+            Served::start(server(authorization_server()).store(store)).await
         };
         let served = start().await;
         let client = Client::register(served.address).await;
@@ -442,8 +441,8 @@ fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
         let folder = std::env::temp_dir().join(format!("mcp-refresh-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let start = async || {
-            let file = Arc::new(SqliteStore::new(folder.join("one.db")));
-            Served::start(server(authorization_server().keep_in(file))).await
+            let store = SqliteStore::new(folder.join("one.db"));
+            Served::start(server(authorization_server()).store(store)).await
         };
         let served = start().await;
         let client = Client::register(served.address).await;

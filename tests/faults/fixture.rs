@@ -16,13 +16,19 @@ use std::{
 };
 
 use gate::Gate;
-use mcp_runtime::{Builder, Exit, limits::Limits, prelude::*, tasks::SqliteStore};
+use mcp_runtime::{Builder, Exit, limits::Limits, prelude::*, store::SqliteStore};
 use tokio::time::sleep;
 
 /// Returns the text.
 #[tool]
 fn echo(text: String) -> String {
     text
+}
+
+/// May be called once an hour.
+#[tool(rate = "1/h")]
+fn once() -> &'static str {
+    "said"
 }
 
 /// Returns the text after a while.
@@ -245,6 +251,7 @@ fn limits(text: &str) -> Limits {
             "all_event_bytes" => limits.all_event_bytes(value),
             "head" => limits.head(value),
             "body_time" => limits.body_time(time),
+            "connection_idle" => limits.connection_idle(time),
             "connections" => limits.connections(value),
             "all_answers" => limits.all_answers(value),
             "all_bodies" => limits.all_bodies(value),
@@ -261,7 +268,7 @@ fn main() -> Exit {
     let mut server = with_keys(mcp_runtime::server!(), &said("FIXTURE_STATE_KEYS"));
     let tasks = said("FIXTURE_TASKS");
     if !tasks.is_empty() {
-        server = server.task_store(SqliteStore::new(tasks));
+        server = server.store(SqliteStore::new(tasks));
     }
     server
         .limits(limits(&said("FIXTURE_LIMITS")))

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use mcp_runtime::{limits::Limits, tasks::SqliteStore};
+use mcp_runtime::{limits::Limits, store::SqliteStore};
 use mcp_runtime_authorization_server::{AuthorizationServer, Login, LoginRequest, Logins, User};
 use support::clock::moment_after;
 use tokio::sync::Semaphore;
@@ -189,15 +189,14 @@ fn an_ended_login_stays_ended_after_a_restart() {
     run(async {
         let folder = std::env::temp_dir().join(format!("mcp-ended-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let kept = || {
-            let file = Arc::new(SqliteStore::new(folder.join("one.db")));
-            // Takes the handle before the call of `keep_in`. The handle uses the file nevertheless.
-            let own = authorization_server();
+        let start = async |own: AuthorizationServer| {
             let logins = own.logins();
-            (own.keep_in(file), logins)
+            // The handle does not know the store before the server has started.
+            assert!(logins.end_all("ada").await.is_err());
+            let store = SqliteStore::new(folder.join("one.db"));
+            (Served::start(server(own).store(store)).await, logins)
         };
-        let (own, logins) = kept();
-        let served = Served::start(server(own)).await;
+        let (served, logins) = start(authorization_server()).await;
         let client = Client::register(served.address).await;
         let mut all = Vec::new();
         for name in ["ada", "ada", "ada", "bob"] {
@@ -210,30 +209,26 @@ fn an_ended_login_stays_ended_after_a_restart() {
         assert!(logins.end("ada", &newest[1]).await.unwrap());
         drop(logins);
 
-        // The handle also works before the server has started, and for a server with a different issuer.
-        let (own, logins) = kept();
-        let own = own.issuer("https://notes.example.com");
-        assert_eq!(ids(&logins, "ada").await, [&*newest[2]]);
-        let served = Served::start(server(own)).await;
+        // The handle also works for a server with a different issuer.
+        let own = authorization_server().issuer("https://notes.example.com");
+        let (served, logins) = start(own).await;
         assert_eq!(ids(&logins, "ada").await, [&*newest[2]]);
         assert_eq!(logins.end_all("ada").await.unwrap(), 1);
         served.end().await;
         drop(logins);
 
-        let (own, logins) = kept();
-        let served = Served::start(server(own)).await;
+        let (served, logins) = start(authorization_server()).await;
         let client = Client { address: served.address, ..client };
         for ended in &all[..3] {
             assert!(!passes(&client, ended).await);
         }
         assert!(passes(&client, &all[3]).await);
         assert_eq!((ids(&logins, "ada").await.len(), ids(&logins, "bob").await.len()), (0, 1));
+        assert_eq!(logins.end_all("bob").await.unwrap(), 1);
         served.end().await;
         drop(logins);
 
-        let (own, logins) = kept();
-        assert_eq!(logins.end_all("bob").await.unwrap(), 1);
-        let served = Served::start(server(own)).await;
+        let (served, _) = start(authorization_server()).await;
         let client = Client { address: served.address, ..client };
         assert!(!passes(&client, &all[3]).await);
         served.end().await;

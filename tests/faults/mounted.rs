@@ -139,7 +139,7 @@ fn a_service_is_nested_in_an_application() {
 fn an_application_can_end_the_streams_of_its_server_before_it_waits() {
     run(async {
         let service: HttpService = server().into_service().await.unwrap();
-        let app = Application::start(Router::new().nest_service("/mcp", service.clone())).await;
+        let app = Application::start(service.router()).await;
         let filter = json!({ "notifications": { "toolsListChanged": true } });
         let listen = crate::client::modern("x", "subscriptions/listen", filter);
         let mut listening = listen.open(app.address).await.check_events();

@@ -58,7 +58,7 @@ fn delete(runs: &Runs, owner: &str) -> String {
 
 fn own(caller: &Authorization, access: &Access<'_>) -> bool {
     let owner = access.argument::<String>("owner");
-    access.is_listing() || owner.as_deref() == Some(caller.principal().as_str())
+    access.is_listing() || owner.as_deref() == Some(caller.principal())
 }
 
 /// A summary.

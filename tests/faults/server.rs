@@ -48,6 +48,13 @@ impl Server {
         Self::start_program(fixture(), &[("FIXTURE_LIMITS", limits)])
     }
 
+    /// Starts a program with further options of the command line, and with these variables of its environment.
+    pub(crate) fn start_with(program: &Path, options: &[&str], settings: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(program);
+        command.args(options);
+        Self::start_command(command, settings)
+    }
+
     /// Starts the fixture with keys for the state between the rounds of a call. `1,2` stands for two keys.
     pub(crate) fn start_keyed(keys: &str) -> Self {
         Self::start_program(fixture(), &[("FIXTURE_STATE_KEYS", keys)])

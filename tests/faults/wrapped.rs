@@ -16,7 +16,7 @@ struct Named(Jwt);
 impl TokenVerifier for Named {
     async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
         let known = self.0.verify(token).await?;
-        Ok(Authorization::new(format!("our {}", known.principal().as_str())))
+        Ok(Authorization::new(format!("our {}", known.principal())))
     }
 }
 

@@ -1,10 +1,14 @@
-//! The pages of the guide, followed as a reader follows them: a new crate, the commands of the page, its program, and the output that it
-//! shows.
+//! The pages of the guide, the READMEs and SKILL.md, followed as a reader follows them: a new crate, the commands of the page, its program,
+//! and the output that it shows.
 //!
-//! While you write a page, set `GUIDE_PAGE` to the name of its module, so that only this page is followed.
+//! While you write a page, set `GUIDE_PAGE` to the name of its module, so that only this page is followed. The names of the other pages are
+//! in [`outside::PAGES`].
 
+mod migration;
+mod outside;
 mod page;
 mod session;
+mod strict;
 mod troubleshooting;
 
 use std::{
@@ -44,15 +48,20 @@ fn every_page_does_what_it_shows() {
     let mut failures = Vec::new();
     let mut commands = 0;
     let chosen = env::var("GUIDE_PAGE").ok();
-    for page in pages() {
-        if chosen.as_ref().is_some_and(|chosen| page.module() != *chosen) {
-            continue;
-        }
+    let is_chosen = |name: &str| chosen.as_ref().is_none_or(|chosen| name == chosen);
+    let mut count = |page: &str, result: Result<usize, String>| match result {
+        Ok(count) => commands += count,
+        Err(problem) => failures.push(format!("{page}: {problem}")),
+    };
+    for page in pages().iter().filter(|page| is_chosen(&page.module())) {
         let mut session = Session::start(&page.name);
-        match session.follow(&page) {
-            Ok(count) => commands += count,
-            Err(problem) => failures.push(format!("{}: {problem}", page.name)),
-        }
+        let followed = session.follow(page);
+        let checked =
+            followed.and_then(|count| strict::check_first_program(&session, page).map(|()| count));
+        count(&page.name, checked);
+    }
+    for (path, name) in outside::PAGES.into_iter().filter(|(_, name)| is_chosen(name)) {
+        count(path, outside::follow(path, name));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
     let least = if chosen.is_some() { 1 } else { 20 };
@@ -65,10 +74,24 @@ fn every_page_is_in_the_index_and_begins_with_a_program() {
     let index = pages.iter().find(|page| page.name == "README").expect("an index");
     for page in pages.iter().filter(|page| page.name != "README") {
         let module = page.module();
-        assert!(index.text.contains(&format!("[`{module}`]({module})")), "{module} is not listed");
+        assert!(index.text.contains(&format!("[{module}]({module})")), "{module} is not listed");
+        let start = "Create a crate with `cargo new mine`, and add its dependencies";
+        assert!(page.text.contains(start), "{} does not say: {start}", page.name);
         let adds = page.commands().any(|command| command.starts_with("cargo add mcp-runtime"));
         assert!(adds, "{} has no `cargo add` line", page.name);
         assert!(page.programs().next().is_some(), "{} has no program", page.name);
+    }
+}
+
+#[test]
+fn every_link_to_a_heading_has_its_heading() {
+    assert_eq!(page::anchor("`` the `…` took longer than … ``"), "the--took-longer-than-");
+    for page in pages() {
+        let headings: Vec<String> = page.headings().map(page::anchor).collect();
+        for link in page.text.split("](#").skip(1) {
+            let link = link.split(')').next().unwrap_or_default();
+            assert!(headings.iter().any(|heading| heading == link), "{}: #{link}", page.name);
+        }
     }
 }
 
@@ -83,11 +106,7 @@ fn every_heading_is_an_error_of_the_sources() {
 /// The program of the crate's README.md is a doctest.
 #[test]
 fn the_readme_begins_with_the_program_of_the_crate() {
-    let program = |path: &str| {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let page = Page::read(&root.join(path));
-        page.programs().next().expect("a program").to_owned()
-    };
+    let program = |path: &str| outside::read(path).programs().next().expect("a program").to_owned();
     assert_eq!(program("README.md"), program("mcp-runtime/README.md"));
 }
 

@@ -24,6 +24,8 @@ pub(crate) enum Block {
 /// Command that a page shows, with its output.
 pub(crate) struct Step {
     pub(crate) command: String,
+    /// Method call that the reader takes out of the program for this command, such as `.setup(…)`.
+    pub(crate) without: Option<String>,
     pub(crate) output: Vec<String>,
 }
 
@@ -41,16 +43,15 @@ impl Page {
         name.replace('-', "_")
     }
 
+    /// Returns the texts of all headings. Lines of code that begin with `# ` are not told apart from headings.
+    pub(crate) fn headings(&self) -> impl Iterator<Item = &str> {
+        let headings = self.text.lines().filter(|line| line.starts_with('#'));
+        headings.map(|line| line.trim_start_matches('#').trim_start())
+    }
+
     /// Returns the commands of all console blocks.
     pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
-        self.blocks
-            .iter()
-            .filter_map(|block| match block {
-                Block::Console(steps) => Some(steps),
-                _ => None,
-            })
-            .flatten()
-            .map(|step| step.command.as_str())
+        self.blocks.iter().flat_map(Block::steps).map(|step| step.command.as_str())
     }
 
     /// Returns the Rust blocks that are whole programs.
@@ -60,6 +61,25 @@ impl Page {
             _ => None,
         })
     }
+}
+
+impl Block {
+    /// Returns the commands of a console block. Other blocks have none.
+    pub(crate) fn steps(&self) -> &[Step] {
+        match self {
+            Self::Console(steps) => steps,
+            _ => &[],
+        }
+    }
+}
+
+/// Returns the anchor that rustdoc and GitHub make of a heading.
+pub(crate) fn anchor(heading: &str) -> String {
+    // Two backticks and a space surround code that contains backticks.
+    let text = heading.strip_prefix("`` ").and_then(|text| text.strip_suffix(" ``"));
+    let text = text.unwrap_or(heading).to_lowercase();
+    let is_kept = |char: &char| char.is_alphanumeric() || ['-', '_', ' '].contains(char);
+    text.chars().filter(is_kept).map(|char| if char == ' ' { '-' } else { char }).collect()
 }
 
 /// Whether Rust code is a whole program, and not a part of the program above it.
@@ -105,8 +125,17 @@ fn steps(code: &[&str]) -> Vec<Step> {
     for line in code {
         if let Some(command) = line.strip_prefix("$ ") {
             // Two spaces and a `#` begin a remark for the reader.
-            let command = command.split("  #").next().unwrap_or_default().trim_end();
-            steps.push(Step { command: command.to_owned(), output: Vec::new() });
+            let (command, remark) = command.split_once("  #").unwrap_or((command, ""));
+            let without = remark
+                .trim()
+                .strip_prefix("without `")
+                .and_then(|call| call.split_once('('))
+                .map(|(call, _)| format!("{call}("));
+            steps.push(Step {
+                command: command.trim_end().to_owned(),
+                without,
+                output: Vec::new(),
+            });
         } else if let Some(step) = steps.last_mut() {
             if continues {
                 step.command = format!("{}{line}", step.command.trim_end_matches('\\'));

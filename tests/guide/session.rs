@@ -15,9 +15,14 @@ use crate::page::{Block, Page, Step, is_program};
 /// Maximum time that a server in the background takes until it listens.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Path of the program in the crate.
+const PROGRAM: &str = "src/main.rs";
+
 /// Folder of a new crate in which the commands of a page run, and the servers that they started.
 pub(crate) struct Session {
     folder: PathBuf,
+    /// Whether the page shows the output of its commands. Otherwise the commands have to succeed.
+    judges_output: bool,
     servers: Vec<Child>,
 }
 
@@ -31,17 +36,26 @@ impl Drop for Session {
 }
 
 impl Session {
-    /// Creates the crate `mine` in a folder for this page, with the manifest that `cargo new mine` writes.
+    /// Creates the crate `mine` in a folder for this page, with the manifest that `cargo new mine` writes. The page shows the output of its
+    /// commands.
     pub(crate) fn start(page: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guide").join(page).join("mine");
+        Self::with_crate(page, "mine", true)
+    }
+
+    /// Creates the crate `name` in a folder for this page.
+    pub(crate) fn with_crate(page: &str, name: &str, judges_output: bool) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guide").join(page).join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(folder.join("src")).expect("the folder for tests can be written");
+        let session = Self { folder, judges_output, servers: Vec::new() };
         // Not written by `cargo new`, which would make the crate a member of the workspace that it is in.
-        let manifest = "[package]\nname = \"mine\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n\n[workspace]\n";
-        fs::write(folder.join("Cargo.toml"), manifest).expect("the manifest can be written");
-        fs::write(folder.join("src/main.rs"), "fn main() {}\n")
-            .expect("the program can be written");
-        let session = Self { folder, servers: Vec::new() };
+        session.write(
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n\n[workspace]\n"
+            ),
+        );
+        session.write(PROGRAM, "fn main() {}\n");
         let locked = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock");
         // The same versions as in the workspace, because the registry may be out of reach.
         fs::copy(locked, session.folder.join("Cargo.lock")).expect("the workspace is locked");
@@ -55,37 +69,50 @@ impl Session {
     pub(crate) fn follow(&mut self, page: &Page) -> Result<usize, String> {
         let mut count = 0;
         for block in &page.blocks {
-            match block {
-                Block::Rust(code) if is_program(code) => self.write("src/main.rs", code),
-                Block::Rust(code) => {
-                    if let Some((path, code)) = named_file(code) {
-                        self.write(path, code);
-                    }
-                }
-                Block::File { path, text } => self.write(path, text),
-                Block::Console(steps) => {
-                    for step in steps {
-                        self.step(step)?;
-                        count += 1;
-                    }
-                }
+            self.save(block);
+            for step in block.steps() {
+                self.step(step)?;
+                count += 1;
             }
         }
         Ok(count)
     }
 
-    fn write(&self, path: &str, text: &str) {
+    /// Writes the file that a block shows, if the block shows a whole file.
+    pub(crate) fn save(&self, block: &Block) {
+        match block {
+            Block::Rust(code) => {
+                if let Some((path, code)) = named_file(code) {
+                    self.write(path, code);
+                } else if is_program(code) {
+                    self.write(PROGRAM, code);
+                }
+            }
+            Block::File { path, text } => self.write(path, text),
+            Block::Console(_) => {}
+        }
+    }
+
+    /// Writes a file of the crate.
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.folder.join(path);
         fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder");
         fs::write(path, text).expect("the folder for tests can be written");
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), String> {
+    /// Runs a command and compares its output.
+    ///
+    /// # Errors
+    /// Fails if the output of the command is not the output that the page shows.
+    pub(crate) fn step(&mut self, step: &Step) -> Result<(), String> {
         if let Some(command) = step.command.strip_suffix(" &") {
-            return self.serve(command);
+            return self.serve(command).map(drop);
         }
         let command = from_this_checkout(&step.command);
-        let output = self.run(&command)?;
+        let output = match &step.without {
+            Some(call) => self.run_without(call, &command)?,
+            None => self.run(&command)?,
+        };
         // The progress of cargo differs from machine to machine, so pages do not show it.
         if command.starts_with("cargo add") || same(&step.output, &output) {
             return Ok(());
@@ -97,22 +124,52 @@ impl Session {
         ))
     }
 
+    /// Returns the path of a file of the crate.
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
+    /// Returns the path of a program that a command of the session has built.
+    pub(crate) fn binary(&self, name: &str) -> PathBuf {
+        target().join("debug").join(name)
+    }
+
     /// Runs a command and returns what it prints to stdout and stderr.
-    fn run(&self, command: &str) -> Result<String, String> {
+    ///
+    /// # Errors
+    /// Fails if the command fails, unless the page shows the output of its commands.
+    pub(crate) fn run(&self, command: &str) -> Result<String, String> {
         let output = self
             .shell(&format!("({command}) 2>&1"))
             .output()
             .map_err(|error| format!("`{command}` cannot be run: {error}"))?;
         let text = String::from_utf8(output.stdout).map_err(|error| error.to_string())?;
-        // Pages show commands that fail, too, so the exit code is judged by cargo's own commands only.
-        if command.starts_with("cargo add") && !output.status.success() {
+        // The guide also shows commands that fail, so it is judged by its output, except for commands whose output it does not show.
+        let is_judged_by_output = self.judges_output && !command.starts_with("cargo add");
+        if !is_judged_by_output && !output.status.success() {
             return Err(format!("`{command}` fails:\n{text}"));
         }
         Ok(text)
     }
 
-    /// Starts a server and waits until it says that it listens.
-    fn serve(&mut self, command: &str) -> Result<(), String> {
+    /// Runs a command while the program lacks the call of the method that begins with `call`.
+    fn run_without(&self, call: &str, command: &str) -> Result<String, String> {
+        let path = self.folder.join(PROGRAM);
+        let program = fs::read_to_string(&path).map_err(|error| error.to_string())?;
+        let less = remove_call(&program, call).ok_or(format!("the program has no `{call}`"))?;
+        self.write(PROGRAM, &less);
+        let output = self.run(command);
+        self.write(PROGRAM, &program);
+        output
+    }
+
+    /// Starts a server and waits until it says that it listens. Returns its URL.
+    pub(crate) fn serve(&mut self, command: &str) -> Result<String, String> {
+        if let Some(arguments) = command.strip_prefix("cargo run") {
+            // Compiling takes longer than the patience on a busy machine.
+            let options = arguments.split(" -- ").next().unwrap_or_default();
+            self.run(&format!("cargo build{options}"))?;
+        }
         let mut server = self
             .shell(&format!("exec {command} 2>&1"))
             .stdout(Stdio::piped())
@@ -134,8 +191,10 @@ impl Session {
         });
         loop {
             match receiver.recv_timeout(PATIENCE) {
-                Ok(text) if text.contains("http://") => return Ok(()),
-                Ok(text) => printed = text,
+                Ok(text) => match url(&text) {
+                    Some(url) => return Ok(url.to_owned()),
+                    None => printed = text,
+                },
                 Err(_) => {
                     return Err(format!("`{command}` does not listen; it printed\n{printed}"));
                 }
@@ -155,40 +214,73 @@ impl Session {
                 shell.env_remove(name);
             }
         }
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../guide");
-        shell.env("CARGO_TARGET_DIR", target).env("CARGO_TERM_QUIET", "true");
+        shell.env("CARGO_TARGET_DIR", target()).env("CARGO_TERM_QUIET", "true");
         shell
     }
 }
 
+/// Returns the first URL of a text. A URL at the end of the text may be incomplete.
+fn url(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("http://")?;
+    let length = rest.find(char::is_whitespace)?;
+    let start = text.len() - rest.len() - "http://".len();
+    Some(&text[start..text.len() - rest.len() + length])
+}
+
+/// Returns the code without the method call that begins with `call`, such as `.state(`.
+fn remove_call(code: &str, call: &str) -> Option<String> {
+    let (before, rest) = code.split_once(call)?;
+    let mut open = 1;
+    let (end, _) = rest.char_indices().find(|(_, char)| {
+        match char {
+            '(' => open += 1,
+            ')' => open -= 1,
+            _ => {}
+        }
+        open == 0
+    })?;
+    Some(format!("{before}{}", &rest[end + 1..]))
+}
+
+/// Returns the folder in which all sessions build their crates.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("../guide")
+}
+
 /// Returns the path in the first line of Rust code, and the code below it.
-fn named_file(code: &str) -> Option<(&str, &str)> {
+pub(crate) fn named_file(code: &str) -> Option<(&str, &str)> {
     let (first, rest) = code.split_once('\n')?;
     let path = first.strip_prefix("// ")?;
     (path.ends_with(".rs") && !path.contains(' ')).then_some((path, rest))
 }
 
 /// Replaces the published crates in a `cargo add` command by those of this checkout.
-fn from_this_checkout(command: &str) -> String {
+pub(crate) fn from_this_checkout(command: &str) -> String {
     let Some(arguments) = command.strip_prefix("cargo add ") else { return command.to_owned() };
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../mcp-runtime");
+    let checkout = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let root = format!("{checkout}/mcp-runtime");
+    let has_path = arguments.contains(" --path ../");
     let arguments: Vec<String> = arguments
         .split(' ')
         .map(|argument| match argument {
-            "mcp-runtime" => format!("mcp-runtime --path {root}"),
+            "mcp-runtime" if !has_path => format!("mcp-runtime --path {root}"),
             "mcp-runtime-authorization-server" => {
                 format!(
                     "mcp-runtime-authorization-server --path {root}/crates/authorization-server"
                 )
             }
-            other => other.to_owned(),
+            // Path of a crate beside a clone of the repository.
+            other => match other.strip_prefix("../mcp-runtime/") {
+                Some(path) => format!("{checkout}/{path}"),
+                None => other.to_owned(),
+            },
         })
         .collect();
     format!("cargo add --quiet {}", arguments.join(" "))
 }
 
-/// Whether the output is the one that the page shows. A line `…` stands for any number of lines, and `…` at the end of a line for the rest
-/// of it. Programs are at `target/debug/` for the reader.
+/// Whether the output is the one that the page shows. A line `…` stands for any number of lines. Inside a line, `…` at its end or at its
+/// beginning stands for any text.
 fn same(shown: &[String], output: &str) -> bool {
     let lines: Vec<&str> = output.trim_end().lines().map(str::trim_end).collect();
     let mut rest = lines.as_slice();
@@ -198,9 +290,10 @@ fn same(shown: &[String], output: &str) -> bool {
             skips = true;
             continue;
         }
-        let matches = |actual: &&str| match line.strip_suffix('…') {
-            Some(start) => actual.starts_with(start),
-            None => *actual == line.trim_end(),
+        let matches = |actual: &&str| match (line.strip_suffix('…'), line.strip_prefix('…')) {
+            (Some(start), _) => actual.starts_with(start),
+            (None, Some(end)) => actual.ends_with(end),
+            (None, None) => *actual == line.trim_end(),
         };
         let found = if skips { rest.iter().position(&matches) } else { Some(0) };
         match found.and_then(|at| Some((at, rest.get(at)?))) {
@@ -227,6 +320,15 @@ mod tests {
         assert!(!same(&shown(&["…", "c"]), "x\ny\nb\n"));
         assert!(same(&shown(&["a", "…"]), "a\nb\nc\n"));
         assert!(same(&shown(&["pid …"]), "pid 4711\n"));
+        assert!(same(&shown(&["…  INFO begin"]), "12:00  INFO begin\n"));
+        assert!(!same(&shown(&["…  INFO begin"]), "12:00  INFO end\n"));
         assert!(!same(&shown(&[]), "an error\n"));
+    }
+
+    #[test]
+    fn a_call_is_removed_with_its_arguments() {
+        let removed = remove_call("server!().setup(async || Db::open()).run()", ".setup(");
+        assert_eq!(removed.as_deref(), Some("server!().run()"));
+        assert_eq!(remove_call("server!().run()", ".setup("), None);
     }
 }

@@ -9,7 +9,19 @@ use std::{
 
 use crate::sources::root;
 
-const TOOLS: [&str; 6] = ["cargo", "curl", "node", "npm", "python3", "rustup"];
+/// Programs that the script uses. With all of them present, it installs no packages.
+const TOOLS: [&str; 10] = [
+    "caddy",
+    "cargo",
+    "curl",
+    "nginx",
+    "node",
+    "npm",
+    "python3",
+    "redis-server",
+    "rustup",
+    "systemd-analyze",
+];
 
 /// Script that appends the value of `CI` and the call to a file, on one line.
 const STAND_IN: &str = "#!/bin/sh\necho \"CI=$CI ${0##*/} $*\" >> \"$CALLS\"\n";
@@ -72,4 +84,20 @@ pub(crate) fn untested_features(calls: &str) -> Vec<String> {
         calls.lines().any(|line| line.split_once(' ').is_some_and(|parts| parts.1 == call))
     };
     sets.filter(|set| !is_run(set)).collect()
+}
+
+/// Returns the programs that the suite `deploy` needs and that the script does not install.
+pub(crate) fn uninstalled_programs(script: &str, suite: &str) -> Vec<String> {
+    let line = script.lines().find_map(|line| line.strip_prefix("programs=("));
+    let programs: Vec<_> = line.unwrap_or_default().trim_end_matches(')').split(' ').collect();
+    let needed = suite.split("installed(\"").skip(1).filter_map(|rest| rest.split('"').next());
+    needed.filter(|name| !programs.contains(name)).map(str::to_owned).collect()
+}
+
+/// Returns the sources of the suite `deploy`.
+pub(crate) fn deploy_suite() -> String {
+    let files = fs::read_dir(root().join("tests/deploy")).expect("the suite is there");
+    let paths = files.map(|file| file.expect("the suite can be listed").path());
+    let sources = paths.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    sources.map(|path| fs::read_to_string(path).expect("a source")).collect()
 }

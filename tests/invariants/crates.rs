@@ -2,6 +2,12 @@ use std::{collections::BTreeSet, path::Path, process::Command};
 
 /// Checks the dependency tree of a crate that depends only on the runtime, with these features. The tree may have at most `most` crates.
 pub(crate) fn check(features: &str, most: usize) {
+    let count = count(features);
+    assert!(count <= most, "{features}: {count} crates, at most {most}");
+}
+
+/// Returns the number of crates in the dependency tree of a crate that depends only on the runtime, with these features.
+fn count(features: &str) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let arguments = "tree -p mcp-runtime --no-default-features -e normal,build --prefix none --no-dedupe --locked";
     let output = Command::new(env!("CARGO"))
@@ -14,6 +20,26 @@ pub(crate) fn check(features: &str, most: usize) {
     let text = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
     let crates: BTreeSet<&str> = text.lines().collect();
     assert!(crates.iter().any(|line| line.starts_with("mcp-macros ")), "this is no tree: {text}");
-    let count = crates.len() + 1;
-    assert!(count <= most, "{features}: {count} crates, at most {most}: {crates:?}");
+    crates.len() + 1
+}
+
+/// Compares the table of features of a page with the features in a manifest and their numbers of crates. Returns the differences.
+#[cfg(target_os = "linux")]
+pub(crate) fn wrong_costs(page: &str, manifest: &str) -> Vec<String> {
+    let section = manifest.split("\n[features]\n").nth(1).and_then(|text| text.split("\n[").next());
+    let lines = section.expect("the manifest has features").lines();
+    let features = lines.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
+    let default = ["stdio", "client-log"];
+    let mut wrong = Vec::new();
+    for feature in features.filter(|name| !["default", "bench"].contains(name)) {
+        let mut others: Vec<&str> = default.into_iter().filter(|name| *name != feature).collect();
+        let without = count(&others.join(","));
+        others.push(feature);
+        let cost = count(&others.join(",")) - without;
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{feature}`")));
+        if row.is_none_or(|row| !row.ends_with(&format!(" | {cost} |"))) {
+            wrong.push(format!("`{feature}` costs {cost} crates, but the guide has: {row:?}"));
+        }
+    }
+    wrong
 }

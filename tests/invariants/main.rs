@@ -10,6 +10,7 @@ mod circles;
 mod clocks;
 mod codes;
 mod crates;
+mod fences;
 mod layers;
 mod lengths;
 mod names;
@@ -281,6 +282,51 @@ fn every_referenced_rule_is_in_the_list() {
 }
 
 #[test]
+fn a_test_reads_each_code_block_of_the_documentation() {
+    let text = |path: &str, text: &str| Text { path: path.to_owned(), text: text.to_owned() };
+    let problems = |path: &str, planted: &str, listed: &[(&str, &str, &str)]| {
+        fences::Documents::new(vec![text(path, planted)], "(\"SKILL.md\", ").problems(listed)
+    };
+    let lib = "mcp-runtime/src/lib.rs";
+    let tested = [
+        (lib, "/// ```no_run\n/// f();\n/// ```\nfn f() {}"),
+        (lib, "//! ```json\n//! {}\n//! ```\n\n//! ```\n//! f();\n//! ```"),
+        ("SKILL.md", "```rust\nfn main() {}\n```\n```console\n$ cargo test\n```"),
+        ("README.md", "```toml\n[dependencies]\ntokio = \"1\"\n```"),
+        ("README.md", "```sh\ncargo test -p mcp-tests --test guide\nbash .ci/run\n```"),
+    ];
+    for (path, planted) in tested {
+        assert_eq!(problems(path, planted, &[]), Vec::<String>::new());
+    }
+    let untested = [
+        (lib, "/// ```ignore\n/// f();\n/// ```\nfn f() {}"),
+        (lib, "#[cfg_attr(not(feature = \"http\"), doc = \"```ignore\")]\n/// f();\n/// ```"),
+        (lib, "/// ```text\n/// f();\n/// ```"),
+        ("tests/support/lib.rs", "//! ```\n//! f();\n//! ```"),
+        ("README.md", "```\nf();\n```"),
+        (lib, &format!("/// ```\n/// {}\n/// ```", "f();".repeat(23))),
+        ("README.md", "```rust\nfn main() {}\n```"),
+        ("README.md", "```console\n$ cargo test\n```"),
+        ("README.md", "```json\n{\n```"),
+        ("README.md", "```jsonl\n{}\n{\n```"),
+        ("README.md", "```toml\n[dependencies]\ntokio = 1\n```"),
+        ("README.md", "```sh\ncargo test -p mcp-tests --test guides\n```"),
+        ("README.md", "```sh\nbash .ci/walk\n```"),
+    ];
+    for (path, planted) in untested {
+        assert_eq!(problems(path, planted, &[]).len(), 1, "{planted}");
+    }
+    let listed = [(lib, "f();", "a reason")];
+    assert_eq!(problems(lib, untested[0].1, &listed), Vec::<String>::new());
+    assert_eq!(problems(lib, tested[0].1, &listed).len(), 1, "the entry is stale");
+    let documents =
+        fences::Documents::new(sources::documents(), include_str!("../guide/outside.rs"));
+    assert!(documents.count() > 350, "only {} code blocks", documents.count());
+    let found = documents.problems(&fences::UNTESTED);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
 fn every_threat_in_the_security_tables_names_existing_tests() {
     let planted =
         "| a threat | something | nothing | `faults::no_such_test` |\n| another | x | y | |";
@@ -335,12 +381,22 @@ fn packages_bring_a_readme_and_their_licences() {
 
 #[test]
 fn a_server_brings_few_crates() {
-    crates::check("stdio,client-log", 49);
-    crates::check("stdio,client-log,contract", 49);
-    crates::check("stdio,client-log,http", 61);
-    crates::check("stdio,client-log,auth", 61 + 16);
-    crates::check("stdio,client-log,state-key", 49 + 14);
-    crates::check("stdio,client-log,sqlite", 49 + 11);
+    crates::check("stdio,client-log", 48);
+    crates::check("stdio,client-log,contract", 48);
+    crates::check("stdio,client-log,http", 60);
+    crates::check("stdio,client-log,auth", 60 + 16);
+    crates::check("stdio,client-log,state-key", 48 + 14);
+    crates::check("stdio,client-log,sqlite", 48 + 11);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_guide_names_the_cost_of_each_feature() {
+    let manifest = include_str!("../../mcp-runtime/Cargo.toml");
+    let planted = "| `stdio` (default) | the command line | 0 |";
+    assert_eq!(crates::wrong_costs(planted, "\n[features]\nstdio = []\nhttp = []\n").len(), 2);
+    let page = include_str!("../../mcp-runtime/docs/guide/README.md");
+    assert_eq!(crates::wrong_costs(page, manifest), Vec::<String>::new());
 }
 
 #[cfg(unix)]
@@ -351,6 +407,15 @@ fn ci_does_not_skip_tests_silently() {
     let calls = ci::calls("ci", &ci::script());
     assert!(calls.contains(" cargo test --workspace"), "{calls}");
     assert_eq!(ci::without_ci(&calls), Vec::<String>::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn ci_installs_the_programs_of_the_deployment_tests() {
+    let (script, suite) = (ci::script(), ci::deploy_suite());
+    let planted = script.replace("(nginx caddy ", "(nginx ");
+    assert!(ci::uninstalled_programs(&planted, &suite).contains(&"caddy".to_owned()));
+    assert_eq!(ci::uninstalled_programs(&script, &suite), Vec::<String>::new());
 }
 
 #[cfg(unix)]

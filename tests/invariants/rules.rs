@@ -39,7 +39,7 @@ pub(crate) fn io(sources: &[Source]) -> Vec<String> {
     let free = [
         "/builder/serve.rs",
         "/transport/",
-        "/store/",
+        "/sqlite/",
         "/issuer/",
         "/cli/",
         "/observe/",

@@ -62,6 +62,19 @@ pub(crate) fn everything() -> Vec<Text> {
     all.filter(|text| !text.path.starts_with("tests/invariants/")).collect()
 }
 
+/// Returns all Markdown files, and the sources of all crates with their tests. The programs of the suite `ui`, the expansions of the
+/// attributes and the files of this suite are left out, because no user reads their comments.
+pub(crate) fn documents() -> Vec<Text> {
+    let mut files = Vec::new();
+    files_in(root(), &["rs", "md"], &mut files);
+    let all = files.iter().map(|file| {
+        let path = file.strip_prefix(root()).expect("the file lies in the workspace");
+        text(&path.to_string_lossy().replace('\\', "/"))
+    });
+    let unread = ["tests/ui/", "tests/invariants/", "mcp-macros/tests/expand/"];
+    all.filter(|text| !unread.iter().any(|folder| text.path.starts_with(folder))).collect()
+}
+
 fn text(path: &str) -> Text {
     let text = fs::read_to_string(root().join(path)).expect("sources are readable");
     Text { path: path.to_owned(), text }
@@ -114,11 +127,11 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace")
 }
 
-fn files_in(folder: &Path, extensions: &[&str], all: &mut Vec<PathBuf>) {
+pub(crate) fn files_in(folder: &Path, extensions: &[&str], all: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the sources can be listed") {
         let path = entry.expect("the sources can be listed").path();
         if path.is_dir() {
-            if !path.ends_with("target") {
+            if !path.ends_with("target") && !path.ends_with("node_modules") {
                 files_in(&path, extensions, all);
             }
         } else if path

@@ -3,7 +3,7 @@
 use crate::sources::Source;
 
 /// Traits that need no such message, each with the reason.
-const EXCEPTED: [(&str, &str); 38] = [
+const EXCEPTED: [(&str, &str); 37] = [
     ("Describe", "only our own handles are asked for it, and each has it"),
     ("Check", "every handle has it, through `Describe`"),
     ("NeverImplemented", "no type has it: the traits that ask for it speak instead"),
@@ -14,10 +14,6 @@ const EXCEPTED: [(&str, &str); 38] = [
     ("Nobody", "no type has it: an impl that asks for it never applies"),
     ("FieldBound", "`Data`, which it asks for, speaks"),
     ("Borrows", "where it is missing, nothing is wrong"),
-    (
-        "SyncState",
-        "its impls fit every `&T` and `State<T>`, so that rustc says what inside of `T` is not `Sync`",
-    ),
     ("LiveLevel", LEVEL),
     ("ServerLevel", LEVEL),
     ("StrLevel", LEVEL),
@@ -31,13 +27,13 @@ const EXCEPTED: [(&str, &str); 38] = [
     ("ReadLevel", LEVEL),
     ("UnfitLevel", LEVEL),
     ("UnfitStateLevel", LEVEL),
-    ("UnseenStateLevel", LEVEL),
     ("UnfitReceiverLevel", LEVEL),
-    ("UnsharedLevel", "its one method asks for `Shared`, which speaks"),
     ("FieldLevel", LEVEL),
     ("UnfitFieldLevel", LEVEL),
     ("OutputLevel", LEVEL),
     ("NoOutputLevel", LEVEL),
+    ("MediaTypeLevel", LEVEL),
+    ("NoMediaTypeLevel", LEVEL),
     ("UnknownOutput", CONSTANT),
     ("UnknownParam", CONSTANT),
     ("NotKnown", CONSTANT),

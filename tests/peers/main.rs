@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 
 mod asking;
 mod book;
+mod database;
 mod deploy;
 mod driver;
 mod everything;
 mod files;
 mod inspector;
+mod issues;
 mod memory;
 mod notes;
 mod portable;
@@ -22,6 +24,7 @@ mod quickstart;
 mod server;
 mod tasks;
 mod time;
+mod tracker;
 mod typescript;
 
 /// Returns the folder where the clients are installed.

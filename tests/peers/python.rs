@@ -28,6 +28,9 @@ pub(crate) fn carry_out(server: &Server, era: &str, mut plan: Value) -> Result<V
     plan["environment"] = json!(environment);
     let mut command = python()?.run(SCRIPT);
     command.args(["--era", era, "--"]).arg(server.address());
+    if !server.is_http() {
+        command.args(&server.arguments);
+    }
     Ok(report(&mut command, &plan, &format!("{}, Python, {era}", server.name)))
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-pub(crate) use support::server::{PASSWORDS, Server};
+pub(crate) use support::server::{API_KEY, PASSWORDS, Server};
 
 /// Returns the server of this suite, which asks its user.
 pub(crate) fn asking() -> Server {

@@ -60,7 +60,8 @@ fn help_lists_commands_and_options() {
     assert!(
         printed.starts_with(&format!("stdio-fixture {}: an MCP server", env!("CARGO_PKG_VERSION")))
     );
-    for command in ["list", "call TOOL", "read URI", "get PROMPT", "schema", "check", "help"] {
+    let tried = ["list", "call TOOL", "read URI", "get PROMPT", "schema", "check"];
+    for command in tried.into_iter().chain(["help", "version"]) {
         assert!(printed.contains(&format!("\n  {command}")), "{printed}");
     }
     for same in [&["--help"][..], &["-h"], &["call", "--help"], &["list", "-h"]] {
@@ -73,6 +74,8 @@ fn the_version_is_that_of_the_package() {
     let version = format!("stdio-fixture {}\n", env!("CARGO_PKG_VERSION"));
     check(&["--version"], SUCCESS, &version, "");
     check(&["-V"], SUCCESS, &version, "");
+    check(&["version"], SUCCESS, &version, "");
+    check_refused(&["versoin"], USAGE, &["did you mean `version`?"]);
 }
 
 #[test]
@@ -91,6 +94,29 @@ fn list_has_every_item_with_its_usage() {
     ] {
         assert!(printed.contains(line), "{line:?} is not in\n{printed}");
     }
+}
+
+/// A `setup` that takes the `Handle` runs for `list`, because it may add items. If it fails, the other items are listed nevertheless.
+#[test]
+fn list_has_the_items_that_setup_adds() {
+    let list = |broken: bool| {
+        let mut command = fixture();
+        command.arg("list").env("FIXTURE_FLAWED", "").stdin(Stdio::null());
+        if broken {
+            command.env("FIXTURE_BROKEN", "");
+        }
+        command.output().expect("the fixture starts")
+    };
+    let whole = list(false);
+    assert_eq!((whole.status.code(), text(&whole.stderr)), (Some(SUCCESS), String::new()));
+    let listed = text(&whole.stdout);
+    assert!(listed.contains("\n  added\n") && listed.contains("\n  to do "), "{listed}");
+
+    let broken = list(true);
+    let listed = text(&broken.stdout);
+    assert!(!listed.contains("\n  added\n") && listed.contains("\n  to do "), "{listed}");
+    let why = "not every item is listed, because `setup` failed: the disk is full\n";
+    assert_eq!((broken.status.code(), &*text(&broken.stderr)), (Some(SUCCESS), why));
 }
 
 /// `check` prints its findings, but exits with a failure only with `--strict`.
@@ -261,7 +287,11 @@ fn a_failed_call_or_read_exits_with_a_failure() {
     check_refused(&["call", "repeat", "word=a", "times=many"], FAILURE, &["`repeat`", "times"]);
     check_refused(&["call", "repeat", "word=a", "times=300"], FAILURE, &["`repeat`", "times"]);
     check_refused(&["call", "oversleep"], FAILURE, &["took longer than 200ms"]);
-    check_refused(&["read", "notes://tomorrow"], FAILURE, &["notes://tomorrow"]);
+    check_refused(
+        &["read", "notes://tomorrow"],
+        FAILURE,
+        &["`notes://tomorrow` (-32602)\n`list` shows all resources and templates\n"],
+    );
 }
 
 #[test]
@@ -279,11 +309,25 @@ fn errors_of_the_command_line_suggest_a_correction() {
         USAGE,
         &["`--trust-proxy`: `10.0.0.1/8`", "write `10.0.0.1` or `10.0.0.0/8`"],
     );
+    for drain in ["5", "s", "-1s", "1.5s", "99999999999999999999h", "18446744073709551615h"] {
+        check_refused(
+            &["--http", &format!("--drain={drain}")],
+            USAGE,
+            &[&format!("`--drain`: `{drain}` is not a time"), "`500ms`, `5s`"],
+        );
+    }
+    check_refused(&["--drain", "5s"], USAGE, &["`--drain` requires `--http`"]);
     check_refused(
         &["--http", "nobody.invalid:1"],
         FAILURE,
-        &["nobody.invalid:1: cannot listen on this address"],
+        &["nobody.invalid:1: cannot listen on this address", "such as 127.0.0.1:8000\n"],
     );
+    check_refused(
+        &["--http", "http://127.0.0.1:8000/x"],
+        USAGE,
+        &["is more than an address: write `--http 127.0.0.1:8000 --path /x`"],
+    );
+    check_refused(&["--http=99999"], USAGE, &["`--http`: `99999` is not a port"]);
     check_refused(&["call"], USAGE, &["`call` needs an argument: `call TOOL [NAME=VALUE …]`"]);
     check_refused(&["read"], USAGE, &["`read` needs an argument: `read URI`"]);
     check_refused(&["get"], USAGE, &["`get` needs an argument: `get PROMPT [NAME=VALUE …]`"]);
@@ -298,8 +342,57 @@ fn errors_of_the_command_line_suggest_a_correction() {
     check_refused(&["call", "repeat", "word=a"], USAGE, &["`times` is missing", usage]);
     check_refused(&["call", "repeat"], USAGE, &["`word` and `times` are missing", usage]);
     check_refused(&["get", "greet"], USAGE, &["`name` is missing", "usage: greet name=…"]);
+    check_refused(
+        &["call", "repeat", "word=a", "times=1", "word=b"],
+        USAGE,
+        &["`word` is given twice", usage],
+    );
     check_refused(&["list", "tools"], USAGE, &["`list` takes no argument"]);
     check_refused(&["read", "notes://today", "now"], USAGE, &["`read` takes one argument"]);
+}
+
+#[test]
+fn a_list_or_an_object_that_is_not_json_gets_an_example() {
+    let (guests, table) = (r#"guests=["Ada","Bob"]"#, r#"table={"seats":2}"#);
+    check(&["call", "seat", guests, table], SUCCESS, "Ada and Bob at 2 seats, outside: None\n", "");
+    check(
+        &["call", "seat", guests, "table ={\"seats\":2}"],
+        SUCCESS,
+        "Ada and Bob at 2 seats, outside: None\n",
+        "",
+    );
+    check_refused(
+        &["call", "seat", "guests=Ada,Bob", table],
+        USAGE,
+        &["`guests` is not JSON: expected value at line 1", "\nwrite it as in guests='[\"…\"]'\n"],
+    );
+    check_refused(
+        &["call", "seat", guests, "table={seats:2}"],
+        USAGE,
+        &["`table` is not JSON: key must be a string", "\nwrite it as in table='{\"seats\":0}'\n"],
+    );
+}
+
+/// A word in place of a command may be what the command is about.
+#[test]
+fn a_command_that_was_left_out_is_suggested() {
+    for (given, meant) in [
+        ("echo", "call echo"),
+        ("greet", "get greet"),
+        ("notes://today", "read notes://today"),
+        ("8000", "--http 8000"),
+    ] {
+        let expected = format!("unknown command `{given}`; did you mean `{meant}`?\n");
+        check_refused(&[given, "text=x"], USAGE, &[&expected]);
+    }
+    check_refused(&["serve"], USAGE, &["; without a command the program serves a client on"]);
+    for option in ["--port", "--host"] {
+        check_refused(
+            &[option, "80"],
+            USAGE,
+            &["`; the address follows `--http`, as in `--http 1"],
+        );
+    }
 }
 
 #[test]

@@ -217,6 +217,17 @@ async fn count(steps: u32, flag: Option<String>, progress: Progress) -> Result<S
     Ok(format!("{steps} steps"))
 }
 
+/// Reports the first of two stages, waits for a file with this path, and reports the second stage.
+#[tool]
+async fn stages(go: &str, progress: Progress) -> &'static str {
+    progress.total(2).say(1, "halfway\nthere");
+    while !std::path::Path::new(go).exists() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    progress.report(2);
+    "all stages"
+}
+
 /// Fails.
 #[tool]
 fn fail() -> Result<()> {
@@ -232,6 +243,19 @@ fn repeat(
     separator: Option<String>,
 ) -> String {
     vec![word; times.into()].join(separator.as_deref().unwrap_or(" "))
+}
+
+/// A table in a restaurant.
+#[data]
+struct Table {
+    seats: u8,
+    outside: Option<bool>,
+}
+
+/// Seats guests at a table.
+#[tool]
+fn seat(guests: Vec<String>, table: Table) -> String {
+    format!("{} at {} seats, outside: {:?}", guests.join(" and "), table.seats, table.outside)
 }
 
 /// Has an optional argument before a required one, and neither comes first in the alphabet.
@@ -282,6 +306,27 @@ async fn link(ctx: &Context) -> Result<&'static str> {
 #[resource("notes://unpaid")]
 async fn unpaid(ctx: &Context) -> Result<&'static str> {
     Err(ctx.require_url("pay", "Pay first", "https://pay.example.com/").await.into())
+}
+
+/// Requires a payment, which has arrived as soon as there is a file with this path.
+#[tool]
+async fn buy(ctx: &Context, receipt: &str) -> Result<&'static str> {
+    if std::path::Path::new(receipt).exists() {
+        return Ok("bought");
+    }
+    Err(ctx.require_url("pay", "Pay first", "https://pay.example.com/").await.into())
+}
+
+/// Asks the model of the client, and says so beforehand.
+#[tool(asks(sampling))]
+async fn summarize(ctx: &Context, text: &str) -> Result<String> {
+    Ok(ctx.sample("summary", Sampling::ask(text, 50)).await?.text())
+}
+
+/// Asks for the directories of the user, and does not say so beforehand.
+#[tool]
+async fn count_roots(ctx: &Context) -> Result<usize> {
+    Ok(ctx.roots().await?.len())
 }
 
 /// Something that is needed.
@@ -420,6 +465,10 @@ fn run() -> mcp_runtime::Exit {
     }
     if std::env::var_os("FIXTURE_FLAWED").is_some() {
         return flawed::run();
+    }
+    if std::env::var_os("FIXTURE_SLOW_PANIC").is_some() {
+        // Resolving the symbols of a backtrace takes about this long.
+        std::panic::set_hook(Box::new(|_| thread::sleep(Duration::from_millis(200))));
     }
     if std::env::var_os("FIXTURE_SUBSCRIBER").is_some() {
         let own = tracing::subscriber::NoSubscriber::new();

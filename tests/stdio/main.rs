@@ -7,6 +7,7 @@
 
 mod closed;
 mod command_line;
+mod database;
 mod ending;
 mod flow;
 mod framing;

@@ -2,10 +2,14 @@
 //! terminal.
 
 use std::{
+    fs,
     io::Write as _,
     os::fd::OwnedFd,
+    path::PathBuf,
     process::{Output, Stdio},
 };
+
+use support::clock::LIMIT;
 
 use crate::{
     server::{Server, fixture},
@@ -37,6 +41,12 @@ fn a_question_without_an_answer_says_how_to_give_one() {
     let page = ["the server asks `page`: Connect", "https://calendar", "--answer page='true'"];
     check(&["get", "link"], 1, "", &page);
     check(
+        &["get", "link"],
+        1,
+        "",
+        &["open this page in a browser, then run the command again with"],
+    );
+    check(
         &["call", "book", "--answer", "tabel={}"],
         1,
         "",
@@ -57,13 +67,41 @@ fn the_command_line_answers() {
     // If an answer does not fit, the server asks again. No second answer is given here, so the command fails and prints the reason.
     let wrong = r#"table={"name":"Ada","persons":20,"size":"large"}"#;
     check(&["call", "book", "--answer", wrong], 1, "", &["`table` again after", "persons", "20"]);
-    check(
-        &["read", "notes://unpaid", "--answer", "pay=true"],
-        1,
-        "",
-        &["`pay` again after", "Pay first"],
-    );
     check(&["read", "notes://unpaid", "--answer", "pay=decline"], 1, "", &["the user declined"]);
+}
+
+/// An answer cannot replace the visit to a required page, so the message does not ask for an answer a second time.
+#[test]
+fn a_required_page_has_to_be_finished_before_the_command_is_repeated() {
+    let advice = [
+        "the server asks `pay` again: Pay first\n  https://pay.example.com/\n",
+        "finish the page in a browser, then run the same command again",
+    ];
+    check(&["read", "notes://unpaid", "--answer", "pay=true"], 1, "", &advice);
+    let (receipt, argument) = receipt("repeated");
+    let command = ["call", "buy", &argument, "--answer", "pay=true"];
+    check(&command, 1, "", &advice);
+    fs::write(&receipt, "").unwrap();
+    check(&command, 0, "bought\n", &[]);
+    fs::remove_file(receipt).unwrap();
+}
+
+/// Returns the path of a file that does not exist yet, and the argument of `buy` that names it.
+fn receipt(name: &str) -> (PathBuf, String) {
+    let receipt = std::env::temp_dir().join(format!("mcp-{name}-{}", std::process::id()));
+    let argument = format!("receipt={}", receipt.display());
+    (receipt, argument)
+}
+
+#[test]
+fn a_question_that_the_command_line_cannot_answer_names_the_missing_capability() {
+    for (command, capability) in
+        [(&["call", "summarize", "text=x"][..], "sampling"), (&["call", "count_roots"], "roots")]
+    {
+        let lacks = format!("the command line is a client without `{capability}`");
+        let advice = "use a client that has it, or write a test with `TestClient::answer_with`";
+        check(command, 1, "", &["error: ", &lacks, advice]);
+    }
 }
 
 #[test]
@@ -86,6 +124,16 @@ fn a_wrong_answer_is_a_wrong_command_line() {
 /// Waits for each of these texts on the screen, and then types the line that belongs to it. Returns stdout and the text of the screen.
 #[track_caller]
 fn talk(arguments: &[&str], turns: &[(&str, &str)]) -> (String, String) {
+    talk_and(arguments, turns, || ())
+}
+
+/// Like `talk`, and calls `before_last` before the last line is typed.
+#[track_caller]
+fn talk_and(
+    arguments: &[&str],
+    turns: &[(&str, &str)],
+    before_last: impl Fn(),
+) -> (String, String) {
     let (mut person, program) = terminal();
     let mut command = fixture();
     command.args(arguments);
@@ -94,15 +142,19 @@ fn talk(arguments: &[&str], turns: &[(&str, &str)]) -> (String, String) {
     let mut server = Server::start_as(command);
     let mut output = server.take_stdout();
     let (screen, mut seen) = (screen(&person), String::new());
-    for (text, typed) in turns {
+    for (at, (text, typed)) in turns.iter().enumerate() {
         let mut more = String::new();
         wait_for(&screen, &mut more, text);
         seen.push_str(&more);
+        if at + 1 == turns.len() {
+            before_last();
+        }
         person.write_all(typed.as_bytes()).unwrap();
     }
     let mut printed = String::new();
     std::io::Read::read_to_string(&mut output, &mut printed).unwrap();
-    while let Ok(more) = screen.try_recv() {
+    // The reader of the screen ends when the command does.
+    while let Ok(more) = screen.recv_timeout(LIMIT) {
         seen.push_str(&more);
     }
     (printed, seen)
@@ -140,9 +192,49 @@ fn a_person_at_the_terminal_is_asked() {
 fn a_person_at_the_terminal_may_decline() {
     let (printed, seen) = talk(&["call", "book"], &[("Whose table it is: ", "\u{4}")]);
     assert_eq!(printed, "", "{seen}");
-    let (printed, seen) = talk(&["get", "link"], &[("Go there? [y/N] ", "y\n")]);
+    let (printed, seen) = talk(&["get", "link"], &[("then continue? [y/N] ", "y\n")]);
     assert_eq!(printed, "[user]\non the way\n", "{seen}");
     assert!(seen.contains("https://calendar.example.com/"), "{seen}");
-    let (printed, seen) = talk(&["get", "link"], &[("Go there? [y/N] ", "\n")]);
+    let (printed, seen) = talk(&["get", "link"], &[("then continue? [y/N] ", "\n")]);
     assert_eq!(printed, "", "{seen}");
+}
+
+#[test]
+fn a_person_at_the_terminal_finishes_a_required_page() {
+    let (receipt, argument) = receipt("visited");
+    let first = "Open this page in a browser, then continue? [y/N] ";
+    let again = "The server still needs this page. Finish there, then continue? [y/N] ";
+    let turns = [(first, "y\n"), (again, "y\n"), (again, "y\n")];
+    let pay = || fs::write(&receipt, "").unwrap();
+    let (printed, seen) = talk_and(&["call", "buy", &argument], &turns, pay);
+    assert_eq!(printed, "bought\n", "{seen}");
+    fs::remove_file(&receipt).unwrap();
+    let (printed, seen) = talk(&["call", "buy", &argument], &[(first, "y\n"), (again, "n\n")]);
+    assert_eq!(printed, "", "{seen}");
+}
+
+/// Each report replaces the last one on the same line, and the line is empty when the result is printed.
+#[test]
+fn a_person_at_the_terminal_sees_progress() {
+    let (file, _) = receipt("stages");
+    let argument = format!("go={}", file.display());
+    let go = || fs::write(&file, "").unwrap();
+    let (printed, seen) =
+        talk_and(&["call", "stages", &argument], &[("\r1 of 2: halfway there ", "")], go);
+    assert_eq!(printed, "all stages\n", "{seen}");
+    let (blank, rest) = (" ".repeat("1 of 2: halfway there ".len()), "2 of 2 ");
+    let second = format!("{rest:width$}", width = blank.len());
+    let last = format!("\r{}\r", " ".repeat(rest.len()));
+    assert!(seen.ends_with(&format!("\r{second}{last}")), "{seen:?}");
+    check(&["call", "stages", &argument], 0, "all stages\n", &[]);
+    fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn the_status_of_a_task_and_its_questions_share_the_terminal() {
+    let turns = [("thing: ", "bread\n"), ("\ron the way ", ""), ("thing: ", "milk\n")];
+    let (printed, seen) = talk(&["call", "errand"], &turns);
+    assert_eq!(printed, "bread and milk\n", "{seen}");
+    let blank = " ".repeat("on the way ".len());
+    assert!(seen.contains(&format!("\r{blank}\rWhat else?")), "{seen:?}");
 }

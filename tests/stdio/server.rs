@@ -55,7 +55,8 @@ pub(crate) fn fixture_in_shell(redirections: &str) -> Command {
     prepared(command)
 }
 
-fn prepared(mut command: Command) -> Command {
+/// Returns the command with piped streams, and the log level of the tests.
+pub(crate) fn prepared(mut command: Command) -> Command {
     // On a busy machine any handler may block its thread for a long time. The server is not at fault, so this setting turns off its warning
     // about this.
     command

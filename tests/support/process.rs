@@ -4,7 +4,7 @@ use std::{
     io::{BufRead, BufReader},
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::{Child, ChildStderr, Command, ExitStatus, Stdio},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -25,6 +25,21 @@ impl Running {
     pub fn start(command: &mut Command) -> Self {
         let child = command.spawn();
         Self(child.unwrap_or_else(|error| panic!("{command:?} does not start: {error}")))
+    }
+
+    /// Returns the id of the process.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Takes the stdin of the process. Returns `None` on a second call, and if stdin is not piped.
+    pub fn stdin(&mut self) -> Option<ChildStdin> {
+        self.0.stdin.take()
+    }
+
+    /// Takes the stdout of the process. Returns `None` on a second call, and if stdout is not piped.
+    pub fn stdout(&mut self) -> Option<ChildStdout> {
+        self.0.stdout.take()
     }
 
     /// Takes the stderr of the process. Returns `None` on a second call, and if stderr is not piped.
@@ -87,8 +102,9 @@ impl HttpServer {
         let environment = environment.into_iter().map(|variable| (variable.0, &variable.1));
         let mut process = Running::start(
             Command::new(binary)
-                .args(["--http", &address.to_string()])
+                // An argument that is not an option, such as a file, comes first.
                 .args(options)
+                .args(["--http", &address.to_string()])
                 .envs(environment)
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())

@@ -16,6 +16,9 @@ use crate::{examples::example, process::HttpServer};
 /// Names and passwords of the users of the example `notes`.
 pub const PASSWORDS: [(&str, &str); 2] = [("ada", "correct horse"), ("bob", "battery & <staple>")];
 
+/// API key of the example `issues`.
+pub const API_KEY: &str = "key-that-must-stay-secret";
+
 /// A server that clients start over stdio, or connect to over HTTP.
 #[derive(Debug)]
 pub struct Server {
@@ -24,9 +27,12 @@ pub struct Server {
     program: &'static Path,
     /// Folder of the server: empty at first, and removed with the value.
     pub folder: PathBuf,
+    /// Arguments of the process: the file of `database`. The file has no tables.
+    pub arguments: Vec<String>,
     /// URL of a server over HTTP. `None` over stdio, where each client starts a process of its own.
     url: Option<String>,
     process: Option<HttpServer>,
+    tracker: String,
 }
 
 impl Server {
@@ -53,7 +59,16 @@ impl Server {
         let folder = format!("{test}-{name}-{}-{number}", process::id());
         let folder = target().join("tmp").join(folder);
         fs::create_dir_all(&folder).expect("target is writable");
-        Self { name, program, folder, url: None, process: None }
+        let mut arguments = Vec::new();
+        if name == "database" {
+            let file = folder.join("shop.db");
+            // SQLite opens an empty file as an empty database.
+            fs::write(&file, "").expect("target is writable");
+            arguments.push(file.into_os_string().into_string().expect("a path in UTF-8"));
+        }
+        // Nothing listens at the port 9.
+        let tracker = "http://127.0.0.1:9".to_owned();
+        Self { name, program, folder, arguments, url: None, process: None, tracker }
     }
 
     /// Starts the example of this name as one process for all clients, over HTTP and over HTTP+SSE.
@@ -71,7 +86,7 @@ impl Server {
     ///
     /// When the process does not start.
     pub fn served(mut self) -> Self {
-        let http = HttpServer::start(self.program, &["--legacy-sse"], &self.environment());
+        let http = HttpServer::start(self.program, &self.options(), &self.environment());
         self.url = Some(http.url.clone());
         self.process = Some(http);
         self
@@ -86,8 +101,13 @@ impl Server {
         let address = self.socket();
         self.process = None;
         let environment = self.environment();
-        let again = HttpServer::start_at(address, self.program, &["--legacy-sse"], &environment);
+        let again = HttpServer::start_at(address, self.program, &self.options(), &environment);
         self.process = Some(again);
+    }
+
+    /// Returns the arguments of a process that serves over HTTP and HTTP+SSE.
+    fn options(&self) -> Vec<&str> {
+        self.arguments.iter().map(String::as_str).chain(["--legacy-sse"]).collect()
     }
 
     /// Sets another address to which clients connect, such as that of a proxy in front of the server.
@@ -127,10 +147,19 @@ impl Server {
         url.strip_suffix("/mcp").expect("the usual path").to_owned() + "/sse"
     }
 
-    /// Environment of the process: the files of `memory`, the root `tree` of `files`, and the passwords of `notes`.
-    pub fn environment(&self) -> [(&'static str, PathBuf); 4] {
+    /// Sets the URL of the tracker for the example `issues`. By default nothing listens at its URL.
+    pub fn with_tracker(mut self, url: &str) -> Self {
+        url.clone_into(&mut self.tracker);
+        self
+    }
+
+    /// Environment of the process: the files of `memory`, the root `tree` of `files`, the passwords of `notes`, and the tracker of
+    /// `issues`.
+    pub fn environment(&self) -> [(&'static str, PathBuf); 6] {
         let [(_, ada), (_, bob)] = PASSWORDS;
         [
+            ("ISSUES_KEY", API_KEY.into()),
+            ("ISSUES_URL", self.tracker.clone().into()),
             ("MEMORY_DB", self.folder.join("memory.db")),
             ("FILES_ROOTS", self.folder.join("tree")),
             ("NOTES_ADA", ada.into()),

@@ -45,8 +45,10 @@ pub(super) fn definition(item: &Item<'_>) -> TokenStream {
         Kind::Resource => {
             let uri = item.template.as_ref().map(|template| &template.uri);
             let segments = item.template.as_ref().map(segments);
+            let output = output(item);
             quote_spanned! {here()=>
                 __mcp::ItemDef::resource(#name, #uri, #segments, #origin, #identity, __params, __run)
+                    .usual_mime_type(|| (&&__mcp::Probe::<#output>::NEW).media_type())
             }
         }
         Kind::Prompt => {

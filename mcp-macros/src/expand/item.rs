@@ -14,8 +14,8 @@ use quote::quote_spanned;
 pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     let root = root(item.keys.crate_path.as_ref());
     let fields = fields(item);
-    // The traits that probe types are imported only if they are used: for a parameter, or for the result of a tool.
-    let probes = item.kind == Kind::Tool || !fields.is_empty();
+    // The traits that probe types are imported only if they are used: for a parameter, or for the result of a tool or resource.
+    let probes = matches!(item.kind, Kind::Tool | Kind::Resource) || !fields.is_empty();
     let probing = probes.then(|| quote_spanned!(here()=> use __mcp::param::*;));
     let args = args(&fields);
     let spreads = fields.iter().filter_map(|field| field.spread(&root));

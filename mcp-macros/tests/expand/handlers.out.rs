@@ -150,7 +150,8 @@ const _: () = {
         kind : __mcp::VariableKind::Simple, explode : false }],
         __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
         ::core::file!(), ::core::line!(), "Notes::note"), || __mcp::identity(& < Notes >
-        ::note), __params, __run).group("own")
+        ::note), __params, __run).usual_mime_type(|| (&& __mcp::Probe:: < & '_ str >
+        ::NEW).media_type()).group("own")
     );
 };
 const _: () = {

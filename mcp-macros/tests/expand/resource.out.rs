@@ -2,6 +2,7 @@
 fn config() -> String {}
 const __mcp_resource_config: ::mcp_runtime::__private::Registered = {
     use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();
     }
@@ -24,7 +25,8 @@ const __mcp_resource_config: ::mcp_runtime::__private::Registered = {
         __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
         ::core::file!(), ::core::line!(), "config"), || { type config = (); use
         __mcp::stand_in:: *; use config as __identified; __mcp::identity(& __identified)
-        }, __params, __run).description("The settings.").subscribe(true)
+        }, __params, __run).usual_mime_type(|| (&& __mcp::Probe:: < String > ::NEW)
+        .media_type()).description("The settings.").subscribe(true)
         .mime_type("application/json").size(1000000).audience(& [__mcp::Role::User,
         __mcp::Role::Assistant]).priority(0.5).cache(__mcp::CachePolicy::new().public()
         .ttl(__mcp::Duration::from_millis(300000)))

@@ -137,7 +137,8 @@ const __mcp_resource_users: ::mcp_runtime::__private::Registered = {
         __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
         ::core::file!(), ::core::line!(), "users"), || { type users = (); use
         __mcp::stand_in:: *; use users as __identified; __mcp::identity(& __identified)
-        }, __params, __run)
+        }, __params, __run).usual_mime_type(|| (&& __mcp::Probe:: < Result < String > >
+        ::NEW).media_type())
     );
     fn __placed() {
         type __mcp_resource_users = ();

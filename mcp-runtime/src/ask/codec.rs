@@ -148,7 +148,7 @@ impl StateCodec {
 }
 
 /// JSON texts by key.
-pub(super) type Texts = BTreeMap<Box<str>, Box<str>>;
+pub(super) type Texts = BTreeMap<String, String>;
 
 /// State that a call keeps from one round to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -184,10 +184,10 @@ impl RoundState {
     pub(super) fn read(text: Raw<'_>) -> Self {
         let [answers, done, asked] = text.pick(["a", "d", "q"]);
         let texts = |of: Option<Raw<'_>>| -> Texts {
-            let members = of.into_iter().flat_map(Raw::members);
+            let members = of.unwrap_or(Raw::EMPTY_OBJECT).members();
             collect_by_insert(members.map(|(key, json)| (key.into(), json.as_str().into())))
         };
-        let members = asked.into_iter().flat_map(Raw::members);
+        let members = asked.unwrap_or(Raw::EMPTY_OBJECT).members();
         let digest = |json: Raw<'_>| json.string().unwrap_or_default().into();
         let asked = collect_by_insert(members.map(|(key, json)| (key.into(), digest(json))));
         Self { answers: texts(answers), done: texts(done), asked }

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use mcp_runtime_contract::collect::collect_by_insert;
 use mcp_runtime_wire::{JsonKind, Raw};
 
 use super::{
@@ -34,7 +35,7 @@ pub(crate) struct Rounds {
 #[derive(Default)]
 struct Round {
     /// Keys of the questions in this round. Each key may be used once.
-    keys: BTreeSet<Box<str>>,
+    keys: BTreeSet<String>,
     /// Questions that have no answer yet.
     open: Vec<(Box<str>, Question)>,
     /// Number of running `once` operations. The round does not end before they have finished, because later rounds need their results.
@@ -62,7 +63,8 @@ impl Rounds {
             return Err(Error::invalid_params("`inputResponses` must be an object"));
         }
         let members = responses.members().map(|(key, json)| (key.into(), json.as_str().into()));
-        let answers = if codec.takes_answers(resumes) { members.collect() } else { Texts::new() };
+        let takes_answers = codec.takes_answers(resumes);
+        let answers = if takes_answers { collect_by_insert(members) } else { Texts::new() };
         let round = Round { state: earlier.clone(), ..Round::default() };
         Ok(Arc::new(Self { client, codec, earlier, answers, resumes, round: Mutex::new(round) }))
     }
@@ -105,7 +107,7 @@ impl Rounds {
         // Each round computes the digest again with the newest key, because an older key may be removed before the next round.
         match self.codec.digest(&words) {
             Ok(digest) => {
-                round.state.asked.insert(key.into(), digest.into());
+                round.state.asked.insert(key.into(), digest);
             }
             Err(error) => return Some(Err(error)),
         }
@@ -145,11 +147,11 @@ impl Asker for Rounds {
     }
 
     fn done(&self, key: &str) -> Option<Box<str>> {
-        self.earlier.done.get(key).cloned()
+        self.earlier.done.get(key).map(|json| json.as_str().into())
     }
 
     fn set_done(&self, key: &str, json: Box<str>) {
-        self.round().state.done.insert(key.into(), json);
+        self.round().state.done.insert(key.into(), json.into());
     }
 
     fn hold(&self) {

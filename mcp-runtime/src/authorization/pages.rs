@@ -5,7 +5,10 @@ use std::{future::Future, net::IpAddr, pin::Pin, sync::Arc};
 use bytes::Bytes;
 use http::{Response, request::Parts};
 
-use crate::limits::{CallerKey, RefusalCounters};
+use crate::{
+    limits::{CallerKey, RefusalCounters},
+    storage::Store,
+};
 
 /// HTTP pages of an authorization server in the same process. Their paths are beside the path of the MCP endpoint. The transport passes
 /// requests for these paths to the authorization server, and requires no token for such requests.
@@ -62,6 +65,8 @@ pub struct ServedResource {
     pub bound: Option<IpAddr>,
     /// Counters of refusals.
     pub tally: Arc<RefusalCounters>,
+    /// Store for clients and grants. `None` if the author has set no store, so that they are kept in memory alone.
+    pub store: Option<Arc<dyn Store>>,
 }
 
 /// Request for a page of the authorization server.

@@ -16,6 +16,7 @@ use super::{
 use crate::{
     call::context::{Authorization, Hierarchy, Principal},
     limits::RefusalCounters,
+    storage::Store,
 };
 
 /// Part of the metadata URL between the host and the path of the resource.
@@ -36,7 +37,9 @@ pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 ///
 /// let verifier = Jwt::new("https://login.example.com", "https://api.example.com/mcp");
 /// let server = mcp_runtime::server!().auth(
-///     ProtectedResource::new(verifier).scopes(["notes:read", "notes:write"]).require("notes:read"),
+///     ProtectedResource::new(verifier)
+///         .scopes(["notes:read", "notes:write"])
+///         .require("notes:read"),
 /// );
 /// ```
 pub struct ProtectedResource {
@@ -358,7 +361,7 @@ impl ProtectedResource {
                 true => AuthRefusal::Unavailable(why),
                 false => AuthRefusal::Invalid(why),
             })?;
-        if authorization.principal().as_str().is_empty() {
+        if authorization.principal().is_empty() {
             // All callers without a name share the empty name, so it cannot identify a caller.
             return Err(AuthRefusal::Invalid("the token names no principal".into()));
         }
@@ -371,7 +374,7 @@ impl ProtectedResource {
             let scopes = combined_scopes(self.required(), authorization.granted());
             return Err(AuthRefusal::Insufficient { why, scopes });
         }
-        parts.extensions.insert::<Principal>(authorization.principal().clone());
+        parts.extensions.insert::<Principal>(authorization.identity().clone());
         parts.extensions.insert(authorization);
         Ok(())
     }
@@ -406,11 +409,12 @@ impl ProtectedResource {
         path: &str,
         bound: Option<IpAddr>,
         tally: &Arc<RefusalCounters>,
+        store: Option<&Arc<dyn Store>>,
     ) -> Result<(), String> {
         let Some(pages) = &self.pages else { return Ok(()) };
         let resource = self.resource.clone().or_else(|| pages.resource(path));
-        let (name, tally) = (name.to_owned(), tally.clone());
-        pages.open(ServedResource { name, resource, bound, tally }).await
+        let (name, tally, store) = (name.to_owned(), tally.clone(), store.cloned());
+        pages.open(ServedResource { name, resource, bound, tally, store }).await
     }
 
     /// Creates the request that is passed to a page of the authorization server. `derived` is the URL of the resource as the request names

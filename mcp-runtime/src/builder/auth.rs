@@ -9,6 +9,7 @@ use crate::{
     catalog::Entry,
 };
 
+/// Access to a server over HTTP.
 impl Builder {
     /// Requires an access token from callers over HTTP, and sets the verifier of these tokens. By default no token is required.
     ///
@@ -30,7 +31,8 @@ impl Builder {
     /// ```
     /// use mcp_runtime::auth::Jwt;
     ///
-    /// let server = mcp_runtime::server!().auth(Jwt::new("https://login.example.com", "https://api.example.com/mcp"));
+    /// let server = mcp_runtime::server!()
+    ///     .auth(Jwt::new("https://login.example.com", "https://api.example.com/mcp"));
     /// ```
     #[must_use]
     #[track_caller]
@@ -62,14 +64,16 @@ impl Builder {
     /// has to accept the caller.
     ///
     /// Before a handler runs or a stream begins, a caller that a policy rejects gets a 403 response, and an unknown caller gets a 401
-    /// response. Lists leave out the items that the caller may not use. Over stdio a policy has no effect, as with [`auth`](Self::auth).
+    /// response. Lists leave out the items that the caller may not use. **Over stdio a policy has no effect**, as with [`auth`](Self::auth).
     ///
     /// ```
     /// use mcp_runtime::auth::StaticTokens;
     ///
     /// let server = mcp_runtime::server!()
     ///     .auth(StaticTokens::new().token("ada-secret", "ada"))
-    ///     .policy(|caller, access| access.kind() != "tool" || caller.principal().as_str() != "guest");
+    ///     .policy(|caller, access| {
+    ///         access.kind() != "tool" || caller.principal() != "guest"
+    ///     });
     /// ```
     #[must_use]
     #[track_caller]

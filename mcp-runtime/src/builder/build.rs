@@ -14,6 +14,7 @@ use crate::{
     server::{Identity, Server},
 };
 
+/// Checks of the items and the settings.
 impl Builder {
     /// Checks the items and the settings, and returns a server that is ready to start.
     ///
@@ -64,7 +65,8 @@ impl Builder {
             max_blocking: self.max_blocking,
             limits: self.limits,
             state_settings: self.state_settings,
-            task_store: self.task_store,
+            store: self.store,
+            is_store_open: false,
         })
     }
 

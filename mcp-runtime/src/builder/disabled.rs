@@ -28,6 +28,7 @@ unavailable! {
         fn allow_host<H>(self, _: H) -> Self;
         fn allow_origin<O>(self, _: O) -> Self;
         fn trust_proxy<N>(self, _: N) -> Self;
+        fn drain<D>(self, _: D) -> Self;
         fn legacy_sse<S>(self, _: S) -> Self;
         fn serve_http<A>(self, _: A) -> StartResult<()>;
         fn bind_http<A, T>(self, _: A) -> StartResult<T>;

@@ -1,8 +1,11 @@
-//! Settings for serving over HTTP: the path, the hosts and origins of accepted requests, trusted proxies, and HTTP+SSE.
+//! Settings for serving over HTTP: the path, the hosts and origins of accepted requests, trusted proxies, the drain, and HTTP+SSE.
+
+use std::time::Duration;
 
 use super::settings::Builder;
 use crate::server::{Network, host_problem, origin_problem, path_problem};
 
+/// Settings of a server over HTTP.
 impl Builder {
     /// Sets the path of the HTTP endpoint. Default: `/mcp`. A service in an application answers at the path where the application mounts
     /// it.
@@ -66,23 +69,13 @@ impl Builder {
     /// address, the server uses the address of the last proxy that it could identify.
     ///
     /// The proxy must append to the header or replace it. Behind a proxy that passes the header on unchanged, every client can choose its
-    /// address. Most proxies append by default. HAProxy needs `option forwardfor`, and nginx needs a line in its configuration:
-    ///
-    /// ```nginx
-    /// location /mcp {
-    ///     proxy_pass http://127.0.0.1:8000;
-    ///     proxy_http_version 1.1;
-    ///     proxy_set_header Connection "";
-    ///     proxy_buffering off;
-    ///     proxy_read_timeout 1h;
-    ///     client_max_body_size 16m;
-    ///     proxy_set_header Host $host;
-    ///     proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-    /// }
-    /// ```
+    /// address. Most proxies append by default. HAProxy needs `option forwardfor`, and nginx needs
+    /// `proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;`. The file `examples/deploy/nginx.conf` in the repository is a complete
+    /// configuration.
     ///
     /// ```
-    /// let server = mcp_runtime::server!().allow_host("api.example.com").trust_proxy("127.0.0.1");
+    /// let server =
+    ///     mcp_runtime::server!().allow_host("api.example.com").trust_proxy("127.0.0.1");
     /// ```
     ///
     /// Name only the proxies: a caller in a trusted network that connects without a proxy can claim any address. The server does not read
@@ -96,6 +89,31 @@ impl Builder {
             Ok(network) => self.http.proxies.push(network),
             Err(problem) => self.refuse("trust_proxy", problem),
         }
+        self
+    }
+
+    /// Sets for how long the server still accepts connections after it was asked to stop. Default: zero. The listener then closes at once.
+    ///
+    /// Set a few seconds if a load balancer decides by `/readyz` where it sends requests, or if an orchestrator tells the load balancer which
+    /// servers exist. Choose more time than the load balancer needs to notice that the server is going. During the drain, `/readyz` answers
+    /// 503, and all other requests are served. Each response has the header `Connection: close`, so the client's next request needs a new
+    /// connection, which may lead to another server.
+    ///
+    /// After the drain, the listener closes, and running calls get the [grace period](crate::limits::Limits::grace). A second signal ends the
+    /// drain early.
+    ///
+    /// The default is zero because a drain only delays the end where no load balancer asks for `/readyz`: on a developer's machine, or behind
+    /// a proxy on the same machine. The option `--drain 5s` sets the time too. A service in an application does not accept connections
+    /// itself, so this setting has no effect there.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let server = mcp_runtime::server!().drain(Duration::from_secs(5));
+    /// ```
+    #[must_use]
+    pub fn drain(mut self, time: Duration) -> Self {
+        self.http.drain = time;
         self
     }
 

@@ -17,6 +17,7 @@ use crate::{
     transport::stream,
 };
 
+/// Serving over byte streams.
 impl Builder {
     /// Serves one client over any pair of byte streams: a socket, a pipe, an in-process duplex. Each message is one line.
     ///
@@ -64,7 +65,9 @@ impl Builder {
     }
 }
 
+/// Serving over stdio, on a tokio runtime of the program.
 #[cfg(all(feature = "stdio", any(unix, windows)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "stdio")))]
 impl Builder {
     /// Serves one client on stdin and stdout, on the caller's runtime. Use `run` instead if your program has no runtime of its own.
     ///
@@ -99,6 +102,7 @@ impl Builder {
     }
 }
 
+/// Serving over HTTP, on a tokio runtime of the program.
 #[cfg(feature = "http")]
 impl Builder {
     /// Serves over HTTP until SIGTERM or Ctrl-C. To choose another signal, or to learn the port, use [`bind_http`](Self::bind_http).
@@ -171,7 +175,7 @@ impl Builder {
     /// Starts the server as a tower service, which an application on tokio mounts at any path.
     ///
     /// The service rejects requests whose [host](Builder::allow_host) or [origin](Builder::allow_origin) is not allowed. Call
-    /// [`HttpService::close`] when the application stops. For an axum application, `into_router` (feature `axum`) adds the routes too.
+    /// [`HttpService::close`] when the application stops. For an axum application, `HttpService::router` (feature `axum`) has the routes too.
     ///
     /// # Errors
     /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if the configured authorization is not
@@ -206,7 +210,9 @@ impl Builder {
 
     /// Starts the server as a router with its endpoint at [`path`](Builder::path), to merge into an axum application.
     ///
-    /// For another framework, or to close the server when the application stops, use [`into_service`](Self::into_service).
+    /// The router cannot end the server: when the application stops, streams stay open, and [`on_shutdown`](Builder::on_shutdown) does not
+    /// run. If that matters, or for another framework, use [`into_service`](Self::into_service). Its [`HttpService::router`] returns the same
+    /// router.
     ///
     /// # Errors
     /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if the configured authorization is not
@@ -235,10 +241,7 @@ impl Builder {
     /// ```
     #[cfg(feature = "axum")]
     pub async fn into_router(self) -> Result<axum::Router, ServeError> {
-        let service = self.into_service().await?;
-        let route =
-            |router: axum::Router, path: String| router.route_service(&path, service.clone());
-        Ok(service.paths().into_iter().fold(axum::Router::new(), route))
+        Ok(self.into_service().await?.router())
     }
 }
 

@@ -23,14 +23,19 @@ use crate::{
     model::{Icon, Outcome, Rate},
     schema::SchemaProfile,
     server::{Identity, ShutdownHook, StateInsert, StateSetup},
-    task::{MemoryTasks, TaskStore},
+    storage::Store,
 };
 
 /// Builder of a server: its items, state and settings. [`server!`](crate::server!) creates it.
 ///
-/// Every setting has a default. The methods that serve check the server first: `run` and `serve_stdio` (feature `stdio`), `serve_http`,
-/// `bind_http` and `into_service` (feature `http`), and [`serve`](Self::serve) for other streams. [`build`](Self::build) only checks. A
-/// failed check reports all problems together, each with its location in your code.
+/// Every setting has a default. The methods that serve check the server first:
+///
+/// - [`Builder::run`] and [`Builder::serve_stdio`] (feature `stdio`)
+/// - [`Builder::serve_http`], [`Builder::bind_http`] and [`Builder::into_service`] (feature `http`), and [`Builder::into_router`] (feature
+///   `axum`)
+/// - [`Builder::serve`] for other streams
+///
+/// [`Builder::build`] only checks. A failed check reports all problems together, each with its location in your code.
 ///
 /// ```
 /// use std::time::Duration;
@@ -54,6 +59,11 @@ use crate::{
 /// }
 /// # fn main() {}
 /// ```
+///
+#[cfg_attr(
+    not(all(feature = "axum", feature = "stdio")),
+    doc = include_str!("../../docs/links.md")
+)]
 pub struct Builder {
     pub(crate) identity: Identity,
     /// Location of `server!` in the user's code.
@@ -76,7 +86,7 @@ pub struct Builder {
     pub(super) max_blocking: usize,
     pub(super) limits: Limits,
     pub(super) state_settings: StateSettings,
-    pub(super) task_store: Arc<dyn TaskStore>,
+    pub(super) store: Option<Arc<dyn Store>>,
     #[cfg(feature = "http")]
     pub(crate) http: HttpSettings,
     #[cfg(feature = "auth")]
@@ -122,7 +132,7 @@ pub fn builder(identity: Identity) -> Builder {
         max_blocking: 256,
         limits: Limits::new(),
         state_settings: StateSettings::default(),
-        task_store: Arc::new(MemoryTasks::new()),
+        store: None,
         #[cfg(feature = "http")]
         http: HttpSettings::default(),
         #[cfg(feature = "auth")]
@@ -145,6 +155,7 @@ macro_rules! texts {
     (@ $value:expr) => { $value };
 }
 
+/// Settings of every server.
 impl Builder {
     texts! {
         /// Sets the name of the server. Default: the name of the program, or of the package if there is no program.
@@ -495,7 +506,8 @@ impl Builder {
     /// revision 2026-07-28). By default the state stays in the process. Handlers see no difference.
     ///
     /// Set the same key in all instances of a server that share an address. Each instance can then continue calls that another instance has
-    /// begun, and calls survive a restart. The key must be random and secret: a client that knows it could forge state.
+    /// begun, and calls survive a restart. The key must be random and secret: a client that knows it could forge state. The command
+    /// `head -c 32 /dev/urandom > state-key` writes such a key to a file.
     ///
     /// Call the method several times to rotate keys. The first key seals new state, and every key opens existing state. Put the new key
     /// first, and keep the old key for as long as [state may be used](Builder::state_lifetime).
@@ -538,7 +550,7 @@ impl Builder {
         self
     }
 
-    /// Sets the store that keeps tasks. Default: [`MemoryTasks`], which keeps them in memory.
+    /// Sets the store, which keeps tasks and logins. Default: a [`MemoryStore`](crate::store::MemoryStore), which loses them when the process ends.
     ///
     /// With a store that outlasts the process, such as `SqliteStore` (feature `sqlite`), a finished task is still there after a restart. A
     /// task that was running ends with an error that says why. If its tool is `idempotent`, the task runs again instead.
@@ -550,13 +562,13 @@ impl Builder {
     /// The store keeps scopes and claims as long as the task runs. It never keeps the access token or a token of another provider.
     ///
     /// ```
-    /// use mcp_runtime::tasks::MemoryTasks;
+    /// use mcp_runtime::store::MemoryStore;
     ///
-    /// let server = mcp_runtime::server!().task_store(MemoryTasks::new().most(100));
+    /// let server = mcp_runtime::server!().store(MemoryStore::new().bytes(10 << 20));
     /// ```
     #[must_use]
-    pub fn task_store(mut self, store: impl TaskStore) -> Self {
-        self.task_store = Arc::new(store);
+    pub fn store(mut self, store: impl Store) -> Self {
+        self.store = Some(Arc::new(store));
         self
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, future::Future, sync::Arc, time::Duration};
 
+use mcp_runtime_contract::collect::collect_by_insert;
 use schemars::JsonSchema;
 
 use super::{
@@ -155,7 +156,9 @@ macro_rules! common_methods {
 ///     b: i64,
 /// }
 ///
-/// let add = Tool::new("add").description("Adds").handler_with(async |sum: Sum, _: Context| sum.a + sum.b);
+/// let add = Tool::new("add")
+///     .description("Adds")
+///     .handler_with(async |sum: Sum, _: Context| sum.a + sum.b);
 /// ```
 pub struct Tool {
     name: EntryText,
@@ -217,7 +220,9 @@ impl Tool {
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
-    /// let ping = Tool::new("ping").description("Checks the connection").handler(async |_: Context| "pong");
+    /// let ping = Tool::new("ping")
+    ///     .description("Checks the connection")
+    ///     .handler(async |_: Context| "pong");
     /// ```
     #[must_use]
     pub fn handler<F, R>(mut self, handler: F) -> Self
@@ -300,6 +305,8 @@ pub struct Resource {
     #[cfg(feature = "auth")]
     guard: ItemGuard,
     mime_type: Option<EntryText>,
+    /// Media type that the result of the handler has, if its type decides it.
+    usual_mime_type: Option<&'static str>,
     handler: Option<DynHandler>,
 }
 common_methods!(Resource);
@@ -318,11 +325,13 @@ impl Resource {
             #[cfg(feature = "auth")]
             guard: ItemGuard::default(),
             mime_type: None,
+            usual_mime_type: None,
             handler: None,
         }
     }
 
-    /// Sets the media type, such as `text/markdown`.
+    /// Sets the media type, such as `text/markdown`. The default is the media type that the type of the handler's result decides, such as
+    /// `application/json` for [`Json`](crate::Json).
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<EntryText>) -> Self {
         self.mime_type = Some(mime_type.into());
@@ -337,6 +346,7 @@ impl Resource {
         F: Fn(Variables, Context) -> R + Send + Sync + 'static,
         R: Future<Output: ResourceReply> + Send + 'static,
     {
+        self.usual_mime_type = R::Output::MEDIA_TYPE;
         self.handler = Some(Arc::new(move |call| {
             let work = handler(text_arguments(&call), call.context.get().clone());
             call.future(move |context| async move { resource_reply(&context, work.await) })
@@ -347,10 +357,9 @@ impl Resource {
 
 fn text_arguments(call: &Call<'_>) -> Variables {
     match &call.arguments {
-        Arguments::Text(members) => members
-            .iter()
-            .map(|member| (member.name.to_string(), member.value.to_string()))
-            .collect(),
+        Arguments::Text(members) => collect_by_insert(
+            members.iter().map(|member| (member.name.to_string(), member.value.to_string())),
+        ),
         Arguments::Noted { .. } | Arguments::Json(_) => Variables::new(),
     }
 }
@@ -362,7 +371,7 @@ impl Item for Resource {
         let kind = EntryKind::Resource(ResourceEntry {
             uri: self.uri.clone(),
             template,
-            mime_type: self.mime_type.take(),
+            mime_type: self.mime_type.take().or(self.usual_mime_type.map(Into::into)),
             size: None,
             subscribe: true,
             cache: None,

@@ -277,7 +277,7 @@ impl Entry {
             KindDef::Resource(resource) => EntryKind::Resource(ResourceEntry {
                 uri: resource.uri.into(),
                 template: template(resource.segments)?,
-                mime_type: resource.mime_type.map(Into::into),
+                mime_type: resource.mime_type.or_else(resource.usual_mime_type).map(Into::into),
                 size: resource.size,
                 subscribe: resource.subscribe.unwrap_or(false),
                 cache: resource.cache,
@@ -330,8 +330,8 @@ impl Entry {
             return Err(problems);
         }
         let _ = tool.headers.set(headers);
-        let properties = schema.get("properties");
-        let names = properties.into_iter().flat_map(Raw::members).map(|(name, _)| name);
+        let properties = schema.get("properties").unwrap_or(Raw::EMPTY_OBJECT);
+        let names = properties.members().map(|(name, _)| name);
         let own = &self.names.own;
         self.names.spread = names.filter(|name| !own.contains(name)).map(Cow::into_owned).collect();
         let _ = tool.made_input.set(made);

@@ -156,8 +156,8 @@ impl Catalog {
 
 /// Handle that changes the items of a running server, and notifies the clients.
 ///
-/// A handler takes a `Handle` as a parameter, and so can the closure of [`Builder::setup`](crate::Builder::setup). Other code gets one from
-/// [`Server::handle`](crate::Server::handle). Clones refer to the same server. Once a handle exists, the server advertises `listChanged`.
+/// A handler takes a `Handle` as a parameter, and so can the closure of [`Builder::setup`](crate::Builder::setup). Other code gets a
+/// clone of one of these. Clones refer to the same server. Once a handle exists, the server advertises `listChanged`.
 ///
 /// All clients see the same items. A change applies to all sessions, never to a single one.
 ///
@@ -169,7 +169,8 @@ impl Catalog {
 /// /// Adds a tool that greets.
 /// #[tool]
 /// fn unlock(server: Handle) -> Result<&'static str> {
-///     let greet = Tool::new("greet").description("Says hello").handler(async |_: Context| "hello");
+///     let greet =
+///         Tool::new("greet").description("Says hello").handler(async |_: Context| "hello");
 ///     server.add(greet)?;
 ///     Ok("there is a new tool")
 /// }

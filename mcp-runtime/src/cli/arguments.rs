@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     exit::CommandError,
-    show::{self, member},
+    show::{self, elements, member},
 };
 use crate::{catalog::Snapshot, model::ListKind};
 
@@ -40,7 +40,7 @@ pub(super) fn for_tool(
         .as_object()
         .map(|property| property.keys().map(String::as_str).collect())
         .unwrap_or_default();
-    let required = tool["inputSchema"]["required"].as_array().into_iter().flatten();
+    let required = elements(&tool["inputSchema"]["required"]).iter();
     let required = required.filter_map(Value::as_str).collect();
     let entry = snapshot.find(ListKind::Tools, member(tool, "name"));
     let known = match entry.and_then(|entry| entry.tool()) {
@@ -48,20 +48,37 @@ pub(super) fn for_tool(
         _ => Some(known.as_slice()),
     };
     let mut arguments = Map::new();
-    for (name, text) in pairs(given, known, required, || show::usage_of_tool(tool, snapshot))? {
-        let is_string = properties[name]["type"] == "string";
-        let json = if is_string { None } else { serde_json::from_str(text).ok() };
-        arguments.insert(name.to_owned(), json.unwrap_or_else(|| Value::from(text)));
+    for (name, text) in pairs(given, known, required, &|| show::usage_of_tool(tool, snapshot))? {
+        arguments.insert(name.to_owned(), value(name, text, &properties[name])?);
     }
     Ok(Value::Object(arguments))
 }
 
+/// Converts the text of an argument to the type that its schema declares.
+///
+/// # Errors
+/// Fails if the schema declares a list or an object, and the text is not JSON.
+fn value(name: &str, text: &str, schema: &Value) -> Result<Value, CommandError> {
+    let kind = schema["type"].as_str();
+    if kind == Some("string") {
+        return Ok(text.into());
+    }
+    match (serde_json::from_str(text), kind) {
+        (Ok(json), _) => Ok(json),
+        (Err(error), Some("array" | "object")) => Err(CommandError::usage(format!(
+            "`{name}` is not JSON: {error}\nwrite it as in {name}='{}'",
+            show::example_of(schema)
+        ))),
+        (Err(_), _) => Ok(text.into()),
+    }
+}
+
 pub(super) fn for_prompt(prompt: &Value, given: &[String]) -> Result<Value, CommandError> {
-    let list = prompt["arguments"].as_array().map_or(&[][..], Vec::as_slice);
+    let list = elements(&prompt["arguments"]);
     let known: Vec<&str> = list.iter().map(|argument| member(argument, "name")).collect();
     let required = list.iter().filter(|argument| argument["required"] == true);
     let required = required.map(|argument| member(argument, "name")).collect();
-    let pairs = pairs(given, Some(&known), required, || show::usage_of_prompt(prompt))?;
+    let pairs = pairs(given, Some(&known), required, &|| show::usage_of_prompt(prompt))?;
     let pairs = pairs.into_iter().map(|(name, text)| (name.to_owned(), text.into()));
     Ok(Value::Object(collect_by_insert(pairs)))
 }
@@ -69,14 +86,15 @@ pub(super) fn for_prompt(prompt: &Value, given: &[String]) -> Result<Value, Comm
 /// Splits words into names and values. `known` are the names that the item accepts, or `None` if it accepts every name.
 ///
 /// # Errors
-/// Returns the problem and the usage of the item if a word has no name, if a name is unknown, or if a required name is missing.
+/// Returns the problem and the usage of the item if a word has no name, if a name is unknown or occurs twice, or if a required name is
+/// missing.
 fn pairs<'a>(
     given: &'a [String],
     known: Option<&[&str]>,
     mut required: Vec<&str>,
-    usage: impl Fn() -> String,
+    usage: &dyn Fn() -> String,
 ) -> Result<Vec<(&'a str, &'a str)>, CommandError> {
-    let mut pairs = Vec::new();
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
     for word in given {
         let Some((name, text)) = word.split_once('=') else {
             return Err(CommandError::usage(format!(
@@ -84,6 +102,7 @@ fn pairs<'a>(
                 usage()
             )));
         };
+        let name = name.trim();
         if let Some(known) = known.filter(|known| !known.contains(&name)) {
             let hint = match nearest(name, known.iter().copied()) {
                 Some(near) => format!("; did you mean `{near}`?"),
@@ -91,6 +110,12 @@ fn pairs<'a>(
             };
             return Err(CommandError::usage(format!(
                 "unknown argument `{name}`{hint}\nusage: {}",
+                usage()
+            )));
+        }
+        if pairs.iter().any(|pair| pair.0 == name) {
+            return Err(CommandError::usage(format!(
+                "`{name}` is given twice\nusage: {}",
                 usage()
             )));
         }

@@ -22,9 +22,9 @@ use super::{
 };
 use crate::{
     builder::{Builder, CallSite},
+    model::ListKind,
     protocol::Revision,
-    server::Identity,
-    task::MemoryTasks,
+    storage::MemoryStore,
     testing::{Called, Prompted, ReadContents, TestClient},
     transport::{
         block_on,
@@ -32,7 +32,7 @@ use crate::{
     },
 };
 
-static COMMANDS: [(&str, &str); 7] = [
+static COMMANDS: [(&str, &str); 8] = [
     ("list", "lists tools, resources and prompts"),
     ("call TOOL [NAME=VALUE …]", "calls a tool"),
     ("read URI", "reads a resource"),
@@ -40,6 +40,7 @@ static COMMANDS: [(&str, &str); 7] = [
     ("schema", "prints the manifest as JSON, to be committed as mcp.lock.json"),
     ("check [--strict] [--against FILE]", "reports what known clients reject or handle badly"),
     ("help", "prints this help"),
+    ("version", "prints the name and the version of the server"),
 ];
 
 /// Text of the error for a call of `run` inside a tokio runtime. `run` starts its own runtime, which would panic inside another one.
@@ -50,6 +51,7 @@ const ON_A_RUNTIME: &str = "it starts its own tokio runtime and cannot be called
 const ON_A_RUNTIME: &str = "it starts its own tokio runtime and cannot be called inside another one: call it from a plain `fn main` without \
      `#[tokio::main]`, or use `.serve_stdio().await` instead";
 
+/// Serving with the command line of the program.
 impl Builder {
     /// Runs the command line of the server, until the command or the server ends. Blocks the thread, and starts a tokio runtime.
     ///
@@ -68,15 +70,20 @@ impl Builder {
     /// ```
     ///
     /// Without arguments the server serves stdio until the client closes it. With `--http [ADDR]` it listens for HTTP (feature `http`). The
-    /// commands `list`, `call`, `read`, `get` and `schema` try the server out.
+    /// commands `list`, `call`, `read`, `get` and `schema` try the server out. `help` and `version` describe it.
     ///
     /// `check` reports what known clients reject or handle badly: names, descriptions, schemas and size. Each finding names the source
-    /// location of the item, a fix, and public issue threads that show the problem. `check` calls no handler. It creates the state only if
-    /// a `setup` takes the [`Handle`](crate::Handle), because such a `setup` may add items. With `--strict` any finding is a failure.
+    /// location of the item, a fix, and public issue threads that show the problem. With `--strict` any finding is a failure.
+    ///
+    /// `list` and `check` call no handler. They create the state only if a `setup` takes the [`Handle`](crate::Handle), because such a
+    /// `setup` may add items. If it fails, they show the other items and the error. `schema` never creates the state.
     ///
     /// The person at the terminal answers the elicitation requests of a call ([`Context::elicit`](crate::Context::elicit)). The option
     /// `--answer KEY=JSON` answers a request without a person: `call deploy env=prod --answer consent='{"deploy":true}'`. The option
     /// `--answer consent=decline` declines it.
+    ///
+    /// If stderr is a terminal, a call shows its newest [`Progress`](crate::Progress) report there, on a single line. stdout has only the
+    /// result.
     ///
     /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. Return the [`Exit`]
     /// from `main`. If `main` drops an `Exit` with a failure instead, the process still ends with that exit code.
@@ -245,58 +252,52 @@ impl Builder {
             ("read", [_, _, ..]) => {
                 Err(CommandError::usage("`read` takes one argument; see `help`"))
             }
-            ("list" | "call" | "get" | "read", _) => self.try_out(command, rest, answers),
-            ("schema", _) => apart(|_| Box::pin(async move { manifest::print(self) })),
+            ("list", _) => apart(Box::new(|_| Box::pin(list(self)))),
+            ("call" | "get" | "read", [target, given @ ..]) => {
+                self.try_out(command, target, given, answers)
+            }
+            ("schema", _) => apart(Box::new(|_| Box::pin(async move { manifest::print(self) }))),
             ("check", given) => {
                 let options = check::Options::read(given)?;
-                apart(|_| Box::pin(async move { check::run(self, &options).await }))
+                apart(Box::new(|_| Box::pin(async move { check::run(self, &options).await })))
             }
-            (other, _) => Err(unknown_command(other)),
+            (other, _) => Err(unknown_command(other, self)),
         }
     }
 
-    /// Runs a command that needs the server.
+    /// Runs a command that uses an item of the server.
     fn try_out(
         self,
         command: &str,
-        rest: &[String],
+        target: &str,
+        given: &[String],
         mut answers: QuestionAnswers,
     ) -> Result<(), CommandError> {
         let is_somebody_there = QuestionAnswers::is_somebody_there();
         let tried = async move |input| {
-            let identity = self.identity.clone();
-            // Creating the state may have side effects. Lists need no state, so `setup` does not run for them.
-            let lists = command == "list";
-            let client = if lists {
-                TestClient::unprepared(self)
-            } else {
-                let can = json!({ "elicitation": { "form": {}, "url": {} } });
-                // Keeps the tasks of a trial call out of the configured store. A running server may also have locked that store.
-                TestClient::connect_capable(
-                    self.task_store(MemoryTasks::new()),
-                    Revision::MODERN[0],
-                    can,
-                )
-                .await
-            };
+            let can = json!({ "elicitation": { "form": {}, "url": {} } });
+            // Keeps the tasks of a trial call out of the configured store. A running server may also have locked that store.
+            let server = self.store(MemoryStore::new());
+            let client = TestClient::connect_capable(server, Revision::MODERN[0], can).await;
             let mut client = client.map_err(CommandError::failure)?;
             client.wait_without_end();
             if is_somebody_there {
                 answers.ask(input);
             }
-            let result = run_command(&mut client, command, rest, &mut answers, &identity).await;
+            let result = run_command(&mut client, command, target, given, &mut answers).await;
             client.close().await;
             result.map(CommandOutput::from)
         };
-        apart(|input| Box::pin(tried(input)))
+        apart(Box::new(|input| Box::pin(tried(input))))
     }
 }
 
+/// Future of a command that needs the server.
+type CommandFuture<'a> = Pin<Box<dyn Future<Output = Result<CommandOutput, CommandError>> + 'a>>;
+
 /// Runs a command with stdout reserved for its output, so that text printed by tools does not mix with that output.
 fn apart<'a>(
-    command: impl FnOnce(
-        StdioInput,
-    ) -> Pin<Box<dyn Future<Output = Result<CommandOutput, CommandError>> + 'a>>,
+    command: Box<dyn FnOnce(StdioInput) -> CommandFuture<'a> + 'a>,
 ) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -325,43 +326,73 @@ fn names() -> impl Iterator<Item = &'static str> {
 }
 
 fn unknown_option(given: &str) -> CommandError {
-    if given == "--answer" {
-        return CommandError::usage("`--answer` goes after `call`, `read` or `get`; see `help`");
-    }
-    let options = http::OPTIONS.iter().filter_map(|option| option.0.split(' ').next());
-    match nearest(given, options.chain(["--help", "--version"])) {
-        Some(near) => {
-            CommandError::usage(format!("unknown option `{given}`; did you mean `{near}`?"))
+    let hint = match given {
+        "--answer" => {
+            return CommandError::usage(
+                "`--answer` goes after `call`, `read` or `get`; see `help`",
+            );
         }
-        None => CommandError::usage(format!("unknown option `{given}`; see `help`")),
-    }
+        "--port" | "--host" | "--bind" | "--listen" | "--address" => {
+            "the address follows `--http`, as in `--http 127.0.0.1:8000`".to_owned()
+        }
+        _ => {
+            let options = http::OPTIONS.iter().filter_map(|option| option.0.split(' ').next());
+            match nearest(given, options.chain(["--help", "--version"])) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "see `help`".to_owned(),
+            }
+        }
+    };
+    CommandError::usage(format!("unknown option `{given}`; {hint}"))
 }
 
-fn unknown_command(given: &str) -> CommandError {
+/// Returns the error for a word that is no command. The word may be the name of an item or an address, whose command was left out.
+fn unknown_command(given: &str, builder: Builder) -> CommandError {
     let names: Vec<&str> = names().collect();
-    match nearest(given, names.iter().copied()) {
-        Some(near) => {
-            CommandError::usage(format!("unknown command `{given}`; did you mean `{near}`?"))
-        }
-        None => CommandError::usage(format!(
-            "unknown command `{given}`; there are {}",
+    let meant = match nearest(given, names.iter().copied()) {
+        Some(near) => Some(near.to_owned()),
+        None if given.contains("://") => Some(format!("read {given}")),
+        None if given.parse::<u16>().is_ok() => Some(format!("--http {given}")),
+        None => builder.build().ok().and_then(|server| {
+            let snapshot = server.catalog.snapshot();
+            let commands = [(ListKind::Tools, "call"), (ListKind::Prompts, "get")];
+            let command = commands.iter().find(|(kind, _)| snapshot.find(*kind, given).is_some());
+            command.map(|(_, command)| format!("{command} {given}"))
+        }),
+    };
+    CommandError::usage(match meant {
+        Some(meant) => format!("unknown command `{given}`; did you mean `{meant}`?"),
+        None => format!(
+            "unknown command `{given}`; there are {}; without a command the program serves a client on stdin and stdout",
             names.join(", ")
-        )),
-    }
+        ),
+    })
+}
+
+/// Lists the items of the server. Creating the state may have side effects, so `setup` runs only if it may add items. If it fails, the other
+/// items are listed, and stderr has the error: a list is useful before the server is configured.
+async fn list(builder: Builder) -> Result<CommandOutput, CommandError> {
+    let identity = builder.identity.clone();
+    let (mut client, problem) =
+        TestClient::looking(builder).await.map_err(CommandError::failure)?;
+    client.wait_without_end();
+    let everything = show::ServerLists::ask(&mut client).await.map_err(CommandError::failure)?;
+    let text = show::list(&identity, &everything, &client.snapshot());
+    client.close().await;
+    let aside = problem
+        .map(|problem| format!("not every item is listed, because `setup` failed: {problem}\n"));
+    Ok(CommandOutput { aside: aside.unwrap_or_default(), ..text.into() })
 }
 
 /// Returns the text that the command prints.
 async fn run_command(
     client: &mut TestClient,
     command: &str,
-    rest: &[String],
+    target: &str,
+    given: &[String],
     answers: &mut QuestionAnswers,
-    identity: &Identity,
 ) -> Result<String, CommandError> {
     let everything = show::ServerLists::ask(client).await.map_err(CommandError::failure)?;
-    let Some((target, given)) = rest.split_first() else {
-        return Ok(show::list(identity, &everything, &client.snapshot()));
-    };
     match command {
         "call" => {
             let tool = arguments::find(&everything.tools, "name", target, "tool")?;

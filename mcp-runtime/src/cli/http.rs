@@ -5,7 +5,10 @@ use lexopt::Parser;
 use super::exit::CommandError;
 use crate::builder::Builder;
 #[cfg(feature = "http")]
-use crate::server::{Network, host_problem, origin_problem, path_problem};
+use crate::{
+    server::{Network, host_problem, origin_problem, parse_time, path_problem},
+    transport::http,
+};
 
 /// HTTP options given on the command line.
 #[derive(Default)]
@@ -20,7 +23,7 @@ pub(super) struct HttpOptions {
 
 type Setting = Box<dyn FnOnce(Builder) -> Builder>;
 
-pub(super) static OPTIONS: [(&str, &str); 6] = [
+pub(super) static OPTIONS: [(&str, &str); 7] = [
     ("--http [ADDR]", "serves over HTTP, by default at 127.0.0.1:8000"),
     ("--path PATH", "path of the endpoint, by default /mcp"),
     ("--allow-host NAME", "also accepts requests for this host; may be repeated"),
@@ -29,6 +32,7 @@ pub(super) static OPTIONS: [(&str, &str); 6] = [
         "--trust-proxy NET",
         "takes client addresses from proxies at this address or in this network; may be repeated",
     ),
+    ("--drain TIME", "accepts connections for this time after SIGTERM, such as 5s; by default 0s"),
     ("--legacy-sse", "also serves the HTTP+SSE transport of the oldest revision, at /sse"),
 ];
 
@@ -69,6 +73,10 @@ impl HttpOptions {
             "trust-proxy" => {
                 (Network::parse(&value).err(), Box::new(move |builder| builder.trust_proxy(&value)))
             }
+            "drain" => match parse_time(&value) {
+                Ok(time) => (None, Box::new(move |builder| builder.drain(time))),
+                Err(problem) => (Some(problem), Box::new(|builder| builder)),
+            },
             _ => (path_problem(&value), Box::new(move |builder| builder.path(value))),
         };
         if let Some(problem) = problem {
@@ -101,8 +109,12 @@ impl HttpOptions {
     /// Returns the server to run if `--http` was given.
     ///
     /// # Errors
-    /// Fails if `--http` was not given, but an option that requires it was.
+    /// Fails if the address is wrong, or if `--http` was not given, but an option that requires it was.
     pub(super) fn chosen(self) -> Result<Option<HttpLaunch>, CommandError> {
+        #[cfg(feature = "http")]
+        if let Some(problem) = self.address.as_deref().and_then(http::address_problem) {
+            return Err(CommandError::usage(format!("`--http`: {problem}")));
+        }
         match self.stray {
             _ if self.wanted => {
                 Ok(Some(HttpLaunch { address: self.address, settings: self.settings }))
@@ -127,7 +139,6 @@ impl HttpLaunch {
         let builder = self.settings.into_iter().fold(builder, |builder, set| set(builder));
         #[cfg(feature = "http")]
         {
-            use crate::transport::http;
             let address = self.address.map_or(http::DEFAULT_ADDRESS.to_owned(), |address| {
                 http::complete_address(&address)
             });

@@ -9,5 +9,6 @@ mod manifest;
 mod person;
 mod questions;
 mod show;
+mod status;
 
 pub use self::exit::Exit;

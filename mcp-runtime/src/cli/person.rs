@@ -5,7 +5,7 @@ use std::io::Write as _;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 
-use super::show::{self, member};
+use super::show::{self, choices, elements, member};
 use crate::transport::stdio::StdioInput;
 
 /// Person at the terminal. Questions are written to stderr. Answers are read from the original stdin of the process.
@@ -16,13 +16,18 @@ impl Person {
         Self(BufReader::new(input).lines())
     }
 
-    /// Asks the person to fill in a form or to visit a URL. The end of the input counts as a decline.
-    pub(super) async fn answer(&mut self, params: &Value) -> Value {
+    /// Asks the person to fill in a form or to visit a URL. `is_repeated` means that the person has agreed to visit the same page before.
+    /// The end of the input counts as a decline.
+    pub(super) async fn answer(&mut self, params: &Value, is_repeated: bool) -> Value {
         say(&format!("{}\n", member(params, "message")));
         let content = match params["url"].as_str() {
             Some(url) => {
                 say(&format!("  {url}\n"));
-                let goes = self.line("Go there? [y/N] ").await;
+                let prompt = match is_repeated {
+                    false => "Open this page in a browser, then continue? [y/N] ",
+                    true => "The server still needs this page. Finish there, then continue? [y/N] ",
+                };
+                let goes = self.line(prompt).await;
                 goes.and_then(|line| yes_or_no(&line)).filter(|is_yes| *is_yes).map(|_| None)
             }
             None => self.fill_in(&params["requestedSchema"]).await.map(Some),
@@ -38,7 +43,7 @@ impl Person {
     async fn fill_in(&mut self, schema: &Value) -> Option<Map<String, Value>> {
         say("  (Ctrl-D declines)\n");
         let required: Vec<&str> =
-            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            elements(&schema["required"]).iter().filter_map(Value::as_str).collect();
         let all = schema["properties"]
             .as_object()
             .into_iter()
@@ -159,22 +164,4 @@ fn yes_or_no(text: &str) -> Option<bool> {
         "n" | "no" | "false" => Some(false),
         _ => None,
     }
-}
-
-/// Returns the values to choose from, each with its title.
-pub(super) fn choices(property: &Value) -> Vec<(String, String)> {
-    let of = if property["type"] == "array" { &property["items"] } else { property };
-    if let Some(values) = of["enum"].as_array() {
-        let names = of["enumNames"].as_array();
-        let title = |at: usize| names.and_then(|names| names.get(at)).and_then(Value::as_str);
-        let values = values.iter().filter_map(Value::as_str).enumerate();
-        return values
-            .map(|(at, value)| (value.to_owned(), title(at).unwrap_or(value).to_owned()))
-            .collect();
-    }
-    let titled = of["oneOf"].as_array().or_else(|| of["anyOf"].as_array());
-    let titled = titled.into_iter().flatten();
-    titled
-        .map(|choice| (member(choice, "const").to_owned(), member(choice, "title").to_owned()))
-        .collect()
 }

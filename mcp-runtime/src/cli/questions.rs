@@ -1,19 +1,20 @@
-//! Calls whose questions are answered from the command line or by the person at the terminal. If a call runs as a task, its status is
-//! printed to stderr, and the result of the task is the result of the command.
+//! Calls whose questions are answered from the command line or by the person at the terminal. Progress and the status of a task are shown
+//! on stderr. If a call runs as a task, the result of the task is the result of the command.
 
 use std::{
-    collections::BTreeMap,
-    io::{IsTerminal as _, Write as _},
+    collections::{BTreeMap, BTreeSet},
+    io::IsTerminal as _,
     time::Duration,
 };
 
-use mcp_runtime_contract::{collect::collect_by_insert, suggest::nearest};
+use mcp_runtime_contract::suggest::nearest;
 use serde_json::{Map, Value, json};
 
 use super::{
     exit::CommandError,
-    person::{Person, choices},
-    show::member,
+    person::Person,
+    show::{self, member},
+    status::StatusLine,
 };
 use crate::{
     testing::{RpcError, TestClient, next_round},
@@ -36,7 +37,10 @@ pub(super) struct QuestionAnswers {
     /// answer.
     given: BTreeMap<String, String>,
     keys: Vec<String>,
+    /// Keys of the pages that the user has agreed to visit. A server that asks for such a page again waits until the user has finished there.
+    visited: BTreeSet<String>,
     person: Option<Person>,
+    status: StatusLine,
 }
 
 impl QuestionAnswers {
@@ -77,11 +81,23 @@ impl QuestionAnswers {
         self.person = Some(Person::new(input));
     }
 
-    /// Makes a call, and answers questions until the server returns a result.
+    /// Makes a call, answers questions until the server returns a result, and shows the progress of the call.
     ///
     /// # Errors
     /// Returns the error of the call, or the questions that have no answer.
     pub(super) async fn call(
+        &mut self,
+        client: &mut TestClient,
+        method: &str,
+        mut params: Value,
+    ) -> Result<Value, CommandError> {
+        self.status.ask_for_progress(&mut params);
+        let result = self.rounds(client, method, params).await;
+        self.status.clear();
+        result
+    }
+
+    async fn rounds(
         &mut self,
         client: &mut TestClient,
         method: &str,
@@ -90,13 +106,15 @@ impl QuestionAnswers {
         let mut round = params.clone();
         loop {
             let ongoing = client.start(method, round.clone());
-            let result = match client.wait(ongoing).await {
+            let status = &mut self.status;
+            let watch = |notification: &Value| status.show_progress(notification);
+            let result = match client.wait_and_watch(ongoing, watch).await {
                 Ok(result) => result,
                 Err(error) if needs_task(&error) => {
                     client.declare_extension(TASKS);
                     continue;
                 }
-                Err(error) => return Err(CommandError::failure(error)),
+                Err(error) => return Err(failed(&error)),
             };
             if result["resultType"] == "task" {
                 return follow_task(client, self, &result).await;
@@ -117,14 +135,21 @@ impl QuestionAnswers {
         let mut open = Vec::new();
         for (key, question) in questions.as_object().into_iter().flatten() {
             let params = &question["params"];
+            let is_repeated = self.visited.contains(key);
             let answer = match (self.given.remove(key), &mut self.person) {
                 (Some(text), _) => parse_answer(key, params, &text)?,
-                (None, Some(person)) => person.answer(params).await,
+                (None, Some(person)) => {
+                    self.status.clear();
+                    person.answer(params, is_repeated).await
+                }
                 (None, None) => {
                     open.push(self.unanswered(key, params));
                     continue;
                 }
             };
+            if is_page(params) && answer["action"] == "accept" {
+                self.visited.insert(key.clone());
+            }
             answers.insert(key.clone(), answer);
         }
         if open.is_empty() { Ok(answers) } else { Err(CommandError::failure(open.join("\n"))) }
@@ -132,23 +157,36 @@ impl QuestionAnswers {
 
     /// Returns the error message for a question without an answer. The message says how to answer the question.
     fn unanswered(&self, key: &str, params: &Value) -> String {
-        let message = member(params, "message");
-        if self.keys.iter().any(|given| given == key) {
+        let (message, url) = (member(params, "message"), member(params, "url"));
+        let is_repeated = self.keys.iter().any(|given| given == key);
+        if is_repeated && is_page(params) {
+            return format!(
+                "the server asks `{key}` again: {message}\n  {url}\nfinish the page in a browser, then run the same command again, or run it in a terminal, where it waits for you"
+            );
+        }
+        if is_repeated {
             return format!("the server asks `{key}` again after its `--answer`: {message}");
         }
         let hint = match nearest(key, self.given.keys().map(String::as_str)) {
             Some(near) => format!(" (`--answer {near}=…` has answered no question so far)"),
             None => String::new(),
         };
-        let page = match params["url"].as_str() {
-            Some(url) => format!("\n  {url}"),
-            None => String::new(),
+        let advice = match is_page(params) {
+            true => {
+                format!("  {url}\nopen this page in a browser, then run the command again with")
+            }
+            false => "answer with".to_owned(),
         };
+        let example = example(params);
         format!(
-            "the server asks `{key}`: {message}{page}\nanswer with --answer {key}='{}', or run the command in a terminal{hint}",
-            example(params)
+            "the server asks `{key}`: {message}\n{advice} --answer {key}='{example}', or run the command in a terminal{hint}"
         )
     }
+}
+
+/// Whether a question sends the user to a page.
+fn is_page(params: &Value) -> bool {
+    params["mode"] == "url"
 }
 
 /// Parses an answer from the command line: an object for a form, `true` or `false` for a URL, or `decline` or `cancel`.
@@ -156,7 +194,7 @@ fn parse_answer(key: &str, params: &Value, text: &str) -> Result<Value, CommandE
     if matches!(text, "decline" | "cancel") {
         return Ok(json!({ "action": text }));
     }
-    let is_page = params["mode"] == "url";
+    let is_page = is_page(params);
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(content)) if !is_page => {
             Ok(json!({ "action": "accept", "content": content }))
@@ -173,34 +211,31 @@ fn parse_answer(key: &str, params: &Value, text: &str) -> Result<Value, CommandE
 
 /// Returns an example of an answer, for error messages.
 fn example(params: &Value) -> Value {
-    if params["mode"] == "url" {
+    if is_page(params) {
         return json!(true);
     }
-    let schema = &params["requestedSchema"];
-    let mut names: Vec<&str> =
-        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let all = schema["properties"].as_object().into_iter().flatten();
-    if names.is_empty() {
-        names.extend(all.map(|property| property.0.as_str()));
+    show::example_of(&params["requestedSchema"])
+}
+
+/// Returns the failure of a command whose request got an error, with advice for the person at the command line. If the request needs a client
+/// with other capabilities, the failure says that the command line is this client.
+fn failed(error: &RpcError) -> CommandError {
+    if error.message.starts_with("there is no resource `") {
+        return CommandError::failure(format_args!(
+            "{error}\n`list` shows all resources and templates"
+        ));
     }
-    let example = |name: &str| {
-        let property = &schema["properties"][name];
-        let first = choices(property).into_iter().next();
-        match (property["type"].as_str(), first) {
-            (Some("array"), Some((value, _))) => json!([value]),
-            (_, Some((value, _))) => json!(value),
-            (Some("boolean"), _) => json!(true),
-            (Some("integer" | "number"), _) => match &property["minimum"] {
-                Value::Null => json!(1),
-                least => least.clone(),
-            },
-            _ => json!("…"),
-        }
-    };
-    collect_by_insert::<Map<_, _>, _>(
-        names.into_iter().map(|name| (name.to_owned(), example(name))),
-    )
-    .into()
+    let data = error.data.as_ref();
+    let missing = data.and_then(|data| data["requiredCapabilities"].as_object());
+    let missing: Vec<&str> = missing.into_iter().flatten().map(|(name, _)| &**name).collect();
+    if missing.is_empty() {
+        return CommandError::failure(error);
+    }
+    CommandError::failure(format_args!(
+        "{}: the command line is a client without `{}`\nuse a client that has it, or write a test with `TestClient::answer_with`",
+        error.message,
+        missing.join("` and `")
+    ))
 }
 
 /// Returns whether the server rejected a call because the tool runs only as a task. The handler has not run in that case.
@@ -219,7 +254,6 @@ async fn follow_task(
     created: &Value,
 ) -> Result<Value, CommandError> {
     let which = json!({ "taskId": created["taskId"] });
-    let mut said = String::new();
     loop {
         let mut task =
             client.request("tasks/get", which.clone()).await.map_err(CommandError::failure)?;
@@ -229,7 +263,7 @@ async fn follow_task(
             "failed" => {
                 let error: RpcError =
                     serde_json::from_value(task["error"].take()).map_err(CommandError::failure)?;
-                return Err(CommandError::failure(error));
+                return Err(failed(&error));
             }
             "cancelled" => {
                 return Err(CommandError::failure(format!("the task was cancelled: {status}")));
@@ -240,11 +274,7 @@ async fn follow_task(
                 client.request("tasks/update", update).await.map_err(CommandError::failure)?;
             }
             _ => {
-                if status != said {
-                    // Errors are ignored, because the reader of stderr may have exited already.
-                    let _ = writeln!(std::io::stderr(), "… {status}");
-                    said = status;
-                }
+                answers.status.show_task(&status);
                 tokio::time::sleep(PAUSE).await;
             }
         }

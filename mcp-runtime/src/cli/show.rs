@@ -1,7 +1,8 @@
 //! Texts that the commands print: help, the lists of a server, the usage of its items, and the content of results.
 
+use mcp_runtime_contract::collect::collect_by_insert;
 use mcp_runtime_wire::Raw;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     catalog::{Entry, Snapshot},
@@ -41,6 +42,11 @@ impl ServerLists {
 /// Returns the string member `name` of a JSON object, or an empty string if there is none.
 pub(super) fn member<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
+}
+
+/// Returns the elements of a JSON array. Other values have no elements.
+pub(super) fn elements(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 pub(super) fn help(
@@ -130,7 +136,7 @@ pub(super) fn usage_of_tool(tool: &Value, snapshot: &Snapshot) -> String {
         let [properties] = Raw::trusted(&tool.schemas().input.text).pick(["properties"]);
         properties
     });
-    for (name, _) in properties.into_iter().flat_map(Raw::members) {
+    for (name, _) in properties.unwrap_or(Raw::EMPTY_OBJECT).members() {
         let kind = kind_of(&schema["properties"][&*name]);
         usage.push_str(&if is_required(&name) {
             format!(" {name}=<{kind}>")
@@ -160,9 +166,56 @@ pub(super) fn kind_of(property: &Value) -> String {
     kind
 }
 
+/// Returns the values to choose from, each with its title.
+pub(super) fn choices(property: &Value) -> Vec<(String, String)> {
+    let of = if property["type"] == "array" { &property["items"] } else { property };
+    if let Some(values) = of["enum"].as_array() {
+        let names = of["enumNames"].as_array();
+        let title = |at: usize| names.and_then(|names| names.get(at)).and_then(Value::as_str);
+        let values = values.iter().filter_map(Value::as_str).enumerate();
+        return values
+            .map(|(at, value)| (value.to_owned(), title(at).unwrap_or(value).to_owned()))
+            .collect();
+    }
+    let titled = of["oneOf"].as_array().or_else(|| of["anyOf"].as_array());
+    let titled = titled.into_iter().flatten();
+    titled
+        .map(|choice| (member(choice, "const").to_owned(), member(choice, "title").to_owned()))
+        .collect()
+}
+
+/// Returns a value that fits a schema, for error messages. An object has its required members, or all members if none is required.
+pub(super) fn example_of(schema: &Value) -> Value {
+    let kind = schema["type"].as_str();
+    if kind == Some("array") {
+        return json!([example_of(&schema["items"])]);
+    }
+    if let Some((value, _)) = choices(schema).into_iter().next() {
+        return value.into();
+    }
+    match kind {
+        Some("object") => {
+            let required = schema["required"].as_array().into_iter().flatten();
+            let mut names: Vec<&str> = required.filter_map(Value::as_str).collect();
+            let properties = schema["properties"].as_object();
+            if names.is_empty() {
+                names.extend(properties.into_iter().flatten().map(|(name, _)| name.as_str()));
+            }
+            let member = |name: &str| (name.to_owned(), example_of(&schema["properties"][name]));
+            collect_by_insert::<Map<_, _>, _>(names.into_iter().map(member)).into()
+        }
+        Some("boolean") => json!(true),
+        Some("integer" | "number") => match &schema["minimum"] {
+            Value::Null => json!(1),
+            least => least.clone(),
+        },
+        _ => json!("…"),
+    }
+}
+
 pub(super) fn usage_of_prompt(prompt: &Value) -> String {
     let mut usage = member(prompt, "name").to_owned();
-    for argument in prompt["arguments"].as_array().into_iter().flatten() {
+    for argument in elements(&prompt["arguments"]) {
         let one = format!("{}=…", member(argument, "name"));
         usage.push(' ');
         usage.push_str(&if argument["required"] == true { one } else { format!("[{one}]") });
@@ -223,5 +276,23 @@ mod tests {
             json!({ "type": "string", "enum": ["low", "high"], "default": "low" }),
             "low|high, default \"low\"",
         );
+    }
+
+    #[test]
+    fn an_example_fits_its_schema() {
+        let check = |schema: Value, expected: Value| {
+            assert_eq!(example_of(&schema), expected, "{schema}");
+        };
+        let number = json!({ "type": "integer", "minimum": 3 });
+        check(json!({ "type": "array", "items": number }), json!([3]));
+        check(json!({ "type": "array", "items": { "enum": ["low", "high"] } }), json!(["low"]));
+        check(json!({ "type": "array" }), json!(["…"]));
+        let properties =
+            json!({ "name": { "type": "string" }, "at": number, "is_new": { "type": "boolean" } });
+        let object = json!({ "type": "object", "properties": properties });
+        check(object, json!({ "at": 3, "is_new": true, "name": "…" }));
+        let some = json!({ "type": "object", "properties": properties, "required": ["at"] });
+        check(some, json!({ "at": 3 }));
+        check(json!({}), json!("…"));
     }
 }

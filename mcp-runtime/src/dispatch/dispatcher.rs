@@ -163,9 +163,11 @@ impl Dispatcher {
         let call = Call::new(mode, arguments, &entry.names, &context);
         let running = {
             let _scope = wants_log.then(|| crate::call::context::enter(context.get()));
-            let _watch = SlowPollWarning::start(entry);
             let _entered = Entered::new(entry);
-            unwind::catch(|| entry.handler.run(call))
+            unwind::catch(|| {
+                let _watch = SlowPollWarning::start(entry);
+                entry.handler.run(call)
+            })
         };
         if let Ok(Running::Pending(future)) = running {
             let timeout = entry.timeout.or(self.settings.timeout);
@@ -363,8 +365,13 @@ impl OperationCall {
 ///
 /// /// Rejects calls of the tool `delete`, and runs every other operation.
 /// async fn read_only(call: OperationCall, next: Next) -> Outcome {
-///     let is_delete = matches!(call.operation(), Operation::CallTool(name) if name == "delete");
-///     if is_delete { Outcome::failed(Error::msg("this server is read-only")) } else { next.run(call).await }
+///     let is_delete =
+///         matches!(call.operation(), Operation::CallTool(name) if name == "delete");
+///     if is_delete {
+///         Outcome::failed(Error::msg("this server is read-only"))
+///     } else {
+///         next.run(call).await
+///     }
 /// }
 ///
 /// let server = mcp_runtime::server!().around(read_only);

@@ -155,9 +155,11 @@ impl Future for PendingHandler {
         }
         let polled = {
             let _scope = crate::call::context::enter(&this.context);
-            let _watch = this.entry.as_ref().and_then(|entry| SlowPollWarning::start(entry));
             let _entered = this.entry.as_ref().map(Entered::new);
-            unwind::catch(|| this.future.as_mut().poll(cx))
+            unwind::catch(|| {
+                let _watch = this.entry.as_ref().and_then(|entry| SlowPollWarning::start(entry));
+                this.future.as_mut().poll(cx)
+            })
         };
         match polled {
             Ok(Poll::Ready(answer)) => return this.end(answer),
@@ -226,6 +228,9 @@ impl fmt::Debug for PendingHandler {
 
 /// Guard around one poll of a handler. In debug builds, it logs a warning if the poll took long, because a long poll delays other calls:
 /// over stdio, one thread runs all handlers.
+///
+/// A poll that panics gets no warning. The time may have passed in the panic hook, which takes seconds to print a backtrace. For this reason
+/// the guard has to be dropped while the thread unwinds.
 pub(super) struct SlowPollWarning<'a> {
     entry: &'a Entry,
     since: Instant,
@@ -243,7 +248,7 @@ impl<'a> SlowPollWarning<'a> {
 impl Drop for SlowPollWarning<'_> {
     fn drop(&mut self) {
         let took = self.since.elapsed();
-        if took > Self::LONG {
+        if took > Self::LONG && !std::thread::panicking() {
             tracing::warn!(
                 "{} blocked the reactor for {took:?} while every other call waited: mark it `blocking`, or await something",
                 self.entry.place()

@@ -61,7 +61,7 @@ impl ItemRights {
         &self,
         snapshot: &Snapshot,
         carrier: &Carrier,
-    ) -> Option<[BTreeSet<Box<str>>; 2]> {
+    ) -> Option<[BTreeSet<String>; 2]> {
         carrier.is_judged().then(|| {
             let mut judged = [BTreeSet::new(), BTreeSet::new()];
             for entry in snapshot.guarded_with_tasks() {
@@ -88,7 +88,7 @@ impl ItemRights {
 
     #[cfg(feature = "auth")]
     fn shows(&self, entry: &Entry, carrier: &Carrier) -> bool {
-        self.rules.shows(entry.guard.as_deref(), caller(carrier), &listing(entry))
+        self.rules.shows(entry.guard.as_deref(), carrier.authorization(), &listing(entry))
     }
 
     /// Returns the carrier for a call that runs again after a restart. `caller` is the stored authorization of the caller that began the
@@ -186,14 +186,8 @@ impl ItemRights {
         carrier: &Carrier,
         access: Access<'_>,
     ) -> Result<(), AccessError> {
-        self.rules.check(entry.guard.as_deref(), caller(carrier), &access)
+        self.rules.check(entry.guard.as_deref(), carrier.authorization(), &access)
     }
-}
-
-/// Returns the authorization of the caller. Returns `None` for callers that are not identified, which have an empty principal.
-#[cfg(feature = "auth")]
-fn caller(carrier: &Carrier) -> Option<&Authorization> {
-    carrier.authorization().filter(|caller| !caller.principal().as_str().is_empty())
 }
 
 #[cfg(feature = "auth")]

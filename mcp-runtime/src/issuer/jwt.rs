@@ -56,7 +56,8 @@ const LONGEST_CACHED: usize = 4 << 10;
 /// ```
 /// use mcp_runtime::auth::Jwt;
 ///
-/// let server = mcp_runtime::server!().auth(Jwt::new("https://login.example.com", "https://api.example.com/mcp"));
+/// let server = mcp_runtime::server!()
+///     .auth(Jwt::new("https://login.example.com", "https://api.example.com/mcp"));
 /// ```
 ///
 /// The server sends its requests over `https` and follows no redirects. In private networks it contacts only the hosts that you name: the

@@ -9,8 +9,10 @@
 //!   template does not name, because a misspelt URI must not name a resource.
 //! - Scheme and host are compared without regard to case, everything else exactly.
 //! - Values are percent-decoded. A URI whose value does not decode to UTF-8 does not match.
-//! - **A value cannot leave its directory.** No value contains a `..` segment or a NUL. A value of `{x}`, `{.x}` or `{/x}` is never an
-//!   absolute path, even if it is percent-encoded. So if a handler joins such a value to a directory, the path stays in that directory.
+//! - **A value cannot leave its directory.** No value contains a `..` segment or a NUL. Only values of `{+x}` and of the query can be
+//!   absolute paths, as on Unix or on Windows (`/x`, `//x`, `C:/x`); percent-encoding makes no difference. So if a handler joins another
+//!   value to a directory, the path stays in that directory. `{/x*}` has no empty segments and no segments with an encoded slash, so a
+//!   handler may also join its segments one by one.
 //!
 //! Matching takes time proportional to the length of the URI times the length of the template, because the matcher does not backtrack.
 
@@ -87,12 +89,13 @@ impl UriTemplate {
     ///
     /// Fails if the macro accepted a template that [`parse`](Self::parse) rejects.
     pub(crate) fn new(segments: &'static [Segment]) -> Result<Self, String> {
-        Self::build(segments.iter().map(|segment| match *segment {
+        let parts = segments.iter().map(|segment| match *segment {
             Segment::Literal(text) => TemplatePart::Literal(text.into()),
             Segment::Variable { name, kind, explode } => {
                 TemplatePart::Variable { name: name.into(), kind, explode }
             }
-        }))
+        });
+        Self::build(parts.collect())
     }
 
     /// Reads a template at run time, for items added to a running server.
@@ -101,11 +104,11 @@ impl UriTemplate {
     ///
     /// Fails if the text is not a supported template. The error describes the problem.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        Self::build(parts(text)?.into_iter())
+        Self::build(parts(text)?)
     }
 
     /// Assembles the pieces, and checks that URIs can be matched against the template.
-    fn build(pieces: impl Iterator<Item = TemplatePart>) -> Result<Self, String> {
+    fn build(pieces: Vec<TemplatePart>) -> Result<Self, String> {
         let mut template =
             Self { parts: Vec::new(), any_case: 0, fixed: Vec::new(), query: Vec::new() };
         let mut in_query = false;

@@ -194,7 +194,11 @@ impl RefusalCounters {
 /// #[tool]
 /// fn load(server: Handle) -> String {
 ///     let stats = server.stats();
-///     format!("{} calls wait, {} were too many", stats.calls(), stats.refused(Limit::MaxTotalCalls))
+///     format!(
+///         "{} calls wait, {} were too many",
+///         stats.calls(),
+///         stats.refused(Limit::MaxTotalCalls)
+///     )
 /// }
 /// # fn main() {}
 /// ```

@@ -49,7 +49,10 @@ impl ClientInfo {
     /// Returns whether the client has declared this extension of the protocol, such as `io.modelcontextprotocol/tasks`.
     ///
     /// ```
-    /// assert!(!mcp_runtime::extract::ClientInfo::default().has_extension("io.modelcontextprotocol/tasks"));
+    /// assert!(
+    ///     !mcp_runtime::extract::ClientInfo::default()
+    ///         .has_extension("io.modelcontextprotocol/tasks")
+    /// );
     /// ```
     pub fn has_extension(&self, id: &str) -> bool {
         let extensions = self.capabilities.0.get("extensions");

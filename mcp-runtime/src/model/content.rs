@@ -37,11 +37,9 @@ impl Role {
     }
 }
 
-/// Hints on how a client should use a piece of content.
-///
-/// Each type of content has methods that set them, such as [`Text::audience`] and [`Text::priority`].
+/// Hints on how a client should use a piece of content. Each type of content has methods that set them, such as [`Text::audience`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Annotations {
+pub(crate) struct Annotations {
     pub(crate) audience: Vec<Role>,
     pub(crate) priority: Option<f64>,
     pub(crate) last_modified: Option<String>,
@@ -264,7 +262,9 @@ binary! {
 /// ```
 /// use mcp_runtime::content::ResourceLink;
 ///
-/// let link = ResourceLink::new("file:///logs/today.txt", "today").mime_type("text/plain").size(1024);
+/// let link = ResourceLink::new("file:///logs/today.txt", "today")
+///     .mime_type("text/plain")
+///     .size(1024);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceLink {
@@ -360,8 +360,10 @@ impl Embedded {
 /// use mcp_runtime::content::ResourceContents;
 ///
 /// let parts = [
-///     ResourceContents::text("file:///site/index.html", "<h1>Hi</h1>").mime_type("text/html"),
-///     ResourceContents::blob("file:///site/logo.png", [0x89, b'P', b'N', b'G']).mime_type("image/png"),
+///     ResourceContents::text("file:///site/index.html", "<h1>Hi</h1>")
+///         .mime_type("text/html"),
+///     ResourceContents::blob("file:///site/logo.png", [0x89, b'P', b'N', b'G'])
+///         .mime_type("image/png"),
 /// ];
 /// ```
 #[derive(Clone, Debug, PartialEq)]

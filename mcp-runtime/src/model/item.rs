@@ -24,7 +24,8 @@ pub(crate) fn check_tool_name(name: &str) -> Result<(), String> {
 /// ```
 /// use mcp_runtime::content::Icon;
 ///
-/// let icon = Icon::new("https://example.com/icon.png").mime_type("image/png").sizes(&["48x48"]);
+/// let icon =
+///     Icon::new("https://example.com/icon.png").mime_type("image/png").sizes(&["48x48"]);
 /// let server = mcp_runtime::server!().icon(icon);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +68,9 @@ impl Icon {
 /// ```
 /// use mcp_runtime::{limits::Rate, prelude::*};
 ///
-/// let tool = Tool::new("search").rate(Rate::per_second(10).burst(20)).handler(async |_: Context| "found");
+/// let tool = Tool::new("search")
+///     .rate(Rate::per_second(10).burst(20))
+///     .handler(async |_: Context| "found");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {

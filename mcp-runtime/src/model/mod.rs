@@ -14,11 +14,10 @@ mod sampling;
 mod task;
 
 pub use client::{Asks, ClientInfo, Level};
+pub(crate) use content::{Annotations, BinaryData, Extras, ResourceBody};
 pub use content::{
-    Annotations, Audio, Blob, Content, Embedded, Image, Message, ResourceContents, ResourceLink,
-    Role, Text,
+    Audio, Blob, Content, Embedded, Image, Message, ResourceContents, ResourceLink, Role, Text,
 };
-pub(crate) use content::{BinaryData, Extras, ResourceBody};
 pub use form::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat};
 pub(crate) use item::check_tool_name;
 pub use item::{Icon, Rate};

@@ -63,7 +63,8 @@ impl Operation {
 /// };
 ///
 /// let server = mcp_runtime::server!().around(async |call, next| {
-///     let is_locked = matches!(call.operation(), Operation::CallTool(name) if name == "delete");
+///     let is_locked =
+///         matches!(call.operation(), Operation::CallTool(name) if name == "delete");
 ///     if is_locked {
 ///         return Outcome::failed(Error::msg("`delete` is locked during the backup"));
 ///     }

@@ -59,7 +59,10 @@ pub struct PromptResult {
 ///
 /// #[completion]
 /// fn cities(typed: &str) -> Completion {
-///     let found: Vec<_> = ["Lille", "Lyon", "Nice"].into_iter().filter(|city| city.starts_with(typed)).collect();
+///     let found: Vec<_> = ["Lille", "Lyon", "Nice"]
+///         .into_iter()
+///         .filter(|city| city.starts_with(typed))
+///         .collect();
 ///     let total = found.len();
 ///     Completion::new(found).total(total)
 /// }

@@ -13,7 +13,7 @@ use crate::error::Error;
 /// response to its call.
 ///
 /// Set it with `#[tool(task)]`, or with [`Tool::task`](crate::Tool::task) for a tool that is created at run time.
-/// [`Builder::task_store`](crate::Builder::task_store) sets where tasks are kept.
+/// [`Builder::store`](crate::Builder::store) sets where tasks are kept.
 ///
 /// ```
 /// use std::time::Duration;

@@ -194,16 +194,20 @@ impl Visit for Fields {
     }
 }
 
-/// Installs the subscriber of `.run()`, which writes events to stderr and sends them to clients. If the program has already set a global
-/// subscriber, this function does nothing.
+/// Installs the subscriber of `.run()`, which writes events to stderr and sends them to clients. Complaints about `RUST_LOG` go to stderr
+/// too. If the program has already set a global subscriber, this function does nothing.
 #[cfg(feature = "stdio")]
 pub(crate) fn install() {
-    use tracing_subscriber::{
-        Registry, filter::Targets, fmt::layer, layer::SubscriberExt as _, registry,
-    };
+    use std::io::Write as _;
 
-    let filter = std::env::var("RUST_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
-    let filter = filter.unwrap_or_else(|| Targets::new().with_default(TracingLevel::INFO));
+    use tracing_subscriber::{Registry, fmt::layer, layer::SubscriberExt as _, registry};
+
+    use super::log_filter::LogFilter;
+
+    let is_known = |name: &str| {
+        is_of_framework(name) || crate::registry::all().any(|def| def.origin.crate_name() == name)
+    };
+    let LogFilter { targets: filter, complaints } = LogFilter::of_environment(is_known);
     let on_stderr = Filter::<Registry>::max_level_hint(&filter).unwrap_or(LevelFilter::TRACE);
     let subscriber = super::lazy_subscriber::LazySubscriber::new(
         || {
@@ -214,5 +218,9 @@ pub(crate) fn install() {
     );
     if tracing::subscriber::set_global_default(subscriber).is_ok() {
         logging::set_installed();
+        for complaint in complaints {
+            // If stderr is closed, the log has no reader either.
+            let _ = writeln!(std::io::stderr(), "{complaint}");
+        }
     }
 }

@@ -5,6 +5,8 @@
 mod client_log;
 #[cfg(all(feature = "client-log", feature = "stdio"))]
 mod lazy_subscriber;
+#[cfg(all(feature = "client-log", feature = "stdio"))]
+mod log_filter;
 
 #[cfg(all(feature = "client-log", feature = "stdio"))]
 pub(crate) use client_log::install;

@@ -2,6 +2,8 @@
 //! without reading the body (rule B9). The server rejects a request whose headers and body disagree. The headers and the message together
 //! determine the conversation that the message belongs to (rule B2).
 
+use std::borrow::Cow;
+
 use http::HeaderMap;
 use mcp_runtime_wire::{Incoming, JsonKind, Raw, RpcMessage, RpcParams};
 
@@ -127,6 +129,13 @@ impl MirroredHeader<'_> {
             Some(said) => Err(differs(name, &String::from_utf8_lossy(said), expected)),
         }
     }
+}
+
+/// Returns the value of the version header if it names no revision.
+pub(super) fn unknown_version(headers: &HeaderMap) -> Option<Cow<'_, str>> {
+    let [version, ..] = mirrored_headers(headers);
+    let version = String::from_utf8_lossy(version.ok()?.0?);
+    Revision::parse(&version).is_none().then_some(version)
 }
 
 /// Checks the headers that repeat arguments of a tool.

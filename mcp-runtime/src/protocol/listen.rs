@@ -106,7 +106,7 @@ fn permit_listening(state: &PeerState, request: &ClientRequest<'_>) -> Result<()
     let named = named.filter(|uris| uris.kind() == JsonKind::Array);
     let (service, mut uris) = (&state.service, BTreeSet::new());
     // Skips values that are not strings, because they are rejected later.
-    for uri in named.into_iter().flat_map(Raw::elements).filter_map(Raw::string) {
+    for uri in named.unwrap_or(Raw::NULL).elements().filter_map(Raw::string) {
         uris.insert(uri);
         // Stops as soon as there are more URIs than a client may subscribe to.
         if uris.len() > service.limits.subscriptions {

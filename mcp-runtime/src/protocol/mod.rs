@@ -46,6 +46,6 @@ pub(crate) use peer::{Arrival, Peer};
 #[cfg(all(feature = "http", feature = "stdio"))]
 pub(crate) use request::example_request;
 pub use revision::Revision;
-pub(crate) use service::{Service, presented};
+pub(crate) use service::{Service, TASKS_EXTENSION, presented};
 #[cfg(feature = "http")]
 pub(crate) use state::Remembered;

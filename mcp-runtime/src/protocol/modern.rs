@@ -53,14 +53,15 @@ pub(super) fn answer_request(
 
 fn terms(state: &PeerState, request: &ClientRequest<'_>) -> Result<Terms, Error> {
     let meta = &request.meta;
-    let (version, capabilities) = meta.envelope()?;
+    let (version, capabilities) =
+        meta.envelope().map_err(|error| unknown_header(request).unwrap_or(error))?;
     let version = version.string().unwrap_or_default();
     #[cfg(feature = "http")]
     if let Some(http) = &request.carrier.http {
         super::headers::check(&http.headers, &version, request)?;
     }
     let Some(revision) = Revision::parse(&version).filter(|revision| revision.is_modern()) else {
-        return Err(unsupported(&version));
+        return Err(unsupported(&version, ""));
     };
     let log_level = match meta.log_level {
         None => None,
@@ -93,11 +94,32 @@ fn discover(state: &PeerState, terms: &Terms, request: &ClientRequest<'_>) {
     });
 }
 
+/// Returns an error about the revision if only the version header claims the modern era, and names no revision. The client may be one of
+/// another era, which knows nothing of `_meta`.
 #[cold]
-fn unsupported(version: &str) -> Error {
+fn unknown_header(request: &ClientRequest<'_>) -> Option<Error> {
+    #[cfg(feature = "http")]
+    if let (true, Some(http)) = (request.meta.is_bare(), &request.carrier.http) {
+        let version = super::headers::unknown_version(&http.headers)?;
+        let legacy = Revision::ALL.iter().rev().filter(|revision| !revision.is_modern());
+        let legacy: Vec<_> = legacy.map(|revision| revision.name()).collect();
+        return Some(unsupported(
+            &version,
+            &format!(", after `initialize` also {}", legacy.join(", ")),
+        ));
+    }
+    let _ = request;
+    None
+}
+
+/// Returns the error for a revision that is not served. Its data names only revisions that `_meta` can name. `others` is a text about the
+/// other revisions.
+#[cold]
+fn unsupported(version: &str, others: &str) -> Error {
     let version = shown(version);
     let supported: Vec<_> = Revision::MODERN.iter().map(|revision| revision.name()).collect();
-    let text = format!("revision `{version}` is not served; served: {}", supported.join(", "));
+    let served = supported.join(", ");
+    let text = format!("revision `{version}` is not served; served: {served}{others}");
     let data = serde_json::json!({ "supported": supported, "requested": version });
     Error::of(ErrorKind::UnsupportedVersion, text).with_data(data)
 }

@@ -1,7 +1,7 @@
 //! Messages on their way to the client, and the progress reports and events that wait while the client reads slowly.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     num::NonZeroUsize,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -51,9 +51,9 @@ struct OutboxExtras {
     is_refused: bool,
     /// Time after which the client should reconnect. Set if the handler wants the stream to end early.
     release: Option<Duration>,
-    /// Newest report of each call, by the address of its slot. Reports and events wait here until the reader has caught up. The order of
-    /// the calls does not matter.
-    reports: BTreeMap<usize, Arc<ProgressSlot>>,
+    /// Newest report of each call, sorted by the address of its slot. Reports and events wait here until the reader has caught up. The
+    /// order of the calls does not matter.
+    reports: Vec<Arc<ProgressSlot>>,
     events: Backlog,
 }
 
@@ -95,7 +95,10 @@ impl Outbox {
         if queue.bytes.len() < Self::SLOW {
             slot.write_pending(&mut queue.bytes);
         } else {
-            queue.extras().reports.entry(address(slot)).or_insert_with(|| slot.clone());
+            let reports = &mut queue.extras().reports;
+            if let Err(at) = place(reports, slot) {
+                reports.insert(at, slot.clone());
+            }
         }
         OutboxQueue::wake(queue);
     }
@@ -299,8 +302,9 @@ impl Drop for OutboxHold {
     }
 }
 
-fn address(slot: &Arc<ProgressSlot>) -> usize {
-    Arc::as_ptr(slot).addr()
+/// Returns the position of `slot` among reports that are sorted by address, or as an error the position where it belongs.
+fn place(reports: &[Arc<ProgressSlot>], slot: &Arc<ProgressSlot>) -> Result<usize, usize> {
+    reports.binary_search_by_key(&Arc::as_ptr(slot), Arc::as_ptr)
 }
 
 impl OutboxQueue {
@@ -322,7 +326,7 @@ impl OutboxQueue {
         }
         std::mem::swap(&mut self.bytes, into);
         if let Some(extras) = &mut self.extras {
-            for slot in std::mem::take(&mut extras.reports).into_values() {
+            for slot in std::mem::take(&mut extras.reports) {
                 slot.write_pending(&mut self.bytes);
             }
             self.write_events();
@@ -335,8 +339,9 @@ impl OutboxQueue {
     }
 
     fn forget(&mut self, slot: &Arc<ProgressSlot>) {
-        if let Some(extras) = &mut self.extras {
-            extras.reports.remove(&address(slot));
+        let Some(extras) = &mut self.extras else { return };
+        if let Ok(at) = place(&extras.reports, slot) {
+            extras.reports.remove(at);
         }
     }
 
@@ -350,6 +355,11 @@ impl OutboxQueue {
     fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let before = self.bytes.len();
         write(&mut self.bytes);
+        self.end_message(before);
+    }
+
+    /// Ends the message that was written after the first `before` bytes.
+    fn end_message(&mut self, before: usize) {
         if self.bytes.len() > before {
             self.bytes.push(b'\n');
         }
@@ -438,10 +448,11 @@ impl ProgressSlot {
 /// number of waiting events.
 #[derive(Default)]
 struct Backlog {
-    waiting: BTreeMap<u64, WaitingEvent>,
+    /// States of tasks, by their place in the order of arrival. The oldest state is dropped first.
+    states: BTreeMap<u64, WaitingEvent>,
+    /// All other events, by their place in the order of arrival.
+    events: BTreeMap<u64, WaitingEvent>,
     places: HashMap<EventSubject, u64>,
-    /// Keys of task events in `waiting`. The event with the lowest key is dropped first.
-    task_places: BTreeSet<u64>,
     next: u64,
     bytes: usize,
 }
@@ -465,7 +476,7 @@ enum EventSubject {
 impl Backlog {
     #[cfg(feature = "http")]
     fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.states.is_empty() && self.events.is_empty()
     }
 
     /// Adds an event, unless an equal one waits already.
@@ -489,38 +500,44 @@ impl Backlog {
         if let Some(place) = self.places.get(&subject) {
             self.remove(*place);
         }
-        self.task_places.insert(self.next);
         self.push(WaitingEvent { subject, stream: stream.cloned(), message: message.into() });
         while self.bytes > most
-            && let Some(oldest) = self.task_places.first()
+            && let Some(oldest) = self.states.keys().next().copied()
         {
-            self.remove(*oldest);
+            self.remove(oldest);
         }
     }
 
     /// Drops the events of a listen stream.
     fn forget(&mut self, stream: Id<'_>) {
         let is_of = |event: &WaitingEvent| event.stream.as_ref().map(IdBuf::as_id) == Some(stream);
-        let all = self.waiting.iter().filter(|entry| is_of(entry.1)).map(|entry| *entry.0);
+        let all = self.states.iter().chain(&self.events);
+        let all = all.filter(|entry| is_of(entry.1)).map(|entry| *entry.0);
         for place in all.collect::<Vec<_>>() {
             self.remove(place);
         }
     }
 
+    /// Returns the messages in the order of arrival.
     fn into_messages(self) -> impl Iterator<Item = Arc<[u8]>> {
-        self.waiting.into_values().map(|event| event.message)
+        let mut all = self.events;
+        all.extend(self.states);
+        all.into_values().map(|event| event.message)
     }
 
     fn push(&mut self, waiting: WaitingEvent) {
         self.bytes += waiting.message.len();
         self.places.insert(waiting.subject.clone(), self.next);
-        self.waiting.insert(self.next, waiting);
+        let events = match waiting.subject {
+            EventSubject::Event(_) => &mut self.events,
+            EventSubject::Task(..) => &mut self.states,
+        };
+        events.insert(self.next, waiting);
         self.next += 1;
     }
 
     fn remove(&mut self, place: u64) {
-        self.task_places.remove(&place);
-        if let Some(event) = self.waiting.remove(&place) {
+        if let Some(event) = self.events.remove(&place).or_else(|| self.states.remove(&place)) {
             self.places.remove(&event.subject);
             self.bytes -= event.message.len();
         }

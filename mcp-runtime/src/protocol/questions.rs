@@ -185,7 +185,7 @@ impl Questioner {
         });
         if let Err(why) = written {
             // The question was never sent, so there is nothing to cancel.
-            self.state.ongoing_or_new().questions().waiting.remove(&open.id);
+            self.state.ongoing_or_new().questions().remove(open.id);
             return Err(Error::msg(why));
         }
         self.outbox.push(|out| out.extend_from_slice(&message));
@@ -204,7 +204,7 @@ struct SentQuestion {
 
 impl Drop for SentQuestion {
     fn drop(&mut self) {
-        if self.state.ongoing_or_new().questions().waiting.remove(&self.id).is_some() {
+        if self.state.ongoing_or_new().questions().remove(self.id).is_some() {
             self.outbox.push(|out| {
                 wire::notification(out, "notifications/cancelled", |params| {
                     params

@@ -97,6 +97,12 @@ impl<'a> RequestMeta<'a> {
             || matches!(method, "server/discover" | "subscriptions/listen")
     }
 
+    /// Returns whether `_meta` has no member of the modern era, so that only the header or the method of a request can claim that era.
+    #[cfg(feature = "http")]
+    pub(super) fn is_bare(&self) -> bool {
+        self.version.is_none() && self.capabilities.is_none()
+    }
+
     /// Returns the version and the capabilities from `_meta`. Every version of the modern era requires both members, so this check comes
     /// first (rule META-01).
     #[inline]

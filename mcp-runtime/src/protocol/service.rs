@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Name of the tasks extension, in the capabilities of client and server.
-pub(super) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
+pub(crate) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 /// State that all connections of a server share.
 pub(crate) struct Service {

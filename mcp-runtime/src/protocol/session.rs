@@ -2,7 +2,7 @@
 //! contains the revision and the client settings for a single request ([`Terms`]).
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{HashSet, VecDeque},
     hash::{BuildHasher as _, RandomState},
     sync::Arc,
 };
@@ -51,7 +51,7 @@ struct OpenSession {
 struct SessionInterests {
     subscriptions: SubscribedUris,
     /// Running tasks that the session has begun.
-    tasks: BTreeSet<Arc<str>>,
+    tasks: HashSet<Arc<str>>,
     pages: SentPages,
 }
 

@@ -1,7 +1,7 @@
 //! State of a peer: its session, its ongoing work, and the results that it keeps between requests.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
@@ -190,7 +190,8 @@ pub(super) type QuestionAnswer = Result<Box<str>, String>;
 #[derive(Default)]
 pub(super) struct PendingQuestions {
     last: u64,
-    pub(super) waiting: BTreeMap<u64, oneshot::Sender<QuestionAnswer>>,
+    /// Sorted by request id, because new questions have higher ids.
+    pub(super) waiting: Vec<(u64, oneshot::Sender<QuestionAnswer>)>,
     /// Roots that the client sent last. They are kept only if the client announces changes (rule ROOTS-02).
     pub(super) roots: Option<Box<str>>,
     /// Number of times that the roots of the client have changed.
@@ -207,14 +208,20 @@ impl PendingQuestions {
     pub(super) fn open(&mut self) -> (u64, oneshot::Receiver<QuestionAnswer>) {
         self.last += 1;
         let (answer, waiting) = oneshot::channel();
-        self.waiting.insert(self.last, answer);
+        self.waiting.push((self.last, answer));
         (self.last, waiting)
     }
 
     /// Removes and returns the sender that waits for the response with this id. Returns `None` if the response is late, or does not belong
     /// to a question.
     pub(super) fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<QuestionAnswer>> {
-        id.as_str().parse().ok().and_then(|number: u64| self.waiting.remove(&number))
+        self.remove(id.as_str().parse().ok()?)
+    }
+
+    /// Removes and returns the sender that waits for the response to the request `id`.
+    pub(super) fn remove(&mut self, id: u64) -> Option<oneshot::Sender<QuestionAnswer>> {
+        let at = self.waiting.binary_search_by_key(&id, |question| question.0).ok()?;
+        Some(self.waiting.remove(at).1)
     }
 }
 

@@ -110,6 +110,8 @@ pub struct ResourceDef {
     /// Pieces of the template. Empty for a URI without variables.
     pub(crate) segments: &'static [Segment],
     pub(crate) mime_type: Option<&'static str>,
+    /// Returns the media type that the type of the result decides, for a resource without the key `mime_type`.
+    pub(crate) usual_mime_type: fn() -> Option<&'static str>,
     pub(crate) size: Option<u64>,
     pub(crate) subscribe: Option<bool>,
     pub(crate) cache: Option<CachePolicy>,
@@ -188,6 +190,7 @@ impl ItemDef {
             uri,
             segments,
             mime_type: None,
+            usual_mime_type: || None,
             size: None,
             subscribe: None,
             cache: None,
@@ -320,6 +323,7 @@ impl ItemDef {
     }
 }
 kind_setters! { Resource:
+    usual_mime_type(of_result: fn() -> Option<&'static str>) = of_result;
     mime_type(value: &'static str) = Some(value);
     size(bytes: u64) = Some(bytes);
     subscribe(value: bool) = Some(value);

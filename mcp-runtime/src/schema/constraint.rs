@@ -128,13 +128,8 @@ impl Constraints {
     }
 
     /// Checks the JSON text of an argument. Returns `None` if the argument is valid, and otherwise a phrase with the actual and the
-    /// expected value. Text that is not JSON passes, because deserialization reports it with a better message.
-    ///
-    /// ```text
-    /// 11 is not in 1..=10
-    /// 3 characters, at most 2
-    /// "x1" does not match ^[a-z]+$
-    /// ```
+    /// expected value, such as `11 is not in 1..=10` or `3 characters, at most 2`. Text that is not JSON passes, because deserialization
+    /// reports it with a better message.
     pub(crate) fn check(&self, json_text: &str) -> Option<String> {
         if self.is_empty() {
             return None;

@@ -332,8 +332,10 @@ impl SamplingTool {
     /// use mcp_runtime::sampling::{Sampling, SamplingTool};
     /// use serde_json::json;
     ///
-    /// let schema = json!({ "type": "object", "properties": { "sides": { "type": "integer" } } });
-    /// let question = Sampling::ask("Roll a die.", 100).tool(SamplingTool::new("roll").input_schema(schema));
+    /// let schema =
+    ///     json!({ "type": "object", "properties": { "sides": { "type": "integer" } } });
+    /// let question = Sampling::ask("Roll a die.", 100)
+    ///     .tool(SamplingTool::new("roll").input_schema(schema));
     /// assert_eq!(question.check(), Ok(()));
     /// ```
     #[must_use]

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "auth")]
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::network::Network;
 #[cfg(feature = "auth")]
@@ -18,6 +19,8 @@ pub(crate) struct HttpSettings {
     pub(crate) legacy_sse: bool,
     /// Trusted proxies, which report the address of the caller.
     pub(crate) proxies: Vec<Network>,
+    /// Time for which the server still accepts connections after it was asked to stop.
+    pub(crate) drain: Duration,
     /// Resource that requires a token from its callers. `None` if callers need no token.
     #[cfg(feature = "auth")]
     pub(crate) protected: Option<Arc<ProtectedResource>>,
@@ -31,6 +34,7 @@ impl Default for HttpSettings {
             origins: Vec::new(),
             legacy_sse: false,
             proxies: Vec::new(),
+            drain: Duration::ZERO,
             #[cfg(feature = "auth")]
             protected: None,
         }
@@ -99,4 +103,28 @@ pub(crate) fn origin_problem(origin: &str) -> Option<String> {
     } else {
         None
     }
+}
+
+/// Parses a time such as `500ms`, `5s`, `1m` or `1h`: a whole number and a unit.
+///
+/// # Errors
+/// Returns a description of the problem if the text is not such a time.
+#[cfg(feature = "stdio")]
+pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let millis = match unit {
+        "ms" => Some(1),
+        "s" => Some(1_000),
+        "m" => Some(60_000),
+        "h" => Some(3_600_000),
+        _ => None,
+    };
+    let time = number.parse::<u64>().ok().zip(millis);
+    let time = time.and_then(|(number, millis)| number.checked_mul(millis));
+    time.map(Duration::from_millis).ok_or_else(|| {
+        format!(
+            "`{text}` is not a time: write a whole number and a unit, such as `500ms`, `5s` or `1m`"
+        )
+    })
 }

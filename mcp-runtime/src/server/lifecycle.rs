@@ -10,7 +10,8 @@ use crate::{
     dispatch::{Around, CallSettings, Dispatcher, ItemRights},
     error::ServeError,
     limits::Limits,
-    task::{self, TaskStore, Tasks},
+    storage::{MemoryStore, Store},
+    task::{self, Tasks},
 };
 
 /// Closure that inserts the state which a `setup` has created.
@@ -27,8 +28,9 @@ pub(crate) type ShutdownHook =
 
 /// Server that has passed its checks and has not started.
 ///
-/// [`Builder::build`](crate::Builder::build) returns it. To serve, call a method of the builder instead, such as
-/// [`Builder::serve`](crate::Builder::serve).
+/// [`Builder::build`](crate::Builder::build) returns it as the proof that a server can start. It has no methods: to serve, call a method of
+/// the builder instead, such as [`Builder::serve`](crate::Builder::serve). For a [`Handle`] that changes the items of a running server, pass a
+/// closure to [`Builder::setup`](crate::Builder::setup).
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -61,7 +63,9 @@ pub struct Server {
     pub(crate) max_blocking: usize,
     pub(crate) limits: Limits,
     pub(crate) state_settings: StateSettings,
-    pub(crate) task_store: Arc<dyn TaskStore>,
+    /// Store that the author has set.
+    pub(crate) store: Option<Arc<dyn Store>>,
+    pub(crate) is_store_open: bool,
 }
 
 impl fmt::Debug for Server {
@@ -83,20 +87,29 @@ pub(crate) struct Started {
 impl Server {
     /// Returns a handle that changes the catalog while the server runs. Once a handle exists, the server advertises `listChanged` to
     /// clients.
-    pub fn handle(&self) -> Handle {
+    #[cfg(test)]
+    pub(crate) fn handle(&self) -> Handle {
         self.catalog.handle()
     }
 
+    /// Opens the store, unless it is open already.
+    pub(crate) async fn open_store(&mut self) -> Result<(), ServeError> {
+        if let Some(store) = self.store.as_ref().filter(|_| !self.is_store_open) {
+            store.open().await.map_err(|why| ServeError::Store(why.to_string()))?;
+        }
+        self.is_store_open = true;
+        Ok(())
+    }
+
     pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
-        let opened = self.task_store.open().await;
-        opened.map_err(|why| ServeError::TaskStore(why.message().to_owned()))?;
+        self.open_store().await?;
         for setup in std::mem::take(&mut self.setups) {
             let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
             insert(&mut self.states);
         }
         let started = self.started();
         let recovered = task::recover(&started.tasks, &started.dispatcher).await;
-        recovered.map_err(|why| ServeError::TaskStore(format!("the task store: {why}")))?;
+        recovered.map_err(|why| ServeError::Store(format!("the store: {why}")))?;
         Ok(started)
     }
 
@@ -130,7 +143,8 @@ impl Server {
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
         let tally = self.catalog.tally.clone();
         let round_states = RoundStates::new(self.state_settings, &self.limits, tally);
-        let tasks = Tasks::new(self.task_store, self.catalog.clone(), self.limits);
+        let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new()));
+        let tasks = Tasks::new(store, self.catalog.clone(), self.limits);
         let dispatcher = Dispatcher {
             catalog: self.catalog,
             environment,

@@ -10,6 +10,8 @@ mod network;
 
 #[cfg(feature = "http")]
 pub(crate) use http::HttpSettings;
+#[cfg(all(feature = "http", feature = "stdio"))]
+pub(crate) use http::parse_time;
 #[cfg(feature = "http")]
 pub(crate) use http::{host_problem, origin_problem, path_problem};
 pub use identity::Identity;

@@ -57,7 +57,7 @@ struct LiveTaskState {
     /// Time at which listening clients were last notified of a message.
     last_notified: Option<tokio::time::Instant>,
     /// Keys of all questions so far. Each key may be used only once (rule TASK5-05).
-    keys: BTreeSet<Box<str>>,
+    keys: BTreeSet<String>,
     open: Vec<OpenQuestion>,
     /// Numbers and clients of the requests that wait for the end, the oldest first.
     waiters: Vec<(u64, Arc<ClientInfo>)>,
@@ -324,10 +324,10 @@ impl LiveTask {
             return Box::pin(std::future::ready(Ok(roots)));
         }
         let mut key: Box<str> = key.into();
-        while is_roots && state.keys.contains(&key) {
+        while is_roots && state.keys.contains(&*key) {
             key = format!("{key}-again").into();
         }
-        if !state.keys.insert(key.clone()) {
+        if !state.keys.insert(key.to_string()) {
             return failed(asked_twice(&key));
         }
         state.open.push(OpenQuestion { key: key.clone(), question, answer, claimed: None });

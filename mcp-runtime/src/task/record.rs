@@ -5,7 +5,10 @@ use std::{sync::Arc, time::Duration};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use mcp_runtime_wire::{JsonKind, ObjectWriter, Raw, validate, write};
 
-use super::{live::LiveTask, store::TaskRecord};
+use super::{
+    live::LiveTask,
+    stored_tasks::{TaskRecord, unreadable},
+};
 use crate::{
     error::{Error, ErrorKind},
     model::{
@@ -179,11 +182,9 @@ impl TaskRecord {
     /// # Errors
     /// Fails if the text was not written by this server, for example because the store returned damaged data.
     pub(super) fn read(&self) -> Result<RestoredTask, Error> {
-        let end = || {
-            // No result is nested more deeply than this limit.
-            validate(self.end.as_bytes(), 1024).ok().and_then(read_end)
-        };
-        self.record(|_| end()).ok_or_else(|| self.unreadable())
+        // No result is nested more deeply than this limit.
+        let end = || validate(self.end.as_bytes(), 1024).ok().and_then(read_end);
+        self.record(&|_| end()).ok_or_else(|| unreadable(&self.id))
     }
 
     /// Reads only the part of the task that lists show. The result, which may be large, is not read.
@@ -191,18 +192,10 @@ impl TaskRecord {
     /// # Errors
     /// Fails if the text was not written by this server.
     pub(super) fn read_outline(&self) -> Result<RestoredTask, Error> {
-        self.record(read_outline).ok_or_else(|| self.unreadable())
+        self.record(&read_outline).ok_or_else(|| unreadable(&self.id))
     }
 
-    #[cold]
-    fn unreadable(&self) -> Error {
-        Error::internal(format!(
-            "the record of task `{}` in the task store cannot be read",
-            self.id
-        ))
-    }
-
-    fn record(&self, end: impl FnOnce(Raw<'_>) -> Option<TaskEnd>) -> Option<RestoredTask> {
+    fn record(&self, end: &dyn Fn(Raw<'_>) -> Option<TaskEnd>) -> Option<RestoredTask> {
         let raw = validate(self.json.as_bytes(), 1024).ok()?;
         let [tool, guarded, updated, message, poll, ttl, arguments, caller, client] = raw.pick([
             "tool",

@@ -94,7 +94,7 @@ fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
     // The tokio task holds only a weak reference, so that it does not use the store after the server was dropped. By then, another server
     // may have opened the store.
     let (tasks, live) = (Arc::downgrade(tasks), live.clone());
-    tokio::spawn(async move {
+    let work: BackgroundWork = Box::pin(async move {
         match live.origin.ttl {
             None => live.finish(pending.await),
             Some(ttl) => {
@@ -108,7 +108,12 @@ fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
         let Some(tasks) = tasks.upgrade() else { return };
         tasks.settle(&live).await;
     });
+    tokio::spawn(work);
 }
+
+/// Future that tokio runs in the background. All work has this type, because the compiler generates one instance of tokio's task for each
+/// type.
+type BackgroundWork = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Guard held while the store writes a new task that is not running yet. If the client cancels the call during this time, the guard cancels
 /// the task.
@@ -125,7 +130,8 @@ impl Drop for Abandoned<'_> {
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             let (tasks, live) = (self.tasks.clone(), self.live.clone());
-            runtime.spawn(async move { tasks.put(&live).await });
+            let work: BackgroundWork = Box::pin(async move { drop(tasks.put(&live).await) });
+            runtime.spawn(work);
         }
     }
 }
@@ -149,7 +155,7 @@ fn until_due(
 /// # Errors
 /// Fails if the store cannot be read or written.
 pub(crate) async fn recover(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) -> Result<()> {
-    for kept in tasks.store.unfinished().await? {
+    for kept in tasks.stored.unfinished().await? {
         if kept.is_expired() {
             continue;
         }

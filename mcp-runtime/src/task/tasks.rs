@@ -12,7 +12,7 @@ use std::{
 use super::{
     live::{LiveTask, TaskOrigin},
     record::{RestoredTask, record_of},
-    store::TaskStore,
+    stored_tasks::StoredTasks,
 };
 use crate::{
     call::context::Carrier,
@@ -21,12 +21,13 @@ use crate::{
     limits::{CallerKey, Capacity, Limit, Limits, NoShare, Pool, Share, Tenant},
     model::{ClientInfo, TaskState, TaskSupport, TaskView, Timestamp},
     random::random,
+    storage::Store,
     unwind::{self, Panicked},
 };
 
 /// All tasks of a server: the tasks that run in this process, and the tasks in the store.
 pub(crate) struct Tasks {
-    pub(super) store: Arc<dyn TaskStore>,
+    pub(super) stored: StoredTasks,
     pub(super) catalog: Arc<Catalog>,
     limits: Limits,
     live: Mutex<HashMap<Arc<str>, Arc<LiveTask>>>,
@@ -55,11 +56,11 @@ pub(crate) struct Viewer {
     owner: Box<str>,
     /// Names of the tools with restricted access, in two sets: tools that the caller may not use, and tools that it may use. `None` if
     /// callers are not checked.
-    judged: Option<Arc<[BTreeSet<Box<str>>; 2]>>,
+    judged: Option<Arc<[BTreeSet<String>; 2]>>,
 }
 
 impl Viewer {
-    pub(crate) fn of(owner: &str, judged: Option<[BTreeSet<Box<str>>; 2]>) -> Self {
+    pub(crate) fn of(owner: &str, judged: Option<[BTreeSet<String>; 2]>) -> Self {
         Self { owner: owner.into(), judged: judged.map(Arc::new) }
     }
 
@@ -85,9 +86,9 @@ const PAGE: usize = 100;
 const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Tasks {
-    pub(crate) fn new(store: Arc<dyn TaskStore>, catalog: Arc<Catalog>, limits: Limits) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, catalog: Arc<Catalog>, limits: Limits) -> Self {
         let (live, has_kept) = (Mutex::default(), AtomicBool::new(false));
-        Self { store, catalog, limits, live, has_kept }
+        Self { stored: StoredTasks::new(store), catalog, limits, live, has_kept }
     }
 
     fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<LiveTask>>> {
@@ -192,8 +193,8 @@ impl Tasks {
         if let Some(live) = self.live(id, viewer) {
             return Ok(live.view());
         }
-        let kept = self.store.get(id).await?;
-        let kept = kept.filter(|record| record.owner == viewer.owner() && !record.is_expired());
+        let kept = self.stored.get(viewer.owner(), id).await?;
+        let kept = kept.filter(|record| !record.is_expired());
         let kept = kept.ok_or_else(unknown)?;
         let record = kept.read()?;
         let is_seen = viewer.sees(&kept.owner, &record.tool, record.was_guarded);
@@ -254,7 +255,7 @@ impl Tasks {
                 })?)
             }
         };
-        let found = self.store.list(viewer.owner(), after, PAGE + 1).await?;
+        let found = self.stored.list(viewer.owner(), after, PAGE + 1).await?;
         let next = found.get(PAGE).is_some().then(|| &found[PAGE - 1]);
         let next = next.map(|last| format!("{:x}-{}", last.created, last.id));
         let mut views = Vec::new();
@@ -284,9 +285,11 @@ impl Tasks {
     /// Stores the current state of the task.
     pub(super) async fn put(&self, live: &LiveTask) -> Result<()> {
         self.set_kept();
-        let put = unwind::catch_async(|| self.store.put(record_of(live))).await;
+        let put =
+            unwind::catch_async(|| Box::pin(async { self.stored.put(&record_of(live)).await }))
+                .await;
         // A panic counts as an error. Otherwise clients would never see the end of the task, and the task would keep its share.
-        let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the task store panicked")));
+        let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the store panicked")));
         if let Err(why) = &put {
             tracing::error!(
                 "task `{}` of `{}` cannot be stored: {}",

@@ -20,7 +20,8 @@ use crate::builder::Builder;
 /// }
 ///
 /// fn server() -> mcp_runtime::Builder {
-///     mcp_runtime::server!().setup(async || Ok::<_, Error>(String::from("made when it starts")))
+///     mcp_runtime::server!()
+///         .setup(async || Ok::<_, Error>(String::from("made when it starts")))
 /// }
 ///
 /// # /*

@@ -1,13 +1,14 @@
 //! Test client, which connects to a server, exchanges messages with it and answers its input requests.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     fmt,
     time::Duration,
 };
 
 use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::{Map, Value, json};
+use tokio::task::JoinHandle;
 
 use super::results::{RpcError, typed};
 use crate::{
@@ -43,7 +44,8 @@ const MOST_ROUNDS: usize = 100;
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![add])).await?;
+///     let mut client =
+///         TestClient::connect(mcp_runtime::server!().items(items![add])).await?;
 ///     assert_eq!(client.tools().await?[0]["name"], "add");
 ///     assert_eq!(client.call("add", json!({ "a": 40, "b": 2 })).await?.text(), "42");
 ///     client.close().await;
@@ -57,6 +59,10 @@ pub struct TestClient {
     capabilities: Value,
     pub(super) log_level: Option<&'static str>,
     pub(super) responses: HashMap<u64, Result<Value, RpcError>>,
+    /// Tokio tasks of requests whose handlers had to wait.
+    handlers: HashMap<u64, JoinHandle<()>>,
+    /// Requests that the client has cancelled.
+    cancelled: HashSet<u64>,
     pub(super) notifications: VecDeque<Value>,
     /// Result of `initialize`, or `null` under protocol revision 2026-07-28, which does not have this request.
     initialized: Value,
@@ -105,8 +111,10 @@ fn info() -> Value {
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![double])).await?;
-///     let call = |number: i64| json!({ "name": "double", "arguments": { "number": number } });
+///     let mut client =
+///         TestClient::connect(mcp_runtime::server!().items(items![double])).await?;
+///     let call =
+///         |number: i64| json!({ "name": "double", "arguments": { "number": number } });
 ///     let first = client.start("tools/call", call(1));
 ///     let second = client.start("tools/call", call(2));
 ///     assert_eq!(client.wait(second).await?["content"][0]["text"], "4");
@@ -127,12 +135,6 @@ impl TestClient {
     /// Fails if the server cannot be built or started.
     pub async fn connect(server: Builder) -> Result<Self, ServeError> {
         Self::connect_with(server, Revision::MODERN[0]).await
-    }
-
-    /// Connects without running `setup`. This is enough for a client that only lists items.
-    #[cfg(feature = "stdio")]
-    pub(crate) fn unprepared(server: Builder) -> Result<Self, ServeError> {
-        Ok(Self::to(server.build()?.start_bare()))
     }
 
     /// Connects to a server in order to inspect all of its items. If `setup` failed, its error is returned with the client.
@@ -221,6 +223,8 @@ impl TestClient {
             capabilities: json!({}),
             log_level: None,
             responses: HashMap::new(),
+            handlers: HashMap::new(),
+            cancelled: HashSet::new(),
             notifications: VecDeque::new(),
             initialized: Value::Null,
             started,
@@ -230,7 +234,6 @@ impl TestClient {
     }
 
     /// Declares a protocol extension in the client capabilities of all later requests.
-    #[cfg(feature = "stdio")]
     pub(crate) fn declare_extension(&mut self, id: &str) {
         self.capabilities["extensions"][id] = json!({});
     }
@@ -238,7 +241,8 @@ impl TestClient {
     /// Sends all later requests as this caller, like an HTTP client with an access token.
     ///
     /// The server then checks the requirements of items and of the server itself (`scopes`, `auth`, [`policy`](Builder::policy)). Handlers
-    /// get the caller as [`Auth`](crate::auth::Auth). Without this method the server checks no requirements, as over stdio.
+    /// get the caller as [`Auth`](crate::auth::Auth). Without this method the server checks no requirements, as over stdio. To test several
+    /// users of one server, call this method again before the requests of each user.
     ///
     /// ```
     /// use mcp_runtime::{auth::Authorization, prelude::*, testing::TestClient};
@@ -250,7 +254,8 @@ impl TestClient {
     ///
     /// #[tokio::main(flavor = "current_thread")]
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![clear])).await?;
+    ///     let mut client =
+    ///         TestClient::connect(mcp_runtime::server!().items(items![clear])).await?;
     ///     client.authorization(Authorization::new("ada").scopes(["notes:read"]));
     ///     assert!(client.tools().await?.is_empty());
     ///     assert!(client.call("clear", json!({})).await.is_err());
@@ -301,7 +306,8 @@ impl TestClient {
     ///
     /// #[tokio::main(flavor = "current_thread")]
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![add])).await?;
+    ///     let mut client =
+    ///         TestClient::connect(mcp_runtime::server!().items(items![add])).await?;
     ///     let result = client.request("tools/list", json!({})).await?;
     ///     assert_eq!(result["tools"][0]["name"], "add");
     ///     Ok(())
@@ -342,7 +348,8 @@ impl TestClient {
         self.next_id += 1;
         let id = self.next_id;
         let params = self.enveloped(params);
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.handlers.extend(self.send(&request).pop().map(|handler| (id, handler)));
         Ongoing(id)
     }
 
@@ -350,21 +357,108 @@ impl TestClient {
     ///
     /// Notifications that arrive in the meantime are kept for [`notification`](TestClient::notification).
     ///
+    /// After [`cancel`](TestClient::cancel), the method waits until the server has dropped the future of the handler. A `blocking` handler
+    /// continues on its thread, and the method does not wait for it.
+    ///
     /// # Errors
-    /// Returns the server's error response, or an error with code 0 if the server sends no message for ten seconds.
+    /// Returns the server's error response, or an error with code 0 if the server sends no message for ten seconds. Returns an error with
+    /// code 0 if the request was cancelled before its response.
     ///
     /// # Cancel safety
     /// Cancel safe. A result that has arrived is kept, and another call of this method returns it.
     pub async fn wait(&mut self, ongoing: Ongoing) -> Result<Value, RpcError> {
-        self.pump_until(|client| client.responses.contains_key(&ongoing.0)).await;
-        let silence = || {
-            Err(RpcError { code: 0, message: "the server did not answer".to_owned(), data: None })
-        };
-        self.responses.remove(&ongoing.0).unwrap_or_else(silence)
+        let is_cancelled = self.cancelled.contains(&ongoing.0);
+        if is_cancelled {
+            self.settle(ongoing).await;
+        } else {
+            self.pump_until(|client| client.responses.contains_key(&ongoing.0)).await;
+        }
+        self.handlers.remove(&ongoing.0);
+        self.cancelled.remove(&ongoing.0);
+        self.responses.remove(&ongoing.0).unwrap_or_else(|| {
+            let message = if is_cancelled {
+                "the request was cancelled"
+            } else {
+                "the server did not answer"
+            };
+            Err(RpcError { code: 0, message: message.to_owned(), data: None })
+        })
+    }
+
+    /// Waits until the handler of a cancelled request has ended, and takes the messages that it has sent.
+    async fn settle(&mut self, ongoing: Ongoing) {
+        if let Some(handler) = self.handlers.get_mut(&ongoing.0)
+            && !handler.is_finished()
+        {
+            let _ = tokio::time::timeout(self.patience, handler).await;
+        }
+        while let Some(line) = self.memory.receive(Duration::ZERO).await {
+            self.take(&line);
+        }
+    }
+
+    /// Waits like [`wait`](TestClient::wait), and passes each notification to `watch` as it arrives.
+    #[cfg(feature = "stdio")]
+    pub(crate) async fn wait_and_watch(
+        &mut self,
+        ongoing: Ongoing,
+        mut watch: impl FnMut(&Value),
+    ) -> Result<Value, RpcError> {
+        loop {
+            self.pump_until(|client| {
+                client.responses.contains_key(&ongoing.0) || !client.notifications.is_empty()
+            })
+            .await;
+            match self.notifications.pop_front() {
+                Some(notification) => watch(&notification),
+                None => return self.wait(ongoing).await,
+            }
+        }
     }
 
     /// Cancels a request, or ends a stream that [`subscribe`](TestClient::subscribe) or [`listen`](TestClient::listen) has opened.
+    ///
+    /// The method sends the notification `notifications/cancelled` and does not wait. The future of the handler is dropped a little later.
+    /// A test that looks at the effect of the drop calls [`wait`](TestClient::wait) first:
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// use mcp_runtime::{prelude::*, testing::TestClient};
+    /// use serde_json::json;
+    ///
+    /// static IS_FREE: AtomicBool = AtomicBool::new(true);
+    ///
+    /// /// Seat that is free again when the value is dropped.
+    /// struct Seat;
+    ///
+    /// impl Drop for Seat {
+    ///     fn drop(&mut self) {
+    ///         IS_FREE.store(true, Ordering::SeqCst);
+    ///     }
+    /// }
+    ///
+    /// /// Books a seat.
+    /// #[tool]
+    /// async fn book() {
+    ///     IS_FREE.store(false, Ordering::SeqCst);
+    ///     let _seat = Seat;
+    ///     std::future::pending().await
+    /// }
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let server = mcp_runtime::server!().items(items![book]);
+    ///     let mut client = TestClient::connect(server).await?;
+    ///     let call = client.start("tools/call", json!({ "name": "book", "arguments": {} }));
+    ///     client.cancel(call);
+    ///     assert_eq!(client.wait(call).await.unwrap_err().message, "the request was cancelled");
+    ///     assert!(IS_FREE.load(Ordering::SeqCst));
+    ///     Ok(())
+    /// }
+    /// ```
     pub fn cancel(&mut self, ongoing: Ongoing) {
+        self.cancelled.insert(ongoing.0);
         self.notify("notifications/cancelled", json!({ "requestId": ongoing.0 }));
     }
 
@@ -389,8 +483,12 @@ impl TestClient {
     ///
     /// #[tokio::main(flavor = "current_thread")]
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![work])).await?;
-    ///     client.start("tools/call", json!({ "name": "work", "arguments": {}, "_meta": { "progressToken": 1 } }));
+    ///     let mut client =
+    ///         TestClient::connect(mcp_runtime::server!().items(items![work])).await?;
+    ///     client.start(
+    ///         "tools/call",
+    ///         json!({ "name": "work", "arguments": {}, "_meta": { "progressToken": 1 } }),
+    ///     );
     ///     let report = client.notification(std::time::Duration::from_secs(5)).await.unwrap();
     ///     assert_eq!(report["method"], "notifications/progress");
     ///     assert_eq!(report["params"]["message"], "halfway");
@@ -430,7 +528,7 @@ impl TestClient {
         self.patience = Duration::MAX;
     }
 
-    /// Returns the number of calls whose handlers have not finished.
+    /// Returns the number of calls whose handlers have not finished. Cancelled calls do not count.
     pub fn in_flight(&self) -> usize {
         self.memory.peer().in_flight()
     }
@@ -449,8 +547,9 @@ impl TestClient {
         rest
     }
 
-    fn send(&self, message: &Value) {
-        self.memory.send(message.to_string().as_bytes());
+    /// Sends a message. Returns the tokio tasks of calls whose handlers have to wait.
+    fn send(&self, message: &Value) -> Vec<JoinHandle<()>> {
+        self.memory.send(message.to_string().as_bytes())
     }
 
     /// Adds the `_meta` keys that each request carries since protocol revision 2026-07-28: the revision, and the info and capabilities of
@@ -483,18 +582,23 @@ impl TestClient {
     pub(super) async fn pump_until(&mut self, enough: impl Fn(&Self) -> bool) {
         while !enough(self) {
             let Some(line) = self.memory.receive(self.patience).await else { return };
-            let Ok(mut message) = serde_json::from_slice::<Value>(&line) else { continue };
-            match message["id"].as_u64() {
-                Some(id) if message.get("method").is_none() => {
-                    let result = match message.get_mut("error") {
-                        Some(error) => Err(typed(error.take()).unwrap_or_else(|error| error)),
-                        None => Ok(message["result"].take()),
-                    };
-                    self.responses.insert(id, result);
-                }
-                _ if self.respond(&message) => {}
-                _ => self.notifications.push_back(message),
+            self.take(&line);
+        }
+    }
+
+    /// Takes a message of the server: keeps a response or a notification, and answers a request.
+    fn take(&mut self, line: &[u8]) {
+        let Ok(mut message) = serde_json::from_slice::<Value>(line) else { return };
+        match message["id"].as_u64() {
+            Some(id) if message.get("method").is_none() => {
+                let result = match message.get_mut("error") {
+                    Some(error) => Err(typed(error.take()).unwrap_or_else(|error| error)),
+                    None => Ok(message["result"].take()),
+                };
+                self.responses.insert(id, result);
             }
+            _ if self.respond(&message) => {}
+            _ => self.notifications.push_back(message),
         }
     }
 
@@ -507,7 +611,10 @@ impl TestClient {
     /// and the methods based on it send this request themselves. After [`start`](TestClient::start), the caller must send it.
     ///
     /// ```
-    /// use mcp_runtime::{prelude::*, testing::{Revision, TestClient}};
+    /// use mcp_runtime::{
+    ///     prelude::*,
+    ///     testing::{Revision, TestClient},
+    /// };
     /// use serde_json::json;
     ///
     /// #[form]
@@ -527,7 +634,8 @@ impl TestClient {
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
     ///     let server = mcp_runtime::server!().items(items![ask]);
     ///     let capabilities = json!({ "elicitation": {} });
-    ///     let mut client = TestClient::connect_capable(server, Revision::V2026_07_28, capabilities).await?;
+    ///     let mut client =
+    ///         TestClient::connect_capable(server, Revision::V2026_07_28, capabilities).await?;
     ///     client.answer_with(|_method, params| {
     ///         assert_eq!(params["message"], "Go on?");
     ///         json!({ "action": "accept", "content": { "go": true } })

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`TestClient`] | the results of requests |
 //! | [`assert_builds!`] | that the server can be built, without starting it |
-//! | `assert_contract!` (feature `contract`) | that the server still keeps the contract in its lock file |
+//! | [`assert_contract!`] (feature `contract`) | that the server still keeps the contract in its lock file |
+//! | [`store_suite!`] (feature `store-suite`) | that a [store](crate::store::Store) of your own does what the server relies on |
 //!
 //! The client needs a tokio runtime, as in a `#[tokio::test]`. Add `tokio` (with the features `macros` and `rt`) and `serde_json` to your
 //! dev-dependencies. Build the server in a function, so that `main` and the tests use the same server.
@@ -32,6 +33,11 @@
 //!     Ok(())
 //! }
 //! ```
+//!
+#![cfg_attr(
+    not(all(feature = "contract", feature = "store-suite")),
+    doc = include_str!("../../docs/links.md")
+)]
 
 #[allow(missing_docs, reason = "public only for generated code")]
 pub(crate) mod builds;
@@ -41,6 +47,10 @@ mod client;
 pub(crate) mod contract;
 mod operations;
 mod results;
+#[cfg(feature = "store-suite")]
+#[doc(hidden)]
+#[allow(missing_docs, reason = "public only for the macro `store_suite!`")]
+pub mod store_suite;
 
 #[cfg(feature = "stdio")]
 pub(crate) use client::next_round;
@@ -52,4 +62,7 @@ pub use crate::__assert_builds as assert_builds;
 #[cfg(feature = "contract")] // cargo add --dev mcp-runtime --features contract
 #[doc(inline)]
 pub use crate::__assert_contract as assert_contract;
+#[cfg(feature = "store-suite")] // cargo add --dev mcp-runtime --features store-suite
+#[doc(inline)]
+pub use crate::__store_suite as store_suite;
 pub use crate::protocol::Revision;

@@ -8,6 +8,7 @@ use super::{
     client::{Ongoing, TestClient},
     results::{Called, Completed, Prompted, ReadContents, RpcError, called, typed},
 };
+use crate::protocol::TASKS_EXTENSION;
 
 /// Maximum time that the client waits for a task.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -70,8 +71,8 @@ impl TestClient {
 
     /// Calls a tool and waits for its result.
     ///
-    /// If the call continues as a task under protocol revision 2026-07-28, the method waits for the task: see
-    /// [`finish_task`](TestClient::finish_task). Use [`request`](TestClient::request) to get the raw result.
+    /// If the call continues as a task under protocol revision 2026-07-28, the method waits for the task. To cancel a task or to look at
+    /// its status, begin it with [`begin_task`](TestClient::begin_task). Use [`request`](TestClient::request) to get the raw result.
     ///
     /// Specification: Server features, Tools.
     ///
@@ -89,7 +90,7 @@ impl TestClient {
         }
     }
 
-    /// Reads a resource. See [`ReadContents`] for an example.
+    /// Reads a resource. Most resources have one part, whose text is `contents[0].text()`. See [`ReadContents`] for an example.
     ///
     /// Specification: Server features, Resources.
     ///
@@ -158,10 +159,11 @@ impl TestClient {
         typed(result["completion"].take())
     }
 
-    /// Subscribes to updates of a resource.
+    /// Subscribes to updates of a resource. [`notification`](TestClient::notification) returns the updates.
     ///
     /// Under protocol revision 2026-07-28, the method opens a stream and returns its handle, and [`cancel`](TestClient::cancel) ends the
-    /// subscription. Under older revisions the method returns `None`, and the request `resources/unsubscribe` ends the subscription.
+    /// subscription. The method takes the acknowledgement of the stream, so that the first notification is an update. Under older revisions
+    /// the method returns `None`, and the request `resources/unsubscribe` ends the subscription.
     ///
     /// Specification: Server features, Resources.
     ///
@@ -183,26 +185,39 @@ impl TestClient {
     ///
     /// #[tokio::main(flavor = "current_thread")]
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![today, change])).await?;
+    ///     let mut client =
+    ///         TestClient::connect(mcp_runtime::server!().items(items![today, change])).await?;
     ///     client.subscribe("notes://today").await?;
     ///     client.call("change", json!({})).await?;
-    ///     let mut updated = false;
-    ///     while let Some(message) = client.notification(std::time::Duration::from_millis(100)).await {
-    ///         updated |= message["method"] == "notifications/resources/updated";
-    ///     }
-    ///     assert!(updated);
+    ///     let patience = std::time::Duration::from_secs(5);
+    ///     let update = client.notification(patience).await.ok_or("no update")?;
+    ///     assert_eq!(update["method"], "notifications/resources/updated");
+    ///     assert_eq!(update["params"]["uri"], "notes://today");
     ///     Ok(())
     /// }
     /// ```
     ///
     /// # Errors
-    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response. Returns an error with code 0 if the
+    /// server has no resource with the key `subscribe`.
     pub async fn subscribe(&mut self, uri: &str) -> Result<Option<Ongoing>, RpcError> {
         if !self.revision.is_modern() {
             self.request("resources/subscribe", json!({ "uri": uri })).await?;
             return Ok(None);
         }
-        self.listen(json!({ "resourceSubscriptions": [uri] })).await.map(Some)
+        let stream = self.listen(json!({ "resourceSubscriptions": [uri] })).await?;
+        let is_acknowledgement = |message: &Value| acknowledges(message, stream);
+        let at = self.notifications.iter().position(is_acknowledgement);
+        // The acknowledgement names what the server will send, which is nothing if no resource has subscriptions.
+        if let Some(acknowledgement) = at.and_then(|at| self.notifications.remove(at))
+            && acknowledgement["params"]["notifications"]["resourceSubscriptions"].is_null()
+        {
+            self.cancel(stream);
+            return Err(given_up(
+                "the server sends no updates: no resource has the key `subscribe`",
+            ));
+        }
+        Ok(Some(stream))
     }
 
     /// Opens a `subscriptions/listen` stream (protocol revision 2026-07-28) and waits for its acknowledgement.
@@ -216,12 +231,8 @@ impl TestClient {
     /// silence.
     pub async fn listen(&mut self, filter: Value) -> Result<Ongoing, RpcError> {
         let ongoing = self.start("subscriptions/listen", json!({ "notifications": filter }));
-        let acknowledges = |message: &Value| {
-            message["method"] == "notifications/subscriptions/acknowledged"
-                && message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == ongoing.0
-        };
         self.pump_until(|client| {
-            client.notifications.iter().any(acknowledges)
+            client.notifications.iter().any(|message| acknowledges(message, ongoing))
                 || client.responses.contains_key(&ongoing.0)
         })
         .await;
@@ -248,47 +259,96 @@ impl TestClient {
         self.request("logging/setLevel", json!({ "level": level.name() })).await.map(drop)
     }
 
-    /// Waits until a task has ended, and returns the result of its tool.
+    /// Calls a tool as a task, and returns the result that announces the task.
     ///
-    /// `created` is the result that announced the task. The function set with [`answer_with`](TestClient::answer_with) answers the input
-    /// requests of the task.
+    /// [`finish_task`](TestClient::finish_task), [`task_status`](TestClient::task_status) and [`cancel_task`](TestClient::cancel_task) take
+    /// this result. If the call does not become a task, the method waits for the call and returns its result, which
+    /// [`finish_task`](TestClient::finish_task) takes too.
     ///
-    /// Under protocol revision 2026-07-28, [`call`](TestClient::call) waits for tasks itself. The client must
-    /// [declare](TestClient::connect_capable) the capability `json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })`. Under
-    /// 2025-11-25, the client requests a task with the parameter `task`:
+    /// Under protocol revision 2026-07-28, the client declares the extension `io.modelcontextprotocol/tasks` in this request and all later
+    /// ones. Under 2025-11-25, it requests a task with the parameter `task`. Older revisions have no tasks.
     ///
     /// ```
-    /// use mcp_runtime::{prelude::*, testing::{Revision, TestClient}};
+    /// use mcp_runtime::{
+    ///     prelude::*,
+    ///     testing::{Revision, TestClient},
+    /// };
     /// use serde_json::json;
     ///
     /// /// Brews tea.
     /// #[tool(task)]
-    /// async fn brew() -> &'static str {
-    ///     tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    /// async fn brew(minutes: u64) -> &'static str {
+    ///     tokio::time::sleep(std::time::Duration::from_millis(minutes)).await;
     ///     "tea"
     /// }
     ///
     /// #[tokio::main(flavor = "current_thread")]
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let server = mcp_runtime::server!().items(items![brew]);
-    ///     let mut client = TestClient::connect_with(server, Revision::V2025_11_25).await?;
-    ///     let created = client.request("tools/call", json!({ "name": "brew", "task": {} })).await?;
-    ///     assert_eq!(created["task"]["status"], "working");
-    ///     assert_eq!(client.finish_task(&created).await?.text(), "tea");
+    ///     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+    ///         let server = mcp_runtime::server!().items(items![brew]);
+    ///         let mut client = TestClient::connect_with(server, revision).await?;
+    ///         let task = client.begin_task("brew", json!({ "minutes": 5 })).await?;
+    ///         assert_eq!(client.task_status(&task).await?, "working");
+    ///         assert_eq!(client.finish_task(&task).await?.text(), "tea");
+    ///         let task = client.begin_task("brew", json!({ "minutes": 500_000 })).await?;
+    ///         client.cancel_task(&task).await?;
+    ///         assert_eq!(client.task_status(&task).await?, "cancelled");
+    ///     }
     ///     Ok(())
     /// }
     /// ```
     ///
     /// # Errors
+    /// Returns the server's error response, for example under 2025-11-25 if the tool has no key `task`. Returns an error with code 0 if
+    /// there is no valid response.
+    pub async fn begin_task(&mut self, tool: &str, arguments: Value) -> Result<Value, RpcError> {
+        let mut params = json!({ "name": tool, "arguments": arguments });
+        if self.revision.is_modern() {
+            self.declare_extension(TASKS_EXTENSION);
+        } else {
+            params["task"] = json!({});
+        }
+        self.answered("tools/call", params).await
+    }
+
+    /// Returns the status of a task: `working`, `input_required`, `completed`, `failed` or `cancelled`.
+    ///
+    /// `created` is the result that announced the task: see [`begin_task`](TestClient::begin_task), which also has an example. A call that
+    /// did not become a task is `completed`.
+    ///
+    /// # Errors
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
+    pub async fn task_status(&mut self, created: &Value) -> Result<String, RpcError> {
+        let Some(task) = task_params(created) else { return Ok("completed".to_owned()) };
+        let mut task = self.request("tasks/get", task).await?;
+        typed(task["status"].take())
+    }
+
+    /// Cancels a task. When the method returns, the server has dropped the future of the handler.
+    ///
+    /// `created` is the result that announced the task: see [`begin_task`](TestClient::begin_task), which also has an example. A `blocking`
+    /// handler continues on its thread, and the method does not wait for it.
+    ///
+    /// # Errors
+    /// Returns the server's error response. Under protocol revision 2025-11-25, a task that has ended already is such an error. Returns an
+    /// error with code 0 if the call did not become a task, or if there is no valid response.
+    pub async fn cancel_task(&mut self, created: &Value) -> Result<(), RpcError> {
+        let task =
+            task_params(created).ok_or_else(|| given_up("the call did not become a task"))?;
+        self.request("tasks/cancel", task).await.map(drop)
+    }
+
+    /// Waits until a task has ended, and returns the result of its tool.
+    ///
+    /// `created` is the result that announced the task: see [`begin_task`](TestClient::begin_task), which also has an example. A result
+    /// that announces no task is the result of the tool. The function set with [`answer_with`](TestClient::answer_with) answers the input
+    /// requests of the task.
+    ///
+    /// # Errors
     /// Returns the JSON-RPC error that the task ended with. Returns an error with code 0 if the task was cancelled, requests input while no
     /// answer function is set, or is still running after an hour.
     pub async fn finish_task(&mut self, created: &Value) -> Result<Called, RpcError> {
-        let id = if self.revision().is_modern() {
-            &created["taskId"]
-        } else {
-            &created["task"]["taskId"]
-        };
-        let which = json!({ "taskId": id });
+        let Some(which) = task_params(created) else { return called(created.clone()) };
         if !self.revision().is_modern() {
             let before = std::mem::replace(&mut self.patience, LONGEST);
             let result = self.request("tasks/result", which).await;
@@ -307,7 +367,8 @@ impl TestClient {
                     let questions = task["inputRequests"].take();
                     let answers: Map<String, Value> = self.answers_to(&questions);
                     if !answers.is_empty() {
-                        let update = json!({ "taskId": id, "inputResponses": answers });
+                        let update =
+                            json!({ "taskId": which["taskId"], "inputResponses": answers });
                         self.request("tasks/update", update).await?;
                         continue;
                     }
@@ -325,6 +386,19 @@ impl TestClient {
         }
         Err(given_up("the task is still running"))
     }
+}
+
+/// Returns the parameters of a request about the task that a result announces, or `None` if the result announces no task. The two dialects
+/// of tasks have the id in different places.
+fn task_params(created: &Value) -> Option<Value> {
+    let id = created.get("taskId").or_else(|| created["task"].get("taskId"))?;
+    Some(json!({ "taskId": id }))
+}
+
+/// Whether a notification acknowledges this listen stream.
+fn acknowledges(message: &Value, stream: Ongoing) -> bool {
+    message["method"] == "notifications/subscriptions/acknowledged"
+        && message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == stream.0
 }
 
 fn given_up(why: &str) -> RpcError {

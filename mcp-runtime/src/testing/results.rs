@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
+use crate::model::BinaryData;
+
 /// A JSON-RPC error that the server sent, or an error of the test client itself.
 ///
 /// ```
@@ -19,7 +21,8 @@ use serde_json::Value;
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![add])).await?;
+///     let mut client =
+///         TestClient::connect(mcp_runtime::server!().items(items![add])).await?;
 ///     let error = client.call("ad", json!({})).await.unwrap_err();
 ///     assert_eq!(error.code, -32602);
 ///     assert_eq!(error.message, "unknown tool `ad`; did you mean `add`?");
@@ -60,7 +63,8 @@ impl std::error::Error for RpcError {}
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![divide])).await?;
+///     let mut client =
+///         TestClient::connect(mcp_runtime::server!().items(items![divide])).await?;
 ///     let quotient = client.call("divide", json!({ "a": 6, "b": 3 })).await?;
 ///     assert!(!quotient.is_error);
 ///     assert_eq!(quotient.text(), "2");
@@ -107,9 +111,11 @@ impl Called {
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![today])).await?;
+///     let mut client =
+///         TestClient::connect(mcp_runtime::server!().items(items![today])).await?;
 ///     let contents = client.read("notes://today").await?;
-///     assert_eq!(contents[0].text.as_deref(), Some("Buy milk"));
+///     assert_eq!(contents[0].text(), "Buy milk");
+///     assert_eq!(contents[0].mime_type.as_deref(), Some("text/plain"));
 ///     Ok(())
 /// }
 /// ```
@@ -130,6 +136,21 @@ pub struct ReadContents {
     pub blob: Option<String>,
 }
 
+impl ReadContents {
+    /// Returns the text, or an empty text if this part is binary.
+    pub fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the bytes of this part, decoded from Base64. Returns the UTF-8 bytes of a text, and no bytes if the Base64 is invalid.
+    pub fn bytes(&self) -> Vec<u8> {
+        match &self.blob {
+            Some(blob) => BinaryData::decode(blob).unwrap_or_default(),
+            None => self.text().into(),
+        }
+    }
+}
+
 /// Result of a prompt: see [`TestClient::prompt`](super::TestClient::prompt).
 ///
 /// ```
@@ -144,7 +165,8 @@ pub struct ReadContents {
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![review])).await?;
+///     let mut client =
+///         TestClient::connect(mcp_runtime::server!().items(items![review])).await?;
 ///     let prompt = client.prompt("review", json!({ "code": "a + b" })).await?;
 ///     assert_eq!(prompt.messages[0]["role"], "user");
 ///     assert_eq!(prompt.text(), "Review this code: a + b");
@@ -183,7 +205,8 @@ impl Prompted {
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let mut client = TestClient::connect(mcp_runtime::server!().items(items![review])).await?;
+///     let mut client =
+///         TestClient::connect(mcp_runtime::server!().items(items![review])).await?;
 ///     assert_eq!(client.complete("review", "language", "py").await?.values, ["Python"]);
 ///     Ok(())
 /// }

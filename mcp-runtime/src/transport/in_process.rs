@@ -2,7 +2,8 @@
 
 use std::{collections::VecDeque, future::poll_fn, task::Poll, time::Duration};
 
-use super::stream::spawn;
+use tokio::task::JoinHandle;
+
 use crate::{
     call::context::Carrier,
     protocol::{Arrival, Peer, Received},
@@ -21,12 +22,12 @@ impl InProcessConnection {
         Self { peer, carrier: Carrier::default(), received: VecDeque::new() }
     }
 
-    /// Sends one line to the server. `line` has no newline.
-    pub(crate) fn send(&self, line: &[u8]) {
+    /// Sends one line to the server. `line` has no newline. Returns the tokio tasks of calls whose handlers have to wait.
+    pub(crate) fn send(&self, line: &[u8]) -> Vec<JoinHandle<()>> {
         let mut turn = Received::default();
         let arrival = Arrival { carrier: self.carrier.clone(), ..self.peer.plainly() };
         self.peer.receive_as(line, &arrival, &mut turn);
-        spawn(turn.waiting);
+        turn.waiting.into_iter().map(tokio::spawn).collect()
     }
 
     /// Returns the next line from the server, or `None` if no line arrives within `patience`.

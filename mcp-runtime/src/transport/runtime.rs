@@ -1,7 +1,10 @@
-//! Helpers for the transports: [`block_on`] runs a future to completion, and an [`Alarm`] wakes a task that waits for several events.
+//! Helpers for the transports: [`block_on`] runs a future to completion, [`start_thread`] starts a thread, and an [`Alarm`] wakes a task
+//! that waits for several events.
 
+#[cfg(feature = "stdio")]
+use std::{io, thread};
 use std::{
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -62,9 +65,19 @@ impl Wake for Alarm {
 /// keep the process alive.
 ///
 /// The future is passed as a trait object, because `Runtime::block_on` is generic: the compiler would otherwise generate one instance of it
-/// for each type of future, and copy the code of the future into that instance.
+/// for each type of future, and copy the code of the future into that instance. For the same reason the output does not pass through
+/// `Runtime::block_on`.
 pub(crate) fn block_on<T>(runtime: Runtime, future: Pin<&mut dyn Future<Output = T>>) -> T {
-    let output = runtime.block_on(future);
+    let mut output = None;
+    let work: Pin<&mut dyn Future<Output = ()>> = pin!(async { output = Some(future.await) });
+    runtime.block_on(work);
     runtime.shutdown_background();
-    output
+    output.expect("`block_on` returns when the future has ended")
+}
+
+/// Starts a thread. The work is passed as a trait object, because the compiler would otherwise generate one instance of `spawn` for each
+/// thread.
+#[cfg(feature = "stdio")]
+pub(crate) fn start_thread(name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
 }

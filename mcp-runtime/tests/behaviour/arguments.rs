@@ -310,12 +310,12 @@ both_eras! {
             (
                 json!({ "count": -1.5, "names": ["a", 2], "point": { "x": 1 } }),
                 "- `count`: invalid type: floating point `-1.5`, expected an integer from 0 to 255\n\
-                 - `names`: at `[1]`: invalid type: integer `2`, expected a string\n\
+                 - `names[1]`: invalid type: integer `2`, expected a string\n\
                  - `point`: missing field `y`",
             ),
             (
                 json!({ "count": 1, "names": [], "point": { "x": 1, "y": "a" }, "tone": "warm" }),
-                "- `point`: at `y`: invalid type: string \"a\", expected an integer\n\
+                "- `point.y`: invalid type: string \"a\", expected an integer\n\
                  - `tone`: unknown variant `warm`, expected `very-warm` or `cold`",
             ),
             (json!({ "count": null, "names": [] }), "- `count`: invalid type: null, expected an integer from 0 to 255"),
@@ -373,8 +373,8 @@ both_eras! {
         let arguments = json!({ "count": 1e30, "span": { "least": 1.5 }, "spans": [{ "least": 1e30 }] });
         let expected = "error: The arguments of `measures` are wrong:\n\
             - `count`: `1e+30` is out of range, at most 255\n\
-            - `span`: at `least`: invalid type: floating point `1.5`, expected an integer\n\
-            - `spans`: at `[0].least`: `1e+30` is out of range, at most 2147483647";
+            - `span.least`: invalid type: floating point `1.5`, expected an integer\n\
+            - `spans[0].least`: `1e+30` is out of range, at most 2147483647";
         assert_eq!(said(&mut client, "measures", arguments).await.replace("`1e30`", "`1e+30`"), expected);
         let arguments = json!({ "count": 11.0, "span": { "least": 1 }, "spans": [] });
         let refused = said(&mut client, "measures", arguments).await;
@@ -389,7 +389,7 @@ both_eras! {
         assert_eq!(said(&mut client, "measures_all", arguments).await, "Span { least: 2, step: 1 }");
         let arguments = json!({ "count": 1, "span": { "least": null, "step": null } });
         let refused = said(&mut client, "measures", arguments).await;
-        assert!(refused.ends_with("- `span`: at `least`: invalid type: null, expected an integer"), "{refused}");
+        assert!(refused.ends_with("- `span.least`: invalid type: null, expected an integer"), "{refused}");
     }
 
     async fn arguments_that_are_not_an_object_are_a_protocol_error(revision) {

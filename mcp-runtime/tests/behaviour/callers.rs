@@ -61,3 +61,14 @@ both_eras! {
         }
     }
 }
+
+both_eras! {
+    async fn a_caller_with_an_empty_name_is_anonymous(revision) {
+        let mut client = connect(server!().items(items![name, name_if_any]), revision).await;
+        client.authorization(Authorization::new(""));
+        assert_eq!(said(&mut client, "name_if_any", json!({})).await, "nobody");
+        let params = json!({ "name": "name", "arguments": {} });
+        let (code, message) = refused(&mut client, "tools/call", params).await;
+        assert_eq!((code, &*message), (-32600, "only a caller with an access token, sent over HTTP, may do this"));
+    }
+}

@@ -331,8 +331,13 @@ fn a_value_of_a_removed_tool_may_change_the_server_when_dropped() {
     fn check(name: &'static str, act: fn(&Handle)) {
         let (done, is_done) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
-            let server = server!().items(items![]).build().unwrap();
-            let handle = server.handle();
+            let (give, given) = std::sync::mpsc::channel();
+            let builder = server!()
+                .items(items![])
+                .setup(async move |handle: Handle| give.send(handle).map_err(Error::msg));
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let _client = runtime.unwrap().block_on(connect(builder, Revision::V2025_11_25));
+            let handle = given.recv().unwrap();
             let companion = || Tool::new("companion").handler(async |_: Context| "here");
             handle.add(guarded(&handle)).unwrap();
             handle.add(companion()).unwrap();

@@ -47,4 +47,6 @@ mod rights;
 mod rounds;
 mod server_values;
 mod state;
+mod test_client;
 mod timeouts;
+mod unknown_arguments;

@@ -2,7 +2,9 @@
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
-use mcp_runtime::{content::ResourceContents, items, prelude::*, server, testing::Revision};
+use mcp_runtime::{
+    Variables, content::ResourceContents, items, prelude::*, server, testing::Revision,
+};
 use serde_json::json;
 
 use crate::support::{both_eras, connect, named};
@@ -164,6 +166,56 @@ both_eras! {
         assert_eq!(typed["annotations"], json!({ "audience": ["user", "assistant"], "priority": 0.5 }));
         assert_eq!(client.templates().await.unwrap().len(), 0);
     }
+
+    /// The list has the media type that a client gets when it reads the resource, if the return type decides it.
+    async fn the_list_has_the_media_type_of_the_return_type(revision) {
+        let mut client = connect(server!().items(all()), revision).await;
+        let list = client.resources().await.unwrap();
+        for (name, mime_type) in [
+            ("fixed_text", Some("text/plain")),
+            ("fixed_cow", Some("text/plain")),
+            ("fixed_nothing", Some("text/plain")),
+            ("fixed_gone", Some("text/plain")),
+            ("fixed_meta", Some("text/plain")),
+            ("fixed_typed", Some("text/markdown")),
+            ("fixed_json", Some("application/json")),
+            ("fixed_json_own", Some("application/problem+json")),
+            // These values can have media types of their own.
+            ("fixed_blob", None),
+            ("fixed_image", None),
+            ("fixed_several", Some("text/csv")),
+        ] {
+            assert_eq!(named(&list, name)["mimeType"].as_str(), mime_type, "{name}");
+        }
+        let mut client = connect(server!().items(items![simple, json_of]), revision).await;
+        let templates = client.templates().await.unwrap();
+        assert_eq!(named(&templates, "simple")["mimeType"], "text/plain");
+        assert_eq!(named(&templates, "json_of")["mimeType"], "application/json");
+    }
+
+    async fn a_resource_made_at_run_time_has_the_media_type_of_its_return_type(revision) {
+        let mut client = connect(server!().items(items![make]), revision).await;
+        client.call("make", json!({})).await.unwrap();
+        let list = client.resources().await.unwrap();
+        assert_eq!(named(&list, "json")["mimeType"], "application/json");
+        assert!(named(&list, "blob")["mimeType"].is_null());
+        assert_eq!(named(&list, "markdown")["mimeType"], "text/markdown");
+    }
+}
+
+/// Adds resources to the running server.
+#[tool]
+fn make(handle: Handle) -> Result<()> {
+    let resource = |name: &'static str| Resource::new(format!("made://{name}"), name);
+    handle.add(resource("json").handler(async |_: Variables, _: Context| Json(1)))?;
+    handle.add(resource("blob").handler(async |_: Variables, _: Context| Blob::new([1])))?;
+    let markdown = resource("markdown").mime_type("text/markdown");
+    handle.add(markdown.handler(async |_: Variables, _: Context| "# 1"))
+}
+
+#[resource("json://{id}")]
+fn json_of(id: u64) -> Result<WithMeta<Json<u64>>> {
+    Ok(WithMeta(Json(id), Meta::new()))
 }
 
 #[derive(Debug)]
@@ -216,6 +268,11 @@ fn paths(segments: &str) -> String {
     segments.to_owned()
 }
 
+#[resource("names://root{/names*}")]
+fn names(names: Vec<String>) -> String {
+    format!("{names:?}")
+}
+
 #[resource("query://search{?term,limit}")]
 fn query(term: Option<String>, #[arg(default = 10)] limit: u8) -> String {
     format!("{term:?} {limit}")
@@ -238,7 +295,7 @@ fn renamed(#[arg(name = "user.id")] id: &str) -> String {
 
 both_eras! {
     async fn every_operator_of_a_template_is_read_back(revision) {
-        let items = items![simple, reserved, label, path, paths, query, more, typed, renamed];
+        let items = items![simple, reserved, label, path, paths, names, query, more, typed, renamed];
         let mut client = connect(server!().items(items), revision).await;
         for (uri, expected) in [
             ("simple://7/profile", Some("7")),
@@ -257,6 +314,9 @@ both_eras! {
             ("path://root/%2Fetc%2Fpasswd", None),
             ("paths://root/x/y/z", Some("x/y/z")),
             ("paths://root", None),
+            ("paths://root/C:/x", None),
+            ("names://root/%20a%20/b%3A", Some("[\" a \", \"b:\"]")),
+            ("names://root/%20../%20../etc", None),
             ("query://search", Some("None 10")),
             ("query://search?term=a%26b", Some("Some(\"a&b\") 10")),
             ("query://search?limit=3&term=x", Some("Some(\"x\") 3")),

@@ -63,7 +63,7 @@ fn own(caller: &Authorization, access: &Access<'_>) -> bool {
     assert_eq!((access.kind(), access.item(), access.uri()), ("tool", "owned", None));
     let few = access.argument::<u8>("number").is_none_or(|number| number < 10);
     let owner = access.argument::<String>("owner");
-    access.is_listing() || few && owner.as_deref() == Some(caller.principal().as_str())
+    access.is_listing() || few && owner.as_deref() == Some(caller.principal())
 }
 
 /// Has a policy that panics.
@@ -97,7 +97,7 @@ fn numbered(runs: &Runs, number: u8) -> String {
 
 /// A note by its title.
 #[resource("notes://{title}", subscribe, auth(|caller, access| {
-    access.is_listing() || access.argument::<String>("title").is_some_and(|title| caller.principal().as_str() == title)
+    access.is_listing() || access.argument::<String>("title").is_some_and(|title| caller.principal() == title)
 }))]
 fn titled(runs: &Runs, title: &str) -> String {
     runs.run();
@@ -381,7 +381,7 @@ both_eras! {
     async fn a_server_may_have_a_policy_for_all(revision) {
         let runs = Runs::default();
         let server = all_items(&runs)
-            .policy(|caller, _| caller.principal().as_str() != "guest")
+            .policy(|caller, _| caller.principal() != "guest")
             .policy(|_, access| access.is_listing() || access.item() != "open");
         let (mut client, handle) = connect_held(server, revision).await;
         handle.add(Tool::new("later").handler(async |_: Context| "later")).unwrap();
@@ -469,7 +469,7 @@ fn a_server_with_a_policy_and_anonymous_callers_does_not_build() {
 /// Ignores unknown arguments.
 #[tool(lenient, auth(|caller, access| {
     let owner = access.argument::<String>("owner");
-    access.is_listing() || owner.as_deref() == Some(caller.principal().as_str())
+    access.is_listing() || owner.as_deref() == Some(caller.principal())
 }))]
 fn lent(owner: &str) -> String {
     format!("lent to {owner}")

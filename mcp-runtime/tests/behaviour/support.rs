@@ -91,11 +91,6 @@ pub(crate) fn hold_thread(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// Time since 1970 by the system clock.
-pub(crate) fn since_1970() -> Duration {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
-}
-
 pub(crate) async fn connect(server: Builder, revision: Revision) -> TestClient {
     TestClient::connect_with(server, revision).await.expect("the server starts")
 }

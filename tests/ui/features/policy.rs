@@ -1,6 +1,6 @@
 // auth
 pub fn server(builder: mcp_runtime::Builder) -> mcp_runtime::Builder {
-    builder.policy(|caller, access| access.kind() != "tool" || caller.principal().as_str() != "guest") // mistake
+    builder.policy(|caller, access| access.kind() != "tool" || caller.principal() != "guest") // mistake
 }
 
 fn main() {}

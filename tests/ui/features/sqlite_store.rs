@@ -1,8 +1,8 @@
 // sqlite
-use mcp_runtime::tasks::SqliteStore; // mistake
+use mcp_runtime::store::SqliteStore; // mistake
 
 pub fn server() -> mcp_runtime::Builder {
-    mcp_runtime::server!().task_store(SqliteStore::new("tasks.db"))
+    mcp_runtime::server!().store(SqliteStore::new("server.db"))
 }
 
 fn main() {}

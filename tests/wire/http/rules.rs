@@ -55,7 +55,15 @@ const RULES: [(&str, Held); 77] = [
     ("HM-05", In(&["2026-07-28/stream", "2026-07-28/logging"])),
     ("HM-06", In(&["2026-07-28/stream", "2026-07-28/keep_alive"])),
     ("HM-07", In(&["2026-07-28/disconnect"])),
-    ("HM-08", In(&["2026-07-28/ladder", "2026-07-28/methods", "2026-07-28/not_served"])),
+    (
+        "HM-08",
+        In(&[
+            "2026-07-28/ladder",
+            "2026-07-28/methods",
+            "2026-07-28/not_served",
+            "2026-07-28/unknown_header",
+        ]),
+    ),
     ("HM-09", In(&["2026-07-28/requests", "2026-07-28/stream"])),
     ("HM-10", In(&["2026-07-28/cancelled"])),
     ("HM-11", In(&["2026-07-28/keep_alive", "2026-07-28/listen_wrong"])),

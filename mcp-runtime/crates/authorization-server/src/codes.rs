@@ -24,9 +24,12 @@ const TIME: Duration = Duration::from_secs(60);
 /// Time for which a code is remembered after it was issued, so that a second use is detected.
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
-/// Upper bound of the time from the start of a login to its code. It covers the time on the pages of this server and at the upstream
-/// provider.
-const LONGEST: Duration = pending::TIME.saturating_mul(3);
+/// Upper bound of the time from the start of a login to its code.
+///
+/// A login starts when the author's `login` function is called, or when the browser goes to the upstream provider. The request that
+/// completes the login must find its pending authorization, which expires within `pending::TIME` of that start. The request itself then asks
+/// the provider a few times, each time with a timeout of some seconds. A second `pending::TIME` is more than all of them need.
+const LONGEST: Duration = pending::TIME.saturating_mul(2);
 
 /// Maximum number of codes.
 const MOST: usize = 4000;
@@ -45,6 +48,27 @@ pub(crate) struct AuthorizationCode {
     pub(crate) user: User,
     /// Tokens of the upstream provider.
     pub(crate) upstream: Option<UpstreamTokens>,
+}
+
+#[cfg(test)]
+impl AuthorizationCode {
+    /// Returns a code of the user `ada`.
+    pub(crate) fn of_test() -> Self {
+        let challenge =
+            "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
+        let form = crate::form::Form::parse(challenge).expect("a form");
+        Self {
+            client_name: None,
+            client: "c".into(),
+            redirect: "http://127.0.0.1/".into(),
+            refreshes: false,
+            challenge: Challenge::of(&form).expect("a challenge"),
+            resource: "http://r".into(),
+            scopes: Vec::new(),
+            user: User::new("ada"),
+            upstream: None,
+        }
+    }
 }
 
 /// State of a code that was issued.
@@ -153,43 +177,36 @@ impl Codes {
     }
 
     /// Ends the codes of a user, including codes that are being exchanged. A login of this user that began before this call gets no code.
-    pub(crate) fn end(&self, user: &str) {
+    /// Returns the upstream tokens of codes that no client has sent.
+    pub(crate) fn end(&self, user: &str) -> Vec<UpstreamTokens> {
         let now = Instant::now();
         let CodeTable { all, ended } = &mut *self.state();
         ended.retain(|_, at| now < *at + LONGEST);
         ended.insert(user.to_owned(), now);
+        let mut unused = Vec::new();
         all.retain(|_, (_, entry)| match entry {
-            CodeState::Fresh(code) => code.user.principal() != user,
+            CodeState::Fresh(code) if code.user.principal() == user => {
+                unused.extend(code.upstream.take());
+                false
+            }
             CodeState::Used(of) => {
                 if **of == *user {
                     *entry = CodeState::Over;
                 }
                 true
             }
-            CodeState::Gave(_) | CodeState::Over => true,
+            CodeState::Fresh(_) | CodeState::Gave(_) | CodeState::Over => true,
         });
+        unused
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::form::Form;
 
     fn code() -> AuthorizationCode {
-        let challenge =
-            "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
-        AuthorizationCode {
-            client_name: None,
-            client: "c".into(),
-            redirect: "http://127.0.0.1/".into(),
-            refreshes: false,
-            challenge: Challenge::of(&Form::parse(challenge).unwrap()).unwrap(),
-            resource: "http://r".into(),
-            scopes: Vec::new(),
-            user: User::new("ada"),
-            upstream: None,
-        }
+        AuthorizationCode::of_test()
     }
 
     #[test]
@@ -231,9 +248,10 @@ mod tests {
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!(refused(Instant::now()), None);
         // The end of the logins is remembered for `LONGEST`. By then, every login that began before it has completed or expired.
-        tokio::time::advance(pending::TIME * 2).await;
+        tokio::time::advance(LONGEST - Duration::from_secs(2)).await;
+        codes.end("bob");
         assert_eq!(refused(since), Some("access_denied"));
-        tokio::time::advance(LONGEST).await;
+        tokio::time::advance(Duration::from_secs(2)).await;
         codes.end("bob");
         assert_eq!(codes.state().ended.len(), 1);
     }

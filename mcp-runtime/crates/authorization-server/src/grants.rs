@@ -249,8 +249,8 @@ impl Grants {
         Some((key, locked.end(key, journal)?))
     }
 
-    pub(crate) fn end(&self, key: Digest, journal: &Journal) {
-        self.locked().end(key, journal);
+    pub(crate) fn end(&self, key: Digest, journal: &Journal) -> Option<(Digest, Grant)> {
+        Some((key, self.locked().end(key, journal)?))
     }
 
     /// Calls `each` for each grant of a user that has not ended, and returns the results.
@@ -447,7 +447,7 @@ mod tests {
         let table = Table::new();
         let first = table.begin("ada");
         let authorization = table.0.verify(&first.access, NOW).unwrap();
-        assert_eq!(authorization.principal().as_str(), "ada");
+        assert_eq!(authorization.principal(), "ada");
         assert!(authorization.has_scope("a") && authorization.has_scope("b"));
         assert!(table.is_good(&first.access, NOW + ACCESS - 1));
         assert!(!table.is_good(&first.access, NOW + ACCESS));

@@ -11,7 +11,9 @@
 //! crate: pass [`Jwt`](mcp_runtime::auth::Jwt) to [`Builder::auth`](mcp_runtime::Builder::auth) instead.
 //!
 //! ```
-//! use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
+//! use mcp_runtime_authorization_server::{
+//!     AuthorizationServer, LoginPage, LoginRequest, User,
+//! };
 //!
 //! async fn login(request: LoginRequest) -> Result<User, LoginPage> {
 //!     if request.name() == "ada" && request.password() == "correct horse" {
@@ -27,18 +29,15 @@
 //!
 //! | type | purpose |
 //! |---|---|
-//! | [`AuthorizationServer`] | settings of the server; passed to `Builder::auth` |
+//! | [`AuthorizationServer`] | settings of the server; passed to [`Builder::auth`](mcp_runtime::Builder::auth) |
 //! | [`LoginRequest`], [`LoginPage`], [`User`] | input and output of your login function |
 //! | [`Upstream`], [`UpstreamUser`] | OpenID provider that authenticates users instead of your function |
 //! | [`Logins`], [`Login`] | handle that lists and ends logins |
 //!
 //! Specification: Base protocol, Authorization.
 //!
-//! # Features
-//!
-//! | feature | adds |
-//! |---|---|
-//! | `sqlite` | `AuthorizationServer::keep_in`: logins that survive a restart, in a `SqliteStore`; builds SQLite from its C source |
+//! **Restarts.** Clients and grants are in the store of the server. With a store that outlasts the process, such as `SqliteStore` (feature
+//! `sqlite` of mcp-runtime), logins survive a restart. See [`Builder::store`](mcp_runtime::Builder::store).
 
 // Protocol revision 2025-03-26 describes servers of this kind (rules A9, AUTH-13 in `docs/rules.md`).
 //
@@ -81,8 +80,6 @@ mod registration;
 mod response;
 mod secret;
 mod server;
-#[cfg(feature = "sqlite")]
-mod sqlite;
 mod state;
 mod store;
 mod token;

@@ -21,7 +21,10 @@ use crate::{authorization_request::AuthorizationRequest, form::Form, store::time
 ///     plan: &'static str,
 /// }
 ///
-/// let ada = User::new("ada").name("Ada Lovelace").claims(&Account { plan: "free" }).may_grant(["notes:read"]);
+/// let ada = User::new("ada")
+///     .name("Ada Lovelace")
+///     .claims(&Account { plan: "free" })
+///     .may_grant(["notes:read"]);
 /// # let _ = ada;
 /// ```
 #[derive(Clone, Serialize, Deserialize)]
@@ -188,7 +191,9 @@ impl fmt::Debug for LoginRequest {
 /// let again = LoginPage::form().message("No user has this name and this password.");
 /// let own = LoginPage::html(
 ///     "<!doctype html><title>{{server}}</title><p>{{message}}</p>\
-///      <form method=post>{{hidden}}<input name=token placeholder='Your key'><button>Log in for {{client}}</button></form>",
+///      <form method=post>{{hidden}}
+///      <input name=token placeholder='Your key'>
+///      <button>Log in for {{client}}</button></form>",
 /// );
 /// # let _ = (again, own);
 /// ```

@@ -12,7 +12,9 @@ use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time}
 ///
 /// ```
 /// use mcp_runtime::{auth::Auth, prelude::*};
-/// use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, Logins, User};
+/// use mcp_runtime_authorization_server::{
+///     AuthorizationServer, LoginPage, LoginRequest, Logins, User,
+/// };
 ///
 /// async fn login(request: LoginRequest) -> Result<User, LoginPage> {
 ///     if request.name() == "ada" && request.password() == "correct horse" {
@@ -32,8 +34,11 @@ use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time}
 /// fn main() {
 ///     let authorization = AuthorizationServer::new(login);
 ///     let logins = authorization.logins();
-///     let server = mcp_runtime::server!().items(items![log_out_everywhere]).state(logins).auth(authorization);
-///     # let _ = server;
+///     let server = mcp_runtime::server!()
+///         .items(items![log_out_everywhere])
+///         .state(logins)
+///         .auth(authorization);
+/// # let _ = server;
 /// }
 /// ```
 ///
@@ -46,10 +51,10 @@ use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time}
 /// * A stream that waits for messages from the server ends before its next message, or before its next keep-alive comment
 ///   ([`Limits::keep_alive`](mcp_runtime::limits::Limits::keep_alive)).
 /// * Stored tokens of an upstream provider are deleted. The provider is notified if it supports revocation and can be reached.
-/// * With [`keep_in`](crate::AuthorizationServer::keep_in), the end of the login is also saved in the file when the method returns.
+/// * If the server has a [store](mcp_runtime::Builder::store), the end of the login is saved in it when the method returns.
 ///
-/// **Lifetime.** The handle works before the server starts, while it runs, and after it has ended. If a method is called before the start,
-/// it reads the file itself. A handle that outlives the server keeps the file open.
+/// **Lifetime.** The handle works while the server runs, and after it has ended. Before the start, the store is not known, so the methods
+/// return an error. A handle that outlives the server keeps the store open.
 ///
 /// [`AuthorizationServer`]: crate::AuthorizationServer
 /// [`AuthorizationServer::logins`]: crate::AuthorizationServer::logins
@@ -63,7 +68,10 @@ pub struct Logins(pub(crate) Arc<Records>);
 ///
 /// async fn applications(logins: &Logins, user: &str) -> mcp_runtime::Result<Vec<String>> {
 ///     let logins = logins.of(user).await?;
-///     Ok(logins.iter().map(|login| login.client_name().unwrap_or(login.client()).to_owned()).collect())
+///     Ok(logins
+///         .iter()
+///         .map(|login| login.client_name().unwrap_or(login.client()).to_owned())
+///         .collect())
 /// }
 /// ```
 #[derive(Clone, Debug)]
@@ -81,7 +89,8 @@ impl Logins {
     ///
     /// Each authorization of a client is a separate login. A user has at most 128 logins.
     ///
-    /// # Errors Fails if the server has not started yet and the file cannot be read.
+    /// # Errors
+    /// Fails if the server has not started yet, and if the store cannot be read.
     ///
     /// # Cancel safety
     /// This method is cancel safe.
@@ -99,12 +108,13 @@ impl Logins {
     /// # Errors
     /// Fails in these cases:
     ///
-    /// * The change cannot be written to the file. The login has ended in this process anyway. The next write saves the change, for example
-    ///   another call of this method.
-    /// * The server has not started yet and the file cannot be read. The login has not ended.
+    /// * The change cannot be saved in the store. The login has ended in this process anyway, and the upstream provider is notified. The
+    ///   next write saves the change, for example another call of this method.
+    /// * The server has not started yet, or the store cannot be read. The login has not ended.
     ///
     /// # Cancel safety
-    /// This method is not cancel safe. If its future is dropped, the login may have ended without a notification of the upstream provider.
+    /// This method is not cancel safe. If its future is dropped, the login may have ended or not. If it has ended, the change is still
+    /// written and the upstream provider is notified.
     pub async fn end(&self, user: &str, id: &str) -> Result<bool> {
         match Digest::parse(id) {
             Some(one) => Ok(self.ended(user, Some(one)).await? > 0),
@@ -130,20 +140,26 @@ impl Logins {
     async fn ended(&self, user: &str, one: Option<Digest>) -> Result<usize> {
         self.load().await?;
         let Records { clock, codes, grants, journal, provider, .. } = &*self.0;
-        if one.is_none() {
+        let unused = match one {
             // Codes end before grants, so that a code whose exchange is in progress cannot create a new grant.
-            codes.end(user);
-        }
+            None => codes.end(user),
+            Some(_) => Vec::new(),
+        };
         let ended = grants.end_of(user, one.as_ref(), journal);
         let now = clock.now();
         let count = ended.iter().filter(|entry| entry.1.ends > now).count();
+        provider::revoke_upstream(provider.as_ref(), ended, unused);
         let saved = journal.save().await;
         saved.map_err(|why| Error::internal(format_args!("logins have ended, but {}", why.why)))?;
-        provider::revoke_upstream(provider.as_ref(), ended);
         Ok(count)
     }
 
     async fn load(&self) -> Result<()> {
+        if !self.0.journal.has_started() {
+            return Err(Error::internal(
+                "the server has not started, so its logins are not known yet",
+            ));
+        }
         self.0.load().await.map_err(Error::internal)
     }
 }
@@ -202,34 +218,44 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::{
-        User,
-        store::{LoginStore, RecordChange, StoreFuture, StoredRecord},
+    use mcp_runtime::store::{
+        Follower, MemoryStore, Store, StoreError, StoreFuture, StoreOperation, Transaction,
+        TransactionResult,
     };
 
-    /// Store whose writes fail while `is_full` is set. The other writes add the keys of removed records to `gone`.
+    use crate::{
+        Upstream, User,
+        codes::AuthorizationCode,
+        provider::{Provider, UpstreamTokens},
+    };
+
+    /// Store whose writes fail while `is_full` is set. The other writes add the names of removed records to `gone`.
     #[derive(Default)]
     struct Disk {
         is_full: AtomicBool,
         gone: std::sync::Mutex<Vec<String>>,
+        memory: MemoryStore,
     }
 
-    impl LoginStore for Disk {
-        fn load(&self, _: u64) -> StoreFuture<'_, Vec<StoredRecord>> {
-            Box::pin(async { Ok(Vec::new()) })
+    impl Store for Disk {
+        fn execute(
+            &self,
+            transactions: Vec<Transaction>,
+        ) -> StoreFuture<'_, Vec<TransactionResult>> {
+            let removed = transactions.iter().flat_map(|transaction| &transaction.operations);
+            let removed = removed.filter_map(|operation| match operation {
+                StoreOperation::Remove { name, .. } => Some(name.clone()),
+                _ => None,
+            });
+            if self.is_full.load(Ordering::Relaxed) {
+                return Box::pin(async { Err(StoreError::failed("the disk is full")) });
+            }
+            self.gone.lock().unwrap().extend(removed);
+            self.memory.execute(transactions)
         }
 
-        fn write(&self, changes: Vec<RecordChange>) -> StoreFuture<'_, ()> {
-            let gone =
-                changes.into_iter().filter(|change| change.2.is_none()).map(|change| change.1);
-            let written = match self.is_full.load(Ordering::Relaxed) {
-                true => Err(Error::internal("the disk is full")),
-                false => {
-                    self.gone.lock().unwrap().extend(gone);
-                    Ok(())
-                }
-            };
-            Box::pin(async { written })
+        fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
+            self.memory.follow(partition, log, after)
         }
     }
 
@@ -237,7 +263,7 @@ mod tests {
     async fn a_login_ends_even_if_the_store_fails_but_the_caller_gets_an_error() {
         let (disk, logins) = (Arc::new(Disk::default()), Logins(Arc::new(Records::new(None))));
         let Records { clock, grants, journal, .. } = &*logins.0;
-        journal.keep_in(disk.clone());
+        journal.start(Some(disk.clone()));
         let now = clock.now();
         let grant = Grant::new("c".into(), None, User::new("ada"), Vec::new(), "http://r".into());
         let issued = grants.begin(grant, true, |_| Ok(None), now, journal).unwrap();
@@ -251,6 +277,58 @@ mod tests {
         disk.is_full.store(false, Ordering::Relaxed);
         // The login has already ended, so this call only saves the end.
         assert!(!logins.end("ada", login.id()).await.unwrap());
-        assert_eq!(*disk.gone.lock().unwrap(), [login.id()]);
+        assert_eq!(*disk.gone.lock().unwrap(), [format!("grant/{}", login.id())]);
+    }
+
+    /// Upstream provider that only accepts connections, with the tokens of a login there.
+    async fn provider() -> (tokio::net::TcpListener, Arc<Provider>, UpstreamTokens) {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let issuer = format!("http://{}", listener.local_addr().unwrap());
+        let provider = Provider::new(Upstream::new(issuer, "our-id", "secret"));
+        let upstream = r#"{"access": "a", "refresh": "r", "until": 9999999999}"#;
+        (listener, Arc::new(provider), serde_json::from_str(upstream).unwrap())
+    }
+
+    async fn assert_contacted(provider: &tokio::net::TcpListener) {
+        let limit = std::time::Duration::from_secs(60);
+        let contacted = tokio::time::timeout(limit, provider.accept()).await;
+        contacted.expect("the provider is never told").unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_provider_is_told_even_if_the_store_fails() {
+        for ends_all in [false, true] {
+            // Each pass has its own provider: requests that wait while a fetch of metadata fails do not fetch it themselves.
+            let (listener, provider, upstream) = provider().await;
+            let (disk, logins) =
+                (Arc::new(Disk::default()), Logins(Arc::new(Records::new(Some(provider.clone())))));
+            let Records { clock, grants, journal, .. } = &*logins.0;
+            journal.start(Some(disk.clone()));
+            let grant =
+                Grant::new("c".into(), None, User::new("ada"), Vec::new(), "http://r".into());
+            let back = |key: &Digest| provider.seal(&upstream, key).map(Some);
+            let issued = grants.begin(grant, true, back, clock.now(), journal).unwrap();
+            // Reads the store while it works.
+            assert_eq!(logins.of("ada").await.unwrap().len(), 1);
+            disk.is_full.store(true, Ordering::Relaxed);
+            let failed = match ends_all {
+                true => logins.end_all("ada").await.is_err(),
+                false => logins.end("ada", &issued.grant.text()).await.is_err(),
+            };
+            assert!(failed);
+            // The server asks the provider for its metadata, which contains the URL for revocations.
+            assert_contacted(&listener).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn the_provider_is_told_of_codes_that_no_client_has_exchanged() {
+        let (listener, provider, upstream) = provider().await;
+        let logins = Logins(Arc::new(Records::new(Some(provider))));
+        logins.0.journal.start(None);
+        let code = AuthorizationCode { upstream: Some(upstream), ..AuthorizationCode::of_test() };
+        logins.0.codes.add(code, tokio::time::Instant::now()).unwrap();
+        assert_eq!(logins.end_all("ada").await.unwrap(), 0);
+        assert_contacted(&listener).await;
     }
 }

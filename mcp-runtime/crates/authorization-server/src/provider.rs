@@ -340,8 +340,7 @@ impl Provider {
     ///
     /// # Errors
     /// Fails if the provider cannot be reached. The error says why.
-    async fn revoke(&self, backing: &SealedTokens, grant: &Digest) -> Result<(), String> {
-        let Some(upstream) = self.open(backing, grant) else { return Ok(()) };
+    async fn revoke(&self, upstream: &UpstreamTokens) -> Result<(), String> {
         let metadata = self.metadata().await.map_err(|_| "its metadata is not available")?;
         let Some(url) = &metadata.revocation_endpoint else { return Ok(()) };
         let methods = &metadata.revocation_endpoint_auth_methods_supported;
@@ -497,25 +496,28 @@ fn basic(id: &str, secret: &str) -> Result<HeaderValue, String> {
     Ok(value)
 }
 
-/// Revokes the upstream tokens of grants whose end is already saved. Runs in the background, because the end of the grants does not depend
-/// on the provider's response.
-pub(crate) fn revoke_upstream(provider: Option<&Arc<Provider>>, ended: Vec<(Digest, Grant)>) {
+/// Revokes the upstream tokens of grants that have ended, and of codes that have ended without a grant. Runs in the background, because the
+/// end does not depend on the provider's response.
+///
+/// Call it before the end is saved. Nothing else has these tokens any more, so they could not be revoked later if saving failed.
+pub(crate) fn revoke_upstream(
+    provider: Option<&Arc<Provider>>,
+    ended: impl IntoIterator<Item = (Digest, Grant)>,
+    unused: Vec<UpstreamTokens>,
+) {
     let Some(provider) = provider.cloned() else { return };
     let backed = ended.into_iter().filter_map(|(key, grant)| Some((key, grant.backing?)));
-    let backed: Vec<_> = backed.collect();
-    if backed.is_empty() {
+    let opened = backed.filter_map(|(key, backing)| provider.open(&backing, &key));
+    let all: Vec<_> = opened.chain(unused).collect();
+    if all.is_empty() {
         return;
     }
     tokio::spawn(async move {
         let issuer = &provider.settings.issuer;
-        let Ok(_running) = provider.revocations.try_acquire() else {
-            tracing::debug!(
-                "tokens are not revoked at the provider {issuer}, because too many revocations are running"
-            );
-            return;
-        };
-        for (key, backing) in backed {
-            if let Err(why) = provider.revoke(&backing, &key).await {
+        // The others wait. There are no more than grants and codes, whose number is limited.
+        let Ok(_running) = provider.revocations.acquire().await else { return };
+        for upstream in all {
+            if let Err(why) = provider.revoke(&upstream).await {
                 tracing::debug!("tokens cannot be revoked at the provider {issuer}: {why}");
                 return;
             }

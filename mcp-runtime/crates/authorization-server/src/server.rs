@@ -32,7 +32,9 @@ use crate::{
 /// [`delegated`](Self::delegated). If another authorization server issues the tokens, use [`Jwt`](mcp_runtime::auth::Jwt) instead.
 ///
 /// ```
-/// use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
+/// use mcp_runtime_authorization_server::{
+///     AuthorizationServer, LoginPage, LoginRequest, User,
+/// };
 ///
 /// async fn login(request: LoginRequest) -> Result<User, LoginPage> {
 ///     if request.name() == "ada" && request.password() == "correct horse" {
@@ -147,38 +149,6 @@ impl AuthorizationServer {
     pub fn scope(self, name: impl Into<String>, description: impl Into<String>) -> Self {
         let scope = OfferedScope { name: name.into(), description: description.into() };
         self.change(|state| state.scopes.push(scope))
-    }
-
-    /// Also stores clients and grants in this file, so that logins survive a restart.
-    ///
-    /// By default, clients and grants are only in memory. The file contains digests of this server's tokens, and the data of each
-    /// [`User`] in clear text.
-    ///
-    /// ```no_run
-    /// use std::sync::Arc;
-    ///
-    /// use mcp_runtime::tasks::SqliteStore;
-    /// use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
-    ///
-    /// async fn login(request: LoginRequest) -> Result<User, LoginPage> {
-    ///     if request.name() == "ada" && request.password() == "correct horse" {
-    ///         Ok(User::new("ada"))
-    ///     } else {
-    ///         Err(LoginPage::form().message("No user has this name and this password."))
-    ///     }
-    /// }
-    ///
-    /// let file = Arc::new(SqliteStore::new("notes.db"));
-    /// let server = mcp_runtime::server!()
-    ///     .auth(AuthorizationServer::new(login).keep_in(file.clone()))
-    ///     .task_store(file);
-    /// # let _ = server;
-    /// ```
-    #[cfg(feature = "sqlite")]
-    #[must_use]
-    pub fn keep_in(self, file: Arc<mcp_runtime::tasks::SqliteStore>) -> Self {
-        self.state.records.journal.keep_in(file);
-        self
     }
 
     /// Returns a handle that lists and ends logins, for example after a laptop was stolen or a password was changed.

@@ -58,15 +58,13 @@ impl Records {
     /// Fails if the records cannot be read.
     pub(crate) async fn load(&self) -> Result<(), String> {
         let mut is_loaded = self.is_loaded.lock().await;
-        if *is_loaded || !self.journal.outlasts() {
+        if *is_loaded {
             return Ok(());
         }
-        for record in self.journal.load(self.clock.now()).await? {
+        for record in self.journal.load().await? {
             self.restore(&record).map_err(|why| {
                 let kind = record.kind.name();
-                format!(
-                    "a stored {kind} cannot be read, so the file was written by another version: {why}"
-                )
+                format!("a stored {kind} cannot be read, so another version has written it: {why}")
             })?;
         }
         *is_loaded = true;
@@ -75,9 +73,9 @@ impl Records {
 
     fn restore(&self, record: &StoredRecord) -> serde_json::Result<()> {
         match record.kind {
-            RecordKind::Client => self.clients.restore(serde_json::from_str(&record.json)?),
+            RecordKind::Client => self.clients.restore(serde_json::from_slice(&record.json)?),
             RecordKind::Grant => {
-                let grant = serde_json::from_str(&record.json)?;
+                let grant = serde_json::from_slice(&record.json)?;
                 if let Some(key) = Digest::parse(&record.key) {
                     self.grants.set_aside(key, grant);
                 }
@@ -223,7 +221,8 @@ impl ServerState {
             self.documents.listen_on_loopback();
         }
         self.records.counts.start(served.tally.clone());
-        // `start` is called once, so the cell is empty and `set` cannot fail. The same holds for the two calls above.
+        self.records.journal.start(served.store.clone());
+        // `start` is called once, so the cell is empty and `set` cannot fail. The same holds for the calls above.
         let _ = self.served.set(served);
     }
 

@@ -1,21 +1,27 @@
-//! Storage of clients and grants: the trait of a store, the stored records, and the changes that are not written yet.
+//! Storage of clients and grants: their records in a store, and the changes that are not written yet.
 
 use std::{
     collections::BTreeMap,
-    future::Future,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use mcp_runtime::store::{
+    Condition, IndexEntry, Output, Store, StoreError, StoreOperation, Transaction,
+};
 use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::oauth_error::OAuthError;
 
-/// Future that a store returns.
-pub(crate) type StoreFuture<'a, T> =
-    Pin<Box<dyn Future<Output = mcp_runtime::Result<T>> + Send + 'a>>;
+/// Partition of the store with all clients and grants.
+const PARTITION: &str = "authorization";
+
+/// Index of all clients and grants.
+const INDEX: &str = "records";
+
+/// Number of records that are read at once.
+const PAGE: usize = 500;
 
 /// Kind of a stored record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,89 +33,116 @@ pub(crate) enum RecordKind {
 impl RecordKind {
     const ALL: [Self; 2] = [Self::Client, Self::Grant];
 
-    #[cfg_attr(
-        not(feature = "sqlite"),
-        allow(dead_code, reason = "only files have names for them")
-    )]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
             Self::Grant => "grant",
         }
     }
-
-    #[cfg_attr(
-        not(feature = "sqlite"),
-        allow(dead_code, reason = "only files have names for them")
-    )]
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
 }
 
-/// Client or grant as a store keeps it: JSON without secrets in clear text.
-#[derive(Clone)]
-#[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "only files forget by themselves"))]
+/// Client or grant as it is stored: JSON without secrets in clear text.
 pub(crate) struct StoredRecord {
     pub(crate) kind: RecordKind,
     pub(crate) key: String,
-    /// Expiry, in seconds since 1970.
-    pub(crate) expires: u64,
-    pub(crate) json: String,
+    pub(crate) json: Vec<u8>,
 }
 
-/// A change to one record: its kind, its key, and its new content, or `None` if it was removed.
-pub(crate) type RecordChange = (RecordKind, String, Option<StoredRecord>);
-
-/// Store that keeps clients and grants across restarts.
-pub(crate) trait LoginStore: Send + Sync + 'static {
-    /// Loads the records that have not expired at `now`.
-    ///
-    /// # Errors
-    /// Fails if the store cannot be read.
-    fn load(&self, now: u64) -> StoreFuture<'_, Vec<StoredRecord>>;
-
-    /// Writes all changes or none. If the future returns `Ok`, the changes survive a crash of the process.
-    ///
-    /// # Errors
-    /// Fails if the changes cannot be written.
-    fn write(&self, changes: Vec<RecordChange>) -> StoreFuture<'_, ()>;
+impl StoredRecord {
+    /// Returns the record of an entry. An entry of an unknown kind was written by a newer version, and is skipped.
+    fn of(entry: IndexEntry) -> Option<Self> {
+        let (name, key) = entry.name.split_once('/')?;
+        let kind = RecordKind::ALL.into_iter().find(|kind| kind.name() == name)?;
+        Some(Self { kind, key: key.to_owned(), json: entry.record?.value })
+    }
 }
 
-type UnsavedChanges = BTreeMap<(RecordKind, String), Option<StoredRecord>>;
+/// New content of a record: its JSON, and the time at which it expires, in seconds since 1970.
+#[derive(Clone)]
+struct Content {
+    json: Vec<u8>,
+    expires: u64,
+}
+
+/// Reads all records that have not expired.
+async fn load(store: &dyn Store) -> Result<Vec<StoredRecord>, StoreError> {
+    let (mut records, mut after) = (Vec::new(), None);
+    loop {
+        let list = Transaction::on(PARTITION).then(StoreOperation::list(INDEX, after, PAGE));
+        let mut entries = match execute(store, list).await?.pop() {
+            Some(Output::Entries(entries)) => entries,
+            _ => Vec::new(),
+        };
+        let Some(last) = entries.last() else { return Ok(records) };
+        after = Some((last.order, last.name.clone()));
+        records.extend(entries.drain(..).filter_map(StoredRecord::of));
+    }
+}
+
+/// Writes all changes or none.
+async fn write(store: &dyn Store, changes: &UnsavedChanges) -> Result<(), StoreError> {
+    let now = system().as_secs();
+    let mut transaction = Transaction::on(PARTITION);
+    for ((kind, key), content) in changes {
+        let name = format!("{}/{key}", kind.name());
+        transaction = match content {
+            Some(Content { json, expires }) => {
+                let ttl = Duration::from_secs(expires.saturating_sub(now).max(1));
+                transaction
+                    .then(StoreOperation::put(&*name, json.clone(), ttl, Condition::Any))
+                    .then(StoreOperation::enlist(INDEX, name, 0, ttl))
+            }
+            None => transaction
+                .then(StoreOperation::remove(&*name, Condition::Any))
+                .then(StoreOperation::delist(INDEX, name)),
+        };
+    }
+    execute(store, transaction).await.map(drop)
+}
+
+/// Executes a transaction that has no conditions.
+async fn execute(store: &dyn Store, transaction: Transaction) -> Result<Vec<Output>, StoreError> {
+    let results = store.execute(vec![transaction]).await?;
+    let applied = results.into_iter().next().and_then(Result::ok);
+    applied.ok_or_else(|| StoreError::failed("a transaction without conditions was rejected"))
+}
+
+type UnsavedChanges = BTreeMap<(RecordKind, String), Option<Content>>;
 
 /// Changes that are not stored yet. For each record, only its last change is kept.
 #[derive(Default)]
 pub(crate) struct Journal {
-    ledger: RwLock<Option<Arc<dyn LoginStore>>>,
+    /// Store of the server, from its start on. `None` inside if the server has none.
+    store: OnceLock<Option<Arc<dyn Store>>>,
     dirty: Mutex<UnsavedChanges>,
     writing: tokio::sync::Mutex<()>,
 }
 
 impl Journal {
-    #[cfg(any(feature = "sqlite", test))]
-    pub(crate) fn keep_in(&self, ledger: Arc<dyn LoginStore>) {
-        *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = Some(ledger);
+    /// Sets the store of the server when it starts. `None` keeps everything in memory alone.
+    pub(crate) fn start(&self, store: Option<Arc<dyn Store>>) {
+        // The server starts once, so the cell is empty.
+        let _ = self.store.set(store);
     }
 
-    fn ledger(&self) -> Option<Arc<dyn LoginStore>> {
-        self.ledger.read().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Whether the server has started, so that its store is known.
+    pub(crate) fn has_started(&self) -> bool {
+        self.store.get().is_some()
     }
 
-    /// Whether a store is set, so that the records outlast the process.
-    pub(crate) fn outlasts(&self) -> bool {
-        self.ledger().is_some()
+    fn store(&self) -> Option<&Arc<dyn Store>> {
+        self.store.get()?.as_ref()
     }
 
     /// Adds a new or changed record to the changes that [`save`](Self::save) writes.
     pub(crate) fn put(&self, kind: RecordKind, key: &str, expires: u64, value: &impl Serialize) {
-        if !self.outlasts() {
+        if self.store().is_none() {
             return;
         }
-        match serde_json::to_string(value) {
+        match serde_json::to_vec(value) {
             Ok(json) => {
-                let row = StoredRecord { kind, key: key.to_owned(), expires, json };
-                self.dirty().insert((kind, key.to_owned()), Some(row));
+                let content = Content { json, expires };
+                self.dirty().insert((kind, key.to_owned()), Some(content));
             }
             Err(why) => tracing::error!("the authorization server cannot store a {kind:?}: {why}"),
         }
@@ -117,7 +150,7 @@ impl Journal {
 
     /// Adds the removal of a record to the changes that [`save`](Self::save) writes.
     pub(crate) fn remove(&self, kind: RecordKind, key: &str) {
-        if self.outlasts() {
+        if self.store().is_some() {
             self.dirty().insert((kind, key.to_owned()), None);
         }
     }
@@ -130,9 +163,9 @@ impl Journal {
     ///
     /// # Errors
     /// Fails if the store cannot be read.
-    pub(crate) async fn load(&self, now: u64) -> Result<Vec<StoredRecord>, String> {
-        match self.ledger() {
-            Some(ledger) => ledger.load(now).await.map_err(|why| why.to_string()),
+    pub(crate) async fn load(&self) -> Result<Vec<StoredRecord>, String> {
+        match self.store() {
+            Some(store) => load(&**store).await.map_err(|why| why.to_string()),
             None => Ok(Vec::new()),
         }
     }
@@ -142,7 +175,7 @@ impl Journal {
     /// # Errors
     /// Fails if the write fails. The next call tries the same changes again.
     pub(crate) async fn save(self: &Arc<Self>) -> Result<(), OAuthError> {
-        let Some(ledger) = self.ledger() else { return Ok(()) };
+        let Some(store) = self.store().cloned() else { return Ok(()) };
         let own = self.clone();
         let saved = tokio::spawn(async move {
             // Writes run one after the other, so that an older change never replaces a newer one.
@@ -151,8 +184,7 @@ impl Journal {
             if changes.is_empty() {
                 return Ok(());
             }
-            let list = changes.iter().map(|((kind, key), row)| (*kind, key.clone(), row.clone()));
-            let written = ledger.write(list.collect()).await;
+            let written = write(&*store, &changes).await;
             if written.is_err() {
                 let mut dirty = own.dirty();
                 let newer = std::mem::replace(&mut *dirty, changes);

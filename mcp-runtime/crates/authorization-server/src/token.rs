@@ -14,7 +14,7 @@ use crate::{
     provider::{self, Provider, ProviderError},
     response::{self, Reply},
     secret::Digest,
-    state::ServerState,
+    state::{Records, ServerState},
 };
 
 #[derive(Serialize)]
@@ -74,8 +74,7 @@ async fn exchange(
                 "an authorization code was used twice: the tokens issued for it have been revoked"
             );
             if let Some(grant) = grant {
-                records.grants.end(grant, &records.journal);
-                records.journal.save().await?;
+                end(records, grant).await?;
             }
             return Err(OAuthError::invalid_grant("the code has already been used"));
         }
@@ -119,11 +118,17 @@ async fn exchange(
     if records.codes.gave(text, issued.grant) {
         return Ok(issued);
     }
-    records.grants.end(issued.grant, &records.journal);
-    records.journal.save().await?;
+    end(records, issued.grant).await?;
     Err(OAuthError::invalid_grant(
         "the code has already been used, or its user has been logged out",
     ))
+}
+
+/// Ends a grant, and revokes its upstream tokens.
+async fn end(records: &Records, grant: Digest) -> Result<(), OAuthError> {
+    let ended = records.grants.end(grant, &records.journal);
+    provider::revoke_upstream(records.provider.as_ref(), ended, Vec::new());
+    records.journal.save().await
 }
 
 async fn refresh(
@@ -195,8 +200,8 @@ pub(crate) async fn revoke(
     let client =
         records.clients.authenticate(&request.parts.headers, &form, records.clock.now())?;
     let ended = records.grants.revoke(form.required("token")?, &client, &records.journal);
+    provider::revoke_upstream(records.provider.as_ref(), ended, Vec::new());
     records.journal.save().await?;
-    provider::revoke_upstream(records.provider.as_ref(), ended.into_iter().collect());
     // An unknown token gets the same response, because it is invalid already (RFC 7009, section 2.2).
     Ok(response::empty(StatusCode::OK))
 }

@@ -13,15 +13,18 @@ use crate::login::User;
 /// ```
 /// use mcp_runtime_authorization_server::{AuthorizationServer, Upstream, User};
 ///
-/// let upstream = Upstream::new("https://accounts.example.com", "our-client-id", "our-secret")
-///     .scope("email")
-///     .user(|identity| {
-///         let is_verified = identity.claim("email_verified").unwrap_or(false);
-///         let email: String = identity.claim("email")?;
-///         is_verified.then(|| User::new(email))
-///     });
+/// let upstream =
+///     Upstream::new("https://accounts.example.com", "our-client-id", "our-secret")
+///         .scope("email")
+///         .user(|identity| {
+///             let is_verified = identity.claim("email_verified").unwrap_or(false);
+///             let email: String = identity.claim("email")?;
+///             is_verified.then(|| User::new(email))
+///         });
 /// let server = mcp_runtime::server!().auth(
-///     AuthorizationServer::delegated(upstream).issuer("https://notes.example.com").scope("notes:read", "Read your notes"),
+///     AuthorizationServer::delegated(upstream)
+///         .issuer("https://notes.example.com")
+///         .scope("notes:read", "Read your notes"),
 /// );
 /// # let _ = server;
 /// ```
@@ -32,8 +35,8 @@ use crate::login::User;
 /// **Consent.** Before the browser goes to the provider, a page of this server asks whether the client may act for the user. The provider
 /// does not know the clients of this server, and might log the user in without asking anything.
 ///
-/// **Revocation.** When a login ends because the client revokes its tokens, or because of [`Logins`](crate::Logins), this server notifies
-/// the provider's `revocation_endpoint`. It does not try again if the provider cannot be reached.
+/// **Revocation.** When a login ends because the client revokes its tokens, because its code is used twice, or because of
+/// [`Logins`](crate::Logins), this server notifies the provider's `revocation_endpoint`. It does not try again if the provider cannot be reached.
 ///
 /// [`AuthorizationServer::new`]: crate::AuthorizationServer::new
 /// [`AuthorizationServer::delegated`]: crate::AuthorizationServer::delegated

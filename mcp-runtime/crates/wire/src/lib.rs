@@ -14,7 +14,9 @@
 //!
 //! let text = br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
 //! let (limits, mut parsed) = (ParseLimits { depth: 128, batch: 100 }, Parsed::default());
-//! let Ok(Incoming::One(Ok(RpcMessage::Request { id, .. }))) = parse(text, limits, &mut parsed) else {
+//! let Ok(Incoming::One(Ok(RpcMessage::Request { id, .. }))) =
+//!     parse(text, limits, &mut parsed)
+//! else {
 //!     panic!("this is a request")
 //! };
 //! let mut out = Vec::new();

@@ -19,7 +19,7 @@ use crate::{
 /// /// Lets callers use only their own files.
 /// fn own_files(caller: &Authorization, access: &Access<'_>) -> bool {
 ///     let user = access.argument::<String>("user");
-///     access.is_listing() || user.as_deref() == Some(caller.principal().as_str())
+///     access.is_listing() || user.as_deref() == Some(caller.principal())
 /// }
 ///
 /// let server = mcp_runtime::server!().policy(own_files);
@@ -84,7 +84,7 @@ impl<'a> Access<'a> {
             AccessArguments::Json(arguments, strict) => {
                 let [raw] = arguments.pick([name]);
                 let raw = raw.filter(|value| !value.is_null())?;
-                json::read(raw, strict).map(|(value, _)| value)
+                json::read(raw, strict).map(|(value, _)| value).ok()
             }
             AccessArguments::Texts(arguments) => {
                 // `null` counts as missing, as in the handler of the prompt. Therefore a later `null` does not replace an earlier value of
@@ -93,18 +93,18 @@ impl<'a> Access<'a> {
                     arguments.members().filter(|member| member.0 == name && !member.1.is_null());
                 let raw = given.last()?.1;
                 let text = raw.string().unwrap_or_else(|| raw.as_str().into());
-                text::read(&text, ',')
+                text::read(&text, ',').ok()
             }
             AccessArguments::Variables(template) => {
                 let variables = template.matches(self.uri?)?;
                 let value = variables.into_iter().find(|variable| variable.0 == name)?.1;
-                text::read(&value, '/')
+                text::read(&value, '/').ok()
             }
         };
-        if read.is_err() {
+        if read.is_none() {
             self.is_unreadable.set(true);
         }
-        read.ok()
+        read
     }
 }
 
@@ -129,7 +129,7 @@ impl fmt::Debug for Access<'_> {
 ///
 /// fn own_notes(caller: &Authorization, access: &Access<'_>) -> bool {
 ///     let owner = access.argument::<String>("owner");
-///     access.is_listing() || owner.as_deref() == Some(caller.principal().as_str())
+///     access.is_listing() || owner.as_deref() == Some(caller.principal())
 /// }
 ///
 /// /// Returns the notes of a user.
@@ -145,7 +145,11 @@ impl fmt::Debug for Access<'_> {
 /// ```
 ///
 /// The server calls the policy after it has checked the scopes, and before the handler runs. A caller for whom the policy returns `false`
-/// gets status 403. An anonymous caller gets status 401, and the policy is not called. Over stdio, policies are not called.
+/// gets status 403. An anonymous caller gets status 401, and the policy is not called. The variables of a resource's URI are arguments of
+/// the access, and a policy also decides about subscriptions to the resource.
+///
+/// **Over stdio the server calls no policy**, because the user who starts the program may use all items. A handler that must know its
+/// caller takes [`Auth`](crate::auth::Auth), and fails over stdio.
 ///
 /// The server also calls the policy for each item of a list, so the policy must not block.
 #[diagnostic::on_unimplemented(

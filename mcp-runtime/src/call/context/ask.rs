@@ -69,6 +69,7 @@ impl<T> fmt::Debug for Asked<T> {
     }
 }
 
+/// Requests to the client while the call runs.
 impl Context {
     /// Asks the user to fill in a form. The future resolves to the answer.
     ///
@@ -94,7 +95,11 @@ impl Context {
     /// #[tool(destructive, asks(elicitation))]
     /// async fn deploy(ctx: &Context, version: &str) -> Result<String> {
     ///     let consent: Consent = ctx.elicit("consent", format!("Deploy {version}?")).await?;
-    ///     Ok(if consent.deploy { format!("{version} is deployed") } else { "nothing happened".to_owned() })
+    ///     Ok(if consent.deploy {
+    ///         format!("{version} is deployed")
+    ///     } else {
+    ///         "nothing happened".to_owned()
+    ///     })
     /// }
     /// # fn main() {}
     /// ```
@@ -395,8 +400,10 @@ fn wrong(why: String) -> Unanswered {
 /// /// Asks the user to rate each of the books.
 /// #[tool(asks(elicitation))]
 /// async fn rate(ctx: &Context, books: Vec<String>) -> Result<u32> {
-///     let questions: Vec<_> =
-///         books.iter().map(|book| ctx.elicit::<Rating>(book, format!("How do you rate {book}?"))).collect();
+///     let questions: Vec<_> = books
+///         .iter()
+///         .map(|book| ctx.elicit::<Rating>(book, format!("How do you rate {book}?")))
+///         .collect();
 ///     let mut sum = 0;
 ///     for rating in ctx.ask_all(questions).await {
 ///         sum += u32::from(rating?.stars);

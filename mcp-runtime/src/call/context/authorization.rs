@@ -29,7 +29,9 @@ use crate::{
 ///     plan: String,
 /// }
 ///
-/// let ada = Authorization::new("ada").scopes(["notes:read"]).claims(Account { plan: "free".into() });
+/// let ada = Authorization::new("ada")
+///     .scopes(["notes:read"])
+///     .claims(Account { plan: "free".into() });
 /// assert!(ada.has_scope("notes:read"));
 /// ```
 ///
@@ -112,8 +114,16 @@ impl Authorization {
         self
     }
 
-    /// Returns the principal.
-    pub fn principal(&self) -> &Principal {
+    /// Returns the name of the caller, which is unique among callers. Use it as the key of data that belongs to one user.
+    ///
+    /// [`Auth::principal`](crate::auth::Auth::principal) returns the same name to handlers. Handlers and policies never get a caller with an
+    /// empty name.
+    pub fn principal(&self) -> &str {
+        self.principal.as_str()
+    }
+
+    /// Returns the principal, for the extensions of a request.
+    pub(crate) fn identity(&self) -> &Principal {
         &self.principal
     }
 

@@ -168,6 +168,7 @@ pub(crate) struct CallState {
     reservation: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
+/// The client, the caller and the state of the server.
 impl Context {
     pub(crate) fn new(environment: Arc<Environment>, caller: Caller, uri: Option<&str>) -> Self {
         Self(Arc::new(CallState {
@@ -291,7 +292,7 @@ pub(crate) struct ProgressState {
 /// Uses of `once` in this run of the handler.
 #[derive(Default)]
 pub(crate) struct Onces {
-    pub(super) keys: BTreeSet<Box<str>>,
+    pub(super) keys: BTreeSet<String>,
     pub(super) misuse: Option<Error>,
 }
 

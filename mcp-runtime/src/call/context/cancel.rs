@@ -61,6 +61,7 @@ impl fmt::Debug for Cancel {
     }
 }
 
+/// Cancellation of the call.
 impl Context {
     /// Returns a [`Cancel`], which signals that the answer is no longer needed. An `async` handler needs it only for clean-up, because its
     /// future is dropped.

@@ -100,7 +100,7 @@ impl Carrier {
     pub(crate) fn principal(&self) -> &str {
         #[cfg(feature = "auth")]
         if let Some(authorization) = &self.authorization {
-            return authorization.principal().as_str();
+            return authorization.principal();
         }
         #[cfg(feature = "http")]
         return self.http.as_ref().map_or("", |head| Principal::named_in(&head.extensions));
@@ -108,11 +108,12 @@ impl Carrier {
         return "";
     }
 
-    /// Returns the authorization of the caller.
+    /// Returns the authorization of the caller. Returns `None` for an authorization with an empty name, which identifies no caller.
     #[cfg(feature = "auth")]
     pub(crate) fn authorization(&self) -> Option<&Authorization> {
         let of_request = || self.http.as_ref()?.extensions.get();
-        self.authorization.as_deref().or_else(of_request)
+        let authorization = self.authorization.as_deref().or_else(of_request);
+        authorization.filter(|caller| !caller.principal().is_empty())
     }
 }
 
@@ -123,7 +124,7 @@ impl Principal {
     pub(crate) fn named_in(extensions: &http::Extensions) -> &str {
         let named = extensions.get::<Self>();
         #[cfg(feature = "auth")]
-        let named = named.or_else(|| extensions.get().map(Authorization::principal));
+        let named = named.or_else(|| extensions.get().map(Authorization::identity));
         named.map_or("", Self::as_str)
     }
 }

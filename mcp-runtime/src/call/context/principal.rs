@@ -8,11 +8,10 @@ use std::{fmt, sync::Arc};
 /// alone, and so does the state between the rounds of a call. If the server verifies access tokens itself (feature `auth`), the principal
 /// comes from the token.
 ///
-#[cfg_attr(feature = "http", doc = "```")]
-// Without the feature `http`, the crate `http` is not a dependency, so the example would not compile.
-#[cfg_attr(not(feature = "http"), doc = "```ignore")]
+/// ```
 /// use mcp_runtime::auth::Principal;
 ///
+/// # #[cfg(feature = "http")]
 /// fn identified<B>(mut request: http::Request<B>) -> http::Request<B> {
 ///     request.extensions_mut().insert(Principal::new("alice"));
 ///     request

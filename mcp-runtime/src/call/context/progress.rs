@@ -17,7 +17,8 @@ use super::{Context, ProgressReport, call_context::ProgressState};
 /// harmless. The last report always arrives before the answer.
 ///
 /// To report each item of a loop, use [`over`](Self::over) or [`over_stream`](Self::over_stream). To report by yourself, use
-/// [`total`](Self::total) and [`report`](Self::report). [`Context::progress`] returns the same reporter.
+/// [`total`](Self::total) and [`report`](Self::report). These methods take every number type, without a conversion: `u32`, `usize`, `f64`
+/// and all others. [`Context::progress`] returns the same reporter.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -39,6 +40,7 @@ use super::{Context, ProgressReport, call_context::ProgressState};
 #[derive(Clone)]
 pub struct Progress(Context);
 
+/// Progress of the call.
 impl Context {
     /// Returns a [`Progress`] to report how far the work has come.
     pub fn progress(&self) -> Progress {
@@ -48,6 +50,21 @@ impl Context {
 
 impl Progress {
     /// Sets the total amount of work, in the unit of the reports. By default the total is unknown.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Searches the files of some days.
+    /// #[tool(read_only, blocking)]
+    /// fn search(days: u32, files: &[String], progress: Progress) -> usize {
+    ///     progress.total(files.len());
+    ///     for (done, file) in files.iter().enumerate() {
+    ///         progress.say(done + 1, format!("{file}, {days} days"));
+    ///     }
+    ///     files.len()
+    /// }
+    /// # fn main() {}
+    /// ```
     pub fn total(&self, total: impl Amount) -> &Self {
         self.state().total = Some(total.amount());
         self
@@ -151,7 +168,7 @@ macro_rules! amounts {
         }
     )*};
 }
-amounts! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 }
+amounts! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 }
 
 /// Iterator that reports progress, returned by [`Progress::over`].
 ///

@@ -44,6 +44,7 @@ impl Drop for RoundHold {
     }
 }
 
+/// Work that runs once, although the function may run several times.
 impl Context {
     /// Runs `work` at most once in a call, even if the function runs again.
     ///
@@ -55,6 +56,9 @@ impl Context {
     /// is an exception: it is dropped at the end of the round, and starts again in the next round. The server recognizes such work only if
     /// the question is asked in the tokio task that runs the work. If a different tokio task asks the question, or if the work waits for an
     /// event that only happens after an answer, the call waits until its timeout.
+    ///
+    /// The error of `work` may have any type. If `work` uses `?` and nothing else tells the compiler the type of the error, give the closure a
+    /// return type: `async || -> Result<Plan> { … }`.
     ///
     /// The value must survive a round trip through JSON. Otherwise the call ends with an internal error, before the client is asked.
     ///
@@ -159,6 +163,7 @@ impl Context {
     }
 }
 
+/// Calls that continue as tasks.
 impl Context {
     /// Returns whether the call has become a task.
     pub(crate) fn is_task(&self) -> bool {

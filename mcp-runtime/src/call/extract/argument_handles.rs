@@ -58,14 +58,27 @@ fn read_json<T: Argument>(
             },
         };
     };
-    match json::read::<T>(raw, call.is_strict()) {
-        Ok((value, reread)) => {
-            match def.constraints.check(reread.as_deref().unwrap_or(raw.as_str())) {
+    let (result, notes) = match json::read::<T>(raw, call.is_strict()) {
+        Ok((value, None)) => {
+            return match def.constraints.check(raw.as_str()) {
                 None => Some(value),
                 Some(problem) => refuse(call, def, problem),
-            }
+            };
         }
-        Err(problem) => refuse(call, def, problem),
+        Ok((value, Some(notes))) => (Ok(value), *notes),
+        Err(failure) => (Err(failure.error), failure.notes),
+    };
+    let text = notes.text(raw);
+    if !notes.unknown.is_empty() {
+        call.unknown_members(def.name, text, &notes.unknown);
+    }
+    match result.map(|value| (value, def.constraints.check(text))) {
+        Ok((value, None)) => Some(value),
+        Ok((_, Some(problem))) => refuse(call, def, problem),
+        Err(error) => {
+            call.problem(error.describe(def.name));
+            None
+        }
     }
 }
 

@@ -49,9 +49,11 @@ pub struct Auth<C = IgnoredAny> {
 }
 
 impl<C> Auth<C> {
-    /// Returns the name of the caller's [`Principal`](crate::auth::Principal).
+    /// Returns the name of the caller, which is unique among callers. Use it as the key of data that belongs to one user.
+    ///
+    /// This is the name that the verifier of the token has passed to [`Authorization::new`]. It is never empty.
     pub fn principal(&self) -> &str {
-        self.authorization.principal().as_str()
+        self.authorization.principal()
     }
 
     /// Returns whether the caller has been granted this scope, or a scope that [implies](crate::auth::ProtectedResource::implies) it.

@@ -2,12 +2,14 @@
 
 use std::{borrow::Cow, cell::Cell, future::Future, pin::Pin};
 
-use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_wire::{IndexedObject, Raw};
 
 use crate::{
-    call::context::{Context, LazyContext},
-    error::{Error, shown, truncated},
+    call::{
+        context::{Context, LazyContext},
+        read::unknown::{UnknownMembers, unknown_argument},
+    },
+    error::{Error, truncated},
     model::{Done, OperationResult, ToolResult},
     unwind,
 };
@@ -19,6 +21,16 @@ pub struct Call<'a> {
     pub(crate) context: &'a LazyContext<'a>,
     pub(crate) names: &'a ArgumentNames,
     pub(crate) problems: Vec<String>,
+    /// Unknown members of values inside the arguments.
+    unknown: Option<Box<UnknownInside>>,
+}
+
+/// Unknown members of values inside the arguments, as described to the client.
+#[derive(Default)]
+struct UnknownInside {
+    described: Vec<String>,
+    /// Number of all such members.
+    count: usize,
 }
 
 impl std::fmt::Debug for Call<'_> {
@@ -182,7 +194,7 @@ impl<'a> Call<'a> {
         names: &'a ArgumentNames,
         context: &'a LazyContext<'a>,
     ) -> Self {
-        Self { mode, arguments, context, names, problems: Vec::new() }
+        Self { mode, arguments, context, names, problems: Vec::new(), unknown: None }
     }
 
     /// Records a problem with an argument. Long texts are truncated, because error messages, including those of the author's types, may
@@ -192,6 +204,18 @@ impl<'a> Call<'a> {
             all if all.len() == text.len() => text,
             start => format!("{start}…"),
         });
+    }
+
+    /// Records the unknown members of a value. `base` is the name of the argument, and `text` the text that was read.
+    #[cold]
+    pub(crate) fn unknown_members(&mut self, base: &str, text: &str, members: &UnknownMembers) {
+        if self.is_lenient() {
+            return;
+        }
+        let inside = self.unknown.get_or_insert_default();
+        let (count, described) = members.described(base, text);
+        inside.count += count;
+        inside.described.extend(described.take(MOST_UNKNOWN - inside.described.len()));
     }
 
     /// Returns the JSON argument of this name, and marks it as taken.
@@ -224,31 +248,36 @@ impl<'a> Call<'a> {
         matches!(self.mode, Mode::Tool { strict: true, .. })
     }
 
-    /// Records unknown arguments as problems. Returns `true` if the handler can run: if there are no problems and the mode is not `Fit`.
-    pub fn accept(&mut self) -> bool {
-        let lenient = match self.mode {
+    /// Whether the call may have arguments that the item does not have.
+    fn is_lenient(&self) -> bool {
+        match self.mode {
             Mode::Tool { lenient, .. } => lenient,
             Mode::Prompt { .. } => false,
             // A resource has no unknown arguments. Its arguments are the variables of the template, and a variable without a parameter is a
             // compile error. A completion function takes only the arguments that it needs.
             Mode::Resource { .. } | Mode::Fit { .. } | Mode::Completion { .. } => true,
-        };
+        }
+    }
+
+    /// Records unknown arguments as problems. Returns `true` if the handler can run: if there are no problems and the mode is not `Fit`.
+    pub fn accept(&mut self) -> bool {
         if let Mode::Fit { fits } = self.mode {
             fits.set(self.problems.is_empty());
             return false;
         }
-        if !lenient {
+        if !self.is_lenient() {
             let unknown = self.arguments.unknown();
-            if !unknown.is_empty() {
+            if !unknown.is_empty() || self.unknown.is_some() {
                 let known = self.names.known();
-                let count = unknown.len();
-                let named = unknown.into_iter().take(MOST_UNKNOWN);
-                let mut texts: Vec<String> =
-                    named.map(|name| unknown_argument(name, &known)).collect();
-                if count > MOST_UNKNOWN {
-                    texts.push(format!("and {} more unknown arguments", count - MOST_UNKNOWN));
+                let inside = self.unknown.take().unwrap_or_default();
+                let count = unknown.len() + inside.count;
+                let unknown = unknown.into_iter().map(|name| unknown_argument(name, name, &known));
+                let mut texts: Vec<_> =
+                    unknown.chain(inside.described).take(MOST_UNKNOWN).collect();
+                if count > texts.len() {
+                    texts.push(format!("and {} more unknown arguments", count - texts.len()));
                 }
-                self.problems.extend(texts);
+                texts.into_iter().for_each(|text| self.problem(text));
             }
         }
         self.problems.is_empty()
@@ -325,16 +354,3 @@ const LONGEST_PROBLEM: usize = 1000;
 
 /// Maximum number of unknown arguments that an error names. Further arguments are only counted.
 const MOST_UNKNOWN: usize = 10;
-
-fn unknown_argument(name: &str, known: &[&str]) -> String {
-    let name = shown(name);
-    match nearest(name, known.iter().copied()) {
-        _ if known.is_empty() => format!("unknown argument `{name}`: there are none"),
-        Some(near) => format!("unknown argument `{name}`; did you mean `{near}`?"),
-        None => format!("unknown argument `{name}`; there are {}", quoted(known)),
-    }
-}
-
-fn quoted(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}

@@ -83,7 +83,8 @@ pub trait FromCall<'a>: Sized {
 ///
 /// impl<'a> FromCall<'a> for Language {
 ///     fn from_call(context: &'a Context) -> Result<Self> {
-///         let settings = context.state::<Settings>().ok_or_else(|| Error::internal("no settings"))?;
+///         let settings =
+///             context.state::<Settings>().ok_or_else(|| Error::internal("no settings"))?;
 ///         Ok(Language(settings.language.clone()))
 ///     }
 ///
@@ -255,7 +256,8 @@ impl<T: Send + Sync + 'static> FromCall<'_> for State<T> {
     message = "calls that run at the same time cannot share `{Self}`",
     label = "not `Send` and `Sync`",
     note = "write `std::sync::Arc` instead of `Rc`, `Mutex` or `RwLock` instead of `RefCell`, and an atomic instead of `Cell`, here or inside the type",
-    note = "wrap a type of another crate in a `Mutex`, which is `Sync` if the type is `Send`"
+    note = "wrap a type of another crate in a `Mutex`, which is `Sync` if the type is `Send`",
+    note = "to see which part of a large type it is, compile `fn part(state: {Self}) -> impl Send + Sync {{ state }}`"
 )]
 pub trait Shared: Send + Sync + 'static {}
 

@@ -103,32 +103,15 @@ impl<T> UnfitReceiverLevel<T> for Probe<T> {
     }
 }
 
-/// This inherent `check_shared` exists only for a `T` that is `Send`. Its bound fails if `T` is not `Sync`, and rustc then names the part
-/// of the type that is not `Sync`. For a `T` that is not `Send`, such bounds would cause two errors, so `UnsharedLevel` checks it instead.
-impl<T: Send + 'static> Receiver<T> {
+impl<T> Receiver<T> {
+    /// Checks that calls can share the state. The single bound gives one error even if the type is neither `Send` nor `Sync`.
     pub fn check_shared(self) -> Self
-    where
-        T: Sync,
-    {
-        self
-    }
-}
-
-pub trait UnsharedLevel<T> {
-    fn check_shared(self) -> Receiver<T>
-    where
-        T: Shared;
-}
-impl<T> UnsharedLevel<T> for Receiver<T> {
-    fn check_shared(self) -> Self
     where
         T: Shared,
     {
         self
     }
-}
 
-impl<T> Receiver<T> {
     pub fn read(self, _: &mut Call<'_>, _: &'static ArgDef) -> Option<()> {
         Some(())
     }

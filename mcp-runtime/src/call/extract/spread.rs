@@ -1,12 +1,10 @@
 //! [`Args`], a parameter whose fields are the arguments of a tool, and the code that reads such a struct from the arguments.
 
-use std::{collections::BTreeSet, ops::Deref};
+use std::{collections::HashSet, ops::Deref};
 
 use mcp_runtime_wire::{JsonKind, Raw, validate};
 use schemars::{Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use serde_path_to_error::Track;
 
 use super::{
     Argument, Call, Describe, ItemParams, Probe,
@@ -16,12 +14,9 @@ use super::{
 use crate::{
     call::{
         context::HasContext,
-        read::{
-            json::{DEPTH, wording},
-            lenient,
-        },
+        read::{json::read_leniently, reader::DEPTH},
     },
-    error::{Result, shown},
+    error::Result,
     item::{ArgDef, Param},
     schema::constant::{self, Top},
 };
@@ -99,58 +94,24 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
             text.push_str(value);
         }
         text.push('}');
-        let mut reading = SpreadReading::default();
-        let result = reading.read(&mut serde_json::Deserializer::from_str(&text));
-        let result = result.or_else(|_: serde_json::Error| {
-            lenient::read(Raw::trusted(&text), |reader| reading.read(reader))
-        });
-        let SpreadReading { ignored, path } = reading;
-        let error = match result {
-            Ok(value) => {
-                for (i, _) in &open {
-                    members[*i].taken |= !ignored.contains(&*members[*i].name);
-                }
-                return Some(value);
-            }
-            Err(error) => wording(&error.to_string()),
-        };
-        let first = path.split(['.', '[']).next().unwrap_or_default();
-        let again = open.iter_mut().find(|(i, _)| members[*i].name == first);
-        if let Some((_, value)) = again.filter(|_| !strict)
+        let (result, mut unknown) = read_leniently::<T>(Raw::trusted(&text));
+        if let Err(error) = &result
+            && let Some(first) = error.outermost_member()
+            && let Some((_, value)) = open.iter_mut().find(|(i, _)| members[*i].name == first)
+            && !strict
             && let Some(inner) = stringified(value)
         {
             *value = inner;
             continue;
         }
+        let skipped: HashSet<_> = unknown.take_outer(&text).into_iter().collect();
         for (i, _) in &open {
-            members[*i].taken = true;
+            members[*i].taken |= !skipped.contains(&members[*i].name);
         }
-        call.problem(if path == "." { error } else { format!("`{}`: {error}", shown(&path)) });
-        return None;
-    }
-}
-
-/// Outcome of the last attempt to read a struct.
-#[derive(Default)]
-struct SpreadReading {
-    /// Members that the struct has no field for.
-    ignored: BTreeSet<String>,
-    /// Path to the value at which the reading failed.
-    path: String,
-}
-
-impl SpreadReading {
-    fn read<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-        &mut self,
-        deserializer: D,
-    ) -> Result<T, D::Error> {
-        self.ignored.clear();
-        let mut track = Track::new();
-        let tracked = serde_path_to_error::Deserializer::new(deserializer, &mut track);
-        let result = serde_ignored::deserialize(tracked, |path| {
-            self.ignored.insert(path.to_string());
-        });
-        result.inspect_err(|_| self.path = track.path().to_string())
+        if !unknown.is_empty() {
+            call.unknown_members("", &text, &unknown);
+        }
+        return result.map_err(|error| call.problem(error.describe(""))).ok();
     }
 }
 

@@ -29,17 +29,13 @@ pub trait FromServer<'a> {}
 #[diagnostic::do_not_recommend]
 impl<'a, T: FromCall<'a>> FromServer<'a> for T {}
 
-/// Bound on state that is `Send`. It holds only if the state is also `Sync`. Otherwise rustc names the part that is not `Sync`, however
-/// deep inside the type.
-pub trait SyncState {}
-impl<T: Sync> SyncState for &T {}
-impl<T: Sync> SyncState for State<T> {}
-
 /// Parameters that share a `T` among all calls. The single bound `Shared` gives one error even if the type is neither `Send` nor `Sync`.
 #[diagnostic::on_unimplemented(
     message = "calls that run at the same time cannot share `{T}`",
     label = "not `Send` and `Sync`",
-    note = "write `std::sync::Arc` instead of `Rc`, `Mutex` or `RwLock` instead of `RefCell`, and an atomic instead of `Cell`, here or inside the type"
+    note = "write `std::sync::Arc` instead of `Rc`, `Mutex` or `RwLock` instead of `RefCell`, and an atomic instead of `Cell`, here or inside the type",
+    note = "wrap a type of another crate in a `Mutex`, which is `Sync` if the type is `Send`",
+    note = "to see which part of a large type it is, compile `fn part(state: {T}) -> impl Send + Sync {{ state }}`"
 )]
 pub trait Lends<T> {}
 
@@ -143,8 +139,6 @@ handles! {
     UnfitText;
     /// Type that does not come from the server.
     UnfitServer;
-    /// State that is `Send` but not `Sync`.
-    UnseenState;
     /// State that calls cannot share.
     UnfitState;
     /// `Arc<T>`. Clients cannot send it, and shared state does not need it.
@@ -165,12 +159,6 @@ impl<T> UnfitText<T> {
 
 impl<T> UnfitServer<T> {
     pub fn check<'a, X: FromServer<'a>>(self) -> Self {
-        self
-    }
-}
-
-impl<T> UnseenState<T> {
-    pub fn check<X: SyncState>(self) -> Self {
         self
     }
 }
@@ -232,15 +220,7 @@ pub trait UnfitLevel<T> {
 }
 impl<T> UnfitLevel<T> for Probe<T> {}
 
-/// Level of `&T` and `State<T>` for a `T` that is `Send` but not `Sync`. The look-up reaches this level only for a `T` that calls cannot
-/// share, because an earlier level accepts all others.
-pub trait UnseenStateLevel<T> {
-    state_params!(UnseenState<T>);
-}
-impl<'s, T: Send> UnseenStateLevel<&'s T> for &&Probe<&'s T> {}
-impl<T: Send> UnseenStateLevel<State<T>> for &&Probe<State<T>> {}
-
-/// Like `UnseenStateLevel`, for a `T` that is not `Send`.
+/// Level of `&T` and `State<T>` for a `T` that calls cannot share. An earlier level accepts all others.
 pub trait UnfitStateLevel<T> {
     state_params!(UnfitState<T>);
 }

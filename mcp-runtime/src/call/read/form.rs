@@ -214,7 +214,9 @@ pub(crate) fn read<T: Form>(content: Raw<'_>) -> Result<T, Vec<String>> {
     let schema = T::schema();
     schema.check(content)?;
     let text = schema.completed(content);
-    json::read(Raw::trusted(&text), true).map(|(form, _)| form).map_err(|problem| vec![problem])
+    json::read(Raw::trusted(&text), true)
+        .map(|(form, _)| form)
+        .map_err(|failure| vec![failure.error.describe("")])
 }
 
 /// Builder of a field of type `T`, for generated code. The compiler checks that the properties fit the type.
@@ -502,9 +504,7 @@ mod tests {
     fn a_number_out_of_the_range_of_its_type_is_refused_with_the_bound() {
         check(
             r#"{"fullName":"Ann","type":18446744073709551616}"#,
-            Err(&[
-                "at `type`: `18446744073709551616` is out of range, at most 18446744073709551615",
-            ]),
+            Err(&["`type`: `18446744073709551616` is out of range, at most 18446744073709551615"]),
         );
     }
 

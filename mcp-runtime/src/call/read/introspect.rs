@@ -3,7 +3,7 @@
 //!
 //! Serde decides what a missing argument means: `Option` becomes `None`, and every other type reports the value that it expects.
 
-use std::{collections::HashSet, mem::discriminant};
+use std::mem::discriminant;
 
 use serde::{
     Deserialize, Deserializer,
@@ -39,8 +39,8 @@ pub(crate) fn name_of<T: DeserializeOwned>(value: &T) -> Option<&'static str> {
     };
     let variants: Vec<_> = names.iter().map(read).collect();
     let known: Vec<_> = variants.iter().flatten().collect();
-    let distinct: HashSet<_> = known.iter().collect();
-    if known.len() < 2 || distinct.len() < known.len() {
+    let is_repeated = |at: usize| known[..at].contains(&known[at]);
+    if known.len() < 2 || (0..known.len()).any(is_repeated) {
         return None;
     }
     let at = variants.iter().position(|variant| *variant == Some(discriminant(value)))?;

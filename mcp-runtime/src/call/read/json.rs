@@ -1,74 +1,135 @@
-//! Reading of an argument from its JSON text, and the wording of its errors.
+//! Reading of an argument from its JSON text.
 
 use std::{any::Any, borrow::Cow};
 
 use mcp_runtime_wire::{JsonKind, Raw, validate};
-use serde::de::DeserializeOwned;
-use serde_path_to_error::Track;
+use serde::de::{DeserializeOwned, Error as _};
 
-use super::lenient;
-use crate::error::shown;
+use super::{
+    error::ReadError,
+    reader::{ArgumentReader, DEPTH, Leniency, NullField},
+    unknown::UnknownMembers,
+    unskipped,
+};
 
-/// Reads `raw` as a `T`. A value that `serde_json` rejects is read once more, [leniently](lenient). If a string such as `"5"` or `"[1,2]"`
+/// Value of an argument, and the notes of its reading if there are any.
+pub(crate) type Reading<T> = (T, Option<Box<ReadNotes>>);
+
+/// Facts about a reading that the caller rarely needs.
+#[derive(Debug)]
+pub(crate) struct ReadNotes {
+    /// Content of a string, if it was read in place of the string.
+    reread: Option<String>,
+    pub(crate) unknown: UnknownMembers,
+}
+
+impl ReadNotes {
+    /// Returns the text that was read.
+    pub(crate) fn text<'a>(&'a self, raw: Raw<'a>) -> &'a str {
+        self.reread.as_deref().unwrap_or(raw.as_str())
+    }
+}
+
+/// Argument that could not be read.
+#[derive(Debug)]
+pub(crate) struct ReadFailure {
+    pub(crate) error: ReadError,
+    pub(crate) notes: ReadNotes,
+}
+
+/// Reads `raw` as a `T`. A value that `serde_json` rejects is read once more, [leniently](read_leniently). If a string such as `"5"` or `"[1,2]"`
 /// still does not fit the type, the content of the string is read as JSON, because many models quote arguments. `strict` turns this last
 /// step off.
 ///
-/// The second part of the result is the content read in place of `raw`, if any. The caller checks the constraints against this text.
+/// The caller checks the constraints against the text that was read, which is in the notes if it is not `raw`.
+///
+/// # Errors
+/// Fails if neither the value nor the content of the string fits the type.
 pub(crate) fn read<T: DeserializeOwned + 'static>(
     raw: Raw<'_>,
     strict: bool,
-) -> Result<(T, Option<String>), String> {
+) -> Result<Reading<T>, Box<ReadFailure>> {
     if let Some(value) = usual(raw) {
         return Ok((value, None));
     }
-    match serde_json::from_str(raw.as_str()) {
-        Ok(value) => Ok((value, None)),
-        Err(_) => read_again(raw, strict),
+    if let Some(value) = unskipped::read(raw.as_str()) {
+        return Ok((value, None));
     }
-}
-
-#[cold]
-fn read_again<T: DeserializeOwned>(
-    raw: Raw<'_>,
-    strict: bool,
-) -> Result<(T, Option<String>), String> {
-    let error = match read_leniently(raw) {
-        Ok(value) => return Ok((value, None)),
-        Err(error) => error,
+    let failure = match read_text(raw, None) {
+        Ok(reading) => return Ok(reading),
+        Err(failure) => failure,
     };
-    if !strict
-        && raw.kind() == JsonKind::String
-        && let Some(inner) = raw.string()
-        && let Ok(inner) = validate(inner.as_bytes(), DEPTH)
-        && let Ok(value) = read_leniently(inner)
-    {
-        // JSON inside a string must obey the same rule as a message: no object has a duplicate name.
-        return match inner.duplicate_name() {
-            Some(doubled) => Err(doubled.to_string()),
-            None => Ok((value, Some(inner.as_str().to_owned()))),
-        };
-    }
-    Err(error)
+    if strict { Err(failure) } else { read_quoted(raw, failure) }
 }
 
-/// Maximum nesting depth that `serde_json` reads.
-pub(crate) const DEPTH: usize = 127;
+/// Reads the content of a string as JSON. If that is impossible, returns `failure`, the error of the string itself.
+#[cold]
+fn read_quoted<T: DeserializeOwned>(
+    raw: Raw<'_>,
+    failure: Box<ReadFailure>,
+) -> Result<Reading<T>, Box<ReadFailure>> {
+    let Some(text) = raw.string().map(Cow::into_owned) else { return Err(failure) };
+    let Ok(inner) = validate(text.as_bytes(), DEPTH) else { return Err(failure) };
+    let is_composed = matches!(inner.kind(), JsonKind::Object | JsonKind::Array);
+    // JSON inside a string must obey the same rule as a message: no object has a duplicate name.
+    if let Some(doubled) = inner.duplicate_name() {
+        return Err(Box::new(ReadFailure { error: ReadError::custom(doubled), ..*failure }));
+    }
+    read_text(inner, Some(inner.as_str().to_owned()))
+        .map_err(|of_content| if is_composed { of_content } else { failure })
+}
 
-/// Reads a value leniently.
+fn read_text<T: DeserializeOwned>(
+    raw: Raw<'_>,
+    reread: Option<String>,
+) -> Result<Reading<T>, Box<ReadFailure>> {
+    let (result, unknown) = read_leniently(raw);
+    match result {
+        Ok(value) if unknown.is_empty() && reread.is_none() => Ok((value, None)),
+        Ok(value) => Ok((value, Some(Box::new(ReadNotes { reread, unknown })))),
+        Err(error) => Err(Box::new(ReadFailure { error, notes: ReadNotes { reread, unknown } })),
+    }
+}
+
+/// Maximum number of bytes read for one argument, summed over all readings.
+const MOST_BYTES: usize = 16 << 20;
+
+/// Number of readings that are always allowed, even if they exceed [`MOST_BYTES`].
+const LEAST_READINGS: usize = 4;
+
+/// Reads `raw` several times, each time more leniently, until the reading succeeds or no further leniency would help. There is one reading
+/// for each field that rejects `null`, and at most three more. Also returns the unknown members that the last reading met.
 ///
-/// # Errors
-/// Fails if the value does not fit the type. The error text contains the path to the value inside the argument.
-fn read_leniently<T: DeserializeOwned>(raw: Raw<'_>) -> Result<T, String> {
-    let mut path = String::new();
-    let value = lenient::read(raw, |reader| {
-        let mut track = Track::new();
-        let tracked = serde_path_to_error::Deserializer::new(reader, &mut track);
-        T::deserialize(tracked).inspect_err(|_| path = track.path().to_string())
-    });
-    value.map_err(|error| {
-        let reason = wording(&error.to_string());
-        if path == "." { reason } else { format!("at `{}`: {reason}", shown(&path)) }
-    })
+/// If the type of a field rejects `null`, but the field has a default, then `null` counts as a missing member.
+pub(crate) fn read_leniently<T: DeserializeOwned>(
+    raw: Raw<'_>,
+) -> (Result<T, ReadError>, UnknownMembers) {
+    let mut leniency = Leniency::default();
+    // Fields without a default. A `null` for one of them remains an error.
+    let mut required: Vec<NullField> = Vec::new();
+    let most = LEAST_READINGS.max(MOST_BYTES / raw.as_str().len().max(1));
+    let mut readings = 0;
+    loop {
+        readings += 1;
+        let mut reader = ArgumentReader::new(raw, &leniency);
+        let result = T::deserialize(&mut reader);
+        let unknown = reader.unknown;
+        let Err(error) = &result else { return (result, unknown) };
+        let refused = leniency.refused.take().filter(|field| !required.contains(field));
+        let missing = error.missing_field_name();
+        let missing = leniency.skipped.iter().position(|field| missing == Some(&*field.name));
+        if readings >= most {
+            return (result, unknown);
+        } else if let Some(refused) = refused {
+            leniency.skipped.push(refused);
+        } else if let Some(missing) = missing {
+            required.push(leniency.skipped.swap_remove(missing));
+        } else if leniency.has_met_integer.get() && !leniency.integers_everywhere {
+            leniency.integers_everywhere = true;
+        } else {
+            return (result, unknown);
+        }
+    }
 }
 
 /// Reads the most common types as serde would, but faster. `None` for other types, and for wrong values.
@@ -89,29 +150,6 @@ fn usual<T: 'static>(raw: Raw<'_>) -> Option<T> {
     slot
 }
 
-/// Rewords an error of serde for clients. Removes the position in the text, and replaces Rust types with JSON types.
-pub(crate) fn wording(error: &str) -> String {
-    let text = error.split(" at line ").next().unwrap_or(error);
-    let Some((before, expected)) = text.rsplit_once("expected ") else { return text.to_owned() };
-    let expected = match expected {
-        "i8" => "an integer from -128 to 127",
-        "u8" => "an integer from 0 to 255",
-        "i16" => "an integer from -32768 to 32767",
-        "u16" => "an integer from 0 to 65535",
-        "i32" | "i64" | "isize" | "i128" => "an integer",
-        "u32" | "u64" | "usize" | "u128" => "an integer that is not negative",
-        "f32" | "f64" => "a number",
-        "a sequence" => "an array",
-        "a map" => "an object",
-        other => other,
-    };
-    // `before` contains the rejected value, which may be long.
-    match shown(before) {
-        all if all.len() == before.len() => format!("{before}expected {expected}"),
-        start => format!("{start}…, expected {expected}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeMap, num::NonZeroU8};
@@ -123,7 +161,9 @@ mod tests {
         strict: bool,
         expected: Result<&str, &str>,
     ) {
-        let found = read::<T>(Raw::trusted(text), strict).map(|(value, _)| format!("{value:?}"));
+        let found = read::<T>(Raw::trusted(text), strict);
+        let found = found.map(|(value, _)| format!("{value:?}"));
+        let found = found.map_err(|failure| failure.error.describe(""));
         assert_eq!(found.as_deref().map_err(String::as_str), expected, "{text}");
     }
 
@@ -193,7 +233,7 @@ mod tests {
         check::<Vec<Item>>(
             r#"[{"qty":1},{"qty":300}]"#,
             false,
-            Err("at `[1].qty`: `300` is out of range, at most 255"),
+            Err("`[1].qty`: `300` is out of range, at most 255"),
         );
     }
 
@@ -248,7 +288,8 @@ mod tests {
             true,
             Err("`1e39` is out of range, at most 340282366920938463463374607431768211455"),
         );
-        let error = read::<u8>(Raw::trusted(&"9".repeat(300)), true).expect_err("too large");
+        let failure = read::<u8>(Raw::trusted(&"9".repeat(300)), true).expect_err("too large");
+        let error = failure.error.describe("");
         assert!(error.len() < 200, "{error}");
     }
 
@@ -314,13 +355,13 @@ mod tests {
         check::<Page>(
             r#"{"offset": null, "name": null}"#,
             true,
-            Err("at `name`: invalid type: null, expected a string"),
+            Err("`name`: invalid type: null, expected a string"),
         );
         check::<Page>(r#"{"offset": null}"#, true, Err("missing field `name`"));
         check::<BTreeMap<String, u8>>(
             r#"{"a": null}"#,
             true,
-            Err("at `a`: invalid type: null, expected an integer from 0 to 255"),
+            Err("`a`: invalid type: null, expected an integer from 0 to 255"),
         );
     }
 
@@ -350,10 +391,12 @@ mod tests {
             Pair(u8, String),
         }
         fn agrees<T: DeserializeOwned + std::fmt::Debug>(text: &str) {
-            let strictly =
-                serde_json::from_str::<T>(text).map_err(|error| wording(&error.to_string()));
-            let leniently = lenient::read(Raw::trusted(text), |reader| T::deserialize(reader));
-            let leniently = leniently.map_err(|error| wording(&error.to_string()));
+            let strictly = serde_json::from_str::<T>(text).map_err(|error| {
+                let error = ReadError::from(error).to_string();
+                error.replace("type: map", "type: object").replace("type: sequence", "type: array")
+            });
+            let (leniently, _) = read_leniently::<T>(Raw::trusted(text));
+            let leniently = leniently.map_err(|error| error.to_string());
             assert_eq!(format!("{leniently:?}"), format!("{strictly:?}"), "{text}");
         }
         let whole = r#"{"unit":null,"text":"\u00e4\n","float":0.1,"letter":"ä","any":[1.5,{"a":null}],"pair":[1,true],"map":{"true":["none",{"pair":[1,"x"]}]},"raw":{ "a" : 1.0 }}"#;
@@ -362,28 +405,73 @@ mod tests {
             (r#""unit":null"#, r#""unit":1"#),
             (r#""letter":"ä""#, r#""letter":"ab""#),
             ("[1,true]", "[1]"),
-            ("[1,true]", "[1,true,2]"),
             (r#""none""#, r#""some""#),
-            (r#""none""#, "{}"),
-            (r#""none""#, "[]"),
             (r#""text":"\u00e4\n","#, ""),
             (r#""float":0.1,"#, ""),
             ("0.1", r#""0.1""#),
         ] {
             agrees::<Both>(&whole.replace(of, wrong));
         }
-        for text in [
-            "[]",
-            "{}",
-            "null",
-            "1",
-            r#"{"pair":[1,"x"]}"#,
-            r#"{"none":null}"#,
-            r#"{"pair":1,"none":2}"#,
-        ] {
-            agrees::<Kind>(text);
+        for text in ["[]", "{}", "null", "1", r#"{"pair":[1,"x"]}"#, r#"{"none":null}"#] {
             agrees::<Both>(text);
             agrees::<Vec<u8>>(text);
         }
+        agrees::<Kind>(r#"{"pair":[1,"x"]}"#);
+        agrees::<Kind>(r#"{"none":null}"#);
+    }
+
+    #[test]
+    fn a_value_that_is_no_variant_is_an_error_that_names_the_variants() {
+        #[derive(serde::Deserialize, Debug)]
+        #[serde(rename_all = "lowercase")]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Kind {
+            None,
+            Pair(u8, String),
+        }
+        for (text, error) in [
+            ("1", "invalid type: `1`, expected `none` or `pair`"),
+            ("[]", "invalid type: array, expected `none` or `pair`"),
+            ("{}", "an object with 0 members, expected `none` or `pair`"),
+            (
+                r#"{"pair": [1, "a"], "none": null}"#,
+                "an object with 2 members, expected `none` or `pair`",
+            ),
+            (r#""pair""#, r#"`pair` alone is not enough, expected an object such as {"pair": …}"#),
+            (r#"{"none": 1}"#, "`none`: invalid type: integer `1`, expected null"),
+            (r#"{"pair": [1]}"#, "`pair`: invalid length 1, expected an array of 2"),
+            (r#"{"pair": [1, "a", 2]}"#, "`pair`: more elements than expected"),
+        ] {
+            check::<Kind>(text, true, Err(error));
+        }
+    }
+
+    /// The tag of a struct, and members that the type takes in order to ignore them, are known.
+    #[test]
+    fn only_members_without_a_field_are_unknown() {
+        #[derive(serde::Deserialize)]
+        #[serde(tag = "type")]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Circle {
+            radius: u8,
+            #[serde(alias = "ballast")]
+            load: Option<serde::de::IgnoredAny>,
+            list: Option<Vec<serde::de::IgnoredAny>>,
+        }
+        fn unknown(text: &str) -> Vec<String> {
+            let (circle, notes) = read::<Vec<Circle>>(Raw::trusted(text), true).expect("readable");
+            assert_eq!(circle.len(), 1);
+            notes.map_or_else(Vec::new, |notes| notes.unknown.described("all", text).1.collect())
+        }
+        let known = r#"[{"type": "Circle", "radius": 1, "load": {"a": 1}, "list": [1, {"b": 2}]}]"#;
+        assert_eq!(unknown(known), Vec::<String>::new());
+        assert_eq!(unknown(r#"[{"radius": 1, "ballast": 1}]"#), Vec::<String>::new());
+        assert_eq!(
+            unknown(r#"[ { "radius" : 1 , "type" : "circle" , "\u006coad\u0073" : [ 1 ] } ]"#),
+            [
+                "unknown argument `all[0].type`; there are `radius`, `ballast`, `load`, `list`",
+                "unknown argument `all[0].loads`; did you mean `load`?",
+            ]
+        );
     }
 }

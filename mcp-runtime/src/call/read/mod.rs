@@ -2,14 +2,18 @@
 //!
 //! A reader depends only on the value and its type, not on the call.
 
+mod error;
 #[allow(missing_docs, reason = "public only for generated code, but for its two traits")]
 mod form;
 #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
 pub(crate) mod header;
 pub(crate) mod introspect;
 pub(crate) mod json;
-pub(crate) mod lenient;
+mod key;
+pub(crate) mod reader;
 pub(crate) mod text;
+pub(crate) mod unknown;
+mod unskipped;
 
 pub(crate) use form::read as read_form;
 pub use form::{Form, FormChoice, FormField, choices, field, form};

@@ -2,14 +2,15 @@
 
 use serde::{
     Deserialize, Deserializer,
-    de::{self, IntoDeserializer, value::Error},
+    de::{self, IntoDeserializer},
     forward_to_deserialize_any,
 };
 
+use super::error::ReadError;
+
 /// Reads a text as the kind of value that the type requests: a string, a number or a `bool`. A list is split at `separator`.
 pub(crate) fn read<'de, T: Deserialize<'de>>(text: &str, separator: char) -> Result<T, String> {
-    T::deserialize(ArgumentText { text, separator })
-        .map_err(|error| super::json::wording(&error.to_string()))
+    T::deserialize(ArgumentText { text, separator }).map_err(|error| error.to_string())
 }
 
 #[derive(Clone, Copy)]
@@ -18,7 +19,7 @@ struct ArgumentText<'a> {
     separator: char,
 }
 
-impl<'de> IntoDeserializer<'de, Error> for ArgumentText<'_> {
+impl<'de> IntoDeserializer<'de, ReadError> for ArgumentText<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -28,7 +29,7 @@ impl<'de> IntoDeserializer<'de, Error> for ArgumentText<'_> {
 
 macro_rules! parsed {
     ($($method:ident $visit:ident)*) => {$(
-        fn $method<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        fn $method<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
             match self.text.parse() {
                 Ok(value) => visitor.$visit(value),
                 Err(_) => visitor.visit_str(self.text),
@@ -37,14 +38,14 @@ macro_rules! parsed {
     )*};
 }
 
-impl<'de> Deserializer<'de> for ArgumentText<'_> {
-    type Error = Error;
+impl<'de, 'a> Deserializer<'de> for ArgumentText<'a> {
+    type Error = ReadError;
 
-    fn deserialize_any<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_any<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         visitor.visit_str(self.text)
     }
 
-    fn deserialize_option<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_option<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         visitor.visit_some(self)
     }
 
@@ -52,7 +53,7 @@ impl<'de> Deserializer<'de> for ArgumentText<'_> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, ReadError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -61,13 +62,15 @@ impl<'de> Deserializer<'de> for ArgumentText<'_> {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Error> {
-        let deserializer: de::value::StrDeserializer<'_, Error> = self.text.into_deserializer();
+    ) -> Result<V::Value, ReadError> {
+        let deserializer: de::value::StrDeserializer<'_, ReadError> = self.text.into_deserializer();
         deserializer.deserialize_enum(name, variants, visitor)
     }
 
-    fn deserialize_seq<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let parts = self.text.split(self.separator).map(str::trim).filter(|part| !part.is_empty());
+    fn deserialize_seq<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        // Segments of a path are not trimmed. Otherwise ` ..`, which is a name, would become `..`, which leads to the parent directory.
+        let trimmed = |part: &'a str| if self.separator == '/' { part } else { part.trim() };
+        let parts = self.text.split(self.separator).map(trimmed).filter(|part| !part.is_empty());
         let parts = parts.map(|text| ArgumentText { text, ..self });
         visitor.visit_seq(de::value::SeqDeserializer::new(parts))
     }
@@ -99,6 +102,8 @@ mod tests {
         assert_eq!(read::<Option<u8>>("7", ','), Ok(Some(7)));
         assert_eq!(read::<Vec<u8>>("1/2/3", '/'), Ok(vec![1, 2, 3]));
         assert_eq!(read::<Vec<Tone>>("warm, warm", ','), Ok(vec![Tone::Warm, Tone::Warm]));
+        let segments = [" ..".to_owned(), "a ".to_owned()];
+        assert_eq!(read::<Vec<String>>(" ../a /", '/'), Ok(segments.to_vec()));
         assert_eq!(read::<Tone>("hot", ',').unwrap_err(), "unknown variant `hot`, expected `warm`");
         assert_eq!(
             read::<u8>("x", ',').unwrap_err(),

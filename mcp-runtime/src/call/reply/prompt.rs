@@ -24,7 +24,10 @@ use crate::{
 /// /// Reviews code.
 /// #[prompt]
 /// fn review(code: &str) -> (Message, Message) {
-///     (Message::user(format!("Review this code:\n{code}")), Message::assistant("Here is my review:"))
+///     (
+///         Message::user(format!("Review this code:\n{code}")),
+///         Message::assistant("Here is my review:"),
+///     )
 /// }
 /// # fn main() {}
 /// ```

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{IntoFailure, Json, WithMeta, result::unwritable};
 use crate::{
-    call::context::HasContext,
+    call::{context::HasContext, extract::Probe},
     error::Error,
     model::{Blob, Done, Image, OperationResult, ReadResult, ResourceBody, ResourceContents},
 };
@@ -13,12 +13,14 @@ use crate::{
 ///
 /// A resource can return these types:
 ///
-/// - text
+/// - text, as `text/plain`
 /// - [`Json<T>`](Json): the JSON text of the value, as `application/json`
 /// - [`Blob`] and [`Image`]: bytes
 /// - [`ResourceContents`], or a `Vec` of them: contents with a URI and a media type of their own
 /// - `Option`, where `None` means that the resource does not exist
 /// - [`WithMeta`], and a `Result` of any of these
+///
+/// Lists show the media type of text and JSON. The key `mime_type` of the attribute sets another media type.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -40,6 +42,10 @@ use crate::{
     note = "a resource returns text, `Json<T>`, `Blob`, `Image`, `ResourceContents`, `Vec<ResourceContents>`, an `Option` of those (`None` is \"not found\"), or a `Result` of any of them"
 )]
 pub trait ResourceReply: Sized {
+    /// Media type of all values of this type. `None` if each value has a media type of its own.
+    #[doc(hidden)]
+    const MEDIA_TYPE: Option<&'static str> = None;
+
     /// Adds this value to the contents of the resource at `uri`.
     #[doc(hidden)]
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error>;
@@ -53,10 +59,33 @@ pub fn resource_reply<T: ResourceReply>(context: &impl HasContext, value: T) -> 
         .map(|()| Done::Read(ReadResult { contents, cache: None }))
 }
 
+/// Level of types that implement [`ResourceReply`]. For other types the fallback returns no media type, so that only [`resource_reply`]
+/// reports the error.
+pub trait MediaTypeLevel {
+    /// Returns the media type that the type decides, if it decides one.
+    fn media_type(&self) -> Option<&'static str>;
+}
+impl<T: ResourceReply> MediaTypeLevel for &Probe<T> {
+    fn media_type(&self) -> Option<&'static str> {
+        T::MEDIA_TYPE
+    }
+}
+
+/// Level of types that a resource cannot return.
+pub trait NoMediaTypeLevel {
+    /// Returns `None`.
+    fn media_type(&self) -> Option<&'static str> {
+        None
+    }
+}
+impl<T> NoMediaTypeLevel for Probe<T> {}
+
 macro_rules! texts {
     ($($ty:ty)*) => {$(
         #[diagnostic::do_not_recommend]
         impl ResourceReply for $ty {
+            const MEDIA_TYPE: Option<&'static str> = Some("text/plain");
+
             fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
                 contents.push(ResourceContents::text(uri, self));
                 Ok(())
@@ -67,6 +96,8 @@ macro_rules! texts {
 texts! { String &str Box<str> std::borrow::Cow<'_, str> }
 
 impl<T: Serialize> ResourceReply for Json<T> {
+    const MEDIA_TYPE: Option<&'static str> = Some("application/json");
+
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         let text = serde_json::to_string(&self.0).map_err(|error| unwritable(&error))?;
         contents.push(ResourceContents::of(
@@ -117,18 +148,24 @@ impl ResourceReply for Vec<ResourceContents> {
 }
 
 impl<T: ResourceReply> ResourceReply for Option<T> {
+    const MEDIA_TYPE: Option<&'static str> = T::MEDIA_TYPE;
+
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         self.ok_or_else(|| Error::no_resource(uri))?.contents(uri, contents)
     }
 }
 
 impl<T: ResourceReply, E: IntoFailure> ResourceReply for Result<T, E> {
+    const MEDIA_TYPE: Option<&'static str> = T::MEDIA_TYPE;
+
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         self.map_err(E::into_failure)?.contents(uri, contents)
     }
 }
 
 impl<T: ResourceReply> ResourceReply for WithMeta<T> {
+    const MEDIA_TYPE: Option<&'static str> = T::MEDIA_TYPE;
+
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         let from = contents.len();
         self.0.contents(uri, contents)?;

@@ -384,7 +384,9 @@ impl Sampling {
     ///
     /// fn refuse(conversation: Sampling, answer: &Sampled) -> Sampling {
     ///     let all = answer.tool_uses();
-    ///     all.fold(conversation.assistant(answer), |next, call| next.tool_error(&call.id, "not today"))
+    ///     all.fold(conversation.assistant(answer), |next, call| {
+    ///         next.tool_error(&call.id, "not today")
+    ///     })
     /// }
     /// # let _ = refuse;
     /// ```

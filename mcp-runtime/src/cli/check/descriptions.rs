@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::finding::{CheckedItem, CheckedServer, Problem};
-use crate::{catalog::Entry, cli::show::member};
+use crate::{
+    catalog::Entry,
+    cli::show::{elements, member},
+};
 
 /// Maximum length of a description, in characters. OpenAI's API has rejected longer descriptions.
 const LONG: usize = 1024;
@@ -83,7 +86,13 @@ pub(super) fn no_media_type(resource: &CheckedItem<'_>) -> Vec<Problem> {
         return Vec::new();
     }
     let what = "it has no media type, and some hosts cannot show it without one";
-    vec![Problem::new(what, "add `mime_type = \"text/plain\"`, or the type that it has")]
+    let fix = match resource.is_added() {
+        true => {
+            "`.mime_type(\"…\")` on the `Resource`, with the type of its contents, such as `image/png`"
+        }
+        false => "add `mime_type = \"…\"` with the type of its contents, such as `image/png`",
+    };
+    vec![Problem::new(what, fix)]
 }
 
 /// Maximum number of arguments that a finding names. Further arguments are only counted.
@@ -124,7 +133,7 @@ pub(super) fn undocumented_prompt_arguments(prompt: &CheckedItem<'_>) -> Vec<Pro
     let known = prompt.entry.map(Entry::arguments).unwrap_or_default();
     let is_completed =
         |name: &str| known.iter().any(|known| known.name == name && known.can_complete());
-    let arguments = prompt.value["arguments"].as_array().into_iter().flatten();
+    let arguments = elements(&prompt.value["arguments"]).iter();
     let silent: Vec<String> = arguments
         .filter(|argument| is_blank(argument))
         .map(|argument| member(argument, "name").to_owned())
@@ -178,7 +187,7 @@ impl<'a> DescriptionWalk<'a> {
             self.inside(definition, place, is_told);
         }
         for keyword in ["anyOf", "oneOf", "allOf"] {
-            for branch in schema[keyword].as_array().into_iter().flatten() {
+            for branch in elements(&schema[keyword]) {
                 self.inside(branch, place, keyword != "allOf" && !is_blank(branch));
             }
         }
@@ -202,7 +211,7 @@ impl<'a> DescriptionWalk<'a> {
                 self.inside(schema, &format!("{place}{step}"), false);
             }
         }
-        for element in schema["prefixItems"].as_array().into_iter().flatten() {
+        for element in elements(&schema["prefixItems"]) {
             self.inside(element, &format!("{place}[]"), false);
         }
     }
@@ -284,7 +293,7 @@ fn collect_fields<'a>(schema: &'a Value, root: &'a Value, depth: u8, found: &mut
         collect_fields(&schema[keyword], root, depth + 1, found);
     }
     for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
-        for branch in schema[keyword].as_array().into_iter().flatten() {
+        for branch in elements(&schema[keyword]) {
             collect_fields(branch, root, depth + 1, found);
         }
     }

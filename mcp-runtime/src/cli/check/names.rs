@@ -1,11 +1,11 @@
 //! Rules about names that the specification allows but hosts reject, and about reserved words of programming languages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::finding::{CheckedItem, CheckedServer, Problem};
-use crate::cli::show::member;
+use crate::cli::show::{elements, member};
 
 /// Maximum length of a name that both OpenAI's and Anthropic's APIs accept, in characters.
 const LONGEST: usize = 64;
@@ -98,20 +98,21 @@ fn folded(
     finer: fn(&str) -> String,
     why: &str,
 ) -> Vec<Problem> {
-    let mut seen: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    // The first tool of each folded name, and the first tool that differs from it after `finer`.
+    let (mut firsts, mut others) = (BTreeMap::new(), BTreeMap::new());
     for tool in &published.everything.tools {
         let name = member(tool, "name");
-        seen.entry(fold(name)).or_default().push(name);
-    }
-    let mut problems = Vec::new();
-    for names in seen.into_values() {
-        let [first, others @ ..] = names.as_slice() else { continue };
-        if let Some(other) = others.iter().find(|other| finer(other) != finer(first)) {
-            let what = format!("the tools `{first}` and `{other}` {why}");
-            problems.push(Problem::new(what, "another name for one of them: `name = \"…\"`"));
+        let folded = fold(name);
+        let first = firsts.entry(folded.clone()).or_insert_with(|| name.to_owned());
+        if finer(name) != finer(first) {
+            others.entry(folded).or_insert_with(|| name.to_owned());
         }
     }
-    problems
+    let problem = |(folded, other): (String, String)| {
+        let what = format!("the tools `{}` and `{other}` {why}", firsts[&folded]);
+        Problem::new(what, "another name for one of them: `name = \"…\"`")
+    };
+    others.into_iter().map(problem).collect()
 }
 
 fn underscores(name: &str) -> String {
@@ -228,8 +229,9 @@ fn consequence(name: &str) -> Option<&'static str> {
 
 /// Finds reserved words among the names of arguments and fields. Clients that generate code from schemas fail with such names.
 pub(super) fn reserved(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    let root = &tool.value["inputSchema"];
     let mut found = Vec::new();
-    collect_reserved(&tool.value["inputSchema"], "", &mut found);
+    collect_reserved(root, root, "", &mut BTreeSet::new(), &mut found);
     let is_given = tool.entry.and_then(|entry| entry.tool()).is_some_and(|tool| tool.given);
     let problem = |(place, name): (String, &str)| {
         let why = consequence(name)?;
@@ -248,10 +250,24 @@ pub(super) fn reserved(tool: &CheckedItem<'_>) -> Vec<Problem> {
     found.into_iter().filter_map(problem).collect()
 }
 
-/// Collects the reserved names in a schema, each with its path. Each path is collected once.
-fn collect_reserved<'a>(schema: &'a Value, place: &str, found: &mut Vec<(String, &'a str)>) {
+/// Collects the reserved names in a part of `root`, each with its path. Each path is collected once. `seen` has the references whose
+/// definitions were visited; each definition is visited once.
+fn collect_reserved<'a>(
+    schema: &'a Value,
+    root: &'a Value,
+    place: &str,
+    seen: &mut BTreeSet<&'a str>,
+    found: &mut Vec<(String, &'a str)>,
+) {
     if !schema.is_object() {
         return;
+    }
+    if let Some(reference) = schema["$ref"].as_str()
+        && let Some(pointer) = reference.strip_prefix('#')
+        && let Some(definition) = root.pointer(pointer)
+        && seen.insert(reference)
+    {
+        collect_reserved(definition, root, place, seen, found);
     }
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
         let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
@@ -259,19 +275,14 @@ fn collect_reserved<'a>(schema: &'a Value, place: &str, found: &mut Vec<(String,
         if consequence(name).is_some() && is_new {
             found.push((place.clone(), name));
         }
-        collect_reserved(member, &place, found);
+        collect_reserved(member, root, &place, seen, found);
     }
     for (keyword, step) in [("items", "[]"), ("additionalProperties", "{}")] {
-        collect_reserved(&schema[keyword], &format!("{place}{step}"), found);
+        collect_reserved(&schema[keyword], root, &format!("{place}{step}"), seen, found);
     }
-    for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
-        for branch in schema[keyword].as_array().into_iter().flatten() {
-            collect_reserved(branch, place, found);
-        }
-    }
-    for keyword in ["$defs", "definitions"] {
-        for definition in schema[keyword].as_object().into_iter().flatten() {
-            collect_reserved(definition.1, definition.0, found);
+    for (keyword, step) in [("prefixItems", "[]"), ("anyOf", ""), ("oneOf", ""), ("allOf", "")] {
+        for branch in elements(&schema[keyword]) {
+            collect_reserved(branch, root, &format!("{place}{step}"), seen, found);
         }
     }
 }

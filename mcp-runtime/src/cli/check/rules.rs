@@ -234,10 +234,10 @@ pub(super) fn look(published: &CheckedServer) -> Vec<FindingGroup> {
     let title = format!("server `{}`", published.identity.name);
     let mut groups = vec![FindingGroup { title, findings: server }];
     for item in published.items() {
-        let mut findings: Vec<CheckFinding> =
-            RULES.iter().flat_map(|rule| rule.about(&item)).collect();
-        // The sort is stable, so findings of one severity stay in the order of the table.
-        findings.sort_by_key(|finding| finding.severity);
+        let all = RULES.iter().flat_map(|rule| rule.about(&item));
+        let (mut findings, warnings): (Vec<CheckFinding>, Vec<_>) =
+            all.partition(|finding| finding.severity == Error);
+        findings.extend(warnings);
         groups.push(FindingGroup { title: item.title(), findings });
     }
     groups.retain(|group| !group.findings.is_empty());

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::finding::{CheckFinding, CheckedItem, Problem, Severity};
 use crate::{
     catalog::ToolEntry,
+    cli::show::elements,
     schema::{
         SchemaProfile, SchemaSide,
         compatible::complaint::{complaints, foreign_keywords},
@@ -84,7 +85,7 @@ pub(super) fn no_properties(tool: &CheckedItem<'_>) -> Vec<Problem> {
 
 /// Finds keywords that Gemini rejects and that the rules of the compatible form do not remove.
 pub(super) fn foreign(tool: &CheckedItem<'_>) -> Vec<Problem> {
-    let problem = |(keyword, at): (&str, String)| {
+    let problem = |(keyword, at): (String, String)| {
         let what = format!(
             "{} has `{keyword}`, which Gemini's API has no field for: the API refuses every request with this keyword",
             place(SchemaSide::Argument, &at)
@@ -121,7 +122,7 @@ pub(super) fn required_but_unknown(tool: &CheckedItem<'_>) -> Vec<Problem> {
     while let Some(schema) = open.pop() {
         // A schema without `properties`, such as a branch of `anyOf`, may require properties of the schema around it, so it is not checked.
         let has_some = schema["properties"].is_object();
-        let required = schema["required"].as_array().filter(|_| has_some).into_iter().flatten();
+        let required = elements(&schema["required"]).iter().filter(|_| has_some);
         names.extend(
             required
                 .filter_map(Value::as_str)

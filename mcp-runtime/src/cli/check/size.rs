@@ -68,7 +68,7 @@ impl ListSizes {
             .iter()
             .map(|tool| (member(tool, "name").to_owned(), told(tool).to_string().len()))
             .collect();
-        tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        tools.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         Self { manifest, tools }
     }
 

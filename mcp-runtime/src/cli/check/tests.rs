@@ -303,16 +303,22 @@ fn a_tool_that_runs_as_a_task_only_is_found() {
     assert_eq!(found(TaskSupport::new()), [""; 0]);
 }
 
+/// Checks that the report about a tool with this member contains a text.
+fn check_report(pointer: &str, value: Value, expected: &str) {
+    let published = with(pointer, value);
+    let text = report(&published, &look(&published));
+    assert!(text.contains(expected), "{expected} is not in\n{text}");
+}
+
 #[test]
 fn findings_name_the_place_of_each_problem() {
-    let check = |pointer: &str, value: Value, expected: &str| {
-        let published = with(pointer, value);
-        let text = report(&published, &look(&published));
-        assert!(text.contains(expected), "{expected} is not in\n{text}");
-    };
+    let check = check_report;
     let nested = json!({ "type": "array", "description": "Lists", "items": {
         "type": "object", "properties": { "b": { "type": ["string", "null"] } } } });
     check("/inputSchema/properties/a", nested, "error (null): the argument `a[].b` may be `null`,");
+    let map = json!({ "type": "object", "description": "Maps", "additionalProperties": {
+        "type": "object", "properties": { "b": { "type": ["string", "null"] } } } });
+    check("/inputSchema/properties/a", map, "error (null): the argument `a{}.b` may be `null`,");
     let reference = json!({ "type": "object", "properties": { "c": { "$ref": "#/$defs/C" } },
         "$defs": { "C": { "type": "boolean" } } });
     check("/outputSchema", reference, "error (references): its output schema refers to");
@@ -498,4 +504,48 @@ fn without_the_feature_contract_the_error_names_the_command_to_run() {
         "run `cargo run --features mcp-runtime/contract -- check --against mcp.lock.json`"
     ));
     assert!(against(true).contains("-- check --strict --against mcp.lock.json`"));
+}
+
+/// Definitions have names of Rust types, which mean nothing to the author of an argument.
+#[test]
+fn a_finding_in_a_definition_names_the_argument_that_refers_to_it() {
+    let full = json!({
+        "type": "object",
+        "properties": {
+            "note": { "type": "string", "description": "Note" },
+            "trip": { "$ref": "#/$defs/Trip", "description": "Trip" },
+        },
+        "$defs": {
+            "Stop": {
+                "type": "object",
+                "properties": {
+                    "class": { "type": "integer", "format": "uint8", "description": "Class" },
+                    "next": { "anyOf": [{ "$ref": "#/$defs/Stop" }, { "type": "null" }], "description": "Next" },
+                },
+            },
+            "Trip": {
+                "type": "object",
+                "properties": {
+                    "stops": { "type": "array", "items": { "$ref": "#/$defs/Stop" }, "description": "Stops" },
+                },
+            },
+        },
+    });
+    check_report(
+        "/inputSchema",
+        full.clone(),
+        "error (format): the argument `trip.stops[].class` has a `format`",
+    );
+    check_report(
+        "/inputSchema",
+        full.clone(),
+        "warning (reserved word): the argument `trip.stops[].class` has a name",
+    );
+    let mut result = full;
+    result["properties"]["next"] = json!({ "$ref": "#/$defs/Trip" });
+    check_report(
+        "/outputSchema",
+        result,
+        "warning (format): `next.stops[].class` of its output schema has a `format`",
+    );
 }

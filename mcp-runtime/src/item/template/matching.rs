@@ -28,7 +28,7 @@ impl<'a> UriVariables<'a> {
 
     fn push(&mut self, name: &'a str, value: Cow<'a, str>, may_be_absolute: bool) -> Option<()> {
         let safe = !value.contains('\0')
-            && !value.split(['/', '\\']).any(|segment| segment.trim_end() == "..")
+            && !value.split(['/', '\\']).any(is_parent)
             && (may_be_absolute || !is_absolute(&value));
         safe.then(|| self.0.push((name, value)))
     }
@@ -41,6 +41,14 @@ impl<'a> IntoIterator for UriVariables<'a> {
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }
+}
+
+/// Returns whether a segment of a path names the parent directory. Windows ignores spaces and dots at the end of a segment. A handler may
+/// trim the value, so whitespace at the start does not count either.
+fn is_parent(segment: &str) -> bool {
+    let name = segment.trim();
+    let is_padded = || name.contains(' ') && name.trim_matches([' ', '.']).is_empty();
+    name == ".." || name.starts_with("..") && is_padded()
 }
 
 /// Returns whether a path is absolute on Windows or on Unix, because a server may be developed on one system and run on the other.
@@ -95,13 +103,10 @@ impl UriTemplate {
         for part in parts {
             let TemplatePart::Variable { name, kind, explode } = part else { continue };
             let raw = values.next()?;
-            let whole = *explode || *kind == VariableKind::Reserved;
-            if *explode
-                && raw.split('/').any(|segment| segment.is_empty() || decodes_to_slash(segment))
-            {
+            if *explode && !raw.split('/').all(is_name) {
                 return None;
             }
-            variables.push(name, percent::decode(raw)?, whole)?;
+            variables.push(name, percent::decode(raw)?, *kind == VariableKind::Reserved)?;
         }
         self.read_query(query.unwrap_or_default(), &mut variables)?;
         Some(variables)
@@ -137,8 +142,10 @@ impl UriTemplate {
     }
 }
 
-fn decodes_to_slash(segment: &str) -> bool {
-    percent::decode(segment).is_none_or(|text| text.contains(['/', '\\']))
+/// Returns whether a segment of several decodes to the name of one file or directory, so that it can be joined to a path by itself.
+fn is_name(segment: &str) -> bool {
+    percent::decode(segment)
+        .is_some_and(|name| !name.is_empty() && !name.contains(['/', '\\']) && !is_absolute(&name))
 }
 
 /// Returns the raw values of the variables among `parts`, if the parts match all of `text`.

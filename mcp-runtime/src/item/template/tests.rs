@@ -110,7 +110,18 @@ fn values_cannot_leave_their_directory() {
             "files://dir{/x}" | "files://dir{/x*}" => "/",
             _ => "",
         };
-        for value in ["..", "%2e%2E", "..%2fa", "a%2F..", "a%5c..%5cb", "..%20", "a%00b"] {
+        for value in [
+            "..",
+            "%2e%2E",
+            "..%2fa",
+            "a%2F..",
+            "a%5c..%5cb",
+            "..%20",
+            "..%20.",
+            "%20..",
+            "a%2F%09..",
+            "a%00b",
+        ] {
             check(template, &format!("{before}{value}"), false);
         }
         check(template, &format!("{before}a..b"), true);
@@ -119,6 +130,16 @@ fn values_cannot_leave_their_directory() {
     for value in ["%2Fetc", "%5Cserver", "C%3A%5Cx", "c:%2Fx"] {
         check("files://{x}", value, false);
         check("files://{+x}", value, true);
+    }
+    for value in ["/C:/x", "/c%3A/x", "/%43:/x", "//x", "/%2Fx", "/%5Cx", "/a//b", "/a/%2E%2E/b"] {
+        check("files://root{/x*}", value, false);
+    }
+    for value in ["/a/b", "/ab:/x", "/a/./b", "/a/...", "/~/x", "/1:/x"] {
+        check("files://root{/x*}", value, true);
+    }
+    // On Windows, a drive in any segment leaves the directory if a handler joins the segments one after the other.
+    for value in ["/C:", "/C:x", "/a/C:/b"] {
+        check("files://root{/x*}", value, !cfg!(windows));
     }
     check("files://{x}", "urn:a", true);
     check("files://{x}", "%252e%252e", true);

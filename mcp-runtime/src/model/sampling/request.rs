@@ -32,7 +32,10 @@ use crate::{
 /// A loop with tools sends the growing conversation again until the model uses no more tools:
 ///
 /// ```
-/// use mcp_runtime::{prelude::*, sampling::{Sampled, Sampling, SamplingTool}};
+/// use mcp_runtime::{
+///     prelude::*,
+///     sampling::{Sampled, Sampling, SamplingTool},
+/// };
 ///
 /// /// Location of a weather report
 /// #[data]
@@ -42,7 +45,8 @@ use crate::{
 ///
 /// /// Builds the first round.
 /// fn start() -> Sampling {
-///     let weather = SamplingTool::new("weather").description("Tells the weather").schema::<Place>();
+///     let weather =
+///         SamplingTool::new("weather").description("Tells the weather").schema::<Place>();
 ///     Sampling::ask("Do I need an umbrella in Lyon?", 500).tool(weather)
 /// }
 ///
@@ -51,7 +55,8 @@ use crate::{
 ///     conversation = conversation.assistant(answer);
 ///     for call in answer.tool_uses() {
 ///         let place: Place = call.input()?;
-///         conversation = conversation.tool_result(&call.id, format!("It rains in {}", place.city));
+///         conversation =
+///             conversation.tool_result(&call.id, format!("It rains in {}", place.city));
 ///     }
 ///     Ok(conversation)
 /// }
@@ -96,7 +101,8 @@ pub(crate) struct Preferences {
 /// ```
 /// use mcp_runtime::sampling::{IncludeContext, Sampling};
 ///
-/// let question = Sampling::ask("What did we decide?", 200).include_context(IncludeContext::ThisServer);
+/// let question =
+///     Sampling::ask("What did we decide?", 200).include_context(IncludeContext::ThisServer);
 /// assert!(question.needs_context());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +137,8 @@ impl Sampling {
     /// Creates a conversation with one message from the user. `max_tokens` is the maximum length of the answer in tokens.
     ///
     /// ```
-    /// let question = mcp_runtime::sampling::Sampling::ask("What is the capital of France?", 100);
+    /// let question =
+    ///     mcp_runtime::sampling::Sampling::ask("What is the capital of France?", 100);
     /// ```
     pub fn ask(content: impl SamplingContent, max_tokens: u32) -> Self {
         Self::new(max_tokens).user(content)
@@ -151,7 +158,8 @@ impl Sampling {
     /// ```
     /// use mcp_runtime::{content::Image, sampling::Sampling};
     ///
-    /// let question = Sampling::new(100).user(("What is this?", Image::png([0x89, b'P', b'N', b'G'])));
+    /// let question =
+    ///     Sampling::new(100).user(("What is this?", Image::png([0x89, b'P', b'N', b'G'])));
     /// ```
     pub fn user(self, content: impl SamplingContent) -> Self {
         self.says(Role::User, content)
@@ -279,8 +287,14 @@ impl Sampling {
     /// ```
     /// use mcp_runtime::sampling::{IncludeContext, Sampling};
     ///
-    /// assert!(!Sampling::ask("Hello", 50).include_context(IncludeContext::None).needs_context());
-    /// assert!(Sampling::ask("Hello", 50).include_context(IncludeContext::ThisServer).needs_context());
+    /// assert!(
+    ///     !Sampling::ask("Hello", 50).include_context(IncludeContext::None).needs_context()
+    /// );
+    /// assert!(
+    ///     Sampling::ask("Hello", 50)
+    ///         .include_context(IncludeContext::ThisServer)
+    ///         .needs_context()
+    /// );
     /// ```
     pub fn needs_context(&self) -> bool {
         self.context.is_some_and(|context| context != IncludeContext::None)
@@ -299,7 +313,8 @@ impl Sampling {
     /// ```
     /// use mcp_runtime::sampling::{Sampling, ToolUse};
     ///
-    /// let question = Sampling::ask("Is it warm?", 100).assistant(ToolUse::new("1", "weather", [(); 0]));
+    /// let question =
+    ///     Sampling::ask("Is it warm?", 100).assistant(ToolUse::new("1", "weather", [(); 0]));
     /// assert!(question.check().unwrap_err().contains("must be a JSON object"));
     /// ```
     pub fn check(&self) -> Result<(), String> {

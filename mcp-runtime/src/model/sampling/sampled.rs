@@ -17,7 +17,11 @@ use crate::{
 /// use mcp_runtime::sampling::{Sampled, SampledContent};
 ///
 /// fn summary(answer: &Sampled) -> String {
-///     let pictures = answer.content.iter().filter(|block| matches!(block, SampledContent::Image(_))).count();
+///     let pictures = answer
+///         .content
+///         .iter()
+///         .filter(|block| matches!(block, SampledContent::Image(_)))
+///         .count();
 ///     format!("{} says: {} ({pictures} pictures)", answer.model, answer.text())
 /// }
 /// ```
@@ -179,7 +183,7 @@ pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
     let role = |role: Raw<'_>| role.string().and_then(|name| Role::parse(&name));
     let extras = Extras {
         annotations: Annotations {
-            audience: audience.into_iter().flat_map(Raw::elements).filter_map(role).collect(),
+            audience: audience.unwrap_or(Raw::NULL).elements().filter_map(role).collect(),
             priority: priority.and_then(Raw::f64),
             last_modified: last_modified.and_then(Raw::string).map(Into::into),
         },
@@ -200,7 +204,8 @@ pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
 /// use mcp_runtime::{content::Image, sampling::Sampling};
 ///
 /// let logo = Image::png([0x89, b'P', b'N', b'G']);
-/// let question = Sampling::new(100).user(("Which of these is the logo?", vec![logo.clone(), logo]));
+/// let question =
+///     Sampling::new(100).user(("Which of these is the logo?", vec![logo.clone(), logo]));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a message to the client's model",

@@ -15,7 +15,10 @@ use crate::error::shown;
 /// Specification: Client features, Sampling (tool use).
 ///
 /// ```
-/// use mcp_runtime::{prelude::*, sampling::{Sampling, SamplingTool}};
+/// use mcp_runtime::{
+///     prelude::*,
+///     sampling::{Sampling, SamplingTool},
+/// };
 ///
 /// #[data]
 /// struct Place {
@@ -25,7 +28,11 @@ use crate::error::shown;
 ///
 /// let question = Sampling::ask("Is it warm in Lyon?", 300)
 ///     .tool(SamplingTool::new("weather").description("Tells the weather").schema::<Place>())
-///     .tool(SamplingTool::new("roll").input_schema(r#"{"type":"object","properties":{"sides":{"type":"integer"}}}"#))
+///     .tool(
+///         SamplingTool::new("roll").input_schema(
+///             r#"{"type":"object","properties":{"sides":{"type":"integer"}}}"#,
+///         ),
+///     )
 ///     .tool(SamplingTool::new("today").description("Tells the date"));
 /// assert_eq!(question.check(), Ok(()));
 /// ```
@@ -57,7 +64,9 @@ impl SamplingTool {
 /// ```
 /// use mcp_runtime::sampling::{Sampling, SamplingTool, ToolChoice};
 ///
-/// let question = Sampling::ask("Roll a die", 50).tool(SamplingTool::new("roll")).tool_choice(ToolChoice::Required);
+/// let question = Sampling::ask("Roll a die", 50)
+///     .tool(SamplingTool::new("roll"))
+///     .tool_choice(ToolChoice::Required);
 /// assert_eq!(question.check(), Ok(()));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Complaints of the command `check` about a schema that is not in the form that all known clients read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::{
     rewrite::{compatible, rewrite_by},
     rules::{RULES, RewriteRule, RewriteStage},
 };
-use crate::schema::SchemaSide;
+use crate::schema::{SchemaSide, definitions::definition_name};
 
 /// Complaint of one rule about a published schema that the rule would rewrite.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
 
 /// Returns the keywords that Gemini's API lacks and that no rule replaces, each with the first place where the keyword occurs. `$ref` is
 /// left out, because it has a rule of its own.
-pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<&'static str, String> {
+pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<String, String> {
     static FOREIGN: [&str; 13] = [
         "const",
         "allOf",
@@ -80,7 +80,7 @@ pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<&'static str, Stri
     while let Some((schema, path)) = open.pop() {
         let Value::Object(map) = schema else { continue };
         for keyword in FOREIGN.into_iter().filter(|keyword| map.contains_key(*keyword)) {
-            found.entry(keyword).or_insert_with(|| place(&path));
+            found.entry(keyword.to_owned()).or_insert_with(|| place(arguments, &path));
         }
         let below = |keyword: &str, name: Option<&str>| {
             let names = [Some(keyword), name].into_iter().flatten().map(str::to_owned);
@@ -129,13 +129,19 @@ fn first_difference(a: &Value, b: &Value) -> Option<String> {
         }
     }
     let mut path = Vec::new();
-    differ(a, b, &mut path).then(|| place(&path))
+    differ(a, b, &mut path).then(|| place(a, &path))
 }
 
-/// Formats a path for people: `properties, filter, properties, and, items` becomes `filter.and[]`.
-fn place(path: &[String]) -> String {
-    let mut place = String::new();
-    let mut segments = path.iter();
+/// Formats a path for people: `properties, filter, properties, and, items` becomes `filter.and[]`. A path into a definition of `root`
+/// continues the first path that leads to the definition.
+fn place(root: &Value, path: &[String]) -> String {
+    let (mut place, path) = match path {
+        [keyword, name, inside @ ..] if keyword == "$defs" || keyword == "definitions" => {
+            (place_of_definition(root, name), inside)
+        }
+        path => (String::new(), path),
+    };
+    let mut segments = path.iter().peekable();
     while let Some(segment) = segments.next() {
         match segment.as_str() {
             "properties" => {
@@ -143,8 +149,39 @@ fn place(path: &[String]) -> String {
                 place.extend(segments.next().map(|name| format!("{dot}{name}")));
             }
             "items" | "prefixItems" => place.push_str("[]"),
+            // Without a further segment, the rule rewrites the keyword and not the schema of the members.
+            "additionalProperties" if segments.peek().is_some() => place.push_str("{}"),
             _ => {}
         }
     }
     place
+}
+
+/// Returns the first place in `root` that refers to a definition, or the name of the definition if no place does.
+fn place_of_definition(root: &Value, definition: &str) -> String {
+    let mut seen = BTreeSet::new();
+    let mut open = VecDeque::from([(root, String::new())]);
+    while let Some((schema, place)) = open.pop_front() {
+        if let Some(name) = schema["$ref"].as_str().and_then(definition_name) {
+            if name == definition {
+                return place;
+            }
+            let definitions = ["$defs", "definitions"].map(|keyword| &root[keyword][&*name]);
+            if seen.insert(name) {
+                open.extend(definitions.map(|schema| (schema, place.clone())));
+            }
+        }
+        let dot = if place.is_empty() { "" } else { "." };
+        let members = schema["properties"].as_object().into_iter().flatten();
+        open.extend(members.map(|(name, schema)| (schema, format!("{place}{dot}{name}"))));
+        for (keyword, step) in [("items", "[]"), ("additionalProperties", "{}")] {
+            open.push_back((&schema[keyword], format!("{place}{step}")));
+        }
+        for (keyword, step) in [("prefixItems", "[]"), ("anyOf", ""), ("oneOf", ""), ("allOf", "")]
+        {
+            let schemas = schema[keyword].as_array().into_iter().flatten();
+            open.extend(schemas.map(|schema| (schema, format!("{place}{step}"))));
+        }
+    }
+    definition.to_owned()
 }

@@ -89,6 +89,14 @@ impl HttpBody {
         true
     }
 
+    /// Returns the bytes of a small message, before any of them is written. Every other body returns no bytes.
+    pub(super) fn message(&self) -> &[u8] {
+        match &self.0 {
+            BodyContent::Whole(Some(bytes)) => bytes,
+            _ => &[],
+        }
+    }
+
     pub(super) fn events(events: EventStream) -> Self {
         Self(BodyContent::Events(Box::new(events)))
     }

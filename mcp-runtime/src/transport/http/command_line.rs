@@ -1,6 +1,6 @@
 //! Runs a server that was started with the command-line option `--http`: completes the address, serves, and prints how to try the server.
 
-use std::{future::Future, io::Write as _, pin::pin};
+use std::{future::Future, io::Write as _, net::SocketAddr, pin::pin};
 
 use super::{reactors::Reactors, server::HttpServer};
 use crate::{error::ServeError, protocol::example_request, transport::runtime::block_on};
@@ -17,6 +17,27 @@ pub(crate) fn complete_address(given: &str) -> String {
         host if !host.contains(':') => format!("{host}:8000"),
         _ => given.to_owned(),
     }
+}
+
+/// Returns what is wrong with an address for `--http`, or `None` if the system may be able to listen there.
+pub(crate) fn address_problem(given: &str) -> Option<String> {
+    let bare = given.split_once("://").map_or(given, |(_, rest)| rest);
+    if bare != given || given.contains('/') {
+        let (address, path) = bare.split_once('/').unwrap_or((bare, ""));
+        let path = if path.is_empty() { String::new() } else { format!(" --path /{path}") };
+        return Some(format!("`{given}` is more than an address: write `--http {address}{path}`"));
+    }
+    if given.is_empty() || given.contains(char::is_whitespace) {
+        return Some(format!("`{given}` is not an address: write a port or HOST:PORT"));
+    }
+    let is_host = given.parse::<std::net::Ipv6Addr>().is_ok() || given.ends_with(']');
+    let port = match given.rsplit_once(':') {
+        Some((_, port)) => port,
+        None if given.bytes().all(|byte| byte.is_ascii_digit()) => given,
+        None => return None,
+    };
+    let is_port = is_host || port.parse::<u16>().is_ok();
+    (!is_port).then(|| format!("`{port}` is not a port: a port is a number up to 65535"))
 }
 
 /// Serves until the process receives a signal to stop. This thread accepts the connections of the server that `bind` returns, and
@@ -41,12 +62,24 @@ fn hint(server: &HttpServer) {
     // If stderr is closed, the hint has no reader, so an error does not matter.
     let _ = writeln!(
         std::io::stderr(),
-        "{} {}: an MCP server at {}\ngive the address to a client, or try it with\n  {}\nCtrl-C ends the server, and `help` lists the options",
+        "{} {}: an MCP server at {}\n{}give the address to a client, or try it with\n  {}\nCtrl-C ends the server, and `help` lists the options",
         identity.name,
         identity.version,
         server.url(),
+        all_interfaces(server.local_addr()),
         curl(&server.url(), server.is_protected())
     );
+}
+
+/// Returns a line for a server that listens on all network interfaces, whose URL is only for clients on the same machine.
+fn all_interfaces(address: SocketAddr) -> String {
+    if !address.ip().is_unspecified() {
+        return String::new();
+    }
+    let port = address.port();
+    format!(
+        "it listens on all network interfaces: other machines use this machine's address, and port {port}\n"
+    )
 }
 
 /// Returns a shell command that asks the server for its name and its capabilities.
@@ -75,7 +108,7 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{complete_address, curl};
+    use super::{address_problem, all_interfaces, complete_address, curl};
 
     #[test]
     fn an_address_may_leave_something_out() {
@@ -90,6 +123,42 @@ mod tests {
             ("::1", "[::1]:8000"),
         ] {
             assert_eq!(complete_address(given), expected);
+        }
+    }
+
+    #[test]
+    fn a_server_on_all_interfaces_is_announced_to_other_machines() {
+        let said = |address: &str| all_interfaces(address.parse().unwrap());
+        for address in ["0.0.0.0:8000", "[::]:8000"] {
+            assert_eq!(
+                said(address),
+                "it listens on all network interfaces: other machines use this machine's address, and port 8000\n"
+            );
+        }
+        assert_eq!(said("127.0.0.1:8000"), "");
+    }
+
+    #[test]
+    fn an_address_is_a_host_and_a_port() {
+        for fine in ["8000", ":8000", "0.0.0.0", "localhost:1", "[::1]:2", "[::1]", "::1", "a.b"] {
+            assert_eq!(address_problem(fine), None, "{fine}");
+        }
+        for (wrong, problem) in [
+            ("http://127.0.0.1:1", "is more than an address: write `--http 127.0.0.1:1`"),
+            ("https://a.b/", "is more than an address: write `--http a.b`"),
+            ("127.0.0.1:1/x/y", "is more than an address: write `--http 127.0.0.1:1 --path /x/y`"),
+            ("", "is not an address: write a port or HOST:PORT"),
+            ("a b", "is not an address: write a port or HOST:PORT"),
+            ("70000", "is not a port: a port is a number up to 65535"),
+        ] {
+            assert_eq!(address_problem(wrong), Some(format!("`{wrong}` {problem}")));
+        }
+        for wrong in ["localhost:70000", "localhost:http", "[::1]:", ":x"] {
+            let problem = address_problem(wrong).expect("a problem");
+            assert!(
+                problem.ends_with(" is not a port: a port is a number up to 65535"),
+                "{problem}"
+            );
         }
     }
 

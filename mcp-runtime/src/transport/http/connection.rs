@@ -115,7 +115,7 @@ impl HttpConnection {
                     // here.
                     state.endpoint.service.tally().refuse(Limit::Head);
                 }
-                tracing::debug!("a connection broke: {error}");
+                tracing::debug!("the connection of {} broke: {error}", opened.address);
             }
         }
     }
@@ -199,7 +199,11 @@ impl Read for Wire {
         cx: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        if read.is_ready() {
+            self.state.activity.has_read();
+        }
+        read
     }
 }
 
@@ -228,6 +232,7 @@ impl Write for Wire {
 /// Guard for an entry in the table of open connections. Dropping the guard removes the entry.
 struct OpenedConnection {
     number: u64,
+    address: IpAddr,
     state: Arc<ConnectionState>,
     alarm: Arc<Alarm>,
 }
@@ -240,7 +245,7 @@ impl OpenedConnection {
         let state = ConnectionState::new(endpoint.clone(), Some(address));
         let alarm = Alarm::new(Waker::noop().clone());
         open.insert(number, state.activity.clone(), alarm.clone());
-        Self { number, state, alarm }
+        Self { number, address, state, alarm }
     }
 }
 
@@ -250,21 +255,24 @@ impl Drop for OpenedConnection {
     }
 }
 
-/// Deadlines by which the client of a connection must send the head of the next request, or must read a response. A single timer checks
-/// both deadlines at intervals, because a timer for each request and each write would cost more. A connection may therefore be closed late,
-/// by up to a quarter of the shorter deadline.
+/// Deadlines by which the client of a connection must begin the next request, must complete the head of a request, or must read a response.
+/// A single timer checks all deadlines at intervals, because a timer for each request and each write would cost more. A connection may
+/// therefore be closed late, by up to a quarter of the shortest deadline.
 struct Deadlines {
     look: Pin<Box<Sleep>>,
     alarm: Arc<Alarm>,
     waker: Waker,
     period: Duration,
+    idle: Countdown,
     head: Countdown,
     write: Countdown,
 }
 
 /// Reason why the server closes a connection that its client has not closed.
 enum Overdue {
-    /// The head of the next request has not arrived in time.
+    /// The client has not begun another request in time.
+    Idle,
+    /// The rest of a head, or of a body that the server drops, has not arrived in time.
     Head,
     /// The client has not read for too long.
     Write,
@@ -278,8 +286,9 @@ impl Deadlines {
     /// events without a timeout, and the system need not set a hardware timer for it.
     fn new(limits: &Limits, timers: &Handle, alarm: &Arc<Alarm>, task: &Waker) -> Self {
         let _entered = timers.enter();
+        let shortest = limits.body_time.min(limits.write_time).min(limits.connection_idle);
         // Keeps the period above zero, because with a period of zero `look` would loop forever.
-        let period = (limits.body_time.min(limits.write_time) / 4).max(Duration::from_millis(1));
+        let period = (shortest / 4).max(Duration::from_millis(1));
         alarm.follow(task);
         // Rings the alarm, so that the first call of `look` polls the timer and thereby starts it.
         alarm.ring();
@@ -288,6 +297,7 @@ impl Deadlines {
             alarm: alarm.clone(),
             waker: alarm.clone().into(),
             period,
+            idle: Countdown::new(limits.connection_idle, period),
             head: Countdown::new(limits.body_time, period),
             write: Countdown::new(limits.write_time, period),
         }
@@ -315,8 +325,11 @@ impl Deadlines {
     }
 
     fn count(&mut self, activity: &ActivityClock) -> Option<Overdue> {
-        let waits_for_head = !activity.is_working() && !activity.is_blocked();
-        if self.head.is_over(activity.requests(), waits_for_head) {
+        let (requests, is_idle) =
+            (activity.requests(), !activity.is_working() && !activity.is_blocked());
+        if self.idle.is_over(requests, is_idle) {
+            Some(Overdue::Idle)
+        } else if self.head.is_over(requests, is_idle && activity.awaits_rest()) {
             Some(Overdue::Head)
         } else if self.write.is_over(activity.reading_changes(), activity.is_blocked()) {
             Some(Overdue::Write)
@@ -332,7 +345,7 @@ impl Overdue {
     fn limit(&self) -> Option<Limit> {
         match self {
             Self::Write => Some(Limit::WriteTime),
-            Self::Head | Self::Displaced => None,
+            Self::Idle | Self::Head | Self::Displaced => None,
         }
     }
 }

@@ -55,6 +55,7 @@ pub(super) struct Endpoint {
     /// search, in milliseconds.
     swept: AtomicU64,
     sweep_period: u64,
+    is_draining: AtomicBool,
     is_stopping: AtomicBool,
     started: Mutex<Option<Started>>,
 }
@@ -80,6 +81,7 @@ impl Endpoint {
             remembered: Default::default(),
             swept: AtomicU64::new(0),
             sweep_period: millis(KEPT.min(started.limits.session_idle / 8)).max(1),
+            is_draining: AtomicBool::new(false),
             is_stopping: AtomicBool::new(false),
             started: Mutex::new(Some(started)),
         })
@@ -87,6 +89,16 @@ impl Endpoint {
 
     pub(super) fn limits(&self) -> &Limits {
         &self.service.limits
+    }
+
+    /// Begins the time in which the server still accepts connections, although it is not ready any more.
+    pub(super) fn begin_drain(&self) {
+        self.is_draining.store(true, Ordering::Release);
+    }
+
+    /// Whether the drain has begun, which may also be over.
+    pub(super) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Acquire)
     }
 
     pub(super) fn is_stopping(&self) -> bool {
@@ -255,7 +267,7 @@ impl Endpoint {
     }
 
     /// Waits until no call is running, but no longer than `most`. Calls of disconnected clients count too.
-    pub(super) async fn drain(&self, most: Duration) {
+    pub(super) async fn finish_calls(&self, most: Duration) {
         let until = Instant::now() + most;
         while self.service.calls_waiting() > 0 && Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -268,7 +280,7 @@ impl Endpoint {
         self.sessions.for_each(|session| session.close());
         self.sse_sessions.for_each(|session| session.close());
         // A cancelled call ends only when it is polled again. Waits for these calls, so that none of them still runs during `on_shutdown`.
-        self.drain(Duration::from_secs(1)).await;
+        self.finish_calls(Duration::from_secs(1)).await;
         self.sessions.sweep(|_| true);
         let started = self.started.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(started) = started {

@@ -48,7 +48,7 @@ mod stateless;
 mod token_gate;
 
 #[cfg(feature = "stdio")]
-pub(crate) use self::command_line::{DEFAULT_ADDRESS, complete_address, run};
+pub(crate) use self::command_line::{DEFAULT_ADDRESS, address_problem, complete_address, run};
 pub(crate) use self::server::HttpListener;
 pub use self::{body::HttpBody, server::HttpServer, service::HttpService};
 pub(crate) use tokio::net::ToSocketAddrs;

@@ -38,6 +38,9 @@ pub(super) struct ActivityClock {
     unread: AtomicUsize,
     /// Whether the last write could not be completed, because the client reads too slowly or not at all.
     is_blocked: AtomicBool,
+    /// Whether bytes have arrived since the last request ended, so that the rest of the next head has to follow in time. Bytes that arrive
+    /// during a request set this flag too, and the end of the request clears it.
+    has_begun_head: AtomicBool,
     /// Whether part of a request body has not arrived yet.
     is_receiving: AtomicBool,
     /// Whether the last request was refused before its whole body had arrived.
@@ -47,8 +50,10 @@ pub(super) struct ActivityClock {
 }
 
 impl ActivityClock {
+    /// Creates the clock of a new connection. Its client has connected for a request, so the head of the request has to arrive in time.
     pub(super) fn opened_at(now: u64) -> Self {
-        Self { since: AtomicU64::new(now), ..Self::default() }
+        let has_begun_head = AtomicBool::new(true);
+        Self { since: AtomicU64::new(now), has_begun_head, ..Self::default() }
     }
 
     /// Whether the connection makes no progress until the client sends or reads bytes.
@@ -63,6 +68,17 @@ impl ActivityClock {
 
     pub(super) fn is_blocked(&self) -> bool {
         self.is_blocked.load(Relaxed)
+    }
+
+    /// Whether the client has sent a part of a request, and has to send the rest in time.
+    pub(super) fn awaits_rest(&self) -> bool {
+        self.has_begun_head.load(Relaxed) || self.is_receiving.load(Relaxed)
+    }
+
+    /// Records that bytes have arrived.
+    #[inline]
+    pub(super) fn has_read(&self) {
+        self.has_begun_head.store(true, Relaxed);
     }
 
     pub(super) fn waits_since(&self) -> u64 {
@@ -96,6 +112,13 @@ impl ActivityClock {
     #[cold]
     pub(super) fn has_received(&self) {
         self.is_receiving.store(false, Relaxed);
+    }
+
+    /// Records that the rest of a refused body has been read and dropped, so that the next bytes begin a request.
+    #[cold]
+    pub(super) fn has_dropped_body(&self) {
+        self.has_received();
+        self.has_begun_head.store(false, Relaxed);
     }
 
     /// Records that the connection will be closed before the rest of the last request body has been read.
@@ -132,6 +155,7 @@ impl ActivityClock {
     pub(super) fn end(&self, now: impl FnOnce() -> u64) {
         if self.at_work.fetch_sub(1, Relaxed) == 1 {
             self.since.store(now(), Relaxed);
+            self.has_begun_head.store(false, Relaxed);
         }
     }
 

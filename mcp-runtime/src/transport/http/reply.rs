@@ -1,10 +1,10 @@
 //! Functions that create responses, and the type of an answer, which may not be ready yet.
 
-use std::{future::Future, pin::Pin};
+use std::{borrow::Cow, future::Future, net::IpAddr, pin::Pin};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, request::Parts};
-use mcp_runtime_wire::{Id, ObjectWriter};
+use mcp_runtime_wire::{self as wire, Id, JsonKind, ObjectWriter, Raw};
 
 use super::body::HttpBody;
 use crate::{
@@ -117,10 +117,16 @@ pub(super) fn last(
     mut response: Box<Response<HttpBody>>,
     parts: &Parts,
 ) -> Box<Response<HttpBody>> {
+    close(&mut response, parts);
+    response
+}
+
+/// Like [`last`], for a response that is not boxed.
+#[cold]
+pub(super) fn close(response: &mut Response<HttpBody>, parts: &Parts) {
     if parts.version < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    response
 }
 
 /// Refuses a method that the address does not support.
@@ -130,6 +136,36 @@ pub(super) fn not_allowed(allowed: &'static str) -> Response<HttpBody> {
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
     response
 }
+
+/// Logs a refused request, with the reason that the response gives. The query of the URL is left out, because clients may put secrets there.
+#[cold]
+pub(super) fn log_refusal(
+    response: &Response<HttpBody>,
+    parts: &Parts,
+    client: impl FnOnce() -> Option<IpAddr>,
+) {
+    tracing::debug!(
+        status = response.status().as_u16(),
+        method = parts.method.as_str(),
+        path = shown(parts.uri.path()),
+        client = client().map(tracing::field::display),
+        "refused: {}",
+        reason(response.body().message())
+    );
+}
+
+/// Returns the message of a JSON-RPC error, or of an error in the form of OAuth or of [`no_session`]. Returns an empty text for any other
+/// body. A message may quote the client, so its control characters become spaces, and it stays on one line of the log.
+fn reason(body: &[u8]) -> Cow<'_, str> {
+    let Ok(body) = wire::validate(body, MOST_NESTED) else { return Cow::default() };
+    let object = body.get("error").filter(|error| error.kind() == JsonKind::Object).unwrap_or(body);
+    let text = object.get("message").or_else(|| object.get("error_description"));
+    let text = text.and_then(Raw::string).unwrap_or_default();
+    if text.contains(char::is_control) { text.replace(char::is_control, " ").into() } else { text }
+}
+
+/// Maximum nesting of an error message, including its `data`.
+const MOST_NESTED: usize = 128;
 
 /// Answer to a message.
 pub(super) enum HttpAnswer {
@@ -157,5 +193,25 @@ impl From<Box<Response<HttpBody>>> for HttpAnswer {
 impl HttpAnswer {
     pub(super) fn later(answer: impl Future<Output = Self> + Send + 'static) -> Self {
         Self::Later(Box::pin(answer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reason;
+
+    #[test]
+    fn the_reason_is_the_message_of_the_error() {
+        for (body, expected) in [
+            (r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"a `b`"}}"#, "a `b`"),
+            (r#"{"code":-32001,"message":"Session not found"}"#, "Session not found"),
+            (r#"{"error":"invalid_grant","error_description":"used"}"#, "used"),
+            (r#"{"error":{"message":"two\nlines\u001b[0m"}}"#, "two lines [0m"),
+            (r#"{"error":{"message":1}}"#, ""),
+            ("stopping", ""),
+            ("", ""),
+        ] {
+            assert_eq!(reason(body.as_bytes()), expected, "{body}");
+        }
     }
 }

@@ -80,7 +80,7 @@ fn admit(
 ) -> Result<(), Box<Response<HttpBody>>> {
     match route {
         HttpRoute::Health => return Err(reply::text(StatusCode::OK, "ok\n").into()),
-        HttpRoute::Readiness if endpoint.is_stopping() => {
+        HttpRoute::Readiness if endpoint.is_draining() || endpoint.is_stopping() => {
             return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into());
         }
         HttpRoute::Readiness => return Err(reply::text(StatusCode::OK, "ready\n").into()),
@@ -99,10 +99,8 @@ fn admit(
         let why = format!("the head of the request is longer than {limit} bytes");
         return Err(reply::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why).into());
     }
-    *origin = endpoint.access.check(head, &parts.uri).map_err(|why| {
-        tracing::debug!("refused: {why}");
-        Box::new(reply::refuse(StatusCode::FORBIDDEN, why))
-    })?;
+    let access = endpoint.access.check(head, &parts.uri);
+    *origin = access.map_err(|why| Box::new(reply::refuse(StatusCode::FORBIDDEN, why)))?;
     #[cfg(feature = "auth")]
     if let HttpRoute::AuthPage(false) = route {
         *origin = None;
@@ -239,7 +237,7 @@ fn refuse<B: RequestBody>(
     parts: &Parts,
     response: Box<Response<HttpBody>>,
 ) -> HttpAnswer {
-    if body.leave(&parts.headers) {
+    if body.leave(&parts.headers, state) {
         return response.into();
     }
     state.activity.leave_body();
@@ -308,8 +306,9 @@ impl<B: RequestBody> RequestFuture<B> {
         loop {
             match answer {
                 HttpAnswer::Json(status, message) => {
-                    // If this is the last reference to the head of the request, the response reuses the memory of its headers.
-                    let parts = Arc::get_mut(&mut self.parts);
+                    // If this is the last reference to the head of the request, the response reuses the memory of its headers. The log of
+                    // a refusal still needs them.
+                    let parts = Arc::get_mut(&mut self.parts).filter(|_| status.is_success());
                     let headers = parts.map(|parts| std::mem::take(&mut parts.headers));
                     return Poll::Ready(reply::json_in(
                         headers.unwrap_or_default(),
@@ -337,6 +336,12 @@ impl<B: RequestBody> Future for RequestFuture<B> {
             return Poll::Pending;
         };
         let Self { active, parts, connection, .. } = &mut *self;
+        if response.status() >= StatusCode::BAD_REQUEST {
+            reply::log_refusal(&response, parts, || active.state().address_of(parts));
+        }
+        if active.state().endpoint.is_draining() {
+            reply::close(&mut response, parts);
+        }
         let connection = || connection.take().or_else(|| active.state().keep_connection(parts));
         if !response.body_mut().register(active, connection) {
             response = reply::busy(

@@ -19,7 +19,10 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Sleep, sleep};
 
-use super::{body::HttpBody, endpoint::Endpoint, reply};
+use super::{
+    body::HttpBody, connection_state::ConnectionState, endpoint::Endpoint,
+    open_connections::ActivityClock, reply,
+};
 use crate::limits::{LARGE, Limit, TakenBytes};
 
 /// Reason why a body was not read.
@@ -76,20 +79,25 @@ const DRAINED: u64 = 256 << 10;
 
 /// Request body, either of the built-in server or of a mounted service.
 pub(super) trait RequestBody: Body + Unpin {
-    /// Begins to read and drop the rest of the body in the background. Returns `false` if this is impossible, in which case the connection
-    /// has to be closed.
-    fn drain(self) -> bool;
+    /// Begins to read and drop the rest of the body in the background, and records the end of the body in `activity`. Returns `false` if this
+    /// is impossible, in which case the connection has to be closed.
+    fn drain(self, activity: &Arc<ActivityClock>) -> bool;
 }
 
 impl RequestBody for QuietBody {
     /// Spawns a tokio task that reads until the body or the connection ends. If the client does not send the rest, the deadline for the
-    /// next request ends the connection.
-    fn drain(self) -> bool {
+    /// head of a request ends the connection.
+    fn drain(self, activity: &Arc<ActivityClock>) -> bool {
         // The new tokio task takes the pieces that the task of the connection sends. The connection has to be woken for each piece taken,
         // so the new task reads the inner body, which does not suppress wakeups.
-        let Self(mut body) = self;
+        let (Self(mut body), activity) = (self, activity.clone());
         tokio::spawn(async move {
-            while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
+            // hyper ends the channel of a body only with the next request, so its last frame is recognized by the length of the body.
+            while !body.is_end_stream()
+                && let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await
+            {
+            }
+            activity.has_dropped_body();
         });
         true
     }
@@ -97,7 +105,7 @@ impl RequestBody for QuietBody {
 
 /// Body of a request to a mounted service. It is borrowed from the future of the request, so it cannot be read in the background.
 impl<B: Body> RequestBody for Pin<&mut B> {
-    fn drain(self) -> bool {
+    fn drain(self, _: &Arc<ActivityClock>) -> bool {
         false
     }
 }
@@ -218,14 +226,18 @@ impl<B: RequestBody> BodyReader<B> {
     }
 
     /// Abandons the body of a refused request. Returns whether the connection can be used for another request.
-    pub(super) fn leave(&mut self, headers: &HeaderMap) -> bool {
+    pub(super) fn leave(&mut self, headers: &HeaderMap, state: &ConnectionState) -> bool {
         let Some(body) = self.body.take() else { return true };
         if body.is_end_stream() {
             return true;
         }
         // With `Expect: 100-continue` the client has not sent the body yet, and reading it would make hyper request it.
         let is_short = body.size_hint().upper().is_some_and(|size| size <= DRAINED);
-        is_short && !self.is_over && !headers.contains_key(header::EXPECT) && body.drain()
+        if !is_short || self.is_over || headers.contains_key(header::EXPECT) {
+            return false;
+        }
+        state.activity.receive(state.endpoint.connections.now());
+        body.drain(&state.activity)
     }
 
     fn whole(&mut self) -> RequestBytes {

@@ -4,7 +4,7 @@ use std::{
     fmt,
     future::{Future, poll_fn},
     io,
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     pin::pin,
     sync::Arc,
     task::{Context, Poll},
@@ -98,17 +98,22 @@ impl HttpServer {
         self.address
     }
 
-    /// Returns the URL of the endpoint: the [address](Self::local_addr) with the [path](crate::Builder::path).
+    /// Returns the URL of the endpoint for clients on this machine: the [address](Self::local_addr) with the
+    /// [path](crate::Builder::path).
     ///
-    /// The scheme is always `http`, because the server does not terminate TLS. Behind a proxy, clients use the URL of the proxy.
+    /// If the server listens on all network interfaces (`0.0.0.0` or `::`), the URL has the loopback address, because clients cannot connect
+    /// to the address of all interfaces everywhere. The scheme is always `http`, because the server does not terminate TLS. Behind a proxy,
+    /// clients use the URL of the proxy.
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.address, self.endpoint().settings.path)
+        format!("http://{}{}", reachable(self.address), self.endpoint().settings.path)
     }
 
     /// Serves until the process receives SIGTERM or Ctrl-C.
     ///
-    /// After the first signal, running calls may finish, until a second signal arrives or the [grace period](crate::limits::Limits::grace)
-    /// (5 seconds by default) has passed. Then the remaining calls are cancelled, and [`on_shutdown`](crate::Builder::on_shutdown) runs.
+    /// After the first signal, the server still accepts connections for the time of its [drain](crate::Builder::drain) (zero by default).
+    /// Then it closes the listener, and running calls may finish within the [grace period](crate::limits::Limits::grace) (5 seconds by
+    /// default). Each further signal ends the current period early. Finally the remaining calls are cancelled, and
+    /// [`on_shutdown`](crate::Builder::on_shutdown) runs.
     /// Use [`serve_until`](Self::serve_until) to stop the server on a different event.
     ///
     /// # Errors
@@ -128,9 +133,10 @@ impl HttpServer {
 
     /// Serves until `stop` is ready.
     ///
-    /// After that, the server accepts no new connections, and ends each stream with its last event. Running calls may finish within the
-    /// [grace period](crate::limits::Limits::grace) (5 seconds by default), even if their clients have disconnected. Then the remaining
-    /// calls are cancelled, and [`on_shutdown`](crate::Builder::on_shutdown) runs.
+    /// After that, the server still accepts connections for the time of its [drain](crate::Builder::drain) (zero by default). Then it accepts
+    /// no new connections, and ends each stream with its last event. Running calls may finish within the
+    /// [grace period](crate::limits::Limits::grace) (5 seconds by default), even if their clients have disconnected. Then the remaining calls
+    /// are cancelled, and [`on_shutdown`](crate::Builder::on_shutdown) runs.
     ///
     /// ```no_run
     /// use mcp_runtime::prelude::*;
@@ -170,8 +176,8 @@ impl HttpServer {
         self.serve_while(stop, None).await
     }
 
-    /// Serves until `stop` is ready. If `stop` is ready a second time, the grace period ends early. Without `reactors`, connections run on
-    /// the caller's runtime.
+    /// Serves until `stop` is ready. Each further time that `stop` is ready, the current period ends early: the drain, then the grace
+    /// period. Without `reactors`, connections run on the caller's runtime.
     async fn serve_while(
         self,
         mut stop: impl FnMut(&mut Context<'_>) -> Poll<()>,
@@ -181,36 +187,16 @@ impl HttpServer {
         let mut connections = JoinSet::new();
         let limits = *self.endpoint().limits();
         let catalog = self.endpoint().service.dispatcher.catalog.clone();
-        let (open, tally) = (&self.endpoint().connections, self.endpoint().service.tally());
-        let most = open.most();
-        while let Some(accepted) =
-            next(&self.listener, &mut connections, most + RESERVE, &mut stop).await
-        {
-            match accepted {
-                Ok((stream, address)) => {
-                    let beyond = (connections.len() + 1).saturating_sub(most + open.ending());
-                    if beyond > 0 {
-                        tally.refuse(Limit::Connections);
-                    }
-                    let is_full = beyond > 0 && !open.displace();
-                    let connection = HttpConnection::new(self.endpoint(), address.ip(), is_full);
-                    let is_stopping = is_stopping.clone();
-                    let serve = |stream| connection.serve(stream, is_stopping);
-                    match reactors {
-                        Some(reactors) => reactors.spawn(&mut connections, stream, serve),
-                        None => drop(connections.spawn(serve(stream))),
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!("a connection could not be accepted: {error}");
-                    if is_out_of_descriptors(&error) {
-                        tally.refuse(Limit::Connections);
-                        open.displace();
-                    }
-                    // Accepting would fail again at once. The pause gives other connections time to end.
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-            }
+        self.accept_until(&mut connections, &is_stopping, reactors, &mut stop).await;
+        let drain = self.endpoint().settings.drain;
+        if !drain.is_zero() {
+            self.endpoint().begin_drain();
+            let mut over = pin!(tokio::time::sleep(drain));
+            let mut drained = |cx: &mut Context<'_>| match stop(cx) {
+                Poll::Ready(()) => Poll::Ready(()),
+                Poll::Pending => over.as_mut().poll(cx),
+            };
+            self.accept_until(&mut connections, &is_stopping, reactors, &mut drained).await;
         }
         drop(self.listener);
         self.service.stop();
@@ -218,7 +204,7 @@ impl HttpServer {
         let finished = {
             let all = async {
                 while connections.join_next().await.is_some() {}
-                self.service.endpoint().drain(limits.grace).await;
+                self.service.endpoint().finish_calls(limits.grace).await;
             };
             let mut all = pin!(tokio::time::timeout(limits.grace, all));
             poll_fn(|cx| match stop(cx) {
@@ -227,7 +213,8 @@ impl HttpServer {
             })
             .await
         };
-        // `drain` may time out shortly before the outer timeout does. In this case, calls are still running although `finished` is true.
+        // `finish_calls` may time out shortly before the outer timeout does. In this case, calls are still running although `finished` is
+        // true.
         let calls = self.service.endpoint().service.calls_waiting();
         if !finished || calls > 0 {
             tracing::warn!(
@@ -244,6 +231,45 @@ impl HttpServer {
         };
         self.service.close().await;
         ended.map_err(|held| ServeError::Unresponsive(held.to_string()))
+    }
+
+    /// Accepts connections until `stop` is ready.
+    async fn accept_until(
+        &self,
+        connections: &mut JoinSet<()>,
+        is_stopping: &watch::Receiver<bool>,
+        reactors: Option<&Reactors>,
+        stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
+    ) {
+        let (open, tally) = (&self.endpoint().connections, self.endpoint().service.tally());
+        let most = open.most();
+        while let Some(accepted) = next(&self.listener, connections, most + RESERVE, stop).await {
+            match accepted {
+                Ok((stream, address)) => {
+                    let beyond = (connections.len() + 1).saturating_sub(most + open.ending());
+                    if beyond > 0 {
+                        tally.refuse(Limit::Connections);
+                    }
+                    let is_full = beyond > 0 && !open.displace();
+                    let connection = HttpConnection::new(self.endpoint(), address.ip(), is_full);
+                    let is_stopping = is_stopping.clone();
+                    let serve = |stream| connection.serve(stream, is_stopping);
+                    match reactors {
+                        Some(reactors) => reactors.spawn(connections, stream, serve),
+                        None => drop(connections.spawn(serve(stream))),
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!("a connection could not be accepted: {error}");
+                    if is_out_of_descriptors(&error) {
+                        tally.refuse(Limit::Connections);
+                        open.displace();
+                    }
+                    // Accepting would fail again at once. The pause gives other connections time to end.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
     }
 
     fn endpoint(&self) -> &Arc<Endpoint> {
@@ -264,6 +290,16 @@ impl HttpServer {
     pub(super) fn identity(&self) -> &crate::server::Identity {
         &self.endpoint().service.identity
     }
+}
+
+/// Returns the address that a client on this machine connects to. For the address of all interfaces, this is the loopback address.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    address
 }
 
 /// Maximum number of connections that wait to be accepted. The usual maximum of 128 is too low for a burst of clients.
@@ -340,4 +376,21 @@ fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
 #[cfg(not(any(unix, windows)))]
 fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
     |_| Poll::Pending
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reachable;
+
+    #[test]
+    fn a_client_connects_to_loopback_if_the_server_listens_on_all_interfaces() {
+        for (listening, expected) in [
+            ("0.0.0.0:8000", "127.0.0.1:8000"),
+            ("[::]:8000", "[::1]:8000"),
+            ("127.0.0.1:1", "127.0.0.1:1"),
+            ("192.0.2.1:80", "192.0.2.1:80"),
+        ] {
+            assert_eq!(reachable(listening.parse().unwrap()).to_string(), expected);
+        }
+    }
 }

@@ -26,16 +26,18 @@ use super::{
 };
 #[cfg(feature = "auth")]
 use super::{reply, token_gate};
+#[cfg(not(feature = "axum"))]
+use crate::unavailable::{self, unavailable};
 use crate::{
     error::ServeError,
     server::{HttpSettings, Server},
 };
 
-/// MCP server as a [`tower_service::Service`], which an application mounts.
+/// MCP server as a [`tower_service::Service`](https://docs.rs/tower-service/0.3/tower_service/trait.Service.html), which an application mounts.
 ///
 /// Returned by [`Builder::into_service`](crate::Builder::into_service). Use the service in an application on hyper or tower that has other
-/// routes too. For an axum application, `Builder::into_router` (feature `axum`) returns a router that contains the service at its paths. A
-/// program that serves only MCP uses [`Builder::serve_http`](crate::Builder::serve_http) or
+/// routes too. For an axum application, `router` (feature `axum`) returns a router that contains the service at its paths. A program that
+/// serves only MCP uses [`Builder::serve_http`](crate::Builder::serve_http) or
 /// [`Builder::bind_http`](crate::Builder::bind_http) instead.
 ///
 /// The service answers every request that it gets, on any path. Request extensions and headers of the application are available to
@@ -113,7 +115,8 @@ impl HttpService {
     /// # Errors
     /// Fails if `setup` fails, or if callers cannot be identified although the server restricts access.
     pub(crate) async fn start(
-        server: Server,
+        #[cfg_attr(not(feature = "auth"), allow(unused_mut, reason = "for the store of logins"))]
+        mut server: Server,
         settings: HttpSettings,
         bound: Option<IpAddr>,
     ) -> Result<Self, ServeError> {
@@ -125,9 +128,11 @@ impl HttpService {
         }
         #[cfg(feature = "auth")]
         if let Some(protected) = &settings.protected {
+            server.open_store().await?;
             let name = server.identity.title.as_ref().unwrap_or(&server.identity.name);
             let tally = &server.catalog.tally;
-            let opened = protected.open(name, &settings.path, bound, tally).await;
+            let opened =
+                protected.open(name, &settings.path, bound, tally, server.store.as_ref()).await;
             opened.map_err(ServeError::Auth)?;
         }
         let endpoint = Endpoint::new(server.start().await?, settings, bound);
@@ -142,10 +147,42 @@ impl HttpService {
         self.states[own].get_or_init(|| ConnectionState::new(self.endpoint.clone(), None))
     }
 
-    /// Returns the paths that an application has to route to the service.
+    /// Returns a router with the service at its [`path`](crate::Builder::path), to merge into an axum application.
+    ///
+    /// The router also has the other paths of the server, such as those of the authorization and of the HTTP+SSE transport. The application
+    /// keeps the service, with which it ends the server. If it never does, [`into_router`](crate::Builder::into_router) is shorter.
+    ///
+    /// ```no_run
+    /// use axum::{Router, routing::get};
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mcp = server!().into_service().await?;
+    ///     let app = Router::new().route("/", get(async || "hello")).merge(mcp.router());
+    ///     let listener = tokio::net::TcpListener::bind("127.0.0.1:8000").await?;
+    ///     let stopping = mcp.clone();
+    ///     let stopped = async move {
+    ///         let _ = tokio::signal::ctrl_c().await;
+    ///         stopping.stop();
+    ///     };
+    ///     axum::serve(listener, app).with_graceful_shutdown(stopped).await?;
+    ///     mcp.close().await;
+    ///     Ok(())
+    /// }
+    /// ```
     #[cfg(feature = "axum")]
-    pub(crate) fn paths(&self) -> Vec<String> {
-        super::route::paths(&self.endpoint.settings)
+    pub fn router(&self) -> axum::Router {
+        let paths = super::route::paths(&self.endpoint.settings);
+        paths
+            .into_iter()
+            .fold(axum::Router::new(), |router, path| router.route_service(&path, self.clone()))
     }
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
@@ -169,6 +206,13 @@ impl HttpService {
     /// Not cancel safe: if the future is dropped, `on_shutdown` may not run, or may not finish.
     pub async fn close(&self) {
         self.endpoint.close().await;
+    }
+}
+
+#[cfg(not(feature = "axum"))]
+unavailable! {
+    impl HttpService where unavailable::AxumFeature {
+        fn router<T>(&self) -> T;
     }
 }
 

@@ -97,7 +97,6 @@ fn refused(
     parts: &Parts,
 ) -> Response<HttpBody> {
     let why = refusal.why();
-    tracing::debug!("refused: {why}");
     if refusal.status() == StatusCode::SERVICE_UNAVAILABLE {
         return reply::busy(why);
     }

@@ -7,10 +7,11 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
-use std::thread;
 
 use tokio::io::ReadBuf;
 use tokio::sync::mpsc;
+
+use crate::transport::runtime::start_thread;
 
 /// Size of one read, in bytes: the capacity of a pipe on Linux.
 const CHUNK: usize = 64 * 1024;
@@ -43,9 +44,7 @@ impl BlockingReader {
     ) -> Poll<io::Result<()>> {
         if let Some(file) = self.file.take() {
             let (sender, receiver) = mpsc::channel(READ_AHEAD);
-            thread::Builder::new()
-                .name("stdin".to_owned())
-                .spawn(move || read_all(file, &sender))?;
+            start_thread("stdin", Box::new(move || read_all(file, &sender)))?;
             self.chunks = Some(receiver);
         }
         if self.taken == self.chunk.len() {
@@ -120,9 +119,7 @@ impl BlockingWriter {
     ) -> Poll<io::Result<usize>> {
         if let Some(file) = self.file.take() {
             let (queue, piece) = (self.queue.clone(), self.piece);
-            thread::Builder::new()
-                .name("stdout".to_owned())
-                .spawn(move || queue.write_all(&file, piece))?;
+            start_thread("stdout", Box::new(move || queue.write_all(&file, piece)))?;
         }
         let mut state = self.queue.lock();
         if let Some(error) = &state.failed {

@@ -12,7 +12,6 @@ use std::{
     process,
     sync::Arc,
     task::{Context, Poll},
-    thread,
     time::Duration,
 };
 
@@ -26,7 +25,11 @@ use super::{
     descriptors::{Readiness, wait},
     guard::restore,
 };
-use crate::{catalog::Catalog, dispatch::ReactorActivity};
+use crate::{
+    catalog::Catalog,
+    dispatch::ReactorActivity,
+    transport::runtime::{block_on, start_thread},
+};
 
 /// Time between two checks whether the same poll is still running. A poll should take far less time, and a user who waits for the process
 /// to end hardly notices the delay.
@@ -41,7 +44,7 @@ pub(super) fn arm(catalog: Arc<Catalog>, grace: Duration, stdin: Option<OwnedFd>
             // If the thread or its runtime cannot be created, the server runs without a watchdog.
             let _ = watch(activity, &catalog, grace, stdin);
         };
-        let _ = thread::Builder::new().name("mcp-watchdog".to_owned()).spawn(watch);
+        let _ = start_thread("mcp-watchdog", Box::new(watch));
     });
 }
 
@@ -55,7 +58,7 @@ fn watch(
 ) -> io::Result<()> {
     // The watchdog needs a tokio runtime of its own, because the server's runtime does not see signals while a handler blocks its thread.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let work = async {
         let mut terminated = signal(SignalKind::terminate())?;
         let mut hangup = stdin.map(hangup);
         poll_fn(|cx| {
@@ -89,7 +92,8 @@ fn watch(
                 process::exit(1);
             }
         }
-    })
+    };
+    block_on(runtime, pin!(work))
 }
 
 fn poll_signal(signal: &mut Signal, cx: &mut Context<'_>) -> bool {
@@ -106,6 +110,6 @@ fn hangup(stdin: OwnedFd) -> oneshot::Receiver<()> {
         let _ = tell.send(());
     };
     // If the thread cannot be started, the sender is dropped, and the receiver gets an error.
-    let _ = thread::Builder::new().name("mcp-stdin-end".to_owned()).spawn(wait);
+    let _ = start_thread("mcp-stdin-end", Box::new(wait));
     told
 }

@@ -11,7 +11,7 @@ use mcp_runtime::{
     items,
     prelude::*,
     server,
-    tasks::MemoryTasks,
+    store::MemoryStore,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -80,15 +80,15 @@ async fn guarded(word: &str, found: &Arc<Found>) -> &'static str {
     "said"
 }
 
-fn before(found: &Arc<Found>, store: &Arc<MemoryTasks>) -> Builder {
+fn before(found: &Arc<Found>, store: &Arc<MemoryStore>) -> Builder {
     let items = items![who, plan, open];
-    server!().items(items).state(found.clone()).task_store(store.clone())
+    server!().items(items).state(found.clone()).store(store.clone())
 }
 
-fn after(found: &Arc<Found>, store: &Arc<MemoryTasks>) -> Builder {
+fn after(found: &Arc<Found>, store: &Arc<MemoryStore>) -> Builder {
     let resource = ProtectedResource::new(StaticTokens::new().token("t", "nobody"));
     let items = items![who, plan, guarded];
-    let server = server!().items(items).state(found.clone()).task_store(store.clone());
+    let server = server!().items(items).state(found.clone()).store(store.clone());
     server.auth(resource.implies("all", ["a", "b"]))
 }
 
@@ -98,7 +98,7 @@ async fn restarted(
     tool: &str,
     arguments: Value,
 ) -> (Vec<String>, Vec<String>, Value) {
-    let (found, store) = (Arc::new(Found::default()), Arc::new(MemoryTasks::new()));
+    let (found, store) = (Arc::new(Found::default()), Arc::new(MemoryStore::new()));
     let mut client = connect_to(before(&found, &store), V5).await;
     if let Some(caller) = &caller {
         client.authorization(caller.clone());

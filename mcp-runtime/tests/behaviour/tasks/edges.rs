@@ -13,12 +13,14 @@ use mcp_runtime::{
     limits::Limits,
     prelude::*,
     server,
-    tasks::{BoxFuture, MemoryTasks, TaskRecord, TaskStore},
+    store::{Follower, MemoryStore, Store, StoreFuture, Transaction, TransactionResult},
     testing::TestClient,
 };
 use serde_json::{Value, json};
 
-use super::{V4, V5, begin, connect_to, create, everything, get, pause};
+use super::{
+    V4, V5, begin, connect_to, create, everything, get, pause, unfinished_count, writes_a_task,
+};
 
 #[form]
 struct Word {
@@ -137,8 +139,8 @@ async fn an_ended_task_does_not_keep_the_state_alive() {
 #[tokio::test(start_paused = true)]
 async fn tasks_end_with_their_server() {
     for revision in [V4, V5] {
-        let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryTasks::new()));
-        let server = || edges(&seen).task_store(store.clone());
+        let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryStore::new()));
+        let server = || edges(&seen).store(store.clone());
         let mut client = connect_to(server(), revision).await;
         let id = begin(&mut client, "sleeps", json!({ "seconds": 30 })).await;
         drop(client);
@@ -249,7 +251,7 @@ async fn calls_that_may_become_tasks_count_as_tasks() {
 async fn results_that_the_store_cannot_hold_count_as_tasks() {
     let seen = Arc::new(Seen::default());
     let server = edges(&seen).limits(Limits::new().tasks(3));
-    let mut client = connect_to(server.task_store(MemoryTasks::new().bytes(4000)), V5).await;
+    let mut client = connect_to(server.store(MemoryStore::new().bytes(4000)), V5).await;
     let mut accepted = 0;
     for _ in 0..10 {
         let params = json!({ "name": "much", "arguments": { "bytes": 10_000 } });
@@ -305,46 +307,36 @@ async fn the_usual_time_holds_until_the_task_begins() {
     assert_eq!(task["result"]["content"][0]["text"], "after", "{task}");
 }
 
-/// A store whose writes take a second, as on a slow disk.
-struct Slow(MemoryTasks);
+/// A store whose writes of tasks take a second, as on a slow disk.
+struct Slow(MemoryStore);
 
-impl TaskStore for Slow {
-    fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()> {
+impl Store for Slow {
+    fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
         Box::pin(async move {
-            self.0.put(task).await?;
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            Ok(())
+            let is_slow = writes_a_task(&transactions);
+            let results = self.0.execute(transactions).await?;
+            if is_slow {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            Ok(results)
         })
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
-        self.0.get(id)
-    }
-
-    fn list<'a>(
-        &'a self,
-        owner: &'a str,
-        after: Option<(u64, &'a str)>,
-        most: usize,
-    ) -> BoxFuture<'a, Vec<TaskRecord>> {
-        self.0.list(owner, after, most)
-    }
-
-    fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
-        self.0.unfinished()
+    fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
+        self.0.follow(partition, log, after)
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_cancelled_while_its_task_is_stored_leaves_no_running_task() {
-    let (seen, store) = (Arc::new(Seen::default()), Arc::new(Slow(MemoryTasks::new())));
-    let mut client = connect_to(edges(&seen).task_store(store.clone()), V5).await;
+    let (seen, store) = (Arc::new(Seen::default()), Arc::new(Slow(MemoryStore::new())));
+    let mut client = connect_to(edges(&seen).store(store.clone()), V5).await;
     let params = json!({ "name": "sleeps", "arguments": { "seconds": 30 } });
     let call = client.start("tools/call", params);
     tokio::time::sleep(Duration::from_millis(100)).await;
     client.cancel(call);
     pause(10).await;
-    assert_eq!(store.unfinished().await.unwrap(), [], "nobody will ever finish it");
+    assert_eq!(unfinished_count(&store.0).await, 0, "no task is left that never ends");
     pause(60).await;
     assert_eq!(seen.ends.load(Ordering::SeqCst), 0);
 }
@@ -368,8 +360,8 @@ async fn a_status_message_is_one_line() {
 
 #[tokio::test(start_paused = true)]
 async fn cancelling_a_task_of_another_process_is_an_error() {
-    let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryTasks::new()));
-    let server = || edges(&seen).task_store(store.clone());
+    let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryStore::new()));
+    let server = || edges(&seen).store(store.clone());
     let (mut here, mut there) = (connect_to(server(), V4).await, connect_to(server(), V4).await);
     let id = begin(&mut here, "sleeps", json!({ "seconds": 30 })).await;
     let error = there.request("tasks/cancel", json!({ "taskId": id })).await.unwrap_err();
@@ -379,7 +371,7 @@ async fn cancelling_a_task_of_another_process_is_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn a_task_is_stored_before_its_client_learns_its_id() {
-    let server = everything().task_store(Slow(MemoryTasks::new()));
+    let server = everything().store(Slow(MemoryStore::new()));
     let mut client = connect_to(server, V5).await;
     let before = tokio::time::Instant::now();
     let id = begin(&mut client, "slow", json!({ "seconds": 5 })).await;

@@ -13,6 +13,7 @@ use mcp_runtime::{
     items,
     prelude::*,
     server,
+    store::{Output, Store, StoreOperation, Transaction},
     testing::{Revision, TestClient},
 };
 use serde_json::{Value, json};
@@ -418,5 +419,29 @@ async fn reusing_a_key_of_once_is_an_error_in_a_task_too() {
         let created = create(&mut client, "once_twice", json!({})).await;
         let error = client.finish_task(&created).await.unwrap_err();
         assert_eq!(error.code, -32603, "{revision}: {error}");
+    }
+}
+
+/// Whether the transactions write a task.
+fn writes_a_task(transactions: &[Transaction]) -> bool {
+    let mut operations = transactions.iter().flat_map(|transaction| &transaction.operations);
+    operations.any(|operation| matches!(operation, StoreOperation::Put { .. }))
+}
+
+/// Whether the transactions write the outcome of a task.
+fn writes_an_end(transactions: &[Transaction]) -> bool {
+    let mut operations = transactions.iter().flat_map(|transaction| &transaction.operations);
+    operations.any(
+        |operation| matches!(operation, StoreOperation::Put { name, .. } if name.ends_with("/end")),
+    )
+}
+
+/// Returns the number of tasks of unknown callers that have not ended, as the store keeps them.
+async fn unfinished_count(store: &dyn Store) -> usize {
+    let list = Transaction::on("tasks:").then(StoreOperation::list("unfinished", None, 100));
+    let mut results = store.execute(vec![list]).await.unwrap();
+    match results.remove(0).unwrap().remove(0) {
+        Output::Entries(entries) => entries.len(),
+        other => panic!("entries, not {other:?}"),
     }
 }

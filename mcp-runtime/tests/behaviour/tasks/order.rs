@@ -1,19 +1,19 @@
 //! The server stores the beginning and the end of a task before a client can see them.
 
-use mcp_runtime::tasks::{BoxFuture, MemoryTasks, TaskRecord, TaskStore};
+use mcp_runtime::store::{Follower, MemoryStore, StoreFuture, TransactionResult};
 use tokio::sync::Semaphore;
 
 use super::*;
 
 /// A store that writes only as often as the test permits.
 struct Gated {
-    tasks: MemoryTasks,
+    memory: MemoryStore,
     writes: Semaphore,
 }
 
 impl Gated {
     fn permitting(writes: usize) -> Arc<Self> {
-        Arc::new(Self { tasks: MemoryTasks::new(), writes: Semaphore::new(writes) })
+        Arc::new(Self { memory: MemoryStore::new(), writes: Semaphore::new(writes) })
     }
 
     fn permit_one(&self) {
@@ -22,33 +22,22 @@ impl Gated {
 
     /// Returns the number of unfinished tasks, which a server would find after a restart.
     async fn unfinished_count(&self) -> usize {
-        self.tasks.unfinished().await.unwrap().len()
+        unfinished_count(&self.memory).await
     }
 }
 
-impl TaskStore for Gated {
-    fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()> {
+impl Store for Gated {
+    fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
         Box::pin(async move {
-            self.writes.acquire().await.expect("the gate stays open").forget();
-            self.tasks.put(task).await
+            if writes_a_task(&transactions) {
+                self.writes.acquire().await.expect("the gate stays open").forget();
+            }
+            self.memory.execute(transactions).await
         })
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
-        self.tasks.get(id)
-    }
-
-    fn list<'a>(
-        &'a self,
-        owner: &'a str,
-        after: Option<(u64, &'a str)>,
-        most: usize,
-    ) -> BoxFuture<'a, Vec<TaskRecord>> {
-        self.tasks.list(owner, after, most)
-    }
-
-    fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
-        self.tasks.unfinished()
+    fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
+        self.memory.follow(partition, log, after)
     }
 }
 
@@ -66,7 +55,7 @@ async fn settle() {
 async fn a_task_is_stored_before_its_call_is_answered() {
     for revision in [V4, V5] {
         let store = Gated::permitting(0);
-        let mut client = connect_to(everything().task_store(store.clone()), revision).await;
+        let mut client = connect_to(everything().store(store.clone()), revision).await;
         let call = start(&mut client, "slow", json!({ "seconds": 1000 }));
         settle().await;
         assert_eq!(client.in_flight(), 1, "{revision}: the call has been answered");
@@ -84,7 +73,7 @@ async fn a_task_is_stored_before_its_call_is_answered() {
 async fn the_end_of_a_task_is_stored_before_a_client_sees_it() {
     for revision in [V4, V5] {
         let store = Gated::permitting(1);
-        let mut client = connect_to(everything().task_store(store.clone()), revision).await;
+        let mut client = connect_to(everything().store(store.clone()), revision).await;
         let id = begin(&mut client, "slow", json!({ "seconds": 1 })).await;
         let which = json!({ "taskId": id });
         let waiter = match revision {
@@ -121,7 +110,7 @@ async fn the_end_of_a_task_is_stored_before_a_client_sees_it() {
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_call_that_is_ready_at_once_is_stored_before_its_answer() {
     let store = Gated::permitting(0);
-    let mut client = connect_to(everything().task_store(store.clone()), V4).await;
+    let mut client = connect_to(everything().store(store.clone()), V4).await;
     let call = start(&mut client, "slow", json!({ "seconds": "no number" }));
     settle().await;
     assert_eq!(client.in_flight(), 1, "the call has been answered");
@@ -136,7 +125,7 @@ async fn the_end_of_a_call_that_is_ready_at_once_is_stored_before_its_answer() {
 async fn a_cancellation_is_stored_before_it_is_answered() {
     for revision in [V4, V5] {
         let store = Gated::permitting(1);
-        let mut client = connect_to(everything().task_store(store.clone()), revision).await;
+        let mut client = connect_to(everything().store(store.clone()), revision).await;
         let id = begin(&mut client, "slow", json!({ "seconds": 1000 })).await;
         let which = json!({ "taskId": id });
         let [first, second] =
@@ -161,7 +150,7 @@ async fn a_cancellation_is_stored_before_it_is_answered() {
 async fn a_task_that_takes_longer_than_its_time_to_live_is_stored_as_cancelled_first() {
     let store = Gated::permitting(1);
     let limits = mcp_runtime::limits::Limits::new().task_ttl(Duration::from_secs(10));
-    let server = everything().limits(limits).task_store(store.clone());
+    let server = everything().limits(limits).store(store.clone());
     let mut client = connect_to(server, V5).await;
     let id = begin(&mut client, "slow", json!({ "seconds": 1000 })).await;
     // The time to live of the running task follows the paused clock, so it ends here. The stored task expires by the system clock, which
@@ -175,36 +164,23 @@ async fn a_task_that_takes_longer_than_its_time_to_live_is_stored_as_cancelled_f
 }
 
 /// A store that accepts the beginning of a task, and panics at its end.
-struct Broken(MemoryTasks);
+struct Broken(MemoryStore);
 
-impl TaskStore for Broken {
-    fn put(&self, task: TaskRecord) -> BoxFuture<'_, ()> {
-        assert!(!task.finished, "the store is broken");
-        self.0.put(task)
+impl Store for Broken {
+    fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
+        assert!(!writes_an_end(&transactions), "the store is broken");
+        self.0.execute(transactions)
     }
 
-    fn get<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
-        self.0.get(id)
-    }
-
-    fn list<'a>(
-        &'a self,
-        owner: &'a str,
-        after: Option<(u64, &'a str)>,
-        most: usize,
-    ) -> BoxFuture<'a, Vec<TaskRecord>> {
-        self.0.list(owner, after, most)
-    }
-
-    fn unfinished(&self) -> BoxFuture<'_, Vec<TaskRecord>> {
-        self.0.unfinished()
+    fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
+        self.0.follow(partition, log, after)
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_store_that_panics_does_not_keep_a_task_from_ending() {
     for revision in [V4, V5] {
-        let server = everything().task_store(Broken(MemoryTasks::new()));
+        let server = everything().store(Broken(MemoryStore::new()));
         let mut client = connect_to(server, revision).await;
         let id = begin(&mut client, "slow", json!({ "seconds": 1 })).await;
         pause(2).await;

@@ -1,0 +1,102 @@
+//! Addresses of Redis: a server, the sentinels of a service, or the nodes of a cluster.
+
+use redis::{
+    Client, ConnectionInfo, IntoConnectionInfo as _, RedisResult,
+    cluster::ClusterClient,
+    sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType},
+};
+
+/// Scheme of a URL for sentinels.
+const SENTINEL: &str = "redis+sentinel://";
+
+/// Scheme of a URL for a cluster.
+const CLUSTER: &str = "redis+cluster://";
+
+/// Clients of the library, by the kind of the address.
+pub(crate) enum Address {
+    Server(Client),
+    /// The client asks the sentinels for the current primary.
+    Sentinel(tokio::sync::Mutex<SentinelClient>),
+    Cluster(ClusterClient, Vec<Client>),
+}
+
+impl Address {
+    /// Parses a URL. Does not connect.
+    ///
+    /// # Errors
+    /// Fails if the URL names no Redis. The error does not contain the URL, which may contain a password.
+    pub(crate) fn parse(url: &str) -> Result<Self, String> {
+        let library = |why: redis::RedisError| why.to_string();
+        if let Some(rest) = url.strip_prefix(CLUSTER) {
+            let nodes = nodes(rest);
+            let cluster = ClusterClient::new(nodes.clone()).map_err(library)?;
+            let clients: RedisResult<_> = nodes.into_iter().map(Client::open).collect();
+            return Ok(Self::Cluster(cluster, clients.map_err(library)?));
+        }
+        if let Some(rest) = url.strip_prefix(SENTINEL) {
+            let (hosts, service) = rest.split_once('/').filter(|parts| !parts.1.is_empty()).ok_or(
+                "the name of the service is missing: `redis+sentinel://host:26379/service`",
+            )?;
+            let (service, database) = service.split_once('/').unwrap_or((service, "0"));
+            // User and password are those of Redis itself, as in a URL of a single server.
+            let (login, hosts) = hosts.rsplit_once('@').unwrap_or(("", hosts));
+            let separator = if login.is_empty() { "" } else { "@" };
+            let primary = format!("redis://{login}{separator}localhost/{database}");
+            let primary: ConnectionInfo = primary.into_connection_info().map_err(library)?;
+            let settings = SentinelNodeConnectionInfo::default()
+                .set_redis_connection_info(primary.redis_settings().clone());
+            let sentinels = nodes(hosts);
+            let client = SentinelClient::build(
+                sentinels,
+                // With the feature `tls` of the library, the parameter has another type.
+                String::from(service),
+                Some(settings),
+                SentinelServerType::Master,
+            );
+            return Ok(Self::Sentinel(tokio::sync::Mutex::new(client.map_err(library)?)));
+        }
+        if url.starts_with("rediss://") && !cfg!(feature = "tls") {
+            return Err("a `rediss://` URL needs the feature `tls`: run `cargo add mcp-runtime-redis --features tls`".to_owned());
+        }
+        Client::open(url).map(Self::Server).map_err(library)
+    }
+
+    /// Returns a client for the server that accepts writes. In a cluster, returns a client for the node with this number, counted around.
+    pub(crate) async fn client(&self, number: usize) -> RedisResult<Client> {
+        match self {
+            Self::Server(client) => Ok(client.clone()),
+            Self::Sentinel(client) => client.lock().await.async_get_client().await,
+            Self::Cluster(_, nodes) => Ok(nodes[number % nodes.len()].clone()),
+        }
+    }
+}
+
+/// Returns the URLs of a list of hosts. A user and a password before the first host hold for all of them.
+fn nodes(hosts: &str) -> Vec<String> {
+    let (login, hosts) = hosts.rsplit_once('@').unwrap_or(("", hosts));
+    let separator = if login.is_empty() { "" } else { "@" };
+    hosts.split(',').map(|host| format!("redis://{login}{separator}{host}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_url_is_known() {
+        let kind = |url: &str| match Address::parse(url) {
+            Ok(Address::Server(_)) => "server".to_owned(),
+            Ok(Address::Sentinel(_)) => "sentinel".to_owned(),
+            Ok(Address::Cluster(_, nodes)) => format!("cluster of {}", nodes.len()),
+            Err(why) => why,
+        };
+        assert_eq!(kind("redis://127.0.0.1:6379/3"), "server");
+        assert_eq!(kind("redis+cluster://ada:pw@one:7000,two:7001"), "cluster of 2");
+        assert_eq!(kind("redis+sentinel://one:26379,two:26379/mymaster/2"), "sentinel");
+        assert!(kind("redis+sentinel://one:26379").contains("the name of the service is missing"));
+        assert!(!kind("http://user:secret@example.com").contains("secret"));
+        if !cfg!(feature = "tls") {
+            assert!(kind("rediss://example.com").contains("feature `tls`"));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Redis and Valkey as the store of MCP servers built with [`mcp_runtime`].
+//!
+//! ```no_run
+//! use mcp_runtime_redis::Redis;
+//!
+//! let store = Redis::new("redis://cache.example.com:6379").prefix("notes:");
+//! let server = mcp_runtime::server!().store(store);
+//! ```
+//!
+//! The store keeps tasks and logins. They survive a restart of the server as far as Redis keeps its own data: with `appendonly yes`, Redis
+//! loses at most the last second of writes when it crashes, and with `appendfsync always` none.
+//!
+//! Redis 6.2 or later is required. Valkey works as well.
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `tls` | URLs that begin with `rediss://` |
+
+// A transaction is a script that runs inside Redis (`script`), on a connection that is replaced when it breaks (`connection`). `subscriber`
+// has the connection on which Redis announces new events, and `follower` reads them.
+
+// On the documentation site, which builds with a nightly compiler, each item shows the feature that it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod address;
+mod connection;
+mod follower;
+mod redis_store;
+mod script;
+mod subscriber;
+
+pub use redis_store::Redis;

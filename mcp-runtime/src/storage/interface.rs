@@ -1,0 +1,146 @@
+//! Interface of a store.
+
+use std::{fmt, future::Future, pin::Pin, sync::Arc};
+
+use super::transaction::{LogEvent, Transaction, TransactionResult};
+use crate::error::{Error, ErrorKind};
+
+/// Future that the methods of a [`Store`] return. Create one with `Box::pin(async { … })`.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Store of everything that outlasts a process or is shared by several. Set it with [`Builder::store`](crate::Builder::store).
+///
+/// The default, [`MemoryStore`](crate::store::MemoryStore), loses everything when the process ends. `SqliteStore` (feature `sqlite`) keeps it in a
+/// file.
+///
+/// A store of your own implements three methods. The macro [`store_suite!`][crate::testing::store_suite] writes the tests that every store
+/// has to pass.
+///
+/// The server drops the future of a method when a client cancels its call. The store may then have applied the transactions or not, but
+/// never a part of one, and has to remain usable.
+///
+#[cfg_attr(not(feature = "store-suite"), doc = include_str!("../../docs/links.md"))]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a store",
+    label = "does not implement `Store`",
+    note = "`MemoryStore::new()` keeps everything in memory, `SqliteStore` (feature `sqlite`) in a file; a store of your own is a type with `impl Store`"
+)]
+pub trait Store: Send + Sync + 'static {
+    /// Prepares the store. The server calls this method once when it starts, before any other method. The default implementation does
+    /// nothing.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be used. The server does not start then.
+    fn open(&self) -> StoreFuture<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Executes transactions, and returns their results in the same order. Each transaction is applied as a whole or not at all. Different
+    /// transactions of one call may be applied in any order, and one may fail without the others.
+    ///
+    /// When the future has finished, every process that uses the store sees the changes.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be used. The server then does not know which transactions were applied, so a store that is sure that none
+    /// was may try again, and every other store must not.
+    fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>>;
+
+    /// Follows a log, from the event after the given id. The method returns at once, and the follower fails if the store cannot be used.
+    fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower>;
+}
+
+/// Reader of a log that waits for new events.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot follow a log",
+    label = "does not implement `Follower`",
+    note = "`Store::follow` returns a type of the store with `impl Follower`, in a `Box`"
+)]
+pub trait Follower: Send {
+    /// Waits for the next event. If events were dropped before the follower could return them, it goes on with the first one that is still
+    /// there, and the id of that event shows the gap. A log that was cleared or has expired goes on with higher ids, so that it shows a gap
+    /// too.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, no event is lost: the next call returns it.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be used. A later call may succeed, and then returns all events that are still in the log.
+    fn next(&mut self) -> StoreFuture<'_, LogEvent>;
+}
+
+/// Error of a store.
+///
+/// ```
+/// use mcp_runtime::store::StoreError;
+///
+/// let error = StoreError::unavailable("the database at db.example.com does not answer");
+/// assert!(error.is_unavailable());
+/// ```
+#[derive(Debug)]
+pub struct StoreError {
+    kind: StoreErrorKind,
+    message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StoreErrorKind {
+    Failed,
+    Unavailable,
+    Full,
+}
+
+impl StoreError {
+    /// Creates an error for a store that cannot do its work, for example because its data are damaged.
+    pub fn failed(why: impl fmt::Display) -> Self {
+        Self { kind: StoreErrorKind::Failed, message: why.to_string() }
+    }
+
+    /// Creates an error for a store that does not answer now, and may answer later. Clients are told to try again.
+    pub fn unavailable(why: impl fmt::Display) -> Self {
+        Self { kind: StoreErrorKind::Unavailable, message: why.to_string() }
+    }
+
+    /// Creates an error for a store that has no space for more. No transaction was applied.
+    pub fn full(why: impl fmt::Display) -> Self {
+        Self { kind: StoreErrorKind::Full, message: why.to_string() }
+    }
+
+    /// Whether the store may answer later.
+    pub fn is_unavailable(&self) -> bool {
+        self.kind == StoreErrorKind::Unavailable
+    }
+
+    /// Whether the store has no space for more.
+    pub fn is_full(&self) -> bool {
+        self.kind == StoreErrorKind::Full
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl StoreError {
+    /// Converts the error into the error of a request. Only the log shows the cause, because it may name files and hosts.
+    pub(crate) fn into_error(self) -> Error {
+        Error::of(ErrorKind::Internal, self.message)
+    }
+}
+
+impl<T: Store + ?Sized> Store for Arc<T> {
+    fn open(&self) -> StoreFuture<'_, ()> {
+        (**self).open()
+    }
+
+    fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
+        (**self).execute(transactions)
+    }
+
+    fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
+        (**self).follow(partition, log, after)
+    }
+}

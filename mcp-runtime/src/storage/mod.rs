@@ -1,0 +1,13 @@
+//! Interface of the stores that keep what outlasts a process or is shared by several, and the store in memory. Public as
+//! [`store`](crate::store).
+
+mod interface;
+mod memory;
+mod transaction;
+
+pub use interface::{Follower, Store, StoreError, StoreFuture};
+pub use memory::MemoryStore;
+pub use transaction::{
+    Condition, IndexEntry, LogEvent, Output, Record, Rejection, StoreOperation, Transaction,
+    TransactionResult,
+};

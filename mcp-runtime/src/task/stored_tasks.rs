@@ -1,0 +1,422 @@
+//! Tasks in a store: which records, indexes and partitions hold them.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    error::{Error, Result},
+    model::Timestamp,
+    storage::{
+        Condition, IndexEntry, Output, Store, StoreError, StoreOperation, Transaction,
+        TransactionResult,
+    },
+};
+
+/// Partition with the index of all owners of tasks.
+const ALL: &str = "tasks";
+
+/// Index of [`ALL`] that names the owners. Its entries are the owners with [`OWNER`] in front, because a name may be empty.
+const OWNERS: &str = "owners";
+
+/// Prefix of an owner's partition.
+const OWNER: &str = "tasks:";
+
+/// Index of an owner's tasks, in the order of their creation.
+const CREATED: &str = "created";
+
+/// Index of an owner's tasks that have not ended.
+const UNFINISHED: &str = "unfinished";
+
+/// Suffix of the record with a task's outcome, which is separate because it may be large.
+const END: &str = "/end";
+
+/// Number of entries that are read from an index at once.
+const PAGE: usize = 100;
+
+/// Tasks in a store.
+///
+/// Each owner has a partition. It holds two records for each task: one for the task, and one for its outcome. The first has the id of the
+/// task as its name, so that an index of ids also lists the tasks.
+pub(super) struct StoredTasks(Arc<dyn Store>);
+
+/// Task in the form in which a store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TaskRecord {
+    pub(super) id: String,
+    /// Name of the principal that owns the task, empty if the caller is unknown.
+    pub(super) owner: String,
+    /// Time at which the task was created, in milliseconds since 1970.
+    pub(super) created: u64,
+    /// Time at which the task expires, in milliseconds since 1970. `None` if the task never expires.
+    pub(super) expires: Option<u64>,
+    /// Whether the task has ended. The record of an ended task does not change again.
+    pub(super) finished: bool,
+    /// All other properties, as JSON text.
+    pub(super) json: String,
+    /// Outcome of the task, as JSON text. Empty while the task runs, and in lists.
+    pub(super) end: String,
+}
+
+impl TaskRecord {
+    /// Returns whether the task has expired.
+    pub(super) fn is_expired(&self) -> bool {
+        self.expires.is_some_and(|expires| expires <= Timestamp::now().0)
+    }
+
+    /// Returns the time until the task expires.
+    fn ttl(&self) -> Duration {
+        self.expires.map_or(Duration::MAX, |expires| Timestamp(expires).remaining())
+    }
+
+    /// Returns the record of the task: a head of numbers, and then `json`.
+    fn value(&self) -> Vec<u8> {
+        let expires = self.expires.map(|expires| expires.to_string()).unwrap_or_default();
+        let finished = u8::from(self.finished);
+        format!("{} {expires} {finished} {}", self.created, self.json).into_bytes()
+    }
+
+    /// Reads a record that [`value`](Self::value) has written. Returns `None` if something else has written it.
+    fn of(owner: &str, id: &str, value: &[u8]) -> Option<Self> {
+        let mut parts = str::from_utf8(value).ok()?.splitn(4, ' ');
+        let mut part = || parts.next();
+        let (created, expires) = (part()?.parse().ok()?, part()?);
+        let expires = if expires.is_empty() { None } else { Some(expires.parse().ok()?) };
+        let finished = part()? == "1";
+        Some(Self {
+            id: id.to_owned(),
+            owner: owner.to_owned(),
+            created,
+            expires,
+            finished,
+            json: part()?.to_owned(),
+            end: String::new(),
+        })
+    }
+}
+
+fn partition(owner: &str) -> String {
+    format!("{OWNER}{owner}")
+}
+
+impl StoredTasks {
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self(store)
+    }
+
+    /// Stores a task, and replaces its previous version. If the store is full, the oldest ended tasks of the same owner make room.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be used, or is full of other things.
+    pub(super) async fn put(&self, task: &TaskRecord) -> Result<()> {
+        let mut evicted = 1;
+        loop {
+            match self.0.execute(changes(task)).await {
+                Err(why) if why.is_full() => {
+                    if self.evict(&task.owner, &task.id, evicted).await? == 0 {
+                        let text = "there is no room for another task: wait until some of them have finished";
+                        return Err(Error::msg(text));
+                    }
+                    // Twice as many each time, so that a large task needs few rounds.
+                    evicted *= 2;
+                }
+                done => return done.map(drop).map_err(StoreError::into_error),
+            }
+        }
+    }
+
+    /// Removes up to `most` ended tasks of an owner, the oldest first, but not the task `except`. Returns their number.
+    async fn evict(&self, owner: &str, except: &str, most: usize) -> Result<usize> {
+        let mut removal = Transaction::on(partition(owner));
+        let (mut after, mut found) = (None, 0);
+        while found < most {
+            let page = self.page(owner, CREATED, after).await?;
+            let Some(last) = page.last() else { break };
+            after = Some((last.order, last.name.clone()));
+            for entry in page {
+                // An entry without a record belongs to a task that has expired.
+                let record = entry
+                    .record
+                    .and_then(|record| TaskRecord::of(owner, &entry.name, &record.value));
+                if entry.name == except
+                    || found == most
+                    || record.is_some_and(|task| !task.finished)
+                {
+                    continue;
+                }
+                found += 1;
+                removal = removal
+                    .then(StoreOperation::remove(format!("{}{END}", entry.name), Condition::Any))
+                    .then(StoreOperation::remove(&*entry.name, Condition::Any))
+                    .then(StoreOperation::delist(CREATED, entry.name));
+            }
+        }
+        if found > 0 {
+            self.run(removal).await?;
+        }
+        Ok(found)
+    }
+
+    /// Returns the task of this owner with this id.
+    pub(super) async fn get(&self, owner: &str, id: &str) -> Result<Option<TaskRecord>> {
+        // The name of an outcome is not the id of a task.
+        if id.contains('/') {
+            return Ok(None);
+        }
+        let end = format!("{id}{END}");
+        let read = Transaction::on(partition(owner))
+            .then(StoreOperation::get(id))
+            .then(StoreOperation::get(end));
+        let mut outputs = self.run(read).await?.into_iter();
+        let (Some(Output::Record(Some(record))), Some(Output::Record(end))) =
+            (outputs.next(), outputs.next())
+        else {
+            return Ok(None);
+        };
+        let mut task = TaskRecord::of(owner, id, &record.value).ok_or_else(|| unreadable(id))?;
+        if let Some(end) = end {
+            task.end = String::from_utf8(end.value).map_err(|_| unreadable(id))?;
+        }
+        Ok(Some(task))
+    }
+
+    /// Returns up to `most` tasks of an owner, without their outcomes, in the order of their creation. `after` is the creation time and the
+    /// id of the task after which the list begins.
+    pub(super) async fn list(
+        &self,
+        owner: &str,
+        after: Option<(u64, &str)>,
+        most: usize,
+    ) -> Result<Vec<TaskRecord>> {
+        let mut after = after.map(|(created, id)| (created, id.to_owned()));
+        let mut tasks = Vec::new();
+        while tasks.len() < most {
+            let page = self.page(owner, CREATED, after).await?;
+            let Some(last) = page.last() else { break };
+            after = Some((last.order, last.name.clone()));
+            tasks.extend(page.into_iter().filter_map(|entry| task_of(owner, entry)));
+        }
+        tasks.truncate(most);
+        Ok(tasks)
+    }
+
+    /// Returns the tasks of all owners that have not ended.
+    pub(super) async fn unfinished(&self) -> Result<Vec<TaskRecord>> {
+        let (mut after, mut tasks) = (None, Vec::new());
+        loop {
+            let owners = Transaction::on(ALL).then(StoreOperation::list(OWNERS, after, PAGE));
+            let owners = entries(self.run(owners).await?);
+            let Some(last) = owners.last() else { return Ok(tasks) };
+            after = Some((last.order, last.name.clone()));
+            for owner in owners.iter().filter_map(|entry| entry.name.strip_prefix(OWNER)) {
+                let mut after = None;
+                loop {
+                    let page = self.page(owner, UNFINISHED, after).await?;
+                    let Some(last) = page.last() else { break };
+                    after = Some((last.order, last.name.clone()));
+                    tasks.extend(page.into_iter().filter_map(|entry| task_of(owner, entry)));
+                }
+            }
+        }
+    }
+
+    async fn page(
+        &self,
+        owner: &str,
+        index: &str,
+        after: Option<(u64, String)>,
+    ) -> Result<Vec<IndexEntry>> {
+        let list = Transaction::on(partition(owner)).then(StoreOperation::list(index, after, PAGE));
+        Ok(entries(self.run(list).await?))
+    }
+
+    /// Executes a transaction that has no conditions.
+    async fn run(&self, transaction: Transaction) -> Result<Vec<Output>> {
+        let results = self.0.execute(vec![transaction]).await.map_err(StoreError::into_error)?;
+        outputs(results)
+    }
+}
+
+/// Returns the transactions that store a task.
+///
+/// The client gets the id of a task after both of them. If the process ends in between, the task is unknown to everybody and expires.
+fn changes(task: &TaskRecord) -> Vec<Transaction> {
+    let ttl = task.ttl();
+    let put = StoreOperation::put(&*task.id, task.value(), ttl, Condition::Any);
+    let own = Transaction::on(partition(&task.owner)).then(put).then(StoreOperation::enlist(
+        CREATED,
+        &*task.id,
+        task.created,
+        ttl,
+    ));
+    if task.finished {
+        let end = StoreOperation::put(format!("{}{END}", task.id), &*task.end, ttl, Condition::Any);
+        return vec![own.then(end).then(StoreOperation::delist(UNFINISHED, &*task.id))];
+    }
+    let own = own.then(StoreOperation::enlist(UNFINISHED, &*task.id, task.created, ttl));
+    let owner = StoreOperation::enlist(OWNERS, partition(&task.owner), 0, ttl);
+    vec![Transaction::on(ALL).then(owner), own]
+}
+
+fn outputs(results: Vec<TransactionResult>) -> Result<Vec<Output>> {
+    let first = results.into_iter().next();
+    let applied = first.and_then(std::result::Result::ok);
+    applied
+        .ok_or_else(|| Error::internal("the store has rejected a transaction without conditions"))
+}
+
+fn entries(outputs: Vec<Output>) -> Vec<IndexEntry> {
+    match outputs.into_iter().next() {
+        Some(Output::Entries(entries)) => entries,
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the task of an entry. A task that has expired has no record, and a damaged record is logged and skipped, so that the others are
+/// still listed.
+fn task_of(owner: &str, entry: IndexEntry) -> Option<TaskRecord> {
+    let record = entry.record?;
+    let task = TaskRecord::of(owner, &entry.name, &record.value);
+    if task.is_none() {
+        tracing::error!("{}", unreadable(&entry.name).message());
+    }
+    task
+}
+
+#[cold]
+pub(super) fn unreadable(id: &str) -> Error {
+    Error::internal(format_args!("the record of task `{id}` in the store cannot be read"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::MemoryStore;
+
+    fn tasks(bytes: usize) -> StoredTasks {
+        StoredTasks::new(Arc::new(MemoryStore::new().bytes(bytes)))
+    }
+
+    fn task(id: &str, owner: &str, created: u64) -> TaskRecord {
+        TaskRecord {
+            id: id.to_owned(),
+            owner: owner.to_owned(),
+            created,
+            expires: None,
+            finished: false,
+            json: format!(r#"{{"of": "{id} 1 2"}}"#),
+            end: String::new(),
+        }
+    }
+
+    fn finished(id: &str, owner: &str, created: u64) -> TaskRecord {
+        TaskRecord { finished: true, end: format!("\"{id}\""), ..task(id, owner, created) }
+    }
+
+    async fn put_all(stored: &StoredTasks, tasks: impl IntoIterator<Item = TaskRecord>) {
+        for task in tasks {
+            stored.put(&task).await.unwrap();
+        }
+    }
+
+    async fn ids(stored: &StoredTasks, owner: &str) -> Vec<String> {
+        let found = stored.list(owner, None, usize::MAX).await.unwrap();
+        found.into_iter().map(|task| task.id).collect()
+    }
+
+    async fn check_no_room(stored: &StoredTasks, task: TaskRecord) {
+        let error = stored.put(&task).await.unwrap_err();
+        assert!(error.message().contains("no room"), "{error:?}");
+    }
+
+    #[tokio::test]
+    async fn a_stored_task_is_read_as_it_was_written() {
+        let stored = tasks(1 << 20);
+        let plain = task("a", "", 0);
+        let odd = TaskRecord {
+            expires: Some(u64::MAX),
+            created: 1 << 53,
+            json: "{\"text\":\"' \\\" ; -- \u{1F980}\\u0000\"}".to_owned(),
+            ..finished("b'\u{0}\u{fc}", "o'\u{0}wner", 0)
+        };
+        put_all(&stored, [plain.clone(), odd.clone()]).await;
+        for kept in [plain, odd] {
+            let owner = kept.owner.clone();
+            assert_eq!(stored.get(&owner, &kept.id).await.unwrap().as_ref(), Some(&kept));
+            let head = TaskRecord { end: String::new(), ..kept };
+            assert_eq!(stored.list(&owner, None, 10).await.unwrap(), [head]);
+        }
+        for (owner, id) in [("", "A"), ("", ""), ("o'\u{0}wner", "a"), ("", "a/end"), ("a", "a")] {
+            assert_eq!(stored.get(owner, id).await.unwrap(), None, "{owner} {id}");
+        }
+        assert_eq!(stored.unfinished().await.unwrap(), [task("a", "", 0)]);
+    }
+
+    #[tokio::test]
+    async fn owners_have_their_own_tasks_in_the_order_of_creation() {
+        let stored = tasks(1 << 20);
+        let owners = ["", "al", "alice", "al\u{0}", "Al", "tasks:"];
+        for owner in owners {
+            let own = |n: u64| task(&format!("{n} {owner}"), owner, 500 - n);
+            put_all(&stored, (0..250).map(own)).await;
+        }
+        for owner in owners {
+            let expected: Vec<_> = (0..250).rev().map(|n| format!("{n} {owner}")).collect();
+            assert_eq!(ids(&stored, owner).await, expected);
+            let (mut seen, mut after) = (Vec::new(), None);
+            loop {
+                let after_place = after.as_ref().map(|task: &TaskRecord| (task.created, &*task.id));
+                let page = stored.list(owner, after_place, 99).await.unwrap();
+                let Some(last) = page.last() else { break };
+                after = Some(last.clone());
+                seen.extend(page.into_iter().map(|task| task.id));
+            }
+            assert_eq!(seen, expected);
+        }
+        assert_eq!(ids(&stored, "bob").await, [""; 0]);
+        assert_eq!(stored.unfinished().await.unwrap().len(), 250 * owners.len());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_task_that_has_expired_is_not_listed() {
+        let stored = tasks(1 << 20);
+        let soon = Timestamp::now().after(Duration::from_secs(60)).0;
+        let expires = |task| TaskRecord { expires: Some(soon), ..task };
+        put_all(
+            &stored,
+            [expires(task("a", "", 1)), expires(finished("b", "", 2)), task("c", "", 3)],
+        )
+        .await;
+        assert_eq!(ids(&stored, "").await, ["a", "b", "c"]);
+        tokio::time::advance(Duration::from_secs(61)).await;
+        assert_eq!(ids(&stored, "").await, ["c"]);
+        assert_eq!(stored.get("", "b").await.unwrap(), None);
+        assert_eq!(stored.unfinished().await.unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn the_oldest_finished_tasks_make_room_for_their_owner() {
+        let stored = tasks(7400);
+        let sized = |task: TaskRecord| TaskRecord { json: "x".repeat(1000), ..task };
+        put_all(
+            &stored,
+            [
+                sized(finished("foreign", "y", 0)),
+                sized(task("running", "x", 1)),
+                sized(finished("third", "x", 4)),
+                sized(finished("first", "x", 2)),
+                sized(finished("second", "x", 3)),
+            ],
+        )
+        .await;
+        put_all(&stored, [sized(task("new", "x", 5))]).await;
+        assert_eq!(ids(&stored, "x").await, ["running", "second", "third", "new"]);
+        put_all(&stored, [sized(task("newer", "x", 6)), sized(task("newest", "x", 7))]).await;
+        assert_eq!(ids(&stored, "x").await, ["running", "new", "newer", "newest"]);
+        check_no_room(&stored, sized(task("a", "x", 8))).await;
+        check_no_room(&stored, sized(task("a", "z", 8))).await;
+        assert_eq!(stored.get("x", "a").await.unwrap(), None);
+        assert_eq!(ids(&stored, "y").await, ["foreign"]);
+        // A task that is in the store can still end.
+        put_all(&stored, [finished("running", "x", 1)]).await;
+        assert_eq!(stored.unfinished().await.unwrap().len(), 3);
+    }
+}

@@ -1,0 +1,127 @@
+//! The time between a signal and the end of the listener, in which a load balancer learns that the server is going.
+
+use std::{net::SocketAddr, time::Duration};
+
+use mcp_runtime::limits::Limits;
+use serde_json::json;
+use support::{
+    clock::{eventually, in_step, moment, pause},
+    http::{connection::Connection, head::Head},
+};
+use tokio::{sync::oneshot, time::advance};
+
+use crate::{
+    authorization,
+    client::{Request, SOON, Session, call, check_echo, plain_call, read_by_every_reactor, run},
+    server::{Server, fixture},
+    tasks::Folder,
+};
+
+async fn exchange(connection: &mut Connection, request: &Request) -> Head {
+    connection.send_all(&request.bytes(), SOON).await.unwrap();
+    let head = connection.head(false, SOON).await.unwrap();
+    connection.body(SOON).await.unwrap();
+    head
+}
+
+fn draining(options: &[&str], limits: &str) -> Server {
+    Server::start_with(fixture(), options, &[("FIXTURE_LIMITS", limits)])
+}
+
+fn echo() -> Request {
+    plain_call(1, "echo", json!({ "text": "x" }))
+}
+
+async fn status(address: SocketAddr, path: &str) -> u16 {
+    Request::new("GET", path).ask(address).await.status()
+}
+
+async fn wait_until_not_ready(address: SocketAddr) {
+    eventually("the server is not ready", async || {
+        (status(address, "/readyz").await == 503).then_some(())
+    })
+    .await;
+}
+
+/// Uses up no time: each signal ends a period of an hour or of ten minutes.
+#[test]
+fn a_draining_server_accepts_connections_and_is_not_ready() {
+    run(async {
+        let server = draining(&["--drain", "1h"], "grace=600000");
+        let address = server.address();
+        let mut idle = Connection::open(address).await.unwrap();
+        assert_eq!(exchange(&mut idle, &echo()).await.get("connection"), None);
+        let session = Session::begin(address, "2025-11-25").await;
+        let mut listening = session.get().open(address).await.check_events();
+        assert_eq!(status(address, "/readyz").await, 200);
+        server.terminate();
+        wait_until_not_ready(address).await;
+        assert_eq!(status(address, "/healthz").await, 200);
+        check_echo(address).await;
+        Session::begin(address, "2025-11-25").await;
+        // The clients send their next requests on new connections, which may lead to another server.
+        let mut new = Connection::open(address).await.unwrap();
+        for connection in [&mut new, &mut idle] {
+            let head = exchange(connection, &echo()).await;
+            assert_eq!((head.status, head.get("connection").as_deref()), (200, Some("close")));
+            let closed = connection.head(false, SOON).await.unwrap_err();
+            assert_eq!(closed, "closed without a response: \"\"");
+        }
+        // The second signal ends the drain, and the third one the grace period.
+        let _held = call(1, "hold", json!({ "key": "a" })).open(address).await;
+        server.terminate();
+        assert!(listening.rest().await.is_empty());
+        server.terminate();
+        let ended = server.wait();
+        assert!(ended.status.success(), "{ended:?}");
+        assert_eq!(ended.stderr.matches("on_shutdown has run").count(), 1, "{ended:?}");
+    });
+}
+
+/// A call that began before the drain tells its client to use a new connection, too.
+#[test]
+fn a_call_that_ends_during_the_drain_is_the_last_of_its_connection() {
+    run(async {
+        let server = draining(&["--drain=1h"], "");
+        let folder = Folder::new();
+        let mut until = folder.flag("go");
+        until["text"] = json!("in time");
+        let mut calling = plain_call(1, "wait_for_file", until).send(server.address()).await;
+        read_by_every_reactor(server.address()).await;
+        server.terminate();
+        wait_until_not_ready(server.address()).await;
+        folder.raise("go");
+        let head = calling.head(false, SOON).await.unwrap();
+        assert_eq!(head.get("connection").as_deref(), Some("close"));
+        calling.body(SOON).await.unwrap();
+        server.terminate();
+        assert!(server.wait().status.success());
+    });
+}
+
+#[test]
+fn the_listener_closes_after_the_drain() {
+    const DRAIN: Duration = Duration::from_secs(20);
+    in_step(async {
+        let builder = authorization::server().drain(DRAIN).limits(Limits::new());
+        let server = builder.bind_http("127.0.0.1:0").await.unwrap();
+        let address = server.local_addr();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = tokio::spawn(server.serve_until(async { drop(stopped.await) }));
+        assert_eq!(status(address, "/readyz").await, 200);
+        let from = moment();
+        stop.send(()).unwrap();
+        wait_until_not_ready(address).await;
+        while !served.is_finished() {
+            assert!(from.elapsed() < 10 * DRAIN, "the server does not stop");
+            advance(Duration::from_millis(500)).await;
+            pause().await;
+            if from.elapsed() < DRAIN {
+                assert_eq!(status(address, "/readyz").await, 503);
+            }
+        }
+        assert!(from.elapsed() >= DRAIN, "{:?}", from.elapsed());
+        served.await.unwrap().unwrap();
+        Connection::open(address).await.unwrap_err();
+    });
+}

@@ -1,0 +1,131 @@
+//! A real `redis-server`, started and ended by the test.
+
+use std::{
+    env, fs,
+    io::{BufRead as _, BufReader},
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{self, Command, Stdio},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use support::{
+    clock::LIMIT,
+    process::Running,
+    requirement::{Missing, output_of},
+};
+
+/// Running `redis-server`, which loses its data when it ends.
+pub(crate) struct RedisServer {
+    process: Option<Running>,
+    folder: PathBuf,
+    port: u16,
+    options: Vec<String>,
+}
+
+impl RedisServer {
+    /// Starts a server with these further options, on a free port of loopback.
+    ///
+    /// # Errors
+    /// Fails if `redis-server` or `redis-cli` is not installed.
+    pub(crate) fn start(options: &[&str]) -> Result<Self, Missing> {
+        for program in ["redis-server", "redis-cli"] {
+            output_of(Command::new(program).arg("--version"))?;
+        }
+        let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+        static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("mcp-redis-{}-{number}", process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        // Another process may take the port before the server does, so that a further try is needed.
+        for _ in 0..10 {
+            let port = free_port();
+            if let Some(process) = start(port, &folder, &options) {
+                return Ok(Self { process: Some(process), folder, port, options });
+            }
+        }
+        panic!("redis-server does not start");
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Ends the server, with its data.
+    pub(crate) fn stop(&mut self) {
+        self.process = None;
+    }
+
+    /// Starts the server again, on the same port and without data.
+    pub(crate) fn restart(&mut self) {
+        self.process = start(self.port, &self.folder, &self.options);
+        assert!(self.process.is_some(), "the port has been taken");
+    }
+
+    /// Stops the server from answering.
+    pub(crate) fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets the server answer again.
+    pub(crate) fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let process = self.process.as_ref().expect("the server runs");
+        let pid =
+            i32::try_from(process.pid()).ok().and_then(Pid::from_raw).expect("an id of a process");
+        kill_process(pid, signal).expect("the server gets the signal");
+    }
+
+    /// Runs `redis-cli`, and returns what it prints.
+    pub(crate) fn cli(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new("redis-cli");
+        let output = output_of(command.args(["-p", &self.port.to_string()]).args(arguments));
+        output.unwrap_or_else(|why| panic!("{why}"))
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("its address").port()
+}
+
+/// Starts a server, and waits until it accepts connections. Returns `None` if it ends before.
+fn start(port: u16, folder: &Path, options: &[String]) -> Option<Running> {
+    let mut command = Command::new("redis-server");
+    command
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--dir"])
+        .arg(folder)
+        .args(options)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    let mut process = Running::start(&mut command);
+    let lines = BufReader::new(process.stdout().expect("stdout is piped")).lines();
+    let (ready, is_ready) = mpsc::channel();
+    // This thread reads to the end, because the server must never block on a full pipe.
+    thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            if line.contains("Ready to accept connections") {
+                let _ = ready.send(());
+            }
+        }
+    });
+    is_ready.recv_timeout(LIMIT).ok().map(|()| process)
+}
