@@ -13,7 +13,7 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// The default, [`MemoryStore`](crate::store::MemoryStore), loses everything when the process ends. `SqliteStore` (feature `sqlite`) keeps it in a
 /// file.
 ///
-/// A store of your own implements three methods. The macro [`store_suite!`][crate::testing::store_suite] writes the tests that every store
+/// A store of your own implements `execute` and `follow`, and the other methods if their defaults do not fit. The macro [`store_suite!`][crate::testing::store_suite] writes the tests that every store
 /// has to pass.
 ///
 /// The server drops the future of a method when a client cancels its call. The store may then have applied the transactions or not, but
@@ -33,6 +33,14 @@ pub trait Store: Send + Sync + 'static {
     /// Fails if the store cannot be used. The server does not start then.
     fn open(&self) -> StoreFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Returns whether several servers use the store at the same time. The default implementation returns `false`.
+    ///
+    /// Servers that share a store act as nodes of a single server: each of them continues what the others have begun. If a store is not
+    /// shared, its server keeps in memory what need not outlast the process, which is faster.
+    fn is_shared(&self) -> bool {
+        false
     }
 
     /// Executes transactions, and returns their results in the same order. Each transaction is applied as a whole or not at all. Different
@@ -134,6 +142,10 @@ impl StoreError {
 impl<T: Store + ?Sized> Store for Arc<T> {
     fn open(&self) -> StoreFuture<'_, ()> {
         (**self).open()
+    }
+
+    fn is_shared(&self) -> bool {
+        (**self).is_shared()
     }
 
     fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {

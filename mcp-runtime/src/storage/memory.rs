@@ -32,6 +32,7 @@ use super::{
 pub struct MemoryStore {
     shared: Arc<SharedTable>,
     most: usize,
+    is_shared: bool,
 }
 
 /// Table of all partitions, which the followers of logs share with the store.
@@ -51,13 +52,31 @@ impl SharedTable {
 impl MemoryStore {
     /// Creates a store for at most 256 MiB.
     pub fn new() -> Self {
-        Self { shared: Arc::default(), most: 256 << 20 }
+        Self { shared: Arc::default(), most: 256 << 20, is_shared: false }
     }
 
     /// Sets the maximum size of everything in the store, in bytes. Names and a small overhead for each entry count too. Default: 256 MiB.
     #[must_use]
     pub fn bytes(mut self, most: usize) -> Self {
         self.most = most;
+        self
+    }
+
+    /// Lets several servers of one process share the store, each with a clone of the same `Arc`. This is for tests of servers with several
+    /// nodes.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use mcp_runtime::store::MemoryStore;
+    ///
+    /// let store = Arc::new(MemoryStore::new().shared());
+    /// let nodes = [0, 1].map(|_| mcp_runtime::server!().store(store.clone()));
+    /// # let _ = nodes;
+    /// ```
+    #[must_use]
+    pub fn shared(mut self) -> Self {
+        self.is_shared = true;
         self
     }
 
@@ -91,6 +110,10 @@ impl Default for MemoryStore {
 }
 
 impl Store for MemoryStore {
+    fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
     fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
         Box::pin(ready(self.run(transactions)))
     }

@@ -164,6 +164,10 @@ impl Store for Redis {
         Box::pin(self.0.open())
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
         Box::pin(self.0.execute(transactions))
     }
