@@ -198,6 +198,12 @@ impl LegacySession {
         Some(&mut session.interests.get_or_insert_default().subscriptions)
     }
 
+    /// Returns the URIs of the resources that the session is subscribed to.
+    pub(super) fn subscribed(&self) -> impl Iterator<Item = &str> {
+        let interests = self.open.as_ref().and_then(|open| open.interests.as_deref());
+        interests.into_iter().flat_map(|interests| interests.subscriptions.iter())
+    }
+
     pub(super) fn unsubscribe(&mut self, uri: &str) {
         if let Some(interests) = self.interests() {
             interests.subscriptions.remove(uri);

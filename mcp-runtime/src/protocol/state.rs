@@ -1,7 +1,7 @@
 //! State of a peer: its session, its ongoing work, and the results that it keeps between requests.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{
         Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
@@ -167,6 +167,13 @@ impl Listener for PeerState {
             self.outbox.push_after_events(|out| out.extend_from_slice(&message));
         }
         listens.clear();
+    }
+
+    fn add_subscribed(&self, uris: &mut BTreeSet<String>) {
+        uris.extend(self.session().subscribed().map(str::to_owned));
+        if let Some(ongoing) = self.ongoing() {
+            uris.extend(ongoing.listens().subscribed().map(str::to_owned));
+        }
     }
 
     fn notify(&self, event: &Event) {
