@@ -41,6 +41,12 @@ impl NodeId {
         Self(number)
     }
 
+    /// Returns the first of 2^20 numbers that are unlikely to belong to another node too. They are below 2^53, the largest integer of
+    /// clients in JavaScript.
+    pub(crate) fn first_number(self) -> u64 {
+        (self.0 & 0xffff_ffff) << 20
+    }
+
     /// Parses the text that `Display` writes.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let is_hex = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());

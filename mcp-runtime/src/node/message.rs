@@ -23,7 +23,7 @@ pub(crate) enum Subject {
     #[allow(dead_code, reason = "tasks of several nodes follow")]
     Tasks,
     /// Changes of sessions, and messages of clients that another node has received.
-    #[allow(dead_code, reason = "sessions of several nodes follow")]
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has sessions"))]
     Sessions,
     /// Arrival and departure of nodes.
     Nodes,

@@ -71,9 +71,13 @@ impl ServerNode {
         Ok(Self { state: Arc::new(state), running: Mutex::default() })
     }
 
-    #[allow(dead_code, reason = "tasks and sessions of several nodes follow")]
     pub(crate) fn id(&self) -> NodeId {
         self.state.id
+    }
+
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "for sessions over HTTP"))]
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.state.store
     }
 
     /// Sets the handler of a subject. Only the first handler counts. It is called for messages that arrive after
@@ -154,7 +158,7 @@ impl ServerNode {
     ///
     /// # Errors
     /// Fails if the store is unavailable. The message may be in the log or not.
-    #[allow(dead_code, reason = "tasks and sessions of several nodes follow")]
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "for sessions over HTTP"))]
     pub(crate) async fn send(&self, subject: Subject, body: &str) -> Result<(), StoreError> {
         self.state.execute(vec![self.state.append(subject, body)]).await.map(drop)
     }

@@ -173,7 +173,7 @@ impl Server {
 
 /// Joins the nodes that share the store, if it is shared.
 async fn join(store: Option<Arc<dyn Store>>) -> Result<Option<Arc<ServerNode>>, ServeError> {
-    let Some(store) = store.filter(|store| store.is_shared()) else { return Ok(None) };
+    let Some(store) = store.filter(Store::is_shared) else { return Ok(None) };
     let node = ServerNode::join(store).await;
     node.map(|node| Some(Arc::new(node))).map_err(|why| ServeError::Store(why.to_string()))
 }
