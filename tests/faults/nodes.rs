@@ -19,7 +19,10 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 use support::clock::eventually;
-use tokio::{sync::oneshot, task::JoinHandle};
+use tokio::{
+    sync::{Semaphore, oneshot},
+    task::JoinHandle,
+};
 
 use crate::client::{Session, initialize_as, message, plain_call, run};
 
@@ -57,6 +60,20 @@ struct Answer {
 async fn asks(elicit: Elicit) -> Result<String> {
     Ok(elicit.form::<Answer>("word", "Which word?").await?.word)
 }
+
+/// Reports three steps and returns, each as soon as there is a permit.
+#[tool]
+async fn steps(progress: Progress, pace: &Pace) {
+    for _ in 0..3 {
+        pace.0.acquire().await.unwrap().forget();
+        progress.step();
+    }
+    pace.0.acquire().await.unwrap().forget();
+}
+
+/// Permits for the next steps of `steps`.
+#[derive(Clone)]
+struct Pace(Arc<Semaphore>);
 
 /// Waits until it is cancelled.
 #[tool]
@@ -106,6 +123,7 @@ struct Cluster {
     addresses: [SocketAddr; 3],
     store: SharedStore,
     gone: Gone,
+    pace: Pace,
     nodes: Vec<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
@@ -117,12 +135,14 @@ impl Cluster {
     async fn start_with(configure: impl Fn(Builder) -> Builder) -> Self {
         let memory = Arc::new(MemoryStore::new().shared());
         let store = SharedStore { memory, is_away: Arc::default() };
-        let (gone, mut addresses, mut nodes) = (Gone::default(), Vec::new(), Vec::new());
+        let (gone, pace) = (Gone::default(), Pace(Arc::new(Semaphore::new(0))));
+        let (mut addresses, mut nodes) = (Vec::new(), Vec::new());
         for name in ["one", "two", "three"] {
             let server = mcp_runtime::server!(name = "nodes")
-                .items(items![node, today, change, asks, waits])
+                .items(items![node, today, change, asks, waits, steps])
                 .state(Name(name))
                 .state(gone.clone())
+                .state(pace.clone())
                 .store(store.clone());
             let server = configure(server).bind_http("127.0.0.1:0").await.unwrap();
             addresses.push(server.local_addr());
@@ -133,7 +153,7 @@ impl Cluster {
             };
             nodes.push((stop, tokio::spawn(serve)));
         }
-        Self { addresses: addresses.try_into().unwrap(), store, gone, nodes }
+        Self { addresses: addresses.try_into().unwrap(), store, gone, pace, nodes }
     }
 
     async fn stop(self) {
@@ -314,6 +334,112 @@ fn requests_that_need_the_store_are_refused_while_it_is_away_and_others_go_on() 
         assert_eq!(plain_call(2, "node", json!({})).ask(two).await.text(), "two");
         cluster.store.is_away.store(false, Ordering::SeqCst);
         assert_eq!(session.call(3, "node", json!({})).ask(two).await.text(), "two");
+        cluster.stop().await;
+    });
+}
+
+fn step_of(message: &Value) -> &Value {
+    assert_eq!(message["method"], "notifications/progress", "{message}");
+    &message["params"]["progress"]
+}
+
+#[test]
+fn a_stream_that_broke_at_a_node_is_resumed_at_another() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, three] = cluster.addresses;
+        for revision in REVISIONS {
+            let session = Session::begin(one, revision).await;
+            cluster.pace.0.add_permits(1);
+            let mut stream = session.call(1, "steps", json!({})).open(one).await.check_events();
+            assert_eq!(*step_of(&stream.message().await.unwrap()), 1.0);
+            let last = stream.last.clone().unwrap();
+            drop(stream);
+            // The call continues at its node while the client reads at another.
+            let mut other = session.resume(&last).open(two).await.check_events();
+            cluster.pace.0.add_permits(1);
+            assert_eq!(*step_of(&other.message().await.unwrap()), 2.0);
+            let middle = other.last.clone().unwrap();
+            drop(other);
+            cluster.pace.0.add_permits(2);
+            let mut end = session.resume(&middle).open(three).await.check_events();
+            assert_eq!(*step_of(&end.message().await.unwrap()), 3.0);
+            assert_eq!(end.message().await.unwrap()["id"], 1);
+            assert!(end.message().await.is_none());
+            // After the end, the whole stream can still be read again at every node.
+            for address in [one, two, three] {
+                let again = session.resume(&last).open(address).await.check_events().rest().await;
+                assert_eq!(again.len(), 3, "{again:?}");
+            }
+        }
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn events_that_never_were_or_are_of_another_session_cannot_be_resumed() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, _] = cluster.addresses;
+        let [session, other] =
+            [Session::begin(one, "2025-11-25").await, Session::begin(one, "2025-11-25").await];
+        cluster.pace.0.add_permits(4);
+        let mut stream = session.call(1, "steps", json!({})).open(one).await.check_events();
+        stream.message().await.unwrap();
+        let last = stream.last.clone().unwrap();
+        assert_eq!(stream.rest().await.len(), 3);
+        for (session, last) in
+            [(&other, &*last), (&session, "7-1"), (&session, "0-9"), (&session, "x")]
+        {
+            let reply = session.resume(last).ask(two).await;
+            assert_eq!(reply.status(), 400, "{last}");
+        }
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn updates_while_the_stream_was_broken_follow_at_another_node() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, three] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        let subscribe = message(1, "resources/subscribe", json!({ "uri": "notes://today" }));
+        assert_eq!(session.post(&subscribe).ask(one).await.status(), 200);
+        let change = async |address| {
+            let changed = plain_call(2, "change", json!({})).ask(address).await;
+            assert_eq!(changed.status(), 200);
+        };
+        // Before any stream is open, the node that began the session keeps the updates.
+        change(three).await;
+        let mut stream = session.get().open(one).await.check_events();
+        assert_eq!(stream.message().await.unwrap()["params"]["uri"], "notes://today");
+        change(two).await;
+        assert_eq!(stream.message().await.unwrap()["params"]["uri"], "notes://today");
+        let last = stream.last.clone().unwrap();
+        drop(stream);
+        change(one).await;
+        let mut other = session.resume(&last).open(two).await.check_events();
+        assert_eq!(other.message().await.unwrap()["params"]["uri"], "notes://today");
+        drop(other);
+        change(two).await;
+        // A client that names no event continues where it was.
+        let mut third = session.get().open(three).await.check_events();
+        assert_eq!(third.message().await.unwrap()["params"]["uri"], "notes://today");
+        drop(third);
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_stream_ends_at_every_node_when_its_session_ends() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, three] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        let mut stream = session.get().open(two).await.check_events();
+        assert_eq!(session.delete().ask(three).await.status(), 204);
+        assert!(stream.message().await.is_none());
         cluster.stop().await;
     });
 }

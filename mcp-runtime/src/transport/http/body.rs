@@ -19,6 +19,7 @@ use super::{
     answer_source::AnswerSource,
     connection_state::{ActiveRequest, HeldAnswer},
     session::{SessionReader, SseStream},
+    shared_stream::SharedReader,
     sse,
 };
 use crate::limits::{LARGE, Share};
@@ -182,6 +183,8 @@ pub(super) enum EventFeed {
     Plain(AnswerSource),
     /// Messages of a stream that the client can resume.
     Resumable(SessionReader),
+    /// Messages of a stream that the client can resume at any node.
+    Shared(SharedReader),
     /// All messages for a client of protocol revision 2024-11-05.
     Sse(SseStream),
 }
@@ -302,6 +305,7 @@ impl EventFeed {
         match self {
             Self::Plain(_) => None,
             Self::Resumable(reader) => Some(reader.lifetime()),
+            Self::Shared(reader) => Some(reader.lifetime()),
             Self::Sse(stream) => Some(stream.lifetime()),
         }
     }
@@ -311,6 +315,7 @@ impl EventFeed {
         let mut lines = Vec::new();
         match self {
             Self::Resumable(reader) => reader.poll(cx, frames),
+            Self::Shared(reader) => reader.poll(cx, frames),
             Self::Plain(source) => source.poll(cx, &mut lines).map(|more| {
                 sse::messages(frames, &lines, None);
                 more

@@ -75,10 +75,10 @@ impl Endpoint {
             access: HostAccess::new(&settings, bound),
             settings,
             sessions: SessionTable::default(),
-            shared: started.node.as_ref().map(|node| {
-                let idle = started.limits.session_idle;
-                SharedSessions::new(node.store().clone(), node.clone(), idle)
-            }),
+            shared: started
+                .node
+                .as_ref()
+                .map(|node| SharedSessions::new(node.clone(), &started.limits)),
             sse_sessions: Arc::default(),
             searched: AtomicU64::new(0),
             displaced_none: AtomicU64::new(0),
@@ -278,6 +278,9 @@ impl Endpoint {
         self.is_stopping.store(true, Ordering::Release);
         self.service.dispatcher.catalog.bus.stop();
         self.sessions.for_each(|session| session.stop());
+        if let Some(shared) = &self.shared {
+            shared.detach_all(None);
+        }
         self.sse_sessions.for_each(|session| session.stop());
     }
 

@@ -45,8 +45,10 @@ mod session_table;
 mod shared_copies;
 mod shared_requests;
 mod shared_sessions;
+mod shared_stream;
 mod sse;
 mod stateless;
+mod stream_log;
 #[cfg(feature = "auth")]
 mod token_gate;
 

@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     task::{Context, Poll},
     time::Duration,
@@ -40,6 +40,8 @@ pub(super) struct HttpSession {
     /// Hold on the outbox of the standalone stream, which may get messages until the session ends. Dropping the hold ends the stream.
     open: Mutex<Option<OutboxHold>>,
     used: Used,
+    /// Whether the messages of the session that belong to no request go into a log. Only for a server with several nodes.
+    logs: AtomicBool,
     #[cfg(feature = "auth")]
     lifetime: StreamLifetime,
     /// Share of the limit on sessions. Its tenant is the client that began the session. A different client has no access, even if it knows
@@ -75,7 +77,7 @@ struct Streams {
     standalone: Option<Arc<ResumableStream>>,
     /// Streams of requests, from the oldest to the newest. `last` is the number of the newest stream.
     kept: VecDeque<Arc<ResumableStream>>,
-    last: u32,
+    last: u64,
 }
 
 impl HttpSession {
@@ -90,10 +92,20 @@ impl HttpSession {
             streams: Mutex::default(),
             open: Mutex::new(Some(outbox.hold())),
             used,
+            logs: AtomicBool::new(false),
             #[cfg(feature = "auth")]
             lifetime: StreamLifetime::default(),
             share,
         }
+    }
+
+    /// Records that the messages of the session that belong to no request go into a log, and returns whether they did not before.
+    pub(super) fn begins_log(&self) -> bool {
+        let is_new = !self.logs.swap(true, Relaxed);
+        if is_new {
+            self.peer.outbox().set_unread(None);
+        }
+        is_new
     }
 
     /// Returns the tenant that began the session.
@@ -108,6 +120,11 @@ impl HttpSession {
 
     pub(super) fn is_of(&self, principal: &str) -> bool {
         *self.tenant().principal() == *principal
+    }
+
+    #[cfg(feature = "auth")]
+    pub(super) fn lifetime(&self) -> &StreamLifetime {
+        &self.lifetime
     }
 
     /// Records the token of a request. The streams of the session may stay open as long as one of its tokens is valid.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use http::{HeaderValue, Response, StatusCode, request::Parts};
-use mcp_runtime_wire::{Id, Incoming};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, request::Parts};
+use mcp_runtime_wire::{Id, Incoming, RpcMessage};
 
 #[cfg(feature = "auth")]
 use super::token_gate;
@@ -14,19 +14,20 @@ use super::{
     endpoint::Endpoint,
     head::{Accepts, Head, SESSION_HEADER},
     reply::{self, HttpAnswer},
-    session::{HttpSession, SessionReader},
+    session::HttpSession,
     session_table::{HasSessionId as _, SessionId},
     shared_copies,
+    shared_stream::{SharedAnswer, SharedReader},
     sse::{self, EventId, Gone},
 };
 use crate::{
     call::context::{Carrier, Principal},
     error::{Error, ErrorKind, shown},
-    limits::Limit,
+    limits::{Limit, Share},
     protocol::{Arrival, Era, Outbox, Received, RefusalStatus, ReplyTo, Revision, VERSION_HEADER},
 };
 
-pub(super) const LAST_EVENT: &str = "last-event-id";
+const LAST_EVENT: &str = "last-event-id";
 
 /// Begins a session. If the headers name an existing session, this session continues with a new client instead. The response contains the
 /// id of the session.
@@ -174,9 +175,13 @@ pub(super) fn post(
             session.touch();
         });
     }
+    let requests = match state.endpoint.shared {
+        Some(_) => request_ids(&incoming),
+        None => Vec::new(),
+    };
     let posted = |outbox| {
         let source = AnswerSource::of_session(outbox);
-        Posted { endpoint: state.endpoint.clone(), session, source, status }
+        Posted { endpoint: state.endpoint.clone(), session, source, status, requests }
     };
     match AnswerForm::at_once(&outbox, accepts) {
         Some(AnswerForm::Whole(message)) => {
@@ -194,6 +199,20 @@ struct Posted {
     session: Arc<HttpSession>,
     source: AnswerSource,
     status: StatusCode,
+    /// Ids of the requests in the message, as JSON texts. Only if the server has several nodes.
+    requests: Vec<String>,
+}
+
+fn request_ids(incoming: &Incoming<'_>) -> Vec<String> {
+    let id = |message: &RpcMessage<'_>| match message {
+        RpcMessage::Request { id, .. } => Some(id.as_str().to_owned()),
+        _ => None,
+    };
+    match incoming {
+        Incoming::One(message) => message.iter().filter_map(id).collect(),
+        Incoming::Batch(messages) => messages.iter().flatten().filter_map(id).collect(),
+        Incoming::EmptyBatch => Vec::new(),
+    }
 }
 
 impl Posted {
@@ -211,6 +230,18 @@ impl Posted {
         };
         let mut first = Vec::new();
         let permit = self.endpoint.permit(self.session.tenant());
+        if let (Some(shared), Some(_)) = (&self.endpoint.shared, &permit) {
+            let log = shared.new_stream(self.session.id());
+            let (session, outbox) = (self.session.clone(), self.source.outbox().clone());
+            let answer = SharedAnswer::new(log, session, outbox, lines, self.requests);
+            let feed = EventFeed::Shared(SharedReader::Answer(Box::new(answer)));
+            let events = EventStream::new(feed, first, self.endpoint.limits().keep_alive);
+            let events = match permit {
+                Some(permit) => events.counted(permit),
+                None => events,
+            };
+            return reply::events(HttpBody::events(events)).into();
+        }
         let open = || self.session.open_stream(self.source.outbox());
         let feed = match permit.as_ref().and_then(|_| open()) {
             Some(mut reader) => {
@@ -233,44 +264,70 @@ impl Posted {
     }
 }
 
-/// Opens the stream for messages that belong to no request, or resumes a broken stream.
-pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> Response<HttpBody> {
+/// Checks a request for a stream. Returns its session, and its share of the limit on streams.
+///
+/// # Errors
+/// Returns the response if the request is refused.
+pub(super) fn check_get(
+    endpoint: &Arc<Endpoint>,
+    head: &Head<'_>,
+    parts: &Parts,
+) -> Result<(Arc<HttpSession>, Share), Box<Response<HttpBody>>> {
     if !Accepts::by(head, &parts.headers).events {
         let why = "the answer is a `text/event-stream`, which `Accept` does not name";
-        return reply::refuse(StatusCode::NOT_ACCEPTABLE, why);
+        return Err(reply::refuse(StatusCode::NOT_ACCEPTABLE, why).into());
     }
-    let session = match find(endpoint, head, Principal::named_in(&parts.extensions)) {
-        Ok(session) => session,
-        Err(unnamed) => return unnamed.reply(None),
-    };
-    let Some(permit) = endpoint.permit(session.tenant()) else {
-        return reply::busy("there are too many streams: try again later");
-    };
+    let session = find(endpoint, head, Principal::named_in(&parts.extensions));
+    let session = session.map_err(|unnamed| unnamed.reply(None))?;
+    let too_many = || reply::busy("there are too many streams: try again later");
+    let permit = endpoint.permit(session.tenant()).ok_or_else(too_many)?;
     session.show(&parts.extensions);
-    let reader = match parts.headers.get(LAST_EVENT) {
-        // This stream does not begin with a priming event: some clients read every event as a message, and report an error for an empty
-        // event.
-        None => session.listen(),
-        Some(last) => resume(&session, last),
-    };
-    let reader = match reader {
-        Ok(reader) => reader,
-        Err(gone) => {
-            if gone == Gone::Forgotten {
-                endpoint.service.tally().refuse(Limit::Events);
-            }
-            let why = "the stream cannot be resumed from this event: the event is no longer stored, or never was";
-            return reply::refuse(StatusCode::BAD_REQUEST, why);
-        }
-    };
-    let events =
-        EventStream::new(EventFeed::Resumable(reader), Vec::new(), endpoint.limits().keep_alive);
+    Ok((session, permit))
+}
+
+/// Answers a request for a stream with its events.
+pub(super) fn stream(
+    endpoint: &Endpoint,
+    feed: EventFeed,
+    permit: Share,
+    parts: &Parts,
+) -> Response<HttpBody> {
+    let events = EventStream::new(feed, Vec::new(), endpoint.limits().keep_alive);
     reply::events(HttpBody::events(events.counted(permit).expiring(&parts.extensions)))
 }
 
-fn resume(session: &Arc<HttpSession>, last: &HeaderValue) -> Result<SessionReader, Gone> {
-    let last = last.to_str().ok().and_then(EventId::parse);
-    session.resume(last.ok_or(Gone::Unknown)?)
+/// Refuses to resume a stream.
+pub(super) fn gone(endpoint: &Endpoint, why: Gone) -> Response<HttpBody> {
+    if why == Gone::Forgotten {
+        endpoint.service.tally().refuse(Limit::Events);
+    }
+    let why =
+        "the stream cannot be resumed from this event: the event is no longer stored, or never was";
+    reply::refuse(StatusCode::BAD_REQUEST, why)
+}
+
+/// Returns the event after which the client resumes a stream, if it names one.
+pub(super) fn last_event(headers: &HeaderMap) -> Option<Result<EventId, Gone>> {
+    let last = headers.get(LAST_EVENT)?.to_str().ok().and_then(EventId::parse);
+    Some(last.ok_or(Gone::Unknown))
+}
+
+/// Opens the stream for messages that belong to no request, or resumes a broken stream.
+pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> Response<HttpBody> {
+    let (session, permit) = match check_get(endpoint, head, parts) {
+        Ok(checked) => checked,
+        Err(refused) => return *refused,
+    };
+    let reader = match last_event(&parts.headers) {
+        // This stream does not begin with a priming event: some clients read every event as a message, and report an error for an empty
+        // event.
+        None => session.listen(),
+        Some(last) => last.and_then(|last| session.resume(last)),
+    };
+    match reader {
+        Ok(reader) => stream(endpoint, EventFeed::Resumable(reader), permit, parts),
+        Err(why) => gone(endpoint, why),
+    }
 }
 
 /// Ends a session.

@@ -14,6 +14,8 @@ use super::{
     reply,
     session::HttpSession,
     session_table::{HasSessionId as _, SessionId},
+    shared_sessions::SharedSessions,
+    shared_stream,
 };
 use crate::{call::context::Carrier, protocol::SessionSettings, storage::StoreError};
 
@@ -34,7 +36,7 @@ pub(super) async fn refresh(
     endpoint: &Arc<Endpoint>,
     id: &SessionId,
     carrier: &Carrier,
-) -> Result<(), Response<HttpBody>> {
+) -> Result<(), Box<Response<HttpBody>>> {
     let Some(shared) = &endpoint.shared else { return Ok(()) };
     if let (Some(session), Some(copy)) = (endpoint.sessions.find(id), shared.copy(id)) {
         let apply = |settings: &SessionSettings| apply(&session, settings);
@@ -50,7 +52,7 @@ pub(super) async fn refresh(
     if client.principal != carrier.principal() {
         return Ok(());
     }
-    let session = endpoint.session(*id, carrier).map_err(reply::busy)?;
+    let session = endpoint.session(*id, carrier).map_err(|why| Box::new(reply::busy(why)))?;
     session.peer.restore(&client);
     apply(&session, &loaded.settings);
     shared.remember(*id, loaded);
@@ -70,7 +72,7 @@ pub(super) fn apply(session: &HttpSession, settings: &SessionSettings) {
 pub(super) async fn begin(
     endpoint: &Endpoint,
     session: &HttpSession,
-) -> Result<(), Response<HttpBody>> {
+) -> Result<(), Box<Response<HttpBody>>> {
     let Some(shared) = &endpoint.shared else { return Ok(()) };
     let principal = session.tenant().principal();
     let Some(client) = session.peer.saved_client(principal) else { return Ok(()) };
@@ -86,7 +88,7 @@ pub(super) async fn change(
     session: &HttpSession,
     before: &SessionSettings,
     after: &SessionSettings,
-) -> Result<(), Response<HttpBody>> {
+) -> Result<(), Box<Response<HttpBody>>> {
     let Some(shared) = &endpoint.shared else { return Ok(()) };
     let id = session.id();
     let Some(copy) = shared.copy(id) else { return Ok(()) };
@@ -98,10 +100,18 @@ pub(super) async fn change(
     })
 }
 
+/// Appends the messages of the session that belong to no request to the log of stream 0, until the session ends at this node.
+pub(super) fn log_messages(shared: &SharedSessions, session: &HttpSession) {
+    if session.begins_log() {
+        shared_stream::pump(shared.stream(session.id(), 0), session.peer.outbox().clone());
+    }
+}
+
 /// Ends the copy of a session at this node.
 pub(super) fn end(endpoint: &Endpoint, id: &SessionId) {
     if let Some(shared) = &endpoint.shared {
         shared.forget(id);
+        shared.detach_all(Some(id));
     }
     if let Some(session) = endpoint.sessions.remove(id) {
         session.close();
@@ -109,9 +119,9 @@ pub(super) fn end(endpoint: &Endpoint, id: &SessionId) {
 }
 
 #[cold]
-pub(super) fn unavailable(why: StoreError) -> Response<HttpBody> {
+pub(super) fn unavailable(why: StoreError) -> Box<Response<HttpBody>> {
     tracing::warn!("a request of a session is refused: {why}");
-    reply::busy("the store of the sessions does not answer: try again later")
+    reply::busy("the store of the sessions does not answer: try again later").into()
 }
 
 /// Keeps the records of the sessions that are in use at this node, such as those with an open stream, from expiring.

@@ -2,10 +2,11 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use http::{HeaderMap, Method, StatusCode, request::Parts};
+use http::{Method, Response, StatusCode, request::Parts};
 use mcp_runtime_wire::{self as wire, Incoming, Parsed, RpcMessage};
 
 use super::{
+    body::{EventFeed, HttpBody},
     connection_state::ConnectionState,
     endpoint::Endpoint,
     head::{Accepts, Head},
@@ -14,7 +15,7 @@ use super::{
     session_table::{HasSessionId as _, SessionId},
     shared_copies::{self, unavailable},
     shared_sessions::{SessionMessage, SharedSessions},
-    sse::EventId,
+    shared_stream::{LogReader, SharedReader},
 };
 use crate::{
     call::context::{Carrier, Principal},
@@ -86,31 +87,62 @@ fn changes_settings(incoming: &Incoming<'_>) -> bool {
 pub(super) fn get_or_delete(state: &Arc<ConnectionState>, parts: &Arc<Parts>) -> HttpAnswer {
     let (state, parts) = (state.clone(), parts.clone());
     HttpAnswer::later(async move {
-        let (endpoint, head) = (&state.endpoint, Head::of(&parts.headers));
-        let principal = Principal::named_in(&parts.extensions);
-        let is_get = parts.method == Method::GET;
-        if let (Some(shared), Ok(session)) = (&endpoint.shared, find(endpoint, &head, principal)) {
-            let id = *session.id();
-            let prepared = match is_get {
-                true if session.peer.hears() || resumes_answer(&parts.headers) => Ok(()),
-                true => shared.send(&SessionMessage::Heard(&id.to_string())).await,
-                false => shared.end(&id).await,
-            };
-            if let Err(why) = prepared {
-                return unavailable(why).into();
-            }
-        }
-        match is_get {
-            true => session_requests::get(endpoint, &head, &parts).into(),
-            false => session_requests::delete(endpoint, &head, principal).into(),
-        }
+        let endpoint = &state.endpoint;
+        let answer = match parts.method {
+            Method::GET => get(endpoint, &parts).await,
+            _ => delete(endpoint, &parts).await,
+        };
+        answer.unwrap_or_else(|refused| *refused).into()
     })
 }
 
-/// Returns whether a `GET` resumes the answer to a request, and not the stream of the session.
-fn resumes_answer(headers: &HeaderMap) -> bool {
-    let last = headers.get(session_requests::LAST_EVENT).and_then(|last| last.to_str().ok());
-    last.and_then(EventId::parse).is_some_and(|last| last.stream != 0)
+async fn delete(
+    endpoint: &Arc<Endpoint>,
+    parts: &Parts,
+) -> Result<Response<HttpBody>, Box<Response<HttpBody>>> {
+    let (head, principal) = (Head::of(&parts.headers), Principal::named_in(&parts.extensions));
+    if let (Some(shared), Ok(session)) = (&endpoint.shared, find(endpoint, &head, principal)) {
+        shared.end(session.id()).await.map_err(unavailable)?;
+        shared.detach_all(Some(session.id()));
+    }
+    Ok(session_requests::delete(endpoint, &head, principal))
+}
+
+async fn get(
+    endpoint: &Arc<Endpoint>,
+    parts: &Parts,
+) -> Result<Response<HttpBody>, Box<Response<HttpBody>>> {
+    let checked = session_requests::check_get(endpoint, &Head::of(&parts.headers), parts);
+    let (session, permit) = checked?;
+    let Some(shared) = &endpoint.shared else {
+        return Err(reply::empty(StatusCode::NOT_FOUND).into());
+    };
+    let id = session.id();
+    let last = session_requests::last_event(&parts.headers).transpose();
+    let last = last.map_err(|why| session_requests::gone(endpoint, why))?;
+    let log = shared.stream(id, last.map_or(0, |last| last.stream));
+    let after = match last {
+        None => log.take_delivered().await.map_err(unavailable)?,
+        Some(last) => {
+            let checked = log.check(last.event).await.map_err(unavailable)?;
+            checked.map_err(|why| session_requests::gone(endpoint, why))?
+        }
+    };
+    if log.number() != 0 {
+        let resumed = SessionMessage::Resumed(&id.to_string(), log.number());
+        shared.send(&resumed).await.map_err(unavailable)?;
+    } else {
+        if !session.peer.hears() {
+            // What the node that has sent these messages so far still has follows after the events that this reader begins with.
+            let heard = SessionMessage::Heard(&id.to_string());
+            shared.send(&heard).await.map_err(unavailable)?;
+        }
+        shared_copies::log_messages(shared, &session);
+    }
+    let (number, reader) = (log.number(), LogReader::new(log, after, session.clone()));
+    shared.attach(id, number, reader.reading());
+    let feed = EventFeed::Shared(SharedReader::Log(Box::new(reader)));
+    Ok(session_requests::stream(endpoint, feed, permit, parts))
 }
 
 /// Connects the endpoint with the other nodes, if the server has several.
@@ -139,6 +171,7 @@ fn receive(endpoint: &Endpoint, shared: &SharedSessions, from: NodeId, body: &st
     };
     let (SessionMessage::Ended(id)
     | SessionMessage::Settings(id, _)
+    | SessionMessage::Resumed(id, _)
     | SessionMessage::Heard(id)
     | SessionMessage::Posted(id, _)) = &message;
     let Some(id) = SessionId::parse(id.as_bytes()) else { return };
@@ -149,7 +182,19 @@ fn receive(endpoint: &Endpoint, shared: &SharedSessions, from: NodeId, body: &st
             let apply = |settings: &SessionSettings| shared_copies::apply(&session, settings);
             shared.learn(&id, new, apply);
         }
-        SessionMessage::Heard(_) => session.peer.set_hears(from == shared.node.id()),
+        SessionMessage::Resumed(_, stream) => {
+            if from != shared.node.id() {
+                shared.detach(&id, stream);
+            }
+        }
+        SessionMessage::Heard(_) => {
+            let hears = from == shared.node.id();
+            if session.peer.hears() && !hears {
+                shared.detach(&id, 0);
+                shared_copies::log_messages(shared, &session);
+            }
+            session.peer.set_hears(hears);
+        }
         SessionMessage::Posted(_, body) => {
             let (limits, mut parsed) = (endpoint.limits().of_wire(), Parsed::default());
             let Ok(incoming) = wire::parse(body.as_bytes(), limits, &mut parsed) else { return };

@@ -11,10 +11,15 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
+use tokio::{task::AbortHandle, time::Instant};
 
-use super::{session_table::SessionId, sse::millis};
+use super::{
+    session_table::SessionId,
+    sse::millis,
+    stream_log::{DELIVERED, StreamLog},
+};
 use crate::{
+    limits::Limits,
     node::{ServerNode, Subject},
     protocol::{SavedClient, SessionSettings},
     storage::{
@@ -42,6 +47,12 @@ pub(super) struct SharedSessions {
     idle: Duration,
     since: Instant,
     copies: Mutex<HashMap<SessionId, Arc<SessionCopy>>>,
+    /// Readers of streams at this node, by session and stream.
+    readers: Mutex<HashMap<(SessionId, u64), AbortHandle>>,
+    /// Number of streams that this node has begun.
+    streams: AtomicU64,
+    /// Maximum number of events that a stream keeps.
+    most_events: usize,
 }
 
 /// What this node knows about the records of a session.
@@ -77,6 +88,8 @@ pub(super) enum SessionMessage<'a> {
     Ended(&'a str),
     /// The session has these settings.
     Settings(&'a str, StoredSettings),
+    /// The sender now reads this stream of the session.
+    Resumed(&'a str, u64),
     /// The sender now sends the client the messages that belong to no request.
     Heard(&'a str),
     /// The client of the session has posted this message, which may be for a call of any node.
@@ -88,8 +101,59 @@ fn partition(id: &SessionId) -> String {
 }
 
 impl SharedSessions {
-    pub(super) fn new(store: Arc<dyn Store>, node: Arc<ServerNode>, idle: Duration) -> Self {
-        Self { store, node, idle, since: Instant::now(), copies: Mutex::default() }
+    pub(super) fn new(node: Arc<ServerNode>, limits: &Limits) -> Self {
+        Self {
+            store: node.store().clone(),
+            node,
+            idle: limits.session_idle,
+            since: Instant::now(),
+            copies: Mutex::default(),
+            readers: Mutex::default(),
+            streams: AtomicU64::new(0),
+            most_events: limits.events.max(1),
+        }
+    }
+
+    /// Returns the log of a stream of a session. Stream 0 is for messages that belong to no request.
+    pub(super) fn stream(&self, id: &SessionId, number: u64) -> StreamLog {
+        StreamLog::new(&self.node, partition(id), number, (self.most_events, self.idle))
+    }
+
+    /// Returns the log of a new stream, whose number no other node uses.
+    pub(super) fn new_stream(&self, id: &SessionId) -> StreamLog {
+        const OWN: u64 = 1 << 20;
+        let own = self.streams.fetch_add(1, Ordering::Relaxed) % (OWN - 1) + 1;
+        self.stream(id, self.node.id().first_number() + own)
+    }
+
+    fn readers(&self) -> MutexGuard<'_, HashMap<(SessionId, u64), AbortHandle>> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records the reader of a stream. The previous reader of the stream at this node gets no more events (rule HL-13).
+    pub(super) fn attach(&self, id: &SessionId, stream: u64, reader: AbortHandle) {
+        let mut readers = self.readers();
+        if readers.len() == readers.capacity() {
+            readers.retain(|_, reader| !reader.is_finished());
+        }
+        if let Some(previous) = readers.insert((*id, stream), reader) {
+            previous.abort();
+        }
+    }
+
+    /// Ends all readers of a session at this node, or of all sessions.
+    pub(super) fn detach_all(&self, id: Option<&SessionId>) {
+        let is_meant = |key: &(SessionId, u64)| id.is_none_or(|id| *id == key.0);
+        for (_, reader) in self.readers().extract_if(|key, _| is_meant(key)) {
+            reader.abort();
+        }
+    }
+
+    /// Ends the reader of a stream at this node, because a reader at another node has replaced it.
+    pub(super) fn detach(&self, id: &SessionId, stream: u64) {
+        if let Some(previous) = self.readers().remove(&(*id, stream)) {
+            previous.abort();
+        }
     }
 
     fn copies(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<SessionCopy>>> {
@@ -298,6 +362,7 @@ impl SharedSessions {
         self.forget(id);
         let remove = |name: &str| StoreOperation::remove(name, Condition::Any);
         let end = Transaction::on(partition(id)).then(remove(CLIENT)).then(remove(SETTINGS));
+        let end = end.then(remove(DELIVERED)).then(self.stream(id, 0).clearing());
         let _ = self.execute(end).await?;
         self.send(&SessionMessage::Ended(&id.to_string())).await
     }

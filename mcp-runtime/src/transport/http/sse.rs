@@ -30,19 +30,24 @@ pub(super) fn messages(out: &mut Vec<u8>, lines: &[u8], event: Option<&str>) {
 }
 
 /// Writes one message, with its newline, as an event with an id. The client can resume after this event.
-fn numbered(out: &mut Vec<u8>, id: &str, line: &[u8]) {
+pub(super) fn numbered(out: &mut Vec<u8>, id: &str, line: &[u8]) {
     field(out, "id", id.as_bytes());
     data(out, line);
 }
 
+/// Returns the id of an event, which [`EventId::parse`] reads.
+pub(super) fn event_id(stream: u64, event: u64) -> String {
+    format!("{stream}-{event}")
+}
+
 /// Writes an event with an id and empty data. The client can resume after this event (SEP-1699).
-fn priming(out: &mut Vec<u8>, id: &str) {
+pub(super) fn priming(out: &mut Vec<u8>, id: &str) {
     field(out, "id", id.as_bytes());
     out.extend_from_slice(b"data:\n\n");
 }
 
 /// Writes the time after which the client is to reconnect.
-fn retry(out: &mut Vec<u8>, after: Duration) {
+pub(super) fn retry(out: &mut Vec<u8>, after: Duration) {
     field(out, "retry", after.as_millis().to_string().as_bytes());
     out.push(b'\n');
 }
@@ -70,7 +75,7 @@ fn field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
 /// Stream of a session that a client can resume. Sent events are kept for a while, and unsent messages wait in the outbox.
 pub(super) struct ResumableStream {
     /// Number of the stream, unique in its session.
-    number: u32,
+    number: u64,
     outbox: Arc<Outbox>,
     sent: Mutex<SentEvents>,
     memory: Arc<EventMemory>,
@@ -115,8 +120,8 @@ struct SentEvents {
 /// Id of an event: its stream, and its number in that stream, which counts from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EventId {
-    pub(super) stream: u32,
-    event: u64,
+    pub(super) stream: u64,
+    pub(super) event: u64,
 }
 
 impl EventId {
@@ -139,11 +144,11 @@ pub(super) enum Gone {
 }
 
 impl ResumableStream {
-    pub(super) fn new(number: u32, outbox: Arc<Outbox>, memory: Arc<EventMemory>) -> Self {
+    pub(super) fn new(number: u64, outbox: Arc<Outbox>, memory: Arc<EventMemory>) -> Self {
         Self { number, outbox, sent: Mutex::default(), memory }
     }
 
-    pub(super) fn number(&self) -> u32 {
+    pub(super) fn number(&self) -> u64 {
         self.number
     }
 
@@ -205,7 +210,7 @@ impl ResumableStream {
     }
 
     fn id(&self, event: u64) -> String {
-        format!("{}-{event}", self.number)
+        event_id(self.number, event)
     }
 
     /// Turns messages into numbered events, and appends them to `frames`. The events count as sent, and are kept within the limits for

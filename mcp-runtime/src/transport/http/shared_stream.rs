@@ -1,0 +1,303 @@
+//! Streams of sessions that several nodes share: what a node reads from an outbox is in the log before the client sees it.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::{
+    sync::mpsc,
+    task::{AbortHandle, JoinHandle},
+};
+
+#[cfg(feature = "auth")]
+use super::expiry::StreamLifetime;
+use super::{
+    session::HttpSession,
+    sse,
+    stream_log::{StreamEvent, StreamLog, read},
+};
+use crate::{
+    protocol::{Outbox, Revision},
+    storage::{LogEvent, StoreError},
+};
+
+/// Time between two looks whether the node that runs the calls of a stream is live.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// Pause after the store has failed.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Time after which a client reconnects if its stream ends early.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// Number of events that a reader may be behind before it stops reading the log.
+const AHEAD: usize = 64;
+
+type Appending = Pin<Box<dyn Future<Output = Result<Vec<u64>, StoreError>> + Send>>;
+
+/// Writer of the log of a stream: it appends the messages of an outbox, and numbers them for a client that reads along.
+struct LogWriter {
+    log: StreamLog,
+    outbox: Arc<Outbox>,
+    /// Messages that are being appended.
+    appending: Option<(Vec<u8>, Appending)>,
+    /// Number of events so far. `None` if the log has several writers.
+    ordinal: Option<u64>,
+    /// Id of the last event.
+    last: u64,
+    has_ended: bool,
+}
+
+impl LogWriter {
+    fn append(&mut self, lines: Vec<u8>) {
+        let (log, ordinal) = (self.log.clone(), self.ordinal);
+        // Clients must not resume over a gap.
+        let first = if self.outbox.take_lost() { vec![log.clearing()] } else { Vec::new() };
+        let text = lines.clone();
+        let appending = Box::pin(async move { log.append(first, &text, ordinal).await });
+        self.appending = Some((lines, appending));
+    }
+
+    fn appended(&mut self, lines: &[u8], ids: Result<Vec<u64>, StoreError>, frames: &mut Vec<u8>) {
+        match ids {
+            Ok(ids) => {
+                for (line, id) in lines.split_inclusive(|byte| *byte == b'\n').zip(ids) {
+                    sse::numbered(frames, &sse::event_id(self.log.number(), id), line);
+                    self.last = id;
+                    self.ordinal = self.ordinal.map(|count| count + 1);
+                }
+            }
+            // The client gets the messages in any case, but cannot resume after them.
+            Err(why) => {
+                tracing::warn!("a client cannot resume its stream: {why}");
+                sse::messages(frames, lines, None);
+            }
+        }
+    }
+
+    /// Waits for more messages, and appends them to the log and to `frames`. Returns `false` when no more messages can come.
+    fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
+        loop {
+            if let Some((_, appending)) = &mut self.appending {
+                let ids = ready!(appending.as_mut().poll(cx));
+                let lines = self.appending.take().map(|appending| appending.0).unwrap_or_default();
+                if self.has_ended {
+                    return Poll::Ready(false);
+                }
+                self.appended(&lines, ids, frames);
+                if !frames.is_empty() {
+                    return Poll::Ready(true);
+                }
+            }
+            let mut lines = Vec::new();
+            if ready!(self.outbox.poll_take(cx, &mut lines)) {
+                self.append(lines);
+                continue;
+            }
+            self.has_ended = true;
+            // The log of a stream with several writers has no end.
+            let Some(ordinal) = self.ordinal else { return Poll::Ready(false) };
+            let log = self.log.clone();
+            let end = async move { log.end(ordinal).await.map(|()| Vec::new()) };
+            self.appending = Some((Vec::new(), Box::pin(end)));
+        }
+    }
+
+    /// Appends the remaining messages without a client that reads along.
+    async fn pump(mut self) {
+        let mut frames = Vec::new();
+        while std::future::poll_fn(|cx| self.poll(cx, &mut frames)).await {
+            frames.clear();
+        }
+    }
+}
+
+/// Appends the messages of a session that belong to no request, until the session ends at this node.
+pub(super) fn pump(log: StreamLog, outbox: Arc<Outbox>) -> JoinHandle<()> {
+    let (appending, has_ended) = (None, false);
+    let writer = LogWriter { log, outbox, appending, ordinal: None, last: 0, has_ended };
+    tokio::spawn(writer.pump())
+}
+
+/// Answer of a request as a stream, at the node that runs its calls.
+pub(super) struct SharedAnswer {
+    /// Taken when the client leaves.
+    writer: Option<LogWriter>,
+    primes: bool,
+    session: Arc<HttpSession>,
+}
+
+impl SharedAnswer {
+    /// Announces a stream, whose first messages are `lines`. `requests` are the ids of its requests, as JSON texts.
+    pub(super) fn new(
+        log: StreamLog,
+        session: Arc<HttpSession>,
+        outbox: Arc<Outbox>,
+        lines: Vec<u8>,
+        requests: Vec<String>,
+    ) -> Self {
+        let (announced, text) = (log.clone(), lines.clone());
+        let appending = Box::pin(async move {
+            let announcement = announced.announcement(requests);
+            announced.append(vec![announcement], &text, Some(0)).await
+        });
+        let writer = LogWriter {
+            log,
+            outbox,
+            appending: Some((lines, appending)),
+            ordinal: Some(0),
+            last: 0,
+            has_ended: false,
+        };
+        Self { writer: Some(writer), primes: session.resumes(), session }
+    }
+
+    /// Waits for more events, and appends them to `frames`. Returns `false` if this stream gets no more events.
+    fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
+        let Some(writer) = &mut self.writer else { return Poll::Ready(false) };
+        if self.primes {
+            // The client learns how it can resume when the store knows the stream.
+            let Some((lines, appending)) = &mut writer.appending else { return Poll::Ready(false) };
+            let ids = ready!(appending.as_mut().poll(cx));
+            let lines = std::mem::take(lines);
+            writer.appending = None;
+            self.primes = false;
+            if ids.is_ok() {
+                sse::priming(frames, &sse::event_id(writer.log.number(), 0));
+            }
+            writer.appended(&lines, ids, frames);
+            return Poll::Ready(true);
+        }
+        let polled = writer.poll(cx, frames);
+        if polled == Poll::Ready(false) {
+            self.writer = None;
+        } else if polled.is_pending()
+            && let Some(after) = writer.outbox.take_release()
+        {
+            sse::retry(frames, after);
+            return Poll::Ready(false);
+        }
+        polled
+    }
+}
+
+impl Drop for SharedAnswer {
+    fn drop(&mut self) {
+        self.session.touch();
+        if let Some(writer) = self.writer.take() {
+            tokio::spawn(writer.pump());
+        }
+    }
+}
+
+/// Reader of a stream that any node may have begun.
+pub(super) struct LogReader {
+    log: StreamLog,
+    /// Last event that the client has received.
+    position: u64,
+    events: mpsc::Receiver<LogEvent>,
+    reading: AbortHandle,
+    session: Arc<HttpSession>,
+}
+
+impl LogReader {
+    /// Reads the events after the event `after`.
+    pub(super) fn new(log: StreamLog, after: u64, session: Arc<HttpSession>) -> Self {
+        let (sender, events) = mpsc::channel(AHEAD);
+        let reading = tokio::spawn(read_along(log.clone(), after, sender, session.revision()));
+        Self { log, position: after, events, reading: reading.abort_handle(), session }
+    }
+
+    /// Returns the handle with which a further reader of the stream ends this reader.
+    pub(super) fn reading(&self) -> AbortHandle {
+        self.reading.clone()
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
+        let mut event = ready!(self.events.poll_recv(cx));
+        if event.is_none() {
+            // The node stops, or another reader has replaced this one.
+            sse::retry(frames, RETRY);
+            return Poll::Ready(false);
+        }
+        while let Some(next) = event {
+            match read(&next) {
+                StreamEvent::End => return Poll::Ready(false),
+                StreamEvent::Message(line) => {
+                    sse::numbered(frames, &sse::event_id(self.log.number(), next.id), line);
+                    self.position = next.id;
+                }
+            }
+            event = self.events.try_recv().ok();
+        }
+        Poll::Ready(true)
+    }
+}
+
+impl Drop for LogReader {
+    fn drop(&mut self) {
+        self.reading.abort();
+        self.session.touch();
+        if self.log.number() == 0 {
+            tokio::spawn(self.log.clone().set_delivered(self.position));
+        }
+    }
+}
+
+/// Sends the events of a log to a reader. Looks at intervals whether the node that runs the calls of the stream is still live.
+async fn read_along(
+    log: StreamLog,
+    after: u64,
+    sender: mpsc::Sender<LogEvent>,
+    revision: Revision,
+) {
+    let mut follower = log.follow(after);
+    loop {
+        match tokio::time::timeout(LOOK, follower.next()).await {
+            Ok(Ok(event)) => {
+                if sender.send(event).await.is_err() {
+                    return;
+                }
+            }
+            Ok(Err(why)) => {
+                tracing::debug!("a stream has to wait: {why}");
+                tokio::time::sleep(PAUSE).await;
+            }
+            Err(_) if log.number() != 0 => {
+                if let Err(why) = log.answer_for_dead(revision).await {
+                    tracing::debug!("it is not known whether the node of a stream is live: {why}");
+                }
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Stream of a session that several nodes share.
+pub(super) enum SharedReader {
+    /// Answer of a request at the node that runs its calls.
+    Answer(Box<SharedAnswer>),
+    /// Stream for messages that belong to no request, or a stream that was resumed.
+    Log(Box<LogReader>),
+}
+
+impl SharedReader {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
+        match self {
+            Self::Answer(answer) => answer.poll(cx, frames),
+            Self::Log(reader) => reader.poll(cx, frames),
+        }
+    }
+
+    #[cfg(feature = "auth")]
+    pub(super) fn lifetime(&self) -> &StreamLifetime {
+        match self {
+            Self::Answer(answer) => answer.session.lifetime(),
+            Self::Log(reader) => reader.session.lifetime(),
+        }
+    }
+}

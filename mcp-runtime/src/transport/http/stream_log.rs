@@ -1,0 +1,262 @@
+//! Logs of streams in a store that several nodes share. Any node reads the events of a stream, also after the node that ran its calls has
+//! died.
+
+use std::{sync::Arc, time::Duration};
+
+use mcp_runtime_wire::{Id, Raw};
+use serde::{Deserialize, Serialize};
+
+use super::sse::Gone;
+use crate::{
+    error::{Error, ErrorKind},
+    node::{NodeId, ServerNode},
+    protocol::{Revision, unread},
+    storage::{
+        Condition, Follower, LogEvent, Output, Record, StoreError, StoreOperation, Transaction,
+        TransactionResult,
+    },
+};
+
+/// Time for which the events of a stream are kept after its end. During this time, a client whose connection broke before the end can still
+/// resume the stream.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// Record with the id of the last event of stream 0 that the client has received.
+pub(super) const DELIVERED: &str = "delivered";
+
+/// Log of a stream.
+#[derive(Clone)]
+pub(super) struct StreamLog {
+    node: Arc<ServerNode>,
+    partition: String,
+    number: u64,
+    /// Maximum number of events.
+    most: usize,
+    /// Time after which the log expires, unless an event is appended.
+    ttl: Duration,
+}
+
+/// Record of a stream that answers requests.
+#[derive(Serialize, Deserialize)]
+struct StreamRecord {
+    /// Node that runs the calls. Empty after the calls have been answered for a node that has died.
+    node: String,
+    /// Ids of the requests, as JSON texts.
+    requests: Vec<String>,
+}
+
+/// Event of a stream, as the log holds it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum StreamEvent<'a> {
+    /// Message with its newline.
+    Message(&'a [u8]),
+    /// End of the stream.
+    End,
+}
+
+impl StreamLog {
+    /// Names the log of a stream of a session. `partition` is that of the session.
+    pub(super) fn new(
+        node: &Arc<ServerNode>,
+        partition: String,
+        number: u64,
+        (most, ttl): (usize, Duration),
+    ) -> Self {
+        Self { node: node.clone(), partition, number, most, ttl }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    fn name(&self) -> String {
+        format!("stream/{}", self.number)
+    }
+
+    fn event(&self, ordinal: u64, line: &[u8], ttl: Duration) -> StoreOperation {
+        let mut value = format!("{ordinal} ").into_bytes();
+        value.extend_from_slice(line);
+        StoreOperation::append(self.name(), value, ttl, self.most)
+    }
+
+    async fn execute(
+        &self,
+        operations: Vec<StoreOperation>,
+    ) -> Result<TransactionResult, StoreError> {
+        let transaction = Transaction { partition: self.partition.clone(), operations };
+        let mut results = self.node.store().execute(vec![transaction]).await?;
+        results.pop().ok_or_else(|| StoreError::failed("the store has returned no result"))
+    }
+
+    /// Returns the operation that announces the stream. `requests` are the ids of the requests that it answers, as JSON texts.
+    pub(super) fn announcement(&self, requests: Vec<String>) -> StoreOperation {
+        let record = StreamRecord { node: self.node.id().to_string(), requests };
+        let record = serde_json::to_vec(&record).unwrap_or_default();
+        StoreOperation::put(self.name(), record, self.ttl, Condition::Any)
+    }
+
+    /// Executes operations, and appends messages, each with its newline. `ordinal` is the number of events that this writer has appended
+    /// before, and 0 for a stream with several writers. Returns the ids of the events.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn append(
+        &self,
+        mut first: Vec<StoreOperation>,
+        lines: &[u8],
+        ordinal: Option<u64>,
+    ) -> Result<Vec<u64>, StoreError> {
+        let lines = lines.split_inclusive(|byte| *byte == b'\n');
+        first.extend(
+            lines.zip(1..).map(|(line, at)| {
+                self.event(ordinal.map_or(0, |before| before + at), line, self.ttl)
+            }),
+        );
+        let outputs = self.execute(first).await?.unwrap_or_default();
+        let id = |output: Output| match output {
+            Output::Appended(id) => Some(id),
+            _ => None,
+        };
+        Ok(outputs.into_iter().filter_map(id).collect())
+    }
+
+    /// Removes all events, because events before the next one are lost.
+    pub(super) fn clearing(&self) -> StoreOperation {
+        StoreOperation::Clear { log: self.name() }
+    }
+
+    /// Ends the stream. `ordinal` is the number of events before the end.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn end(&self, ordinal: u64) -> Result<(), StoreError> {
+        let end = self.event(ordinal + 1, b"", KEPT);
+        let touch = StoreOperation::Touch { name: self.name(), ttl: KEPT };
+        self.execute(vec![end, touch]).await.map(drop)
+    }
+
+    /// Checks whether the stream can be resumed after an event. Returns its id.
+    ///
+    /// # Errors
+    /// The outer error says that the store is unavailable.
+    pub(super) async fn check(&self, after: u64) -> Result<Result<u64, Gone>, StoreError> {
+        let look =
+            vec![StoreOperation::get(self.name()), StoreOperation::read(self.name(), after, 1)];
+        let mut outputs = self.execute(look).await?.unwrap_or_default().into_iter();
+        let (Some(Output::Record(record)), Some(Output::Events { events, last })) =
+            (outputs.next(), outputs.next())
+        else {
+            return Err(StoreError::failed("the store has returned other outputs"));
+        };
+        Ok(match events.first() {
+            // The first event of a stream that answers requests has the ordinal 1.
+            Some(event) if after == 0 && self.number != 0 && ordinal(&event.value) != 1 => {
+                Err(Gone::Forgotten)
+            }
+            Some(event) if after != 0 && event.id != after + 1 => Err(Gone::Forgotten),
+            Some(_) => Ok(after),
+            None if after == last && (after != 0 || record.is_some() || self.number == 0) => {
+                Ok(after)
+            }
+            None => Err(Gone::Unknown),
+        })
+    }
+
+    /// Returns the id of the last event, or 0 if there is none.
+    async fn last(&self) -> Result<u64, StoreError> {
+        let outputs = self.execute(vec![StoreOperation::read(self.name(), 0, 1)]).await?;
+        Ok(match outputs.unwrap_or_default().first() {
+            Some(Output::Events { last, .. }) => *last,
+            _ => 0,
+        })
+    }
+
+    /// Stores the id of the last event that the client has received, for a client that reconnects without naming it.
+    pub(super) async fn set_delivered(self, event: u64) {
+        let value = event.to_string().into_bytes();
+        let put = StoreOperation::put(DELIVERED, value, self.ttl, Condition::Any);
+        if let Err(why) = self.execute(vec![put]).await {
+            tracing::debug!("a client that reconnects may miss messages: {why}");
+        }
+    }
+
+    /// Returns the event after which a client that names none continues: the last event that it has received, or else the last event.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn take_delivered(&self) -> Result<u64, StoreError> {
+        let take =
+            vec![StoreOperation::get(DELIVERED), StoreOperation::remove(DELIVERED, Condition::Any)];
+        let outputs = self.execute(take).await?.unwrap_or_default();
+        let Some(Output::Record(Some(record))) = outputs.first() else { return self.last().await };
+        let delivered = str::from_utf8(&record.value).ok().and_then(|text| text.parse().ok());
+        delivered.map_or(self.last().await, Ok)
+    }
+
+    pub(super) fn follow(&self, after: u64) -> Box<dyn Follower> {
+        self.node.store().follow(&self.partition, &self.name(), after)
+    }
+
+    /// Answers the requests of the stream, and ends it, if the node that runs their calls has died. If several nodes call this at the same
+    /// time, one of them answers.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn answer_for_dead(&self, revision: Revision) -> Result<(), StoreError> {
+        let look =
+            vec![StoreOperation::get(self.name()), StoreOperation::read(self.name(), 0, self.most)];
+        let mut outputs = self.execute(look).await?.unwrap_or_default().into_iter();
+        let (Some(Output::Record(Some(record))), Some(Output::Events { events, .. })) =
+            (outputs.next(), outputs.next())
+        else {
+            return Ok(());
+        };
+        let Record { value, version } = record;
+        let Ok(StreamRecord { node, mut requests }) = serde_json::from_slice(&value) else {
+            return Ok(());
+        };
+        let Some(owner) = NodeId::parse(&node) else { return Ok(()) };
+        if self.node.live_nodes().await?.contains(&owner) {
+            return Ok(());
+        }
+        let taken = StreamRecord { node: String::new(), requests: Vec::new() };
+        let taken = serde_json::to_vec(&taken).unwrap_or_default();
+        let condition = Condition::Version(version);
+        let mut answer = vec![StoreOperation::put(self.name(), taken, KEPT, condition)];
+        let error = Error::of(
+            ErrorKind::Failed,
+            "the server process that ran this call has ended: call again if the call may run twice",
+        );
+        requests.retain(|request| !events.iter().any(|event| answers(event, request)));
+        for request in &requests {
+            let mut line = unread(Some(revision), Id::parse(Raw::trusted(request)), &error);
+            line.push(b'\n');
+            answer.push(self.event(0, &line, KEPT));
+        }
+        answer.push(self.event(0, b"", KEPT));
+        self.execute(answer).await.map(drop)
+    }
+}
+
+/// Returns the ordinal of an event, or 0 if it has none.
+fn ordinal(value: &[u8]) -> u64 {
+    let digits = value.split(|byte| *byte == b' ').next().unwrap_or_default();
+    str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+/// Returns whether an event is the response to a request.
+fn answers(event: &LogEvent, request: &str) -> bool {
+    let StreamEvent::Message(line) = read(event) else { return false };
+    let Ok(line) = str::from_utf8(line) else { return false };
+    let [id, method] = Raw::trusted(line.trim_end()).pick(["id", "method"]);
+    method.is_none() && id.is_some_and(|id| id.as_str() == request)
+}
+
+/// Reads an event of a stream.
+pub(super) fn read(event: &LogEvent) -> StreamEvent<'_> {
+    let at = event.value.iter().position(|byte| *byte == b' ').map_or(0, |at| at + 1);
+    match &event.value[at..] {
+        [] => StreamEvent::End,
+        line => StreamEvent::Message(line),
+    }
+}
