@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicU64, Ordering::Relaxed},
     },
     task::{Context, Poll},
     time::Duration,
@@ -40,8 +40,6 @@ pub(super) struct HttpSession {
     /// Hold on the outbox of the standalone stream, which may get messages until the session ends. Dropping the hold ends the stream.
     open: Mutex<Option<OutboxHold>>,
     used: Used,
-    /// Whether the messages of the session that belong to no request go into a log. Only for a server with several nodes.
-    logs: AtomicBool,
     #[cfg(feature = "auth")]
     lifetime: StreamLifetime,
     /// Share of the limit on sessions. Its tenant is the client that began the session. A different client has no access, even if it knows
@@ -92,20 +90,10 @@ impl HttpSession {
             streams: Mutex::default(),
             open: Mutex::new(Some(outbox.hold())),
             used,
-            logs: AtomicBool::new(false),
             #[cfg(feature = "auth")]
             lifetime: StreamLifetime::default(),
             share,
         }
-    }
-
-    /// Records that the messages of the session that belong to no request go into a log, and returns whether they did not before.
-    pub(super) fn begins_log(&self) -> bool {
-        let is_new = !self.logs.swap(true, Relaxed);
-        if is_new {
-            self.peer.outbox().set_unread(None);
-        }
-        is_new
     }
 
     /// Returns the tenant that began the session.

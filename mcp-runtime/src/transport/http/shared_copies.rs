@@ -102,8 +102,10 @@ pub(super) async fn change(
 
 /// Appends the messages of the session that belong to no request to the log of stream 0, until the session ends at this node.
 pub(super) fn log_messages(shared: &SharedSessions, session: &HttpSession) {
-    if session.begins_log() {
-        shared_stream::pump(shared.stream(session.id(), 0), session.peer.outbox().clone());
+    let outbox = session.peer.outbox();
+    if shared.begins_log(session.id()) {
+        outbox.set_unread(None);
+        shared_stream::pump(shared.stream(session.id(), 0), outbox.clone());
     }
 }
 
@@ -111,6 +113,7 @@ pub(super) fn log_messages(shared: &SharedSessions, session: &HttpSession) {
 pub(super) fn end(endpoint: &Endpoint, id: &SessionId) {
     if let Some(shared) = &endpoint.shared {
         shared.forget(id);
+        shared.end_log(id);
         shared.detach_all(Some(id));
     }
     if let Some(session) = endpoint.sessions.remove(id) {

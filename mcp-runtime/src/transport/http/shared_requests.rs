@@ -103,7 +103,8 @@ async fn delete(
     let (head, principal) = (Head::of(&parts.headers), Principal::named_in(&parts.extensions));
     if let (Some(shared), Ok(session)) = (&endpoint.shared, find(endpoint, &head, principal)) {
         shared.end(session.id()).await.map_err(unavailable)?;
-        shared.detach_all(Some(session.id()));
+        shared_copies::end(endpoint, session.id());
+        return Ok(reply::empty(StatusCode::NO_CONTENT));
     }
     Ok(session_requests::delete(endpoint, &head, principal))
 }

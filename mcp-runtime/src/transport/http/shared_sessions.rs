@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -47,6 +47,8 @@ pub(super) struct SharedSessions {
     idle: Duration,
     since: Instant,
     copies: Mutex<HashMap<SessionId, Arc<SessionCopy>>>,
+    /// Sessions whose messages that belong to no request this node appends to a log.
+    logged: Mutex<HashSet<SessionId>>,
     /// Readers of streams at this node, by session and stream.
     readers: Mutex<HashMap<(SessionId, u64), AbortHandle>>,
     /// Number of streams that this node has begun.
@@ -108,6 +110,7 @@ impl SharedSessions {
             idle: limits.session_idle,
             since: Instant::now(),
             copies: Mutex::default(),
+            logged: Mutex::default(),
             readers: Mutex::default(),
             streams: AtomicU64::new(0),
             most_events: limits.events.max(1),
@@ -124,6 +127,20 @@ impl SharedSessions {
         const OWN: u64 = 1 << 20;
         let own = self.streams.fetch_add(1, Ordering::Relaxed) % (OWN - 1) + 1;
         self.stream(id, self.node.id().first_number() + own)
+    }
+
+    fn logged(&self) -> MutexGuard<'_, HashSet<SessionId>> {
+        self.logged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records that this node appends the messages of a session that belong to no request to a log. Returns whether it did not before.
+    pub(super) fn begins_log(&self, id: &SessionId) -> bool {
+        self.logged().insert(*id)
+    }
+
+    /// Records that the session has ended at this node.
+    pub(super) fn end_log(&self, id: &SessionId) {
+        self.logged().remove(id);
     }
 
     fn readers(&self) -> MutexGuard<'_, HashMap<(SessionId, u64), AbortHandle>> {
@@ -194,6 +211,7 @@ impl SharedSessions {
     /// Forgets the sessions for which `is_used` returns false.
     pub(super) fn retain(&self, is_used: impl Fn(&SessionId) -> bool) {
         self.copies().retain(|id, _| is_used(id));
+        self.logged().retain(is_used);
     }
 
     /// Remembers a session that this node has begun or loaded.
