@@ -4,6 +4,7 @@ use super::function::Kind;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Type;
+use syn::buffer::Cursor;
 
 /// Returns the function without our attributes, and without attributes on parameters that rustc would reject, such as doc comments.
 ///
@@ -243,6 +244,16 @@ pub(crate) fn find(tokens: &TokenStream, wanted: &impl Fn(&TokenTree) -> bool) -
         TokenTree::Group(group) => find(&group.stream(), wanted),
         _ => None,
     })
+}
+
+/// Returns the tokens between two positions of a parser.
+pub(crate) fn between(mut start: Cursor<'_>, end: Cursor<'_>) -> TokenStream {
+    let next = || {
+        let (token, next) = start.token_tree().filter(|_| start != end)?;
+        start = next;
+        Some(token)
+    };
+    std::iter::from_fn(next).collect()
 }
 
 /// Returns the same tokens with spans that make errors point at `place`.
