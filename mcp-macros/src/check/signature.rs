@@ -2,8 +2,8 @@
 
 use crate::errors::Errors;
 use crate::item::signature::Input;
-use crate::item::tokens::{find, strip_groups, written};
 use crate::item::{Item, Kind};
+use crate::syntax::{find, strip_groups, written};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::spanned::Spanned as _;

@@ -2,9 +2,9 @@
 
 use crate::errors::Errors;
 use crate::item::form::{Chosen, Form, FormShape, Named};
-use crate::item::tokens::first_reference;
 use crate::keys::arg::DefaultValue;
 use crate::keys::number::{Bound, Len, Range};
+use crate::syntax::first_reference;
 use proc_macro2::Span;
 use quote::ToTokens as _;
 use syn::parse::ParseStream;

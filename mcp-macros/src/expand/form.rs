@@ -6,9 +6,9 @@
 use super::snippets::{at, description, doc, here, text};
 use crate::docs::Doc;
 use crate::item::form::{Chosen, Form, FormShape, Named};
-use crate::item::tokens::first_reference;
 use crate::keys::arg::{DefaultValue, Format};
 use crate::keys::number::{Bound, Range};
+use crate::syntax::first_reference;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;

@@ -1,8 +1,8 @@
 //! Types with `#[data]`: the derives that the attribute adds, and the types of fields that need `#[data]` too.
 
 use super::function::{keyword, keyword_span};
-use super::tokens::{find, path_of, regroup, strip_groups};
 use crate::errors::Errors;
+use crate::syntax::{find, path_of, regroup, strip_groups};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use std::collections::HashSet;

@@ -2,12 +2,12 @@
 
 use super::function::{Function, Kind};
 use super::signature::{Binding, Input, Receiver};
-use super::tokens::written;
 use crate::docs::{self, Doc};
 use crate::errors::Errors;
 use crate::keys::attributes::{ArgKeys, ItemKeys, read_arg, read_complete};
 use crate::keys::text::Flag;
 use crate::keys::{self, Given, tables};
+use crate::syntax::written;
 use crate::uri::Template;
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt as _;

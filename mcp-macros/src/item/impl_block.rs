@@ -1,9 +1,8 @@
 //! Model of an impl block and its members. Members without our attributes stay as the user wrote them.
 
 use super::function::{Function, Kind};
-use super::tokens::{
-    between, half_written, path_of, regroup, without_conditional, without_helpers,
-};
+use super::tokens::{half_written, without_conditional, without_helpers};
+use crate::syntax::{between, path_of, regroup};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};

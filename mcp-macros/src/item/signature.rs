@@ -1,6 +1,6 @@
 //! Syntax of a function's signature. syn has this syntax only with its feature `full`, which costs each user of the macros time to compile.
 
-use super::tokens::{between, find, strip_groups};
+use crate::syntax::{between, find, strip_groups};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream};

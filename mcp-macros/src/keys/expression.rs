@@ -1,7 +1,7 @@
 //! Expressions in the values of keys. syn parses all of them only with its feature `full`, which costs each user of the macros time to
 //! compile. Without it, closures, blocks, arrays, `if` and some operators stay tokens, and rustc parses them in the generated code.
 
-use crate::item::tokens::between;
+use crate::syntax::between;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative as _;

@@ -5,7 +5,7 @@ use super::expression::expression;
 use super::grammar::{Value, assigned, parenthesized, usage};
 use super::text::literal;
 use crate::errors::Errors;
-use crate::item::tokens::between;
+use crate::syntax::between;
 use proc_macro2::{TokenStream, TokenTree};
 use std::fmt;
 use syn::parse::ParseStream;
