@@ -16,7 +16,7 @@ use quote::ToTokens;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{DeriveInput, Expr, ExprPath, Meta, Token, Type};
+use syn::{Data, DeriveInput, Expr, ExprPath, Meta, Token, Type};
 
 /// Expands `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]` on a function.
 pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> TokenStream {
@@ -160,7 +160,7 @@ pub(crate) fn items(tokens: TokenStream) -> TokenStream {
             keys::read_one(&mut keys, input, &tables::ITEMS, &errors)?;
             input.parse::<Option<Token![,]>>()?;
         }
-        Punctuated::<Expr, Token![,]>::parse_terminated(input)
+        Punctuated::<Expr, Token![,]>::parse_terminated_with(input, keys::expression)
     };
     let found = errors.keep(read.parse2(tokens)).unwrap_or_default();
     let paths: Vec<ExprPath> =
@@ -205,7 +205,7 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
         return with_errors(all, errors);
     }
     all.extend(expand::data::data(&root, &derives));
-    let mut item = syn::parse2::<syn::Item>(tokens.clone());
+    let mut item = syn::parse2::<DeriveInput>(tokens.clone());
     match item.as_mut().ok().and_then(|item| expand::data::promised(&root, item)) {
         Some(promises) if !promises.is_empty() => {
             all.extend(item.map(ToTokens::into_token_stream));
@@ -219,14 +219,14 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
 /// `#[derive(Schema)]`. For a type that the derive does not support, it generates no schema, and schemars generates one at run time.
 pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
-    let mut item = errors.keep(syn::parse2::<syn::Item>(tokens));
+    let mut item = errors.keep(syn::parse2::<DeriveInput>(tokens));
     if let Some(item) = &mut item {
         check::schema(item, &errors);
         without_bounds(item);
     }
     let shape = item.as_ref().and_then(SchemaType::read);
     let mut all = shape.map(|shape| expand::schema::schema(&shape)).unwrap_or_default();
-    all.extend(item.filter(borrows).and_then(|item| expand::schema::borrows(&item)));
+    all.extend(item.filter(borrows).map(|item| expand::schema::borrows(&item)));
     with_errors(all, errors)
 }
 
@@ -263,7 +263,8 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let root = expand::root(keys.crate_path.as_ref());
     let derives = derives(tables::FORM.owner, &tokens, &errors);
     let tokens = without_doubled(tokens);
-    let item = errors.keep(syn::parse2::<syn::Item>(tokens.clone()));
+    let is_type = matches!(keyword(&tokens), Some(("struct" | "enum", _)));
+    let item = if is_type { errors.keep(syn::parse2(tokens.clone())) } else { None };
     let form = item.as_ref().and_then(|item| Form::read(item, keys, &errors));
     if let Some(form) = &form {
         check::form(form, &errors);
@@ -274,8 +275,8 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     }
     match (errors.finish(), form, &item) {
         (Ok(()), Some(form), Some(item)) => {
-            all.extend(match item {
-                syn::Item::Struct(_) => expand::form::item(item.clone(), &form),
+            all.extend(match item.data {
+                Data::Struct(_) => expand::form::item(item.clone(), &form),
                 _ => without_form_helpers(tokens),
             });
             all.extend(expand::form::form(&root, &form));

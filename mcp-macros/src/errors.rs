@@ -23,7 +23,7 @@ impl Errors {
 
     pub(crate) fn push(&self, error: syn::Error) {
         if let Some(found) = self.found.borrow_mut().as_mut() {
-            found.extend(error);
+            found.extend(error.into_iter().map(reworded));
         }
     }
 
@@ -46,6 +46,15 @@ impl Errors {
         found.dedup_by_key(|error| (position(error.span()), error.to_string()));
         Err(found.iter().map(syn::Error::to_compile_error).collect())
     }
+}
+
+/// Returns the error in the words of the author, who knows nothing of syn's features.
+fn reworded(error: syn::Error) -> syn::Error {
+    if error.to_string().starts_with("unsupported expression") {
+        let message = "the macro cannot read this expression: give its value a name, as in `const LENGTH: usize = …;`, and write the name here";
+        return syn::Error::new(error.span(), message);
+    }
+    error
 }
 
 impl Drop for Errors {
@@ -87,6 +96,14 @@ mod tests {
     #[should_panic(expected = "dropped unread")]
     fn dropping_unread_errors_panics() {
         drop(Errors::new());
+    }
+
+    #[test]
+    fn an_error_names_no_feature_of_syn() {
+        let errors = Errors::new();
+        errors.at(Span::call_site(), "unsupported expression; enable syn's features=[\"full\"]");
+        let text = errors.finish().unwrap_err().to_string();
+        assert!(text.contains("write the name here") && !text.contains("syn"), "{text}");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod errors;
 mod expand;
 mod item;
 mod keys;
+mod syntax;
 mod uri;
 
 #[cfg(test)]

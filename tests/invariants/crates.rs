@@ -23,6 +23,21 @@ fn count(features: &str) -> usize {
     crates.len() + 1
 }
 
+/// Returns the features of crates that a crate with the default features of the runtime enables, each as `crate feature "name"`.
+pub(crate) fn enabled_features() -> BTreeSet<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let arguments =
+        "tree -p mcp-runtime -e normal,build,features --prefix none --no-dedupe --locked";
+    let output = Command::new(env!("CARGO"))
+        .current_dir(root)
+        .args(arguments.split(' '))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
+    text.lines().filter(|line| line.contains(" feature ")).map(str::to_owned).collect()
+}
+
 /// Compares the table of features of a page with the features in a manifest and their numbers of crates. Returns the differences.
 #[cfg(target_os = "linux")]
 pub(crate) fn wrong_costs(page: &str, manifest: &str) -> Vec<String> {

@@ -389,6 +389,19 @@ fn a_server_brings_few_crates() {
     crates::check("stdio,client-log,sqlite", 48 + 11);
 }
 
+/// The feature takes syn half a second longer to compile (docs/decisions/0099).
+#[test]
+fn a_first_server_does_not_enable_the_feature_full_of_syn() {
+    let enabled = crates::enabled_features();
+    let is =
+        |name: &str| enabled.iter().any(|line| line.starts_with(&format!("syn feature {name:?}")));
+    assert!(is("derive"), "the tree has no features of syn: {enabled:?}");
+    assert!(
+        !is("full"),
+        "`cargo tree -p mcp-runtime -e no-dev,features -i syn` shows which crate enables `full`"
+    );
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_guide_names_the_cost_of_each_feature() {

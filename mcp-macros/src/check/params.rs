@@ -1,12 +1,12 @@
 //! Rules for the parameters of a function: their attributes, their literal values, and the variables of a URI.
 
 use crate::errors::Errors;
-use crate::item::tokens::{find, is_borrowed_argument, strip_groups};
 use crate::item::{Item, Kind, Param, Place, Role};
 use crate::keys::arg::{Completer, DefaultValue};
 use crate::keys::attributes::ArgKeys;
 use crate::keys::number::{Bound, Len};
 use crate::keys::suggest;
+use crate::syntax::{find, is_borrowed_argument, strip_groups};
 use proc_macro2::{Span, TokenTree};
 use quote::ToTokens;
 use std::collections::HashSet;

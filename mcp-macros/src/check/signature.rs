@@ -1,14 +1,15 @@
 //! Rules for the signature of a registered function.
 
 use crate::errors::Errors;
-use crate::item::tokens::{find, strip_groups, written};
+use crate::item::signature::Input;
 use crate::item::{Item, Kind};
+use crate::syntax::{find, strip_groups, written};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
 use syn::{
-    FnArg, GenericArgument, GenericParam, PathArguments, Receiver, ReceiverKind, ReturnType,
-    Safety, Type, TypeParamBound, TypePath, TypeReference,
+    GenericArgument, GenericParam, PathArguments, ReturnType, Type, TypeParamBound, TypePath,
+    TypeReference,
 };
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
@@ -18,7 +19,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     receiver(item, errors);
     let sig = &item.function.sig;
     for input in &sig.inputs {
-        if let FnArg::Typed(typed) = input {
+        if let Input::Typed(typed) = input {
             no_impl_trait(&typed.ty.to_token_stream(), "a parameter", errors);
             match strip_groups(&typed.ty) {
                 Type::Reference(reference) => lent(reference, errors),
@@ -129,18 +130,16 @@ fn qualifiers(item: &Item<'_>, errors: &Errors) {
         errors
             .at(token.span(), format!("a {what} is called by clients at run time: remove `const`"));
     }
-    if let Safety::Unsafe(token) = &sig.safety {
+    if let Some(token) = &sig.unsafety {
         errors.at(token.span(), format!("any client may call a {what}: it cannot be `unsafe`"));
     }
     if let Some(abi) = &sig.abi {
         errors
             .at(abi.extern_token.span(), format!("a {what} is called from Rust: remove `extern`"));
     }
-    if let Some(variadic) = &sig.variadic {
-        errors.at(
-            variadic.dots.spans[0],
-            "variadic arguments cannot be checked: take a `Vec<T>` or a `&[T]`",
-        );
+    if let Some(dots) = &sig.variadic {
+        errors
+            .at(dots.spans[0], "variadic arguments cannot be checked: take a `Vec<T>` or a `&[T]`");
     }
 }
 
@@ -211,7 +210,7 @@ fn receiver(item: &Item<'_>, errors: &Errors) {
         let of_self =
             |token: &TokenTree| matches!(token, TokenTree::Ident(ident) if ident == "Self");
         if item.owner.is_none()
-            && let Some(span) = find(&item.function.sig.to_token_stream(), &of_self)
+            && let Some(span) = find(&item.function.sig.tokens, &of_self)
         {
             errors.at(span, outside_handlers(item.kind));
         }
@@ -219,28 +218,14 @@ fn receiver(item: &Item<'_>, errors: &Errors) {
     };
     if item.owner.is_none() {
         errors.at(receiver.self_token.span(), outside_handlers(item.kind));
-    } else if !is_shared(receiver) {
-        let is_mut = |token: &TokenTree| matches!(token, TokenTree::Ident(ident) if ident == "mut");
-        let inside = if find(&receiver.to_token_stream(), &is_mut).is_some() {
+    } else if !receiver.is_shared {
+        let inside = if receiver.is_mutable {
             ", and keep what changes in a `std::sync::Mutex` (`*self.count.lock().unwrap() += 1`) or an atomic"
         } else {
             ""
         };
         let message = format!("the state is shared by concurrent calls: take `&self`{inside}");
         errors.at(receiver.self_token.span(), message);
-    }
-}
-
-fn is_shared(receiver: &Receiver) -> bool {
-    match &receiver.kind {
-        ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
-        // `self: &Self` is the long form of `&self`.
-        ReceiverKind::Typed(_, ty) => {
-            let Type::Reference(reference) = strip_groups(ty) else { return false };
-            let is_self = matches!(strip_groups(&reference.elem), Type::Path(path) if path.path.is_ident("Self"));
-            reference.mutability.is_none() && is_self
-        }
-        _ => false,
     }
 }
 

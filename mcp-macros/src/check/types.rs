@@ -2,15 +2,18 @@
 
 use crate::errors::Errors;
 use crate::item::form::{Chosen, Form, FormShape, Named};
-use crate::item::tokens::first_reference;
 use crate::keys::arg::DefaultValue;
 use crate::keys::number::{Bound, Len, Range};
+use crate::syntax::first_reference;
 use proc_macro2::Span;
 use quote::ToTokens as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, ExprLit, Fields, GenericParam, Item, Lit, LitStr, Meta, Path, Token};
+use syn::{
+    Attribute, Data, DeriveInput, Expr, ExprLit, Fields, GenericParam, Lit, LitStr, Meta, Path,
+    Token,
+};
 
 /// Reports the mistakes in a form that its syntax reveals. The compiler checks the types of the fields later, in the generated code.
 pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
@@ -185,24 +188,23 @@ fn reason(word: &str, what: &str, known: &[&str]) -> String {
 
 /// Reports unions and mistakes in `#[mcp]`. Anything else that the derive does not support is valid, because schemars then describes the
 /// type.
-pub(crate) fn schema(item: &Item, errors: &Errors) {
-    match item {
-        Item::Struct(item) => {
+pub(crate) fn schema(item: &DeriveInput, errors: &Errors) {
+    match &item.data {
+        Data::Struct(data) => {
             own(&item.attrs, errors);
-            inside(&item.fields, errors);
+            inside(&data.fields, errors);
         }
-        Item::Enum(item) => {
+        Data::Enum(data) => {
             own(&item.attrs, errors);
-            for variant in &item.variants {
+            for variant in &data.variants {
                 misplaced(&variant.attrs, errors);
                 inside(&variant.fields, errors);
             }
         }
-        Item::Union(item) => {
+        Data::Union(data) => {
             let message = "#[derive(Schema)] belongs on a `struct` or an `enum`: write one of them";
-            errors.at(item.union_token.span(), message);
+            errors.at(data.union_token.span(), message);
         }
-        _ => {}
     }
 }
 

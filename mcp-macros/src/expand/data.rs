@@ -4,11 +4,11 @@ use super::snippets::{here, reexport, root, root_text};
 use crate::item::data::{DataField, Derive, data_fields};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
-use syn::{DeriveInput, GenericParam, Item, LitStr, Type, parse_quote};
+use syn::{DeriveInput, GenericParam, LitStr, Type, parse_quote};
 
 /// Adds bounds on the types of the fields to the item's derives, and returns the impls of `FieldBound` that satisfy these bounds. If the
 /// type of a field lacks the derived traits, rustc then reports a single error, at the impl of `FieldBound` for this type.
-pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStream> {
+pub(crate) fn promised(root: &TokenStream, item: &mut DeriveInput) -> Option<TokenStream> {
     let (owner, held) = data_fields(item)?;
     let path = reexport(root, "FieldBound");
     let mut promises = TokenStream::new();

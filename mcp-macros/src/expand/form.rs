@@ -6,14 +6,14 @@
 use super::snippets::{at, description, doc, here, text};
 use crate::docs::Doc;
 use crate::item::form::{Chosen, Form, FormShape, Named};
-use crate::item::tokens::first_reference;
 use crate::keys::arg::{DefaultValue, Format};
 use crate::keys::number::{Bound, Range};
+use crate::syntax::first_reference;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, ExprLit, ExprUnary, Item, Lit, Type, UnOp, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, ExprUnary, Lit, Type, UnOp, parse_quote};
 
 /// Generates the impl in one unnamed constant, so that its names cannot conflict with names of the user.
 pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
@@ -171,9 +171,9 @@ fn heading(text: &Doc<'_>) -> TokenStream {
 }
 
 /// Returns the struct with generated attributes of serde and schemars in place of `#[arg]`.
-pub(crate) fn item(mut item: Item, form: &Form<'_>) -> TokenStream {
-    if let (Item::Struct(item), FormShape::Struct { named, .. }) = (&mut item, &form.shape) {
-        for (field, named) in item.fields.iter_mut().zip(named) {
+pub(crate) fn item(mut item: DeriveInput, form: &Form<'_>) -> TokenStream {
+    if let (Data::Struct(data), FormShape::Struct { named, .. }) = (&mut item.data, &form.shape) {
+        for (field, named) in data.fields.iter_mut().zip(named) {
             field.attrs.retain(|attr| !attr.path().is_ident("arg"));
             field.attrs.extend(attributes(form.ident, named, field.ident.as_ref()));
         }

@@ -3,12 +3,13 @@
 use super::mark::marked;
 use super::snippets::{at, description, here, reexport, root_text, text};
 use crate::errors::position;
-use crate::item::tokens::{is_borrowed_argument, outside, strip_groups};
+use crate::item::tokens::outside;
 use crate::item::{Item, Mode, Param, Place, Role};
 use crate::keys::arg::{Completer, DefaultValue};
 use crate::keys::attributes::ArgKeys;
 use crate::keys::number::{Bound, Len, Range};
 use crate::keys::text::{json_float, json_literal};
+use crate::syntax::{is_borrowed_argument, strip_groups};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::ext::IdentExt as _;

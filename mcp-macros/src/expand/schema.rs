@@ -7,7 +7,7 @@ use crate::item::schema::{
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{GenericArgument, GenericParam, Item, PathArguments, Type};
+use syn::{DeriveInput, GenericArgument, GenericParam, PathArguments, Type};
 
 /// Generates the impls for a type whose schema can be a constant.
 pub(crate) fn schema(shape: &SchemaType<'_>) -> TokenStream {
@@ -27,18 +27,14 @@ pub(crate) fn schema(shape: &SchemaType<'_>) -> TokenStream {
 }
 
 /// Generates the impl of `Borrows` for a type that borrows from serde's input. Such a type cannot be an argument.
-pub(crate) fn borrows(item: &Item) -> Option<TokenStream> {
-    let (attrs, ident, generics) = match item {
-        Item::Struct(item) => (&item.attrs, &item.ident, &item.generics),
-        Item::Enum(item) => (&item.attrs, &item.ident, &item.generics),
-        _ => return None,
-    };
+pub(crate) fn borrows(item: &DeriveInput) -> TokenStream {
+    let (attrs, ident, generics) = (&item.attrs, &item.ident, &item.generics);
     let root = root_path(attrs)
         .map_or_else(|| quote_spanned!(here()=> ::mcp_runtime), |path| path.to_token_stream());
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
-    Some(quote_spanned! {here()=>
+    quote_spanned! {here()=>
         impl #impl_generics #root::__private::Borrows for #ident #ty_generics #where_clause {}
-    })
+    }
 }
 
 fn impls(shape: &SchemaType<'_>) -> TokenStream {

@@ -1,15 +1,16 @@
 //! Types with `#[data]`: the derives that the attribute adds, and the types of fields that need `#[data]` too.
 
 use super::function::{keyword, keyword_span};
-use super::tokens::{find, path_of, regroup, strip_groups};
 use crate::errors::Errors;
+use crate::syntax::{find, path_of, regroup, strip_groups};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use std::collections::HashSet;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Field, GenericArgument, Generics, Item, Meta, Path, PathArguments, Token, Type,
+    Attribute, Data, DeriveInput, Field, GenericArgument, Generics, Meta, Path, PathArguments,
+    Token, Type,
 };
 
 /// Derive that `#[data]` and `#[form]` add.
@@ -132,12 +133,11 @@ pub(crate) struct DataField<'a> {
 ///
 /// Returns `None` for a generic type, because its derives infer their own bounds. Also returns `None` for a type with an attribute that may
 /// change the JSON form of its fields. Fields with attributes other than doc comments are left out.
-pub(crate) fn data_fields(item: &mut Item) -> Option<(Ident, Vec<DataField<'_>>)> {
-    let (attrs, ident, generics) = head(item)?;
-    if !is_free(generics) || !are_plain(attrs) {
+pub(crate) fn data_fields(item: &mut DeriveInput) -> Option<(Ident, Vec<DataField<'_>>)> {
+    if !is_free(&item.generics) || !are_plain(&item.attrs) {
         return None;
     }
-    let owner = ident.clone();
+    let owner = item.ident.clone();
     let mut known = HashSet::new();
     let found =
         fields(item).filter(|field| is_documented_at_most(&field.attrs)).map(move |field| {
@@ -150,21 +150,21 @@ pub(crate) fn data_fields(item: &mut Item) -> Option<(Ident, Vec<DataField<'_>>)
 }
 
 /// Removes attributes that only set bounds for derives. In a type without generics, bounds have no effect on the schema.
-pub(crate) fn without_bounds(item: &mut Item) {
-    if head(item).is_some_and(|(_, _, generics)| is_free(generics)) {
+pub(crate) fn without_bounds(item: &mut DeriveInput) {
+    if is_free(&item.generics) {
         fields(item).for_each(|field| field.attrs.retain(|attr| keys(attr) != ["bound"]));
     }
 }
 
 /// Whether the type has a field that borrows from serde's input. A `Cow` borrows only if its field has `#[serde(borrow)]`.
-pub(crate) fn borrows(item: &Item) -> bool {
-    let is_lent = head(item).is_some_and(|(.., generics)| generics.lifetimes().next().is_some());
-    let mut all: Box<dyn Iterator<Item = &Field>> = match item {
-        Item::Struct(item) => Box::new(item.fields.iter()),
-        Item::Enum(item) => {
-            Box::new(item.variants.iter().flat_map(|variant| variant.fields.iter()))
+pub(crate) fn borrows(item: &DeriveInput) -> bool {
+    let is_lent = item.generics.lifetimes().next().is_some();
+    let mut all: Box<dyn Iterator<Item = &Field>> = match &item.data {
+        Data::Struct(data) => Box::new(data.fields.iter()),
+        Data::Enum(data) => {
+            Box::new(data.variants.iter().flat_map(|variant| variant.fields.iter()))
         }
-        _ => return false,
+        Data::Union(_) => return false,
     };
     is_lent
         && all.any(|field| {
@@ -190,28 +190,20 @@ fn is_reference(ty: &Type) -> bool {
     }
 }
 
-fn head(item: &Item) -> Option<(&[Attribute], &Ident, &Generics)> {
-    match item {
-        Item::Struct(item) => Some((&item.attrs, &item.ident, &item.generics)),
-        Item::Enum(item) => Some((&item.attrs, &item.ident, &item.generics)),
-        _ => None,
-    }
-}
-
 fn is_free(generics: &Generics) -> bool {
     generics.params.is_empty() && generics.where_clause.is_none()
 }
 
 /// Returns the fields of a struct or an enum. Fields of variants with attributes other than doc comments are left out.
-fn fields(item: &mut Item) -> Box<dyn Iterator<Item = &mut Field> + '_> {
-    match item {
-        Item::Struct(item) => Box::new(item.fields.iter_mut()),
-        Item::Enum(item) => {
+fn fields(item: &mut DeriveInput) -> Box<dyn Iterator<Item = &mut Field> + '_> {
+    match &mut item.data {
+        Data::Struct(data) => Box::new(data.fields.iter_mut()),
+        Data::Enum(data) => {
             let plain =
-                item.variants.iter_mut().filter(|variant| is_documented_at_most(&variant.attrs));
+                data.variants.iter_mut().filter(|variant| is_documented_at_most(&variant.attrs));
             Box::new(plain.flat_map(|variant| variant.fields.iter_mut()))
         }
-        _ => Box::new(std::iter::empty()),
+        Data::Union(_) => Box::new(std::iter::empty()),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::keys::attributes::{ArgKeys, ItemKeys, read_arg};
 use crate::keys::tables;
 use proc_macro2::Span;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Fields, Generics, Ident, Item, Token, Type, Variant};
+use syn::{Attribute, Data, DeriveInput, Fields, Generics, Ident, Token, Type, Variant};
 
 /// A type with `#[form]`.
 pub(crate) struct Form<'a> {
@@ -44,37 +44,35 @@ pub(crate) struct Chosen<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// Reads a struct or an enum. Returns `None` for any other item, which `derives` has already reported.
-    pub(crate) fn read(item: &'a Item, keys: ItemKeys, errors: &Errors) -> Option<Self> {
-        match item {
-            Item::Struct(item) => {
-                let named = item.fields.iter().filter(|field| field.ident.is_some());
+    /// Reads a struct or an enum. Returns `None` for a union, which `derives` has already reported.
+    pub(crate) fn read(item: &'a DeriveInput, keys: ItemKeys, errors: &Errors) -> Option<Self> {
+        let shape = match &item.data {
+            Data::Struct(data) => {
+                let named = data.fields.iter().filter(|field| field.ident.is_some());
                 let named = named.map(|field| Named {
                     ty: &field.ty,
                     attrs: &field.attrs,
                     keys: read_keys(&field.attrs, &tables::FORM_FIELD, "default = 1", errors),
                     doc: docs::read(&field.attrs),
                 });
-                let shape = FormShape::Struct {
-                    keyword: item.struct_token,
-                    fields: &item.fields,
+                FormShape::Struct {
+                    keyword: data.struct_token,
+                    fields: &data.fields,
                     named: named.collect(),
-                };
-                let (ident, attrs, generics) = (&item.ident, &item.attrs, &item.generics);
-                Some(Self { keys, ident, attrs, generics, shape })
+                }
             }
-            Item::Enum(item) => {
-                let variants = item.variants.iter().map(|variant| Chosen {
+            Data::Enum(data) => {
+                let variants = data.variants.iter().map(|variant| Chosen {
                     variant,
                     keys: read_keys(&variant.attrs, &tables::FORM_VARIANT, "title = \"…\"", errors),
                     doc: docs::read(&variant.attrs),
                 });
-                let shape = FormShape::Enum(variants.collect());
-                let (ident, attrs, generics) = (&item.ident, &item.attrs, &item.generics);
-                Some(Self { keys, ident, attrs, generics, shape })
+                FormShape::Enum(variants.collect())
             }
-            _ => None,
-        }
+            Data::Union(_) => return None,
+        };
+        let (ident, attrs, generics) = (&item.ident, &item.attrs, &item.generics);
+        Some(Self { keys, ident, attrs, generics, shape })
     }
 
     /// Whether the titles of variants go into `enumNames`.

@@ -1,11 +1,12 @@
 //! Functions with one of our attributes. Their bodies stay tokens, so that a macro accepts half-typed code: rustc then reports its own
 //! errors in the body, and the editor can complete the code.
 
+use super::signature::Signature;
 use crate::keys::Table;
 use crate::keys::tables;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Signature, Token, Visibility};
+use syn::{Attribute, Token, Visibility};
 
 /// Kind of item that a function is registered as.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,19 +1,20 @@
 //! Model of a function that is registered as an item. The model borrows the syntax tree of syn.
 
 use super::function::{Function, Kind};
-use super::tokens::written;
+use super::signature::{Binding, Input, Receiver};
 use crate::docs::{self, Doc};
 use crate::errors::Errors;
 use crate::keys::attributes::{ArgKeys, ItemKeys, read_arg, read_complete};
 use crate::keys::text::Flag;
 use crate::keys::{self, Given, tables};
+use crate::syntax::written;
 use crate::uri::Template;
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, FnArg, Ident, LitStr, Pat, Receiver, Token, Type};
+use syn::{Attribute, Ident, LitStr, Token, Type};
 
 /// How a function runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -211,7 +212,7 @@ fn skip_expression(input: ParseStream<'_>) -> bool {
             || ahead.peek(Token![!])
             || ahead.peek(Token![::])
     });
-    if !(is_constant || input.peek(Token![&])) || input.parse::<Expr>().is_err() {
+    if !(is_constant || input.peek(Token![&])) || keys::expression(input).is_err() {
         return false;
     }
     input.parse::<Option<Token![,]>>().is_ok()
@@ -233,11 +234,11 @@ fn uri_as_key(input: ParseStream<'_>) -> Option<String> {
 
 impl<'a> Param<'a> {
     /// Reads a parameter. Reports a pattern that is not a plain name, and returns `None` for it.
-    fn read(input: &'a FnArg, errors: &Errors) -> Option<Self> {
+    fn read(input: &'a Input, errors: &Errors) -> Option<Self> {
         let (place, attrs) = match input {
-            FnArg::Receiver(receiver) => (Place::Receiver(receiver), &receiver.attrs),
-            FnArg::Typed(typed) => {
-                let ident = errors.keep(plain_name(&typed.pat))?;
+            Input::Receiver(receiver) => (Place::Receiver(receiver), &receiver.attrs),
+            Input::Typed(typed) => {
+                let ident = errors.keep(plain_name(&typed.binding))?;
                 (Place::Typed(ident, &typed.ty), &typed.attrs)
             }
         };
@@ -274,19 +275,19 @@ impl<'a> Param<'a> {
     }
 }
 
-fn plain_name(pat: &Pat) -> syn::Result<&Ident> {
-    match pat {
-        Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => Ok(&ident.ident),
-        Pat::Wild(_) => Err(syn::Error::new_spanned(
-            pat,
+fn plain_name(binding: &Binding) -> syn::Result<&Ident> {
+    match binding {
+        Binding::Name(ident) => Ok(ident),
+        Binding::Wild(span) => Err(syn::Error::new(
+            *span,
             "give the parameter a plain name, which is what clients see, or remove it",
         )),
-        _ => {
-            let written = written(pat);
+        Binding::Pattern(pattern) => {
+            let written = written(pattern);
             let message = format!(
                 "give the parameter a plain name, which is what clients see, and take it apart in the body: `let {written} = name;`"
             );
-            Err(syn::Error::new_spanned(pat, message))
+            Err(syn::Error::new_spanned(pattern, message))
         }
     }
 }

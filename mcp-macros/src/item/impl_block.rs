@@ -1,7 +1,8 @@
 //! Model of an impl block and its members. Members without our attributes stay as the user wrote them.
 
 use super::function::{Function, Kind};
-use super::tokens::{half_written, path_of, regroup, without_conditional, without_helpers};
+use super::tokens::{half_written, without_conditional, without_helpers};
+use crate::syntax::{between, path_of, regroup};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
@@ -168,13 +169,7 @@ fn member(input: ParseStream<'_>) -> syn::Result<BlockMember> {
             attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
         Kind::of_path(&path).map(|kind| (kind, attr))
     });
-    let mut tokens = TokenStream::new();
-    let mut cursor = start;
-    while cursor != input.cursor() {
-        let Some((token, next)) = cursor.token_tree() else { break };
-        tokens.extend([token]);
-        cursor = next;
-    }
+    let tokens = between(start, input.cursor());
     Ok(match marked {
         Some((kind, attr)) => {
             BlockMember::Marked(Box::new(Marked { kind, attr, tokens, function }))

@@ -7,6 +7,7 @@ mod handler;
 pub(crate) mod impl_block;
 pub(crate) mod schema;
 mod schema_attrs;
+pub(crate) mod signature;
 pub(crate) mod tokens;
 
 pub(crate) use function::Kind;

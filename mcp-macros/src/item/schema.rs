@@ -6,9 +6,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::punctuated::Punctuated;
-use syn::{
-    Attribute, Field, Fields, Generics, Ident, Item, ItemEnum, ItemStruct, Path, Token, Type,
-};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Generics, Ident, Path, Token, Type};
 
 /// Type whose schema is a constant, provided that the schemas of its parts are constants.
 pub(crate) struct SchemaType<'a> {
@@ -102,20 +100,20 @@ pub(crate) fn root(attrs: &[Attribute]) -> Option<Path> {
 
 impl<'a> SchemaType<'a> {
     /// Reads a struct or an enum. Returns `None` for a type that schemars has to describe.
-    pub(crate) fn read(item: &'a Item) -> Option<Self> {
-        match item {
-            Item::Struct(item) => Self::of_struct(item),
-            Item::Enum(item) => Self::of_enum(item),
-            _ => None,
+    pub(crate) fn read(item: &'a DeriveInput) -> Option<Self> {
+        match &item.data {
+            Data::Struct(data) => Self::of_struct(item, &data.fields),
+            Data::Enum(data) => Self::of_enum(item, &data.variants),
+            Data::Union(_) => None,
         }
     }
 
-    fn of_struct(item: &'a ItemStruct) -> Option<Self> {
+    fn of_struct(item: &'a DeriveInput, fields: &'a Fields) -> Option<Self> {
         let attrs = Attrs::read(&item.attrs)?;
-        if !attrs.are_only(STRUCT) || !can_be_constant(&item.fields, &item.ident, &item.generics) {
+        if !attrs.are_only(STRUCT) || !can_be_constant(fields, &item.ident, &item.generics) {
             return None;
         }
-        let body = match &item.fields {
+        let body = match fields {
             Fields::Named(_) | Fields::Unit if attrs.is_transparent => return None,
             Fields::Named(fields) => {
                 let members = members(&fields.named, attrs.rename_all)?;
@@ -131,15 +129,18 @@ impl<'a> SchemaType<'a> {
         Self::new(&item.ident, &item.generics, attrs, body)
     }
 
-    fn of_enum(item: &'a ItemEnum) -> Option<Self> {
+    fn of_enum(
+        item: &'a DeriveInput,
+        variants: &'a Punctuated<syn::Variant, Token![,]>,
+    ) -> Option<Self> {
         let attrs = Attrs::read(&item.attrs)?;
-        let mut fields = item.variants.iter().map(|variant| &variant.fields);
+        let mut fields = variants.iter().map(|variant| &variant.fields);
         if !attrs.are_only(ENUM)
             || !fields.all(|field| can_be_constant(field, &item.ident, &item.generics))
         {
             return None;
         }
-        let body = enum_body(&item.variants, &attrs)?;
+        let body = enum_body(variants, &attrs)?;
         Self::new(&item.ident, &item.generics, attrs, body)
     }
 

@@ -1,9 +1,8 @@
-//! Functions that rewrite the user's tokens without syn, which would lose some of them, and functions that inspect types.
+//! Functions that rewrite the user's tokens without syn, which would lose some of them.
 
 use super::function::Kind;
+use crate::syntax::{path_of, regroup};
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
-use quote::ToTokens;
-use syn::Type;
 
 /// Returns the function without our attributes, and without attributes on parameters that rustc would reject, such as doc comments.
 ///
@@ -117,13 +116,6 @@ fn is_ours(path: &[String]) -> bool {
     matches!(path, [word] if word == "arg" || word == "complete")
 }
 
-/// Returns a group of other tokens with the same delimiters and the same span.
-pub(crate) fn regroup(group: &Group, stream: TokenStream) -> Group {
-    let mut new = Group::new(group.delimiter(), stream);
-    new.set_span(group.span());
-    new
-}
-
 /// Returns the group without the attributes that `drop` selects. A group without such attributes is returned unchanged, because a new group
 /// would lose the spans of its delimiters.
 fn stripped(group: Group, drop: impl Fn(&[String]) -> bool) -> Group {
@@ -147,19 +139,6 @@ fn without_attributes(tokens: TokenStream, drop: impl Fn(&[String]) -> bool) -> 
         kept.push(token);
     }
     kept.into_iter().collect()
-}
-
-/// Returns the path at the start of an attribute.
-pub(crate) fn path_of(attribute: &TokenStream) -> Vec<String> {
-    let mut path = Vec::new();
-    for token in attribute.clone() {
-        match token {
-            TokenTree::Ident(ident) => path.push(ident.to_string()),
-            TokenTree::Punct(punct) if punct.as_char() == ':' => {}
-            _ => break,
-        }
-    }
-    path
 }
 
 /// Returns the user's tokens in a form that is valid in generated code: lifetimes become `'_`, `Self` becomes the type.
@@ -236,15 +215,6 @@ fn is_punct(token: &TokenTree, char: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == char)
 }
 
-/// Returns the span of the first token, at any depth, for which `wanted` returns `true`.
-pub(crate) fn find(tokens: &TokenStream, wanted: &impl Fn(&TokenTree) -> bool) -> Option<Span> {
-    tokens.clone().into_iter().find_map(|token| match &token {
-        token if wanted(token) => Some(token.span()),
-        TokenTree::Group(group) => find(&group.stream(), wanted),
-        _ => None,
-    })
-}
-
 /// Returns the same tokens with spans that make errors point at `place`.
 fn relocated(tokens: TokenStream, place: Span) -> TokenStream {
     let moved = |token| {
@@ -256,40 +226,4 @@ fn relocated(tokens: TokenStream, place: Span) -> TokenStream {
         token
     };
     tokens.into_iter().map(moved).collect()
-}
-
-/// Formats tokens for messages in the usual style. syn does not keep the spaces between tokens.
-pub(crate) fn written(tokens: &impl ToTokens) -> String {
-    let mut text = tokens.to_token_stream().to_string();
-    for (loose, tight) in
-        [(" < ", "<"), (" >", ">"), (" :: ", "::"), (":: ", "::"), ("& ", "&"), (" ,", ",")]
-    {
-        text = text.replace(loose, tight);
-    }
-    text
-}
-
-/// Whether the type is `str` or `[T]`. An argument may be a reference to such a type: the call owns the value, and the function borrows it.
-pub(crate) fn is_borrowed_argument(ty: &Type) -> bool {
-    match strip_groups(ty) {
-        Type::Slice(_) => true,
-        Type::Path(path) => path.qself.is_none() && path.path.is_ident("str"),
-        _ => false,
-    }
-}
-
-/// Returns the type without parentheses and without the invisible groups around a `macro_rules` fragment.
-pub(crate) fn strip_groups(ty: &Type) -> &Type {
-    match ty {
-        Type::Group(group) => strip_groups(&group.elem),
-        Type::Paren(paren) => strip_groups(&paren.elem),
-        ty => ty,
-    }
-}
-
-/// Returns the span of the first reference in a type.
-pub(crate) fn first_reference(ty: &Type) -> Option<Span> {
-    let is_reference =
-        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '&');
-    find(&ty.to_token_stream(), &is_reference)
 }

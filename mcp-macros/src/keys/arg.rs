@@ -1,6 +1,7 @@
 //! Parses the values of the attributes `#[arg]` and `#[complete]`: defaults, examples, header names, formats, and the source of
 //! completions.
 
+use super::expression::expression;
 use super::grammar::{Value, assigned, parenthesized, usage};
 use super::suggest::suggest;
 use super::text::{json_literal, literal};
@@ -20,7 +21,7 @@ impl Value for DefaultValue {
         if input.is_empty() || input.peek(Token![,]) {
             return Ok(Self(None));
         }
-        assigned::<Self, _>(key, input, |input| input.parse().map(|value| Self(Some(value))))
+        assigned::<Self, _>(key, input, |input| expression(input).map(|value| Self(Some(value))))
     }
 }
 

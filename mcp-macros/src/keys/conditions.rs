@@ -1,12 +1,13 @@
 //! Conditions on the calls of an item: rate and concurrency, scopes and policies of callers, capabilities of the client.
 
+use super::expression::{expression, is_closure};
 use super::grammar::{Given, Value, assigned, keys, parenthesized, read, read_first, usage};
 use super::suggest::suggest;
 use super::tables::RATE;
 use super::text::literal;
 use crate::errors::Errors;
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse as _, ParseStream};
+use syn::parse::ParseStream;
 use syn::{Expr, Ident, LitInt, LitStr, Token};
 
 /// Value of the key `rate`, as in `rate = "10/s"` or `rate("10/s", burst = 20)`.
@@ -191,8 +192,9 @@ impl Value for Policy {
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
         parenthesized::<Self, _>(key, input, |input| {
             let start = input.span();
-            match Expr::parse(input)? {
-                expr @ (Expr::Path(_) | Expr::Closure(_)) => Ok(Self(expr)),
+            match expression(input)? {
+                expr @ Expr::Path(_) => Ok(Self(expr)),
+                expr if is_closure(&expr) => Ok(Self(expr)),
                 Expr::Call(_) => {
                     Err(syn::Error::new(start, "name the function without calling it"))
                 }

@@ -3,6 +3,7 @@
 pub(crate) mod arg;
 pub(crate) mod attributes;
 pub(crate) mod conditions;
+mod expression;
 mod grammar;
 pub(crate) mod nested;
 pub(crate) mod number;
@@ -10,6 +11,7 @@ mod suggest;
 pub(crate) mod tables;
 pub(crate) mod text;
 
+pub(crate) use expression::expression;
 pub(crate) use grammar::{Given, Keys, read, read_first, read_one};
 pub(crate) use suggest::suggest;
 pub(crate) use tables::Table;

@@ -1,15 +1,15 @@
 //! Values that are quantities: durations, sizes, positions in lists, priorities, and ranges of numbers or lengths. Regular expressions are
 //! here too.
 
+use super::expression::expression;
 use super::grammar::{Value, assigned, parenthesized, usage};
 use super::text::literal;
 use crate::errors::Errors;
+use crate::syntax::between;
+use proc_macro2::{TokenStream, TokenTree};
 use std::fmt;
-use syn::parse::{Parse as _, ParseStream};
-use syn::{
-    Expr, ExprLit, ExprRange, ExprUnary, Ident, Lit, LitFloat, LitInt, LitStr, RangeLimits, Token,
-    UnOp,
-};
+use syn::parse::ParseStream;
+use syn::{Expr, ExprLit, ExprUnary, Ident, Lit, LitFloat, LitInt, LitStr, Token, UnOp};
 
 /// Value of a key that takes a duration, as in `timeout = "30s"`. Stored in milliseconds.
 #[derive(Clone)]
@@ -68,7 +68,7 @@ impl Value for SizeExpr {
     const USAGE: &'static str = " = \"1MB\"";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
-        match assigned::<Self, _>(key, input, Expr::parse)? {
+        match assigned::<Self, _>(key, input, expression)? {
             Expr::Lit(ExprLit { lit, .. }) => {
                 bytes_of(&lit).map(Self::Bytes).ok_or_else(|| syn::Error::new(lit.span(), SIZE))
             }
@@ -240,14 +240,16 @@ impl Value for Range {
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
         parenthesized::<Self, _>(key, input, |input| {
-            let range: ExprRange = parse(key, input)?;
-            let start = range.start.as_deref().map(bound).transpose()?;
-            let end = range.end.as_deref().map(bound).transpose()?;
-            let inclusive = matches!(range.limits, RangeLimits::Closed(_));
+            let span = input.span();
+            let message = format!("expected a range, as in `{key}(1..=10)`");
+            let range = written(input).map_err(|_| syn::Error::new(span, message))?;
+            let start = range.start.as_ref().map(bound).transpose()?;
+            let end = range.end.as_ref().map(bound).transpose()?;
+            let inclusive = range.inclusive;
             match (start, end) {
                 (Some(start), Some(end)) if start.leaves_nothing(end, inclusive) => {
                     let message = "no number is in this range: write the smaller number first, and `..=` to include the end";
-                    Err(syn::Error::new_spanned(&range, message))
+                    Err(syn::Error::new_spanned(&range.tokens, message))
                 }
                 (None, None) => Err(usage::<Self>(key)),
                 _ => Ok(Self { start, end, inclusive }),
@@ -256,12 +258,27 @@ impl Value for Range {
     }
 }
 
-fn parse(key: &Ident, input: ParseStream<'_>) -> syn::Result<ExprRange> {
-    let span = input.span();
-    match input.parse::<Expr>() {
-        Ok(Expr::Range(range)) => Ok(range),
-        _ => Err(syn::Error::new(span, format!("expected a range, as in `{key}(1..=10)`"))),
+/// Syntax of a range.
+struct WrittenRange {
+    start: Option<Expr>,
+    end: Option<Expr>,
+    inclusive: bool,
+    tokens: TokenStream,
+}
+
+fn written(input: ParseStream<'_>) -> syn::Result<WrittenRange> {
+    let begin = input.cursor();
+    while !input.is_empty() && !input.peek(Token![..]) {
+        input.parse::<TokenTree>()?;
     }
+    let start = between(begin, input.cursor());
+    let start = if start.is_empty() { None } else { Some(syn::parse2(start)?) };
+    let inclusive = input.parse::<Option<Token![..=]>>()?.is_some();
+    if !inclusive {
+        input.parse::<Token![..]>()?;
+    }
+    let end = if input.is_empty() { None } else { Some(input.parse()?) };
+    Ok(WrittenRange { start, end, inclusive, tokens: between(begin, input.cursor()) })
 }
 
 /// Returns the expression without the invisible groups around a `macro_rules` fragment.

@@ -1,5 +1,6 @@
 //! Simple values: flags, text, names, paths, expressions, lists of words, and literals as JSON text.
 
+use super::expression::expression;
 use super::grammar::{Value, assigned, parenthesized, usage};
 use crate::errors::Errors;
 use proc_macro2::TokenStream;
@@ -39,7 +40,7 @@ impl Value for Text {
     const USAGE: &'static str = " = \"…\"";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
-        let expr = assigned::<Self, _>(key, input, Expr::parse)?;
+        let expr = assigned::<Self, _>(key, input, expression)?;
         match expr {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(Self::Literal(text)),
             Expr::Lit(ExprLit { lit, .. }) => {
@@ -82,7 +83,7 @@ impl Value for Expression {
     const USAGE: &'static str = " = …";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
-        assigned::<Self, _>(key, input, |input| input.parse().map(Self))
+        assigned::<Self, _>(key, input, |input| expression(input).map(Self))
     }
 }
 

@@ -5,7 +5,7 @@ mod expansions;
 
 use crate::entry;
 use crate::item::Kind;
-use crate::item::tokens::path_of;
+use crate::syntax::path_of;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// Expands the first attribute of an item, or `server!(…)`, or `items![…]`.

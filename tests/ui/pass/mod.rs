@@ -4,6 +4,7 @@ mod aliases;
 mod configured;
 mod data_types;
 mod documented;
+mod expressions;
 mod form_types;
 mod macro_rules;
 mod methods;
@@ -16,6 +17,12 @@ mod shadowed_names;
 mod spread;
 mod state;
 
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::cargo;
+
 /// The items of these modules are in no group, so one server serves them all.
 #[test]
 fn everything_legal_makes_a_server() {
@@ -27,6 +34,18 @@ fn everything_legal_makes_a_server() {
         panic!("{error}");
     }
     assert_eq!(nested::outer(), "1");
+    expressions::main();
+}
+
+/// The tests enable the feature `full` of syn, but a first server does not.
+#[test]
+fn expressions_need_no_feature_of_syn() {
+    let program = PathBuf::from("ui/pass/expressions.rs");
+    let messages =
+        cargo::built("expressions", "features = [\"auth\"]", "", [program.clone()].into_iter());
+    assert_eq!(cargo::errors(&messages, &program), Vec::<&Value>::new());
+    let is_built = |message: &Value| message["target"]["name"] == *cargo::name(&program);
+    assert!(messages.iter().any(is_built), "the program was not compiled: {messages:?}");
 }
 
 #[test]

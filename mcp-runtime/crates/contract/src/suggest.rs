@@ -15,7 +15,12 @@ const MAX_COMPARED: usize = 1000;
 /// not count. One slip is allowed for each three letters of the shorter name, and at least one for names of two letters or more. The
 /// function compares at most `MAX_COMPARED` names that may be near.
 #[cold]
-pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(wrong: &str, mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_of(wrong, &mut names)
+}
+
+/// Not generic, so that it is compiled once and not for each caller.
+fn nearest_of<'a>(wrong: &str, names: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = Letters::of(wrong);
     let likely = names.filter(|name| letters.may_be_near(name)).take(MAX_COMPARED);
     let near = likely.filter_map(|name| slips(name, wrong).map(|slips| (slips, name)));

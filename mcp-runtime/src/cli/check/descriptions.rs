@@ -170,7 +170,7 @@ fn is_blank(schema: &Value) -> bool {
 struct DescriptionWalk<'a> {
     root: &'a Value,
     /// References to definitions that were visited. Each definition is visited once.
-    seen: BTreeSet<&'a str>,
+    seen: BTreeSet<String>,
     silent: Vec<String>,
     /// Whether some entries of `silent` are fields inside of arguments.
     has_fields: bool,
@@ -182,7 +182,7 @@ impl<'a> DescriptionWalk<'a> {
     fn inside(&mut self, schema: &'a Value, place: &str, is_told: bool) {
         if let Some(reference) = schema["$ref"].as_str()
             && let Some(definition) = self.definition(schema)
-            && self.seen.insert(reference)
+            && self.seen.insert(reference.to_owned())
         {
             self.inside(definition, place, is_told);
         }

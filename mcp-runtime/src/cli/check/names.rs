@@ -256,7 +256,7 @@ fn collect_reserved<'a>(
     schema: &'a Value,
     root: &'a Value,
     place: &str,
-    seen: &mut BTreeSet<&'a str>,
+    seen: &mut BTreeSet<String>,
     found: &mut Vec<(String, &'a str)>,
 ) {
     if !schema.is_object() {
@@ -265,7 +265,7 @@ fn collect_reserved<'a>(
     if let Some(reference) = schema["$ref"].as_str()
         && let Some(pointer) = reference.strip_prefix('#')
         && let Some(definition) = root.pointer(pointer)
-        && seen.insert(reference)
+        && seen.insert(reference.to_owned())
     {
         collect_reserved(definition, root, place, seen, found);
     }

@@ -351,7 +351,7 @@ impl Sampling {
             if let Err(reason) = &tool.schema {
                 return Err(format!("the tool `{}`: {reason}", tool.name));
             }
-            if !names.insert(&tool.name) {
+            if !names.insert(tool.name.clone()) {
                 return Err(format!("there are two tools `{}`", tool.name));
             }
         }
@@ -392,7 +392,7 @@ impl Sampling {
     }
 }
 
-fn all_answered(open: &BTreeSet<&str>) -> Result<(), String> {
+fn all_answered(open: &BTreeSet<String>) -> Result<(), String> {
     match open.first() {
         None => Ok(()),
         Some(id) => Err(format!(
@@ -406,7 +406,7 @@ fn all_answered(open: &BTreeSet<&str>) -> Result<(), String> {
 ///
 /// # Errors
 /// Fails if the message is empty or has a tool use that is not valid.
-fn uses(role: Role, blocks: &[SampledContent]) -> Result<BTreeSet<&str>, String> {
+fn uses(role: Role, blocks: &[SampledContent]) -> Result<BTreeSet<String>, String> {
     if blocks.is_empty() {
         return Err(format!("a message of the {} is empty", role.name()));
     }
@@ -420,7 +420,7 @@ fn uses(role: Role, blocks: &[SampledContent]) -> Result<BTreeSet<&str>, String>
             ));
         }
         tool_use.input.as_ref().map_err(Clone::clone)?;
-        if !ids.insert(tool_use.id.as_str()) {
+        if !ids.insert(tool_use.id.clone()) {
             return Err(format!(
                 "two tool uses of one message have the id `{}`",
                 shown(&tool_use.id)
