@@ -2,8 +2,10 @@
 
 mod caller;
 mod gate;
+mod leases;
 mod rate_limiter;
 mod reservation;
+mod shared_gate;
 mod shares;
 mod stats;
 
@@ -11,11 +13,12 @@ use std::time::Duration;
 
 #[doc(hidden)]
 pub use caller::CallerKey;
-pub(crate) use gate::{ItemGate, Permit, RateConfig};
+pub(crate) use gate::{Closed, EnteringCall, ItemGate, Permit, RateConfig};
 #[cfg(feature = "auth")]
 #[doc(hidden)]
 pub use rate_limiter::RateLimiter;
 pub(crate) use reservation::{ByteBudget, Reservation, TakenBytes};
+pub(crate) use shared_gate::SharedLimits;
 pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
 #[doc(hidden)]
 pub use stats::RefusalCounters;

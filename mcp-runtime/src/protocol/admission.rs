@@ -9,6 +9,7 @@ use super::{
     call::{RefusalStatus, RefusedRequest, id_in_use},
     request::ClientRequest,
     revision::Revision,
+    service::Service,
     session::Terms,
     state::PeerState,
 };
@@ -16,7 +17,7 @@ use crate::{
     catalog::Entry,
     dispatch::Request,
     error::{Error, ErrorKind},
-    limits::{LARGE, Limit, NoShare, Permit, Pool, TakenBytes},
+    limits::{Closed, EnteringCall, LARGE, Limit, NoShare, Permit, Pool, TakenBytes},
     model::Asks,
 };
 #[cfg(feature = "auth")]
@@ -125,6 +126,14 @@ fn cannot_be_asked(entry: &Entry, terms: &Terms) -> Option<String> {
     })
 }
 
+/// Call that has come to the gate of its item.
+pub(super) enum GateEntry {
+    /// The gate has admitted the call, or there is no gate.
+    Entered(Option<Permit>),
+    /// A store that other servers share has to admit the call.
+    Deferred(EnteringCall),
+}
+
 /// Admits a call if the limits of the item allow it: the rate of calls, and the number of concurrent calls.
 ///
 /// # Errors
@@ -135,14 +144,24 @@ pub(super) fn enter_gate(
     entry: &Entry,
     terms: &Terms,
     request: &ClientRequest<'_>,
-) -> Result<Option<Permit>, String> {
-    let Some(gate) = &entry.gate else { return Ok(None) };
-    gate.enter(state.who(request.carrier, terms.revision)).map_err(|closed| {
-        let (kind, name) = (entry.kind_name(), &entry.name);
-        let tally = state.service.tally();
-        tally.refuse_of(closed.limit(), format_args!("the {kind} `{name}`"));
-        closed.text(name)
-    })
+) -> Result<GateEntry, String> {
+    let Some(gate) = &entry.gate else { return Ok(GateEntry::Entered(None)) };
+    let who = state.who(request.carrier, terms.revision);
+    if let Some(entering) = gate.entering(who) {
+        return Ok(GateEntry::Deferred(entering));
+    }
+    let entered = gate.enter(who).map(GateEntry::Entered);
+    entered.map_err(|closed| refusal_text(&state.service, entry, &closed))
+}
+
+/// Counts a call that the gate of its item has refused, and returns the reason as a text for the model.
+#[cold]
+pub(super) fn refusal_text(service: &Service, entry: &Entry, closed: &Closed) -> String {
+    let (kind, name) = (entry.kind_name(), &entry.name);
+    if let Some(limit) = closed.limit() {
+        service.tally().refuse_of(limit, format_args!("the {kind} `{name}`"));
+    }
+    closed.text(name)
 }
 
 /// Checks that the id is not in use, and that the limits allow one more call.

@@ -7,8 +7,9 @@ use mcp_runtime_wire::{Id, Raw};
 #[cfg(feature = "auth")]
 use super::admission::permit;
 use super::{
-    admission::{admit, check_against_item, enter_gate, reserve},
+    admission::{GateEntry, admit, check_against_item, enter_gate, reserve},
     call::{CallChannel, Received, RefusalStatus, RefusedRequest, ResponseSink, drive},
+    deferred::DeferredCall,
     encode::AnswerScope,
     outbox::ProgressSlot,
     questions::Questioner,
@@ -76,23 +77,26 @@ fn run(
     };
     admit(state, request, revision)?;
     let body_share = reserve(state, request)?;
-    let permit = match target
+    let always_task = revision.features().tasks == TaskDialect::Core;
+    // A refused tool call normally gets a tool result with `isError`, for the model. A client that requested a core task expects a task or a
+    // JSON-RPC error, so it gets the error.
+    let tells_model = || operation.is_tool() && (live.is_none() || !always_task);
+    let entered = target
         .filter(|_| cannot_ask.is_none())
-        .map(|entry| enter_gate(state, entry, terms, request))
-    {
-        None => None,
-        Some(Ok(permit)) => permit,
+        .map(|entry| enter_gate(state, entry, terms, request));
+    let (permit, entering) = match entered {
+        None => (None, None),
+        Some(Ok(GateEntry::Entered(permit))) => (permit, None),
+        Some(Ok(GateEntry::Deferred(entering))) => (None, Some(entering)),
         Some(Err(why)) => {
-            // A refused tool call normally gets a tool result with `isError`, for the model. A client that requested a core task
-            // expects a task or a JSON-RPC error, so it gets the error.
-            let tells_model = operation.is_tool()
-                && (live.is_none() || revision.features().tasks != TaskDialect::Core);
-            refuse_call(state, terms, request, snapshot, tells_model, why);
+            refuse_call(state, terms, request, snapshot, tells_model(), why);
             return Ok(());
         }
     };
+    let mut beginning = None;
     if let Some(asker) = &asker {
         asker.begin()?;
+        beginning = asker.beginning();
     }
     let (mut caller, slot) = caller(terms, request);
     caller.asker = asker;
@@ -100,16 +104,35 @@ fn run(
         caller = tasks::route_through(state, live, caller, terms, request);
     }
     let dispatcher = &state.service.dispatcher;
-    let mut dispatched = match cannot_ask {
-        None => dispatcher.dispatch(snapshot, target, caller, operation),
-        // The client has requested a task, so it gets one. The result of the task contains the reason.
-        Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
+    let dispatched = if entering.is_some() || beginning.is_some() {
+        let deferred = DeferredCall {
+            service: state.service.clone(),
+            snapshot: snapshot.clone(),
+            target: target.cloned(),
+            caller,
+            entering,
+            beginning,
+            permit,
+            body_share,
+            tells_model: tells_model(),
+            live,
+            always_task,
+            request: operation.into(),
+        };
+        deferred.start()
+    } else {
+        let mut dispatched = match cannot_ask {
+            None => dispatcher.dispatch(snapshot, target, caller, operation),
+            // The client has requested a task, so it gets one. The result of the task contains the reason.
+            Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
+        };
+        dispatched = dispatched.holding(Reservation::new(permit, body_share));
+        if let Some(live) = live {
+            let tasks = &state.service.tasks;
+            dispatched = task::follow(tasks, dispatcher, live, dispatched, always_task);
+        }
+        dispatched
     };
-    dispatched = dispatched.holding(Reservation::new(permit, body_share));
-    if let Some(live) = live {
-        let always = revision.features().tasks == TaskDialect::Core;
-        dispatched = task::follow(&state.service.tasks, dispatcher, live, dispatched, always);
-    }
     let is_private = terms.is_private || snapshot.is_guarded;
     let scope = AnswerScope { revision, is_private };
     let (slot, to) = (slot.as_ref(), request.to);

@@ -165,6 +165,9 @@ impl Server {
 
 impl Started {
     pub(crate) async fn stop(self) {
+        if let Some(limits) = &self.dispatcher.catalog.shared_limits {
+            limits.settle().await;
+        }
         for shutdown in self.shutdowns {
             shutdown(Context::new(self.dispatcher.environment.clone(), Caller::default(), None))
                 .await;
