@@ -8,22 +8,16 @@ use std::{
 
 use tokio::{
     sync::{Notify, oneshot},
-    time::{Instant, sleep_until, timeout, timeout_at},
+    time::{Instant, sleep_until, timeout_at},
 };
 
-use crate::{
-    storage::{Store, StoreError, StoreOperation, Transaction, TransactionResult},
-    unwind::{self, Panicked},
-};
+use crate::storage::{self, Store, StoreError, StoreOperation, Transaction, TransactionResult};
 
 /// Time after which a place is free again if its node no longer renews the lease.
 pub(super) const LEASE: Duration = Duration::from_secs(30);
 
 /// Time between two renewals. Two renewals may fail before a lease ends.
 const RENEWAL: Duration = Duration::from_secs(10);
-
-/// Time after which an operation of the store counts as failed.
-const STORE_TIME: Duration = Duration::from_secs(5);
 
 /// Time between two attempts to give places back while the store fails.
 const RETRY: Duration = Duration::from_secs(1);
@@ -96,7 +90,7 @@ impl Leases {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Executes transactions. The store is code of the author, so this method limits its time and catches its panics.
+    /// Executes transactions.
     ///
     /// # Errors
     /// Fails if the store fails, or does not answer in time. The transactions may have been applied.
@@ -104,15 +98,7 @@ impl Leases {
         &self,
         transactions: Vec<Transaction>,
     ) -> Result<Vec<TransactionResult>, StoreError> {
-        let work = unwind::catch_async(|| self.store.execute(transactions));
-        match timeout(STORE_TIME, work).await {
-            Ok(Ok(results)) => results,
-            Ok(Err(Panicked)) => Err(StoreError::failed("the store panicked")),
-            Err(_) => Err(StoreError::unavailable(format_args!(
-                "the store has not answered within {} s",
-                STORE_TIME.as_secs()
-            ))),
-        }
+        storage::execute(&*self.store, transactions).await
     }
 
     fn holder(&self, number: u64) -> String {

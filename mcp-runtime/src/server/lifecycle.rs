@@ -10,7 +10,7 @@ use crate::{
     dispatch::{Around, CallSettings, Dispatcher, ItemRights},
     error::ServeError,
     limits::Limits,
-    storage::{MemoryStore, Store},
+    storage::{MemoryStore, Store, StoreError},
     task::{self, Tasks},
 };
 
@@ -108,6 +108,8 @@ impl Server {
             insert(&mut self.states);
         }
         let started = self.started();
+        let unusable = |why: StoreError| ServeError::Store(why.to_string());
+        started.round_states.open().await.map_err(unusable)?;
         let recovered = task::recover(&started.tasks, &started.dispatcher).await;
         recovered.map_err(|why| ServeError::Store(format!("the store: {why}")))?;
         Ok(started)
@@ -142,7 +144,8 @@ impl Server {
         self.states.insert(HandleSource(self.catalog.clone()));
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
         let tally = self.catalog.tally.clone();
-        let round_states = RoundStates::new(self.state_settings, &self.limits, tally);
+        let round_states =
+            RoundStates::new(self.state_settings, &self.limits, tally, self.store.as_ref());
         let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new()));
         let tasks = Tasks::new(store, self.catalog.clone(), self.limits);
         let dispatcher = Dispatcher {
