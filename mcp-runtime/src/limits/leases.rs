@@ -125,8 +125,8 @@ impl Leases {
     /// Returns the places that are no longer needed, at most one batch.
     fn leaving(&self) -> Vec<(u64, Lease)> {
         let mut state = self.state();
-        let rest = state.leaving.len().saturating_sub(BATCH);
-        state.leaving.split_off(rest)
+        let count = state.leaving.len().min(BATCH);
+        state.leaving.drain(..count).collect()
     }
 
     /// Gives places back. Returns whether the store has confirmed it.
@@ -298,5 +298,126 @@ impl Drop for Worker {
             drop(state);
             self.leases.attempted.notify_waiters();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::{Builder, Runtime};
+
+    use super::*;
+    use crate::storage::{Follower, MemoryStore, StoreFuture};
+
+    fn runtime() -> Runtime {
+        Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+    }
+
+    /// Takes one of `most` places, and returns it if there was a free one.
+    async fn take(leases: &Arc<Leases>, most: u32) -> Option<SharedPlace> {
+        let (place, _) = leases.request("item".into());
+        let enter = Transaction::on("item").then(place.enter(most));
+        match leases.execute(vec![enter]).await {
+            Ok(results) if results[0].is_err() => {
+                place.forget();
+                None
+            }
+            _ => {
+                place.set_taken();
+                Some(place)
+            }
+        }
+    }
+
+    fn node(store: &Arc<MemoryStore>, name: &str) -> Arc<Leases> {
+        Leases::new(store.clone(), name.into())
+    }
+
+    #[test]
+    fn another_worker_takes_over_when_the_runtime_of_the_first_has_ended() {
+        let store = Arc::new(MemoryStore::new().shared());
+        let (one, other) = (node(&store, "one"), node(&store, "other"));
+        let first = runtime();
+        let place = first.block_on(take(&one, 1)).unwrap();
+        let end = {
+            let (unused, end) = first.block_on(async { one.request("item".into()) });
+            drop(first);
+            drop(unused);
+            end
+        };
+        drop(place);
+        runtime().block_on(async {
+            // The call does not wait for a worker that is gone.
+            end.wait().await;
+            assert!(take(&other, 1).await.is_none(), "the place is not given back yet");
+            let next = take(&one, 2).await.unwrap();
+            one.settle().await;
+            assert!(take(&other, 1).await.is_none() && take(&other, 2).await.is_some());
+            drop(next);
+        });
+    }
+
+    #[test]
+    fn the_worker_ends_with_the_last_place_and_begins_with_the_next() {
+        let store = Arc::new(MemoryStore::new().shared());
+        let (one, other) = (node(&store, "one"), node(&store, "other"));
+        runtime().block_on(async {
+            for _ in 0..3 {
+                let (first, second) = (take(&one, 2).await.unwrap(), take(&one, 2).await.unwrap());
+                sleep_until(Instant::now() + 4 * LEASE).await;
+                assert!(take(&other, 2).await.is_none());
+                drop((first, second));
+                one.settle().await;
+                assert!(!one.state().is_working);
+                assert_eq!(Arc::strong_count(&one), 1);
+            }
+        });
+    }
+
+    /// Store that fails.
+    struct Broken;
+
+    impl Store for Broken {
+        fn execute(&self, _: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
+            Box::pin(async { Err(StoreError::unavailable("broken")) })
+        }
+
+        fn follow(&self, _: &str, _: &str, _: u64) -> Box<dyn Follower> {
+            unreachable!("leases follow no log")
+        }
+    }
+
+    #[test]
+    fn places_that_a_broken_store_does_not_take_back_are_bounded_in_number() {
+        let leases = Leases::new(Arc::new(Broken), "node".into());
+        runtime().block_on(async {
+            for _ in 0..100 {
+                let (places, ends): (Vec<_>, Vec<_>) =
+                    (0..100).map(|_| leases.request("item".into())).unzip();
+                drop(places);
+                // No call waits for ever.
+                for end in ends {
+                    end.wait().await;
+                }
+            }
+            leases.settle().await;
+            let state = leases.state();
+            assert!(state.held.is_empty() && state.is_failing);
+            assert!((1000..=MOST_LATE + BATCH).contains(&state.leaving.len()));
+        });
+    }
+
+    #[test]
+    fn a_call_that_is_admitted_anyway_counts_at_once_and_beyond_the_limit() {
+        let store = Arc::new(MemoryStore::new().shared());
+        let (one, other) = (node(&store, "one"), node(&store, "other"));
+        runtime().block_on(async {
+            let place = take(&one, 1).await.unwrap();
+            let (again, _) = one.request("item".into());
+            again.take_anyway();
+            sleep_until(Instant::now() + Duration::from_millis(1)).await;
+            drop(place);
+            one.settle().await;
+            assert!(take(&other, 1).await.is_none() && take(&other, 2).await.is_some());
+        });
     }
 }
