@@ -126,10 +126,10 @@ fn cannot_be_asked(entry: &Entry, terms: &Terms) -> Option<String> {
     })
 }
 
-/// Call that has come to the gate of its item.
-pub(super) enum GateEntry {
-    /// The gate has admitted the call, or there is no gate.
-    Entered(Option<Permit>),
+/// Reason why the gate of an item has not admitted a call.
+pub(super) enum GateStop {
+    /// The caller has to wait, for the reason in this text for the model.
+    Refused(String),
     /// A store that other servers share has to admit the call.
     Deferred(EnteringCall),
 }
@@ -137,21 +137,21 @@ pub(super) enum GateEntry {
 /// Admits a call if the limits of the item allow it: the rate of calls, and the number of concurrent calls.
 ///
 /// # Errors
-/// Returns the reason why the caller has to wait, as a text for the model.
+/// Fails if the caller has to wait, or if the call has to wait for a store.
 #[inline]
 pub(super) fn enter_gate(
     state: &PeerState,
     entry: &Entry,
     terms: &Terms,
     request: &ClientRequest<'_>,
-) -> Result<GateEntry, String> {
-    let Some(gate) = &entry.gate else { return Ok(GateEntry::Entered(None)) };
+) -> Result<Option<Permit>, GateStop> {
+    let Some(gate) = &entry.gate else { return Ok(None) };
     let who = state.who(request.carrier, terms.revision);
     if let Some(entering) = gate.entering(who) {
-        return Ok(GateEntry::Deferred(entering));
+        return Err(GateStop::Deferred(entering));
     }
-    let entered = gate.enter(who).map(GateEntry::Entered);
-    entered.map_err(|closed| refusal_text(&state.service, entry, &closed))
+    let entered = gate.enter(who);
+    entered.map_err(|closed| GateStop::Refused(refusal_text(&state.service, entry, &closed)))
 }
 
 /// Counts a call that the gate of its item has refused, and returns the reason as a text for the model.

@@ -13,6 +13,15 @@ use crate::{
     task::{self, LiveTask},
 };
 
+/// What a call waits for before its handler runs.
+#[derive(Default)]
+pub(super) struct Deferral {
+    /// Rate and concurrency of the item, unless this server counts them alone.
+    pub(super) entering: Option<EnteringCall>,
+    /// Single use of the state with which the client continues the call.
+    pub(super) beginning: Option<BeginFuture>,
+}
+
 /// Call that has passed all checks of this server.
 pub(super) struct DeferredCall {
     pub(super) service: Arc<Service>,
@@ -20,10 +29,7 @@ pub(super) struct DeferredCall {
     pub(super) target: Option<Arc<Entry>>,
     pub(super) request: OwnedRequest,
     pub(super) caller: Caller,
-    /// Rate and concurrency of the item, unless this server counts them alone.
-    pub(super) entering: Option<EnteringCall>,
-    /// Single use of the state with which the client continues the call.
-    pub(super) beginning: Option<BeginFuture>,
+    pub(super) deferral: Box<Deferral>,
     pub(super) permit: Option<Permit>,
     pub(super) body_share: Option<TakenBytes>,
     pub(super) live: Option<Arc<LiveTask>>,
@@ -51,7 +57,7 @@ impl DeferredCall {
 
     async fn run(mut self) -> OperationResult {
         let mut place_end = None;
-        if let Some(entering) = self.entering.take() {
+        if let Some(entering) = self.deferral.entering.take() {
             match entering.enter().await {
                 Ok(None) => {}
                 Ok(Some((permit, end))) => {
@@ -61,7 +67,7 @@ impl DeferredCall {
                 Err(closed) => return self.refuse(&closed),
             }
         }
-        if let Some(beginning) = self.beginning.take() {
+        if let Some(beginning) = self.deferral.beginning.take() {
             beginning.await?;
         }
         let Self { service, snapshot, target, request, caller, live, .. } = self;

@@ -7,9 +7,9 @@ use mcp_runtime_wire::{Id, Raw};
 #[cfg(feature = "auth")]
 use super::admission::permit;
 use super::{
-    admission::{GateEntry, admit, check_against_item, enter_gate, reserve},
+    admission::{GateStop, admit, check_against_item, enter_gate, reserve},
     call::{CallChannel, Received, RefusalStatus, RefusedRequest, ResponseSink, drive},
-    deferred::DeferredCall,
+    deferred::{Deferral, DeferredCall},
     encode::AnswerScope,
     outbox::ProgressSlot,
     questions::Questioner,
@@ -27,7 +27,7 @@ use crate::{
     error::Error,
     limits::Reservation,
     model::{Done, ToolResult},
-    task,
+    task::{self, LiveTask},
 };
 
 /// Runs a request whose method exists in both eras.
@@ -77,26 +77,28 @@ fn run(
     };
     admit(state, request, revision)?;
     let body_share = reserve(state, request)?;
-    let always_task = revision.features().tasks == TaskDialect::Core;
-    // A refused tool call normally gets a tool result with `isError`, for the model. A client that requested a core task expects a task or a
-    // JSON-RPC error, so it gets the error.
-    let tells_model = || operation.is_tool() && (live.is_none() || !always_task);
-    let entered = target
+    let mut deferral: Option<Box<Deferral>> = None;
+    let permit = match target
         .filter(|_| cannot_ask.is_none())
-        .map(|entry| enter_gate(state, entry, terms, request));
-    let (permit, entering) = match entered {
-        None => (None, None),
-        Some(Ok(GateEntry::Entered(permit))) => (permit, None),
-        Some(Ok(GateEntry::Deferred(entering))) => (None, Some(entering)),
-        Some(Err(why)) => {
-            refuse_call(state, terms, request, snapshot, tells_model(), why);
+        .map(|entry| enter_gate(state, entry, terms, request))
+    {
+        None => None,
+        Some(Ok(permit)) => permit,
+        Some(Err(GateStop::Deferred(entering))) => {
+            deferral.get_or_insert_default().entering = Some(entering);
+            None
+        }
+        Some(Err(GateStop::Refused(why))) => {
+            let tells_model = tells_model(&operation, live.as_ref(), terms);
+            refuse_call(state, terms, request, snapshot, tells_model, why);
             return Ok(());
         }
     };
-    let mut beginning = None;
     if let Some(asker) = &asker {
         asker.begin()?;
-        beginning = asker.beginning();
+        if let Some(beginning) = asker.beginning() {
+            deferral.get_or_insert_default().beginning = Some(beginning);
+        }
     }
     let (mut caller, slot) = caller(terms, request);
     caller.asker = asker;
@@ -104,41 +106,64 @@ fn run(
         caller = tasks::route_through(state, live, caller, terms, request);
     }
     let dispatcher = &state.service.dispatcher;
-    let dispatched = if entering.is_some() || beginning.is_some() {
-        let deferred = DeferredCall {
+    if let Some(deferral) = deferral {
+        let call = DeferredCall {
             service: state.service.clone(),
             snapshot: snapshot.clone(),
             target: target.cloned(),
+            tells_model: tells_model(&operation, live.as_ref(), terms),
+            always_task: revision.features().tasks == TaskDialect::Core,
+            request: operation.into(),
+            deferral,
             caller,
-            entering,
-            beginning,
             permit,
             body_share,
-            tells_model: tells_model(),
             live,
-            always_task,
-            request: operation.into(),
         };
-        deferred.start()
-    } else {
-        let mut dispatched = match cannot_ask {
-            None => dispatcher.dispatch(snapshot, target, caller, operation),
-            // The client has requested a task, so it gets one. The result of the task contains the reason.
-            Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
-        };
-        dispatched = dispatched.holding(Reservation::new(permit, body_share));
-        if let Some(live) = live {
-            let tasks = &state.service.tasks;
-            dispatched = task::follow(tasks, dispatcher, live, dispatched, always_task);
-        }
-        dispatched
+        defer(state, terms, request, slot.as_ref(), call, received);
+        return Ok(());
+    }
+    let mut dispatched = match cannot_ask {
+        None => dispatcher.dispatch(snapshot, target, caller, operation),
+        // The client has requested a task, so it gets one. The result of the task contains the reason.
+        Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
     };
+    dispatched = dispatched.holding(Reservation::new(permit, body_share));
+    if let Some(live) = live {
+        let always = revision.features().tasks == TaskDialect::Core;
+        dispatched = task::follow(&state.service.tasks, dispatcher, live, dispatched, always);
+    }
     let is_private = terms.is_private || snapshot.is_guarded;
     let scope = AnswerScope { revision, is_private };
     let (slot, to) = (slot.as_ref(), request.to);
     let sink = ResponseSink { state, snapshot, scope, slot, to };
     drive(dispatched, request.id, request.carrier, sink, received);
     Ok(())
+}
+
+/// Returns whether a refusal by a limit is a tool result with `isError`, for the model. A client that requested a core task expects a task
+/// or a JSON-RPC error, so it gets the error.
+#[cold]
+fn tells_model(operation: &Request<'_>, live: Option<&Arc<LiveTask>>, terms: &Terms) -> bool {
+    let is_core = terms.revision.features().tasks == TaskDialect::Core;
+    operation.is_tool() && (live.is_none() || !is_core)
+}
+
+/// Starts a call that a store has to admit.
+#[cold]
+fn defer(
+    state: &Arc<PeerState>,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    slot: Option<&Arc<ProgressSlot>>,
+    call: DeferredCall,
+    received: &mut Received,
+) {
+    let snapshot = call.snapshot.clone();
+    let is_private = terms.is_private || snapshot.is_guarded;
+    let scope = AnswerScope { revision: terms.revision, is_private };
+    let sink = ResponseSink { state, snapshot: &snapshot, scope, slot, to: request.to };
+    drive(call.start(), request.id, request.carrier, sink, received);
 }
 
 /// Returns the [`Asker`] of a call. In the modern era, a call ends with a result that contains its open questions. In the legacy era, the
