@@ -18,7 +18,7 @@ use mcp_runtime::{
 };
 use serde_json::json;
 
-use crate::nodes::{Line, NodeStore};
+use crate::shared_store::{Line, NodeStore};
 use crate::support::{both_eras_paused, connect, pass, refused, said};
 
 /// Number of times that handlers ran, on all nodes.

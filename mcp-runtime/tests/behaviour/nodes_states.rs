@@ -9,7 +9,7 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::nodes::NodeStore;
+use crate::shared_store::NodeStore;
 
 #[form]
 struct Name {
@@ -76,7 +76,7 @@ mod sealed {
     use mcp_runtime::{ServeError, testing::RpcError};
 
     use super::*;
-    use crate::{nodes::Line, support::pass};
+    use crate::{shared_store::Line, support::pass};
 
     #[tool(single_use)]
     async fn pays(ctx: &Context, payments: &Arc<AtomicUsize>) -> Result<String> {
