@@ -148,6 +148,7 @@ mod issuer;
 mod item;
 pub mod limits;
 mod model;
+mod node;
 mod observe;
 mod protocol;
 mod random;

@@ -8,7 +8,7 @@ const LAYERS: [&[&str]; 17] = [
     &["schema", "storage"],
     &["item"],
     &["call"],
-    &["registry", "limits"],
+    &["registry", "limits", "node"],
     &["authorization"],
     &["catalog"],
     &["dispatch", "ask"],

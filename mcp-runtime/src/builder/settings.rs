@@ -406,8 +406,8 @@ impl Builder {
     /// The server counts calls by [`Principal`](crate::auth::Principal). Without a principal it counts by session or connection. Over HTTP
     /// without a session it counts by the address that the request came from. All addresses of an IPv6 /64 network count as one.
     ///
-    /// Servers that share a [store](Self::store) count the calls of a principal or an address together. A session or a connection counts at
-    /// the server that has it.
+    /// Servers that share a [store](Self::store) count the calls of a principal or an address together. Calls of a session or
+    /// a connection count at each server separately.
     ///
     /// An axum application provides the address with `into_make_service_with_connect_info::<SocketAddr>()`. If it does not, all such
     /// requests count as one caller. The server reads the address from `X-Forwarded-For` only behind a [trusted proxy](Self::trust_proxy).

@@ -1,8 +1,11 @@
 //! Events of the catalog and of tasks, and the listeners that pass them on to clients.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError, Weak,
-    atomic::{AtomicBool, Ordering, fence},
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering, fence},
+    },
 };
 
 use crate::model::TaskView;
@@ -45,13 +48,21 @@ impl Event {
 pub(crate) trait Listener: Send + Sync {
     fn notify(&self, event: &Event);
 
+    /// Adds the URIs of the resources that the clients of this listener are subscribed to.
+    fn add_subscribed(&self, uris: &mut BTreeSet<String>);
+
     /// Called when the server stops. Implementations end the streams that only wait for events.
     fn stop(&self);
 }
 
+/// Function that sends an event to all nodes, this one included. It returns `false` for an event that concerns only this node.
+pub(super) type Relay = Box<dyn Fn(&Event) -> bool + Send + Sync>;
+
 /// Bus for all events. Sessions and listen streams are its listeners.
 #[derive(Default)]
 pub(crate) struct Bus {
+    /// Set if the server has several nodes.
+    relay: OnceLock<Relay>,
     listeners: [Mutex<Vec<Weak<dyn Listener>>>; 4],
     is_stopped: AtomicBool,
 }
@@ -79,9 +90,31 @@ impl Bus {
         listeners.iter().filter_map(Weak::upgrade).collect()
     }
 
+    pub(super) fn set_relay(&self, relay: Relay) {
+        let _ = self.relay.set(relay);
+    }
+
+    /// Notifies the listeners of an event. If the server has several nodes, the listeners of all nodes are notified, and those of this node
+    /// not before the others.
     pub(crate) fn publish(&self, event: &Event) {
+        if !self.relay.get().is_some_and(|relay| relay(event)) {
+            self.deliver(event);
+        }
+    }
+
+    /// Notifies the listeners of this node.
+    pub(super) fn deliver(&self, event: &Event) {
         for listener in self.all(event.topic()) {
             listener.notify(event);
+        }
+    }
+
+    /// Notifies the listeners of this node of an update of every resource that a client is subscribed to. For use after updates were lost.
+    pub(super) fn deliver_all_updates(&self) {
+        let mut uris = BTreeSet::new();
+        self.all(Topic::Resources).iter().for_each(|listener| listener.add_subscribed(&mut uris));
+        for uri in uris {
+            self.deliver(&Event::ResourceUpdated(uri.into()));
         }
     }
 
@@ -118,9 +151,23 @@ mod tests {
             self.0.lock().unwrap().push(format!("{event:?}"));
         }
 
+        fn add_subscribed(&self, uris: &mut BTreeSet<String>) {
+            uris.extend(["a:b", "c:d"].map(str::to_owned));
+        }
+
         fn stop(&self) {
             self.0.lock().unwrap().push("stop".to_owned());
         }
+    }
+
+    #[test]
+    fn lost_updates_are_made_up_for_by_an_update_of_every_subscribed_resource() {
+        let (bus, heard) = (Bus::default(), Arc::new(Heard::default()));
+        let listener: Arc<dyn Listener> = heard.clone();
+        bus.listen(Topic::Resources, Arc::downgrade(&listener));
+        bus.deliver_all_updates();
+        let expected = [r#"ResourceUpdated("a:b")"#, r#"ResourceUpdated("c:d")"#];
+        assert_eq!(*heard.0.lock().unwrap(), expected);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -13,6 +13,7 @@ use super::{
     entry::Entry,
     index::{CatalogChange, ItemIndex},
     snapshot::{PageSizes, Snapshot},
+    switch::{SharedSwitches, Switch},
 };
 use crate::{
     call::context::Context,
@@ -42,6 +43,8 @@ pub(crate) struct Catalog {
     is_dynamic: AtomicBool,
     pages: PageSizes,
     pub(crate) bus: Bus,
+    /// Set if the server has several nodes.
+    shared: OnceLock<SharedSwitches>,
     /// Counters of rejected requests. The catalog has them so that a [`Handle`] can return them.
     pub(crate) tally: Arc<RefusalCounters>,
     /// Shares of the clients in the limits that apply to all clients together.
@@ -62,6 +65,7 @@ impl Catalog {
             is_dynamic: AtomicBool::new(false),
             pages,
             bus: Bus::default(),
+            shared: OnceLock::new(),
             tally: Arc::default(),
             shares: Arc::default(),
         }
@@ -142,6 +146,36 @@ impl Catalog {
         Ok(())
     }
 
+    /// Applies a switch to the items of this node. Returns whether there is an item of this name.
+    pub(super) fn apply(&self, name: &str, switch: Switch) -> bool {
+        let changed = self.change(|items| match switch {
+            Switch::Enabled => items.enable(name, true).ok_or(()),
+            Switch::Disabled => items.enable(name, false).ok_or(()),
+            Switch::Removed => items.remove(name).ok_or(()),
+        });
+        changed.is_ok()
+    }
+
+    /// Applies a switch to the items of all nodes. Returns whether this node has an item of this name.
+    fn switch(&self, name: &str, switch: Switch) -> bool {
+        let is_there = self.apply(name, switch);
+        if let Some(shared) = self.shared.get() {
+            shared.send(name, switch);
+        }
+        is_there
+    }
+
+    pub(super) fn set_shared(&self, shared: SharedSwitches) {
+        let _ = self.shared.set(shared);
+    }
+
+    /// Remembers a switch, so that this node renews it.
+    pub(super) fn note_switch(&self, name: &str, switch: Switch) {
+        if let Some(shared) = self.shared.get() {
+            shared.known.insert(name, switch);
+        }
+    }
+
     fn stats(&self) -> Stats {
         let snapshot = self.snapshot();
         let kinds = [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
@@ -168,6 +202,10 @@ impl Catalog {
 /// clone of one of these. Clones refer to the same server. Once a handle exists, the server advertises `listChanged`.
 ///
 /// All clients see the same items. A change applies to all sessions, never to a single one.
+///
+/// **Several nodes.** If servers share a [store](crate::Builder::store), `enable`, `disable`, `remove`, `updated` and `url_completed` apply
+/// to all of them, also to those that start later. The others learn of a change within milliseconds. `add` applies to this process alone,
+/// because an item contains code.
 ///
 /// Specification: Server features, Tools, Resources and Prompts (list changed notifications).
 ///
@@ -241,12 +279,12 @@ impl Handle {
 
     /// Removes every item with this name, or the resource at this URI. Returns whether there was such an item. Running calls continue.
     pub fn remove(&self, name: &str) -> bool {
-        self.0.change(|items| items.remove(name).ok_or(())).is_ok()
+        self.0.switch(name, Switch::Removed)
     }
 
     /// Enables every item with this name, or the resource at this URI. Returns whether there is such an item.
     pub fn enable(&self, name: &str) -> bool {
-        self.set_enabled(name, true)
+        self.0.switch(name, Switch::Enabled)
     }
 
     /// Disables every item with this name, or the resource at this URI. A disabled item is in no list and cannot be called, but can be
@@ -266,7 +304,7 @@ impl Handle {
     /// }
     /// ```
     pub fn disable(&self, name: &str) -> bool {
-        self.set_enabled(name, false)
+        self.0.switch(name, Switch::Disabled)
     }
 
     /// Notifies subscribed clients that the resource at `uri` has changed (`notifications/resources/updated`).
@@ -319,10 +357,6 @@ impl Handle {
     /// Returns statistics of the server: the number of calls that wait now, and the number of rejections by each limit so far.
     pub fn stats(&self) -> Stats {
         self.0.stats()
-    }
-
-    fn set_enabled(&self, name: &str, enabled: bool) -> bool {
-        self.0.change(|items| items.enable(name, enabled).ok_or(())).is_ok()
     }
 }
 

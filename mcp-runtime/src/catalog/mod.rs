@@ -11,7 +11,9 @@ mod entry;
 mod index;
 mod live;
 mod schemas;
+mod shared;
 mod snapshot;
+mod switch;
 
 pub(crate) use bus::{Event, Listener, Topic};
 #[cfg(feature = "bench")]
@@ -22,4 +24,5 @@ pub(crate) use entry::{
 };
 pub(crate) use live::{Catalog, HandleSource};
 pub use live::{Handle, Item};
+pub(crate) use shared::{restore as restore_switches, share};
 pub(crate) use snapshot::{PageSizes, Snapshot};

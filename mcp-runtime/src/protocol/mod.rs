@@ -23,6 +23,8 @@ mod peer;
 mod questions;
 mod request;
 mod revision;
+#[cfg(feature = "http")]
+mod saved_session;
 mod service;
 mod session;
 mod state;
@@ -47,6 +49,8 @@ pub(crate) use peer::{Arrival, Peer};
 #[cfg(all(feature = "http", feature = "stdio"))]
 pub(crate) use request::example_request;
 pub use revision::Revision;
+#[cfg(feature = "http")]
+pub(crate) use saved_session::{SavedClient, SessionSettings};
 pub(crate) use service::{Service, TASKS_EXTENSION, presented};
 #[cfg(feature = "http")]
 pub(crate) use state::Remembered;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use mcp_runtime_wire::{self as wire, Id, Incoming, Invalid, Parsed, Raw, RpcMessage, RpcParams};
 
+#[cfg(feature = "http")]
+use super::saved_session::{self, SavedClient, SessionSettings};
 use super::{
     call::{Received, RefusalStatus, ReplyTo},
     legacy, listen, modern,
@@ -255,6 +257,68 @@ impl Peer {
     #[cfg(feature = "http")]
     pub(crate) fn has_begun(&self) -> bool {
         self.state.session().revision().is_some()
+    }
+
+    /// Returns the client of the session for other nodes, or `None` before the session has begun.
+    #[cfg(feature = "http")]
+    pub(crate) fn saved_client(&self, principal: &str) -> Option<SavedClient> {
+        saved_session::saved_client(&self.state, principal)
+    }
+
+    /// Returns the settings of the session.
+    #[cfg(feature = "http")]
+    pub(crate) fn settings(&self) -> SessionSettings {
+        saved_session::settings(&self.state)
+    }
+
+    /// Replaces the settings of the session by those that the store has.
+    #[cfg(feature = "http")]
+    pub(crate) fn set_settings(&self, settings: &SessionSettings, tenant: &Arc<Tenant>) {
+        saved_session::set_settings(&self.state, settings, tenant);
+    }
+
+    /// Continues a session that began at another node.
+    #[cfg(feature = "http")]
+    pub(crate) fn restore(&self, saved: &SavedClient) {
+        saved_session::restore(&self.state, saved);
+    }
+
+    /// Sets whether this node sends the client messages that belong to no request. Of several nodes, only one does.
+    #[cfg(feature = "http")]
+    pub(crate) fn set_hears(&self, hears: bool) {
+        self.state.session().set_hears(hears);
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn hears(&self) -> bool {
+        self.state.session().hears()
+    }
+
+    /// Returns whether a message is for work of this node: it answers a question of a call that runs here, or cancels such a call. Always
+    /// true for a request.
+    #[cfg(feature = "http")]
+    pub(crate) fn expects(&self, incoming: &Incoming<'_>) -> bool {
+        let Incoming::One(Ok(message)) = incoming else { return true };
+        let ongoing = self.state.ongoing();
+        match message {
+            RpcMessage::Request { .. } => true,
+            RpcMessage::Response { id, .. } => {
+                ongoing.is_some_and(|ongoing| ongoing.questions().waits_for(*id))
+            }
+            RpcMessage::Notification { method, params } => match &**method {
+                "notifications/cancelled" => {
+                    let params = params.unwrap_or(&RpcParams::NONE);
+                    let id = params.get("requestId").and_then(Id::parse);
+                    let runs = |id: Id<'_>| {
+                        ongoing.is_some_and(|ongoing| ongoing.calls().contains_key(id.as_str()))
+                    };
+                    id.is_none_or(runs)
+                }
+                // Every node keeps the roots of the client.
+                "notifications/roots/list_changed" => false,
+                _ => true,
+            },
+        }
     }
 
     /// Returns the number of calls that wait for their handlers.

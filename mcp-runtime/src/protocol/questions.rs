@@ -169,7 +169,8 @@ impl Questioner {
 
     /// Sends the question on the stream of the request that it belongs to (rule C-26).
     fn send(&self, question: &Question) -> Result<SentQuestion> {
-        let (id, answer) = self.state.ongoing_or_new().questions().open();
+        let first = self.state.service.first_question;
+        let (id, answer) = self.state.ongoing_or_new().questions().open(first);
         let (state, outbox, task) = (self.state.clone(), self.outbox.clone(), self.task.clone());
         let open = SentQuestion { id, state, outbox, task, answer };
         let text = id.to_string();

@@ -32,6 +32,8 @@ pub(crate) struct Service {
     /// JSON text of the server's `Implementation`, for every result of the modern era.
     pub(super) server_info: String,
     pub(super) round_states: Arc<RoundStates>,
+    /// Number below the ids of all questions to clients. Each node of a server has another, because an answer may arrive at any node.
+    pub(super) first_question: u64,
 }
 
 impl Service {
@@ -83,6 +85,7 @@ impl Service {
             bodies: Arc::default(),
             server_info: String::from_utf8(info).unwrap_or_default(),
             round_states: started.round_states.clone(),
+            first_question: started.node.as_ref().map_or(0, |node| node.id().first_number()),
         })
     }
 }

@@ -42,6 +42,8 @@ struct OpenSession {
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
     is_initialized: bool,
+    /// Whether this node sends the client messages that belong to no request. Of several nodes, only one does.
+    hears: bool,
     /// Boxed to save memory in idle sessions, because most sessions have no interests.
     interests: Option<Box<SessionInterests>>,
 }
@@ -73,9 +75,14 @@ impl LegacySession {
                 (open.revision, open.client) = (revision, client);
             }
             None => {
-                let (log_level, is_initialized, interests) = (None, false, None);
-                self.open =
-                    Some(OpenSession { revision, client, log_level, is_initialized, interests });
+                self.open = Some(OpenSession {
+                    revision,
+                    client,
+                    log_level: None,
+                    is_initialized: false,
+                    hears: true,
+                    interests: None,
+                });
             }
         }
     }
@@ -87,6 +94,22 @@ impl LegacySession {
     /// Marks the client as ready. Before that, the server accepts requests, but sends no notifications outside of requests (rule LIFE-04).
     pub(super) fn set_initialized(&mut self) {
         self.change(|open| open.is_initialized = true);
+    }
+
+    #[cfg(feature = "http")]
+    pub(super) fn is_initialized(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.is_initialized)
+    }
+
+    /// Sets whether this node sends the client messages that belong to no request.
+    #[cfg(feature = "http")]
+    pub(super) fn set_hears(&mut self, hears: bool) {
+        self.change(|open| open.hears = hears);
+    }
+
+    #[cfg(feature = "http")]
+    pub(super) fn hears(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.hears)
     }
 
     pub(super) fn terms(&self) -> Option<Terms> {
@@ -143,7 +166,8 @@ impl LegacySession {
 
     /// Returns the notifications that this session gets for an event.
     pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
-        let Some(open) = self.open.as_mut().filter(|session| session.is_initialized) else {
+        let is_ready = |session: &&mut OpenSession| session.is_initialized && session.hears;
+        let Some(open) = self.open.as_mut().filter(is_ready) else {
             return Vec::new();
         };
         let interests = open.interests.as_deref_mut();
@@ -196,6 +220,12 @@ impl LegacySession {
     pub(super) fn subscriptions(&mut self) -> Option<&mut SubscribedUris> {
         let session = self.open.as_mut()?;
         Some(&mut session.interests.get_or_insert_default().subscriptions)
+    }
+
+    /// Returns the URIs of the resources that the session is subscribed to.
+    pub(super) fn subscribed(&self) -> impl Iterator<Item = &str> {
+        let interests = self.open.as_ref().and_then(|open| open.interests.as_deref());
+        interests.into_iter().flat_map(|interests| interests.subscriptions.iter())
     }
 
     pub(super) fn unsubscribe(&mut self, uri: &str) {

@@ -1,7 +1,7 @@
 //! State of a peer: its session, its ongoing work, and the results that it keeps between requests.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{
         Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
@@ -169,6 +169,13 @@ impl Listener for PeerState {
         listens.clear();
     }
 
+    fn add_subscribed(&self, uris: &mut BTreeSet<String>) {
+        uris.extend(self.session().subscribed().map(str::to_owned));
+        if let Some(ongoing) = self.ongoing() {
+            uris.extend(ongoing.listens().subscribed().map(str::to_owned));
+        }
+    }
+
     fn notify(&self, event: &Event) {
         let of_session = self.session().notifications(event);
         for message in of_session {
@@ -205,8 +212,9 @@ impl PendingQuestions {
         self.changes += 1;
     }
 
-    pub(super) fn open(&mut self) -> (u64, oneshot::Receiver<QuestionAnswer>) {
-        self.last += 1;
+    /// Opens a question. Its id is higher than `first`, so that the nodes of a server give the questions of a session different ids.
+    pub(super) fn open(&mut self, first: u64) -> (u64, oneshot::Receiver<QuestionAnswer>) {
+        self.last = self.last.max(first) + 1;
         let (answer, waiting) = oneshot::channel();
         self.waiting.push((self.last, answer));
         (self.last, waiting)
@@ -216,6 +224,14 @@ impl PendingQuestions {
     /// to a question.
     pub(super) fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<QuestionAnswer>> {
         self.remove(id.as_str().parse().ok()?)
+    }
+
+    /// Returns whether a question waits for the response with this id.
+    #[cfg(feature = "http")]
+    pub(super) fn waits_for(&self, id: Id<'_>) -> bool {
+        let is_open =
+            |id: u64| self.waiting.binary_search_by_key(&id, |question| question.0).is_ok();
+        id.as_str().parse().is_ok_and(is_open)
     }
 
     /// Removes and returns the sender that waits for the response to the request `id`.

@@ -228,6 +228,11 @@ impl ListenStreams {
         })
     }
 
+    /// Returns the URIs of the resources that the streams are subscribed to.
+    pub(super) fn subscribed(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flat_map(|stream| stream.filter.uris.iter())
+    }
+
     pub(super) fn contains(&self, id: Id<'_>) -> bool {
         self.0.iter().any(|stream| stream.id.as_id() == id)
     }

@@ -6,10 +6,11 @@ use super::Identity;
 use crate::{
     ask::{RoundStates, StateSettings},
     call::context::{Caller, Context, Environment, States},
-    catalog::{Catalog, Handle, HandleSource},
+    catalog::{self, Catalog, Handle, HandleSource},
     dispatch::{Around, CallSettings, Dispatcher, ItemRights},
     error::ServeError,
     limits::Limits,
+    node::ServerNode,
     storage::{MemoryStore, Store, StoreError},
     task::{self, Tasks},
 };
@@ -82,6 +83,8 @@ pub(crate) struct Started {
     pub(crate) tasks: Arc<Tasks>,
     pub(crate) round_states: Arc<RoundStates>,
     pub(crate) shutdowns: Vec<ShutdownHook>,
+    /// This process among the nodes that share the store. `None` if the store is not shared.
+    pub(crate) node: Option<Arc<ServerNode>>,
 }
 
 impl Server {
@@ -103,13 +106,17 @@ impl Server {
 
     pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
         self.open_store().await?;
+        let node = join(self.store.clone()).await?;
         for setup in std::mem::take(&mut self.setups) {
             let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
             insert(&mut self.states);
         }
-        let started = self.started();
+        let mut started = self.started();
         let unusable = |why: StoreError| ServeError::Store(why.to_string());
         started.round_states.open().await.map_err(unusable)?;
+        if let Some(node) = node {
+            started.receive(node).await.map_err(unusable)?;
+        }
         let recovered = task::recover(&started.tasks, &started.dispatcher).await;
         recovered.map_err(|why| ServeError::Store(format!("the store: {why}")))?;
         Ok(started)
@@ -162,11 +169,29 @@ impl Server {
             tasks: Arc::new(tasks),
             round_states: Arc::new(round_states),
             shutdowns: self.shutdowns,
+            node: None,
         }
     }
 }
 
+/// Joins the nodes that share the store, if it is shared.
+async fn join(store: Option<Arc<dyn Store>>) -> Result<Option<Arc<ServerNode>>, ServeError> {
+    let Some(store) = store.filter(Store::is_shared) else { return Ok(None) };
+    let node = ServerNode::join(store).await;
+    node.map(|node| Some(Arc::new(node))).map_err(|why| ServeError::Store(why.to_string()))
+}
+
 impl Started {
+    /// Connects the server with the other nodes.
+    async fn receive(&mut self, node: Arc<ServerNode>) -> Result<(), StoreError> {
+        let catalog = &self.dispatcher.catalog;
+        catalog::share(catalog, &node);
+        node.receive().await?;
+        catalog::restore_switches(catalog, &node).await?;
+        self.node = Some(node);
+        Ok(())
+    }
+
     pub(crate) async fn stop(self) {
         if let Some(limits) = &self.dispatcher.catalog.shared_limits {
             limits.settle().await;
@@ -174,6 +199,9 @@ impl Started {
         for shutdown in self.shutdowns {
             shutdown(Context::new(self.dispatcher.environment.clone(), Caller::default(), None))
                 .await;
+        }
+        if let Some(node) = self.node {
+            node.leave().await;
         }
     }
 }

@@ -11,5 +11,7 @@ mod stored_tasks;
 mod tasks;
 
 pub(crate) use live::{LiveTask, Waiter};
+#[cfg(feature = "http")]
+pub(crate) use record::{read_client, write_client};
 pub(crate) use run::{TaskRoute, follow, recover};
 pub(crate) use tasks::{NewTask, TaskAnswers, Tasks, Viewer};

@@ -155,13 +155,15 @@ fn kind(number: i64) -> ErrorKind {
     own.copied().unwrap_or_else(code)
 }
 
-fn write_client(object: &mut ObjectWriter<'_>, client: &ClientInfo) {
+/// Writes the description of a client, for [`read_client`].
+pub(crate) fn write_client(object: &mut ObjectWriter<'_>, client: &ClientInfo) {
     object.str("name", &client.name).str("version", &client.version);
     object.opt_str("title", client.title.as_deref());
     let _ = write::value(object.key("capabilities"), &client.capabilities.0);
 }
 
-fn read_client(raw: Raw<'_>) -> ClientInfo {
+/// Reads the description of a client that [`write_client`] has written.
+pub(crate) fn read_client(raw: Raw<'_>) -> ClientInfo {
     let text = |name: &str| raw.get(name).and_then(Raw::string).map(String::from);
     let capabilities = raw.get("capabilities");
     ClientInfo {

@@ -34,6 +34,7 @@ mod logging;
 mod max_result;
 mod meta;
 mod methods;
+mod nodes;
 mod nodes_limits;
 mod nodes_states;
 mod pages;

@@ -25,7 +25,9 @@ impl Carrier {
     /// Creates the carrier of an HTTP request.
     #[cfg(feature = "http")]
     pub(crate) fn of_request(head: &Arc<http::request::Parts>, address: Option<IpAddr>) -> Self {
-        Self { http: Some(head.clone()), address, ..Self::default() }
+        let mut carrier = Self::default();
+        (carrier.http, carrier.address) = (Some(head.clone()), address);
+        carrier
     }
 
     /// Creates the carrier of a call that runs for `owner` without a request of its own.

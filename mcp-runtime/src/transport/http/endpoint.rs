@@ -17,6 +17,7 @@ use super::{
     open_connections::OpenConnections,
     session::{HttpSession, KEPT, SseSession},
     session_table::{SessionId, SessionTable},
+    shared_sessions::SharedSessions,
     sse::{EventMemory, millis},
 };
 use crate::{
@@ -39,6 +40,8 @@ pub(super) struct Endpoint {
     pub(super) settings: HttpSettings,
     pub(super) access: HostAccess,
     pub(super) sessions: SessionTable<HttpSession>,
+    /// Set if the server has several nodes.
+    pub(super) shared: Option<SharedSessions>,
     /// Sessions of protocol revision 2024-11-05.
     pub(super) sse_sessions: Arc<SessionTable<SseSession>>,
     /// Time of the last search for unused sessions, in milliseconds since the start.
@@ -72,6 +75,10 @@ impl Endpoint {
             access: HostAccess::new(&settings, bound),
             settings,
             sessions: SessionTable::default(),
+            shared: started.node.as_ref().map(|node| {
+                let idle = started.limits.session_idle;
+                SharedSessions::new(node.store().clone(), node.clone(), idle)
+            }),
             sse_sessions: Arc::default(),
             searched: AtomicU64::new(0),
             displaced_none: AtomicU64::new(0),
@@ -124,8 +131,16 @@ impl Endpoint {
     /// # Errors
     /// Returns the reason for the refusal.
     pub(super) fn new_session(&self, carrier: &Carrier) -> Result<HttpSession, String> {
+        self.session(SessionId::unguessable()?, carrier)
+    }
+
+    /// Creates a session with an id, such as one that began at another node. The caller adds the session to the table.
+    ///
+    /// # Errors
+    /// Returns the reason for the refusal.
+    pub(super) fn session(&self, id: SessionId, carrier: &Carrier) -> Result<HttpSession, String> {
         let tenant = self.tenant(carrier);
-        let (share, id) = (self.share(&tenant)?, SessionId::unguessable()?);
+        let share = self.share(&tenant)?;
         let remembered = &self.remembered[id.part(self.remembered.len())];
         let remembered = remembered.get_or_init(|| Remembered::new(&self.service));
         let peer = Peer::of_tenant(self.service.clone(), remembered.clone(), tenant);

@@ -42,6 +42,9 @@ mod service;
 mod session;
 mod session_requests;
 mod session_table;
+mod shared_copies;
+mod shared_requests;
+mod shared_sessions;
 mod sse;
 mod stateless;
 #[cfg(feature = "auth")]

@@ -23,7 +23,9 @@ use super::{
     reply::{self, HttpAnswer, PendingAnswer},
     request_body::{BodyReader, RequestBody, RequestBytes},
     route::HttpRoute,
-    session_requests, stateless,
+    session_requests,
+    session_table::SessionId,
+    shared_copies, shared_requests, stateless,
 };
 use crate::{
     call::context::{Carrier, Principal},
@@ -146,6 +148,8 @@ fn answer_without_body(
         {
             return Err(reply::busy(no_connection(endpoint)).into());
         }
+        // Sessions of several nodes need the store, for which the caller of this function waits.
+        (HttpRoute::Endpoint, &(Method::GET | Method::DELETE)) if endpoint.shared.is_some() => {}
         (HttpRoute::Endpoint, &Method::GET) => {
             return Err(session_requests::get(endpoint, head, parts).into());
         }
@@ -171,7 +175,7 @@ fn answer_without_body(
 /// Parses a message, and passes it to the code of its protocol era.
 fn handle(
     route: HttpRoute,
-    state: &ConnectionState,
+    state: &Arc<ConnectionState>,
     parts: &Arc<Parts>,
     head: &Head<'_>,
     read: &RequestBytes,
@@ -183,6 +187,9 @@ fn handle(
     #[cfg(feature = "auth")]
     if let HttpRoute::AuthPage(_) = route {
         return token_gate::auth_page(endpoint, parts, read, address);
+    }
+    if matches!(parts.method, Method::GET | Method::DELETE) {
+        return shared_requests::get_or_delete(state, parts);
     }
     let refuse_with = |status: StatusCode, id: Option<Id<'_>>, error: &Error| {
         let principal = Principal::named_in(&parts.extensions);
@@ -214,10 +221,30 @@ fn handle(
         Route::Modern => stateless::answer(state, incoming, carrier, accepts, false),
         Route::Listen => stateless::answer(state, incoming, carrier, accepts, true),
         Route::Initialize => {
-            session_requests::initialize(endpoint, incoming, carrier, head, accepts).into()
+            session_requests::initialize(endpoint, incoming, carrier, head, accepts)
+        }
+        Route::Session if endpoint.shared.is_some() => {
+            shared_requests::post(state, incoming, carrier, head, accepts, &read.bytes)
         }
         Route::Session => session_requests::post(state, incoming, carrier, head, accepts),
     }
+}
+
+/// Handles a request of a session as soon as this node has the session as the other nodes have left it.
+fn refresh(
+    route: HttpRoute,
+    state: Arc<ConnectionState>,
+    parts: Arc<Parts>,
+    session: SessionId,
+    read: RequestBytes,
+) -> HttpAnswer {
+    HttpAnswer::later(async move {
+        let carrier = Carrier::of_request(&parts, state.address_of(&parts));
+        match shared_copies::refresh(&state.endpoint, &session, &carrier).await {
+            Ok(()) => handle(route, &state, &parts, &Head::of(&parts.headers), &read),
+            Err(response) => response.into(),
+        }
+    })
 }
 
 #[cold]
@@ -249,7 +276,7 @@ impl<B: RequestBody> RequestFuture<B> {
         if let Some(waiting) = &mut self.waiting {
             return waiting.as_mut().poll(cx);
         }
-        let state = &**self.active.state();
+        let state = self.active.state();
         let (endpoint, limits) = (&state.endpoint, state.endpoint.limits());
         #[cfg(feature = "auth")]
         if let (Some(protected), false) = (&endpoint.settings.protected, self.gate.is_open()) {
@@ -294,7 +321,10 @@ impl<B: RequestBody> RequestFuture<B> {
             state.activity.has_received();
         }
         Poll::Ready(match read {
-            Ok(read) => handle(self.route, state, &self.parts, &head, &read),
+            Ok(read) => match shared_copies::to_refresh(endpoint, &head) {
+                None => handle(self.route, state, &self.parts, &head, &read),
+                Some(id) => refresh(self.route, state.clone(), self.parts.clone(), id, read),
+            },
             Err(unread) => {
                 refuse(&mut self.body, state, &self.parts, unread.reply(endpoint).into())
             }

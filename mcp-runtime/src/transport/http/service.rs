@@ -23,6 +23,7 @@ use super::{
     endpoint::Endpoint,
     request::RequestFuture,
     route::HttpRoute,
+    shared_requests,
 };
 #[cfg(feature = "auth")]
 use super::{reply, token_gate};
@@ -136,6 +137,7 @@ impl HttpService {
             opened.map_err(ServeError::Auth)?;
         }
         let endpoint = Endpoint::new(server.start().await?, settings, bound);
+        shared_requests::share(&endpoint);
         Ok(Self { endpoint, states: Arc::default() })
     }
 

@@ -156,6 +156,12 @@ impl HttpSession {
         since >= millis(allowed) && Arc::strong_count(self) == 1 && self.peer.in_flight() == 0
     }
 
+    /// Whether a stream, a call or a request uses the session.
+    pub(super) fn is_in_use(self: &Arc<Self>) -> bool {
+        // The table and the caller hold one reference each.
+        Arc::strong_count(self) > 2 || self.peer.in_flight() > 0
+    }
+
     /// Drops streams that no client will resume. In streams without a reader, turns unread messages into kept events.
     pub(super) fn tidy(&self) {
         let mut streams = self.streams();

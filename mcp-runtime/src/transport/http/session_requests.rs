@@ -16,6 +16,7 @@ use super::{
     reply::{self, HttpAnswer},
     session::{HttpSession, SessionReader},
     session_table::{HasSessionId as _, SessionId},
+    shared_copies,
     sse::{self, EventId, Gone},
 };
 use crate::{
@@ -25,7 +26,7 @@ use crate::{
     protocol::{Arrival, Era, Outbox, Received, RefusalStatus, ReplyTo, Revision, VERSION_HEADER},
 };
 
-const LAST_EVENT: &str = "last-event-id";
+pub(super) const LAST_EVENT: &str = "last-event-id";
 
 /// Begins a session. If the headers name an existing session, this session continues with a new client instead. The response contains the
 /// id of the session.
@@ -35,32 +36,53 @@ pub(super) fn initialize(
     carrier: Carrier,
     head: &Head<'_>,
     accepts: Accepts,
-) -> Response<HttpBody> {
+) -> HttpAnswer {
     if head.session.first.is_some() {
         return match find(endpoint, head, carrier.principal()) {
             Ok(session) => {
                 show_token(&session, &carrier);
                 let (_, response) = begin(&session, incoming, carrier, accepts);
-                with_id(&session, response)
+                begun(endpoint, session, response)
             }
-            Err(unnamed) => unnamed.reply(incoming.id()),
+            Err(unnamed) => unnamed.reply(incoming.id()).into(),
         };
     }
     if endpoint.is_stopping() {
-        return reply::busy("the server is stopping");
+        return reply::busy("the server is stopping").into();
     }
     let session = match endpoint.new_session(&carrier) {
         Ok(session) => Arc::new(session),
-        Err(why) => return reply::busy(why),
+        Err(why) => return reply::busy(why).into(),
     };
     show_token(&session, &carrier);
     let (has_begun, response) = begin(&session, incoming, carrier, accepts);
     if !has_begun {
-        return response;
+        return response.into();
     }
+    begun(endpoint, session, response)
+}
+
+/// Adds a session that has begun to the table. If the server has several nodes, the session is in the store before its client learns its id.
+fn begun(
+    endpoint: &Arc<Endpoint>,
+    session: Arc<HttpSession>,
+    response: Response<HttpBody>,
+) -> HttpAnswer {
     let response = with_id(&session, response);
-    endpoint.sessions.insert(session);
-    response
+    if endpoint.shared.is_none() {
+        endpoint.sessions.insert(session);
+        return response.into();
+    }
+    let endpoint = endpoint.clone();
+    HttpAnswer::later(async move {
+        match shared_copies::begin(&endpoint, &session).await {
+            Ok(()) => {
+                endpoint.sessions.insert(session);
+                response.into()
+            }
+            Err(refused) => refused.into(),
+        }
+    })
 }
 
 /// Adds the header that names the session.
@@ -270,7 +292,7 @@ pub(super) fn delete(
 
 /// Returns the session that the headers name. Fails if the protocol revision in the headers is not that of the session. A session of a
 /// different principal counts as unknown.
-fn find(
+pub(super) fn find(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,
     principal: &str,
@@ -297,7 +319,7 @@ fn find(
 }
 
 /// Reason why the headers do not identify a session.
-enum Unnamed {
+pub(super) enum Unnamed {
     Missing,
     /// The session has ended, or never existed.
     Unknown,

@@ -1,0 +1,117 @@
+//! Switches of items: changes by name, which apply to all nodes of a server.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    node::{ServerNode, Subject},
+    storage::{Condition, IndexEntry, Output, StoreError, StoreOperation},
+};
+
+/// Index of the items that were switched, in the partition of the nodes. The record of an entry has the switch.
+const SWITCHES: &str = "switches";
+
+/// Time after which a switch is forgotten when no node is left. While a node lives, it renews the switches with its lease.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// Maximum number of switches that are stored for nodes that start later.
+const MOST: usize = 1000;
+
+/// Change of an item by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Switch {
+    Enabled,
+    Disabled,
+    Removed,
+}
+
+/// Message of the catalog of a node.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum CatalogMessage<'a> {
+    Switch(&'a str, Switch),
+    Updated(&'a str),
+    Completed(&'a str),
+}
+
+/// Switches that this node knows.
+#[derive(Default)]
+pub(super) struct Switches(Mutex<BTreeMap<String, Switch>>);
+
+/// Switches that this node knows, and the node that sends them to the others.
+pub(super) struct SharedSwitches {
+    pub(super) node: Arc<ServerNode>,
+    pub(super) known: Arc<Switches>,
+}
+
+impl SharedSwitches {
+    /// Sends a switch to all nodes.
+    pub(super) fn send(&self, name: &str, switch: Switch) {
+        self.known.insert(name, switch);
+        self.node.post_with(
+            stored(name, switch),
+            Subject::Catalog,
+            &body(&CatalogMessage::Switch(name, switch)),
+        );
+    }
+}
+
+impl Switches {
+    fn locked(&self) -> MutexGuard<'_, BTreeMap<String, Switch>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a switch, or replaces the switch of the same item. Beyond the maximum, a switch of another item is not added.
+    pub(super) fn insert(&self, name: &str, switch: Switch) {
+        let mut known = self.locked();
+        if known.len() < MOST || known.contains_key(name) {
+            known.insert(name.to_owned(), switch);
+        }
+    }
+
+    /// Returns the operations that renew the switches in the store.
+    pub(super) fn renewals(&self) -> Vec<StoreOperation> {
+        let known = self.locked();
+        let renewals = known.keys().flat_map(|name| {
+            let renewed = StoreOperation::enlist(SWITCHES, record(name), 0, KEPT);
+            [StoreOperation::Touch { name: record(name), ttl: KEPT }, renewed]
+        });
+        renewals.collect()
+    }
+}
+
+/// Reads the switches that nodes have stored.
+///
+/// # Errors
+/// Fails if the store is unavailable.
+pub(super) async fn stored_switches(
+    node: &ServerNode,
+) -> Result<Vec<(String, Switch)>, StoreError> {
+    let mut outputs = node.execute(vec![StoreOperation::list(SWITCHES, None, MOST)]).await?;
+    let Some(Output::Entries(entries)) = outputs.pop() else { return Ok(Vec::new()) };
+    let read = |entry: IndexEntry| serde_json::from_slice(&entry.record?.value).ok();
+    Ok(entries.into_iter().filter_map(read).collect())
+}
+
+pub(super) fn body(message: &CatalogMessage<'_>) -> String {
+    serde_json::to_string(message).unwrap_or_default()
+}
+
+fn record(name: &str) -> String {
+    format!("switch/{name}")
+}
+
+/// Returns the operations that store a switch for nodes that start later.
+fn stored(name: &str, switch: Switch) -> Vec<StoreOperation> {
+    let value = serde_json::to_vec(&(name, switch)).unwrap_or_default();
+    vec![
+        StoreOperation::put(record(name), value, KEPT, Condition::Any),
+        StoreOperation::enlist(SWITCHES, record(name), 0, KEPT),
+    ]
+}

@@ -1,0 +1,144 @@
+//! Leases of nodes: an entry of an index that expires, unless its node renews it.
+
+use std::{collections::BTreeSet, fmt, time::Duration};
+
+use crate::{
+    error::Result,
+    random::random,
+    storage::{Output, StoreOperation, Transaction},
+};
+
+/// Partition of everything that concerns all nodes together.
+pub(super) const PARTITION: &str = "nodes";
+
+/// Index with the leases of the live nodes.
+const LIVE: &str = "live";
+
+/// Time after which a node that does not renew its lease counts as dead.
+pub(super) const LEASE: Duration = Duration::from_secs(10);
+
+/// Time between two renewals of a lease.
+pub(super) const RENEWAL: Duration = Duration::from_secs(3);
+
+/// Maximum number of nodes.
+const MOST: usize = 1000;
+
+/// Id of a node, which is random, so that no two processes ever have the same id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NodeId(u64);
+
+impl NodeId {
+    /// Generates a new id.
+    ///
+    /// # Errors
+    /// Fails if the system has no random numbers.
+    pub(super) fn new() -> Result<Self> {
+        Ok(Self(u64::from_le_bytes(random()?)))
+    }
+
+    #[cfg(test)]
+    pub(super) const fn of(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// Returns the first of 2^20 numbers that are unlikely to belong to another node too. They are below 2^53, the largest integer of
+    /// clients in JavaScript.
+    pub(crate) fn first_number(self) -> u64 {
+        (self.0 & 0xffff_ffff) << 20
+    }
+
+    /// Parses the text that `Display` writes.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let is_hex = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let number = is_hex.then(|| u64::from_str_radix(text, 16).ok());
+        number.flatten().map(Self)
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// Nodes, as this node knows them.
+#[derive(Default)]
+pub(super) struct OtherNodes {
+    /// Nodes that were live at the last renewal of the lease.
+    pub(super) live: BTreeSet<NodeId>,
+    /// Nodes whose loss was reported. A node that leaves is noticed by its message and by the end of its lease.
+    gone: BTreeSet<NodeId>,
+}
+
+impl OtherNodes {
+    /// Maximum number of nodes in `gone`.
+    const MOST_GONE: usize = 10_000;
+
+    /// Removes nodes, and returns those whose loss was not reported yet.
+    pub(super) fn lose(&mut self, lost: BTreeSet<NodeId>) -> BTreeSet<NodeId> {
+        self.live.retain(|node| !lost.contains(node));
+        let new: BTreeSet<_> = lost.difference(&self.gone).copied().collect();
+        if self.gone.len() + new.len() > Self::MOST_GONE {
+            self.gone.clear();
+        }
+        self.gone.extend(&new);
+        new
+    }
+}
+
+/// Returns the transaction that renews the lease of a node, and reads the leases of all nodes.
+pub(super) fn renewal(node: NodeId) -> Transaction {
+    Transaction::on(PARTITION)
+        .then(StoreOperation::enlist(LIVE, node.to_string(), 0, LEASE))
+        .then(list())
+}
+
+/// Returns the operation that reads the leases of all nodes.
+pub(super) fn list() -> StoreOperation {
+    StoreOperation::list(LIVE, None, MOST)
+}
+
+/// Returns the operation that ends the lease of a node.
+pub(super) fn end(node: NodeId) -> StoreOperation {
+    StoreOperation::delist(LIVE, node.to_string())
+}
+
+/// Returns the nodes with a lease. The last output is that of [`list`].
+pub(super) fn live_nodes(outputs: &[Output]) -> BTreeSet<NodeId> {
+    let Some(Output::Entries(entries)) = outputs.last() else { return BTreeSet::new() };
+    entries.iter().filter_map(|entry| NodeId::parse(&entry.name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{MemoryStore, Store as _};
+
+    async fn renew(store: &MemoryStore, node: u64) -> Vec<u64> {
+        let results = store.execute(vec![renewal(NodeId::of(node))]).await.unwrap();
+        live_nodes(results[0].as_ref().unwrap()).into_iter().map(|node| node.0).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_is_live_until_its_lease_ends_or_is_ended() {
+        let store = MemoryStore::new();
+        assert_eq!(renew(&store, 1).await, [1]);
+        assert_eq!(renew(&store, 2).await, [1, 2]);
+        tokio::time::advance(LEASE - RENEWAL).await;
+        assert_eq!(renew(&store, 2).await, [1, 2]);
+        tokio::time::advance(RENEWAL + Duration::from_millis(1)).await;
+        assert_eq!(renew(&store, 3).await, [2, 3]);
+        let left = Transaction::on(PARTITION).then(end(NodeId::of(2)));
+        store.execute(vec![left]).await.unwrap()[0].as_ref().unwrap();
+        assert_eq!(renew(&store, 3).await, [3]);
+    }
+
+    #[test]
+    fn an_id_is_read_as_it_was_written() {
+        let id = NodeId::new().unwrap();
+        assert_eq!(NodeId::parse(&id.to_string()), Some(id));
+        for text in ["", "1", "+000000000000001", "00000000000000000"] {
+            assert_eq!(NodeId::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Messages of this node that are not in the log yet.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::Notify;
+
+use crate::storage::StoreOperation;
+
+/// Maximum number of messages that wait while the store is unavailable.
+const MOST: usize = 4096;
+
+/// Maximum number of messages in a transaction.
+const BATCH: usize = 256;
+
+/// Queue of messages. If it is full, the oldest messages are dropped, so that an unavailable store lets nothing grow without bound.
+#[derive(Default)]
+pub(super) struct Outgoing {
+    queue: Mutex<Queue>,
+    arrived: Notify,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// Operations that store a message, for each message.
+    messages: VecDeque<Vec<StoreOperation>>,
+    dropped: u64,
+}
+
+/// Messages that are stored together.
+pub(super) struct Batch {
+    pub(super) messages: Vec<Vec<StoreOperation>>,
+    /// Number of messages that were dropped before this batch.
+    pub(super) dropped: u64,
+}
+
+impl Outgoing {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a message at the end of the queue.
+    pub(super) fn push(&self, message: Vec<StoreOperation>) {
+        let mut queue = self.queue();
+        queue.messages.push_back(message);
+        queue.trim();
+        drop(queue);
+        self.arrived.notify_one();
+    }
+
+    /// Waits for messages, and takes them out of the queue.
+    pub(super) async fn next(&self) -> Batch {
+        loop {
+            if let Some(batch) = self.take() {
+                return batch;
+            }
+            self.arrived.notified().await;
+        }
+    }
+
+    fn take(&self) -> Option<Batch> {
+        let mut queue = self.queue();
+        let count = queue.messages.len().min(BATCH);
+        let messages: Vec<_> = queue.messages.drain(..count).collect();
+        let dropped = std::mem::take(&mut queue.dropped);
+        (!messages.is_empty()).then_some(Batch { messages, dropped })
+    }
+
+    /// Puts a batch that could not be stored back to the front of the queue.
+    pub(super) fn put_back(&self, batch: Batch) {
+        let mut queue = self.queue();
+        for message in batch.messages.into_iter().rev() {
+            queue.messages.push_front(message);
+        }
+        queue.dropped += batch.dropped;
+        queue.trim();
+        drop(queue);
+        self.arrived.notify_one();
+    }
+}
+
+impl Queue {
+    fn trim(&mut self) {
+        let excess = self.messages.len().saturating_sub(MOST);
+        self.messages.drain(..excess);
+        self.dropped += excess as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(name: usize) -> Vec<StoreOperation> {
+        vec![StoreOperation::get(name.to_string())]
+    }
+
+    #[tokio::test]
+    async fn messages_keep_their_order_even_if_a_batch_comes_back() {
+        let outgoing = Outgoing::default();
+        (0..BATCH + 1).for_each(|name| outgoing.push(message(name)));
+        let first = outgoing.next().await;
+        assert_eq!(first.messages.len(), BATCH);
+        outgoing.put_back(first);
+        let again = outgoing.next().await;
+        assert_eq!((again.dropped, &again.messages[0]), (0, &message(0)));
+        let rest = outgoing.next().await;
+        assert_eq!(rest.messages, [message(BATCH)]);
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_drops_the_oldest_messages_and_counts_them() {
+        let outgoing = Outgoing::default();
+        (0..MOST + 3).for_each(|name| outgoing.push(message(name)));
+        let batch = outgoing.next().await;
+        assert_eq!((batch.dropped, &batch.messages[0]), (3, &message(3)));
+    }
+}

@@ -1,0 +1,398 @@
+//! The node of this process: it joins the others, renews its lease, and sends and receives messages.
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    task::JoinSet,
+    time::{Instant, sleep},
+};
+
+use super::{
+    lease::{self, NodeId, OtherNodes, PARTITION, RENEWAL},
+    message::{Delivery, MESSAGES, MessageHandlers, NodeMessage, Subject},
+    outgoing::Outgoing,
+};
+use crate::storage::{Output, Store, StoreError, StoreOperation, Transaction, TransactionResult};
+
+/// Longest time between two attempts while the store is unavailable.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Minimum time between two log lines about an unavailable store.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// Handler that learns of nodes that have left or died.
+type LossHandler = Box<dyn Fn(&BTreeSet<NodeId>) + Send + Sync>;
+
+/// Operations that every renewal of the lease executes in addition, in the partition of the nodes.
+type Renewals = Box<dyn Fn() -> Vec<StoreOperation> + Send + Sync>;
+
+/// This process as one of several nodes that share a store.
+pub(crate) struct ServerNode {
+    state: Arc<NodeState>,
+    /// Tokio tasks of the node. They end when the node is dropped.
+    running: Mutex<JoinSet<()>>,
+}
+
+struct NodeState {
+    id: NodeId,
+    store: Arc<dyn Store>,
+    outgoing: Outgoing,
+    handlers: MessageHandlers,
+    on_loss: OnceLock<LossHandler>,
+    renewals: OnceLock<Renewals>,
+    others: Mutex<OtherNodes>,
+    /// Time of the last log line about an unavailable store.
+    complained: Mutex<Option<Instant>>,
+}
+
+impl ServerNode {
+    /// Joins the nodes that share the store. Messages are delivered after [`receive`](Self::receive).
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable, or if the system has no random numbers.
+    pub(crate) async fn join(store: Arc<dyn Store>) -> Result<Self, StoreError> {
+        let id = NodeId::new().map_err(|why| StoreError::failed(why.message()))?;
+        let state = NodeState {
+            id,
+            store,
+            outgoing: Outgoing::default(),
+            handlers: Default::default(),
+            on_loss: OnceLock::new(),
+            renewals: OnceLock::new(),
+            others: Mutex::default(),
+            complained: Mutex::default(),
+        };
+        state.renew().await?;
+        Ok(Self { state: Arc::new(state), running: Mutex::default() })
+    }
+
+    pub(crate) fn id(&self) -> NodeId {
+        self.state.id
+    }
+
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "for sessions over HTTP"))]
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.state.store
+    }
+
+    /// Sets the handler of a subject. Only the first handler counts. It is called for messages that arrive after
+    /// [`receive`](Self::receive).
+    pub(crate) fn on(
+        &self,
+        subject: Subject,
+        handler: impl Fn(Delivery<'_>) + Send + Sync + 'static,
+    ) {
+        self.state.handlers.set(subject, Box::new(handler));
+    }
+
+    /// Sets the handler that learns of nodes that have left or died.
+    #[allow(dead_code, reason = "tasks and sessions of several nodes follow")]
+    pub(crate) fn on_loss(&self, handler: impl Fn(&BTreeSet<NodeId>) + Send + Sync + 'static) {
+        let _ = self.state.on_loss.set(Box::new(handler));
+    }
+
+    /// Sets the function that returns further operations for each renewal of the lease, in the partition of the nodes.
+    pub(crate) fn renewing(
+        &self,
+        renewals: impl Fn() -> Vec<StoreOperation> + Send + Sync + 'static,
+    ) {
+        let _ = self.state.renewals.set(Box::new(renewals));
+    }
+
+    /// Reads which nodes are live now. A node takes its lease before it writes anything else, so the writer of a record is dead if this
+    /// function, called after the record was read, does not return it.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    #[allow(dead_code, reason = "tasks and sessions of several nodes follow")]
+    pub(crate) async fn live_nodes(&self) -> Result<BTreeSet<NodeId>, StoreError> {
+        Ok(lease::live_nodes(&self.state.execute(vec![lease::list()]).await?))
+    }
+
+    /// Executes operations without conditions in the partition of the nodes.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(crate) async fn execute(
+        &self,
+        operations: Vec<StoreOperation>,
+    ) -> Result<Vec<Output>, StoreError> {
+        self.state.execute(operations).await
+    }
+
+    /// Begins to receive messages and to renew the lease. Messages that were sent after this node has joined are delivered too.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(crate) async fn receive(&self) -> Result<(), StoreError> {
+        let read = StoreOperation::read(MESSAGES, 0, 1);
+        let outputs = self.state.execute(vec![read]).await?;
+        let last = match outputs.first() {
+            Some(Output::Events { last, .. }) => *last,
+            _ => 0,
+        };
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.spawn(self.state.clone().read_from(last));
+        running.spawn(self.state.clone().send_all());
+        running.spawn(self.state.clone().keep_lease());
+        Ok(())
+    }
+
+    /// Sends a message to all nodes, this one included. The method returns at once. The message waits while the store is unavailable.
+    pub(crate) fn post(&self, subject: Subject, body: &str) {
+        self.post_with(Vec::new(), subject, body);
+    }
+
+    /// Sends a message like [`post`](Self::post), and executes operations in the partition of the nodes in the same transaction.
+    pub(crate) fn post_with(&self, mut with: Vec<StoreOperation>, subject: Subject, body: &str) {
+        with.push(self.state.append(subject, body));
+        self.state.outgoing.push(with);
+    }
+
+    /// Sends a message to all nodes, this one included. The message is in the log when the method returns.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable. The message may be in the log or not.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "for sessions over HTTP"))]
+    pub(crate) async fn send(&self, subject: Subject, body: &str) -> Result<(), StoreError> {
+        self.state.execute(vec![self.state.append(subject, body)]).await.map(drop)
+    }
+
+    /// Leaves the other nodes, which learn of it at once. An unavailable store is ignored: the lease then ends by itself.
+    pub(crate) async fn leave(&self) {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+        let left = self.state.append(Subject::Nodes, "");
+        let left = self.state.execute(vec![lease::end(self.state.id), left]).await;
+        if let Err(why) = left {
+            tracing::debug!("the other nodes are not told that this node stops: {why}");
+        }
+    }
+}
+
+impl fmt::Debug for ServerNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ServerNode").field(&self.state.id).finish()
+    }
+}
+
+impl NodeState {
+    fn others(&self) -> MutexGuard<'_, OtherNodes> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn append(&self, subject: Subject, body: &str) -> StoreOperation {
+        NodeMessage { from: self.id, subject, body }.append()
+    }
+
+    async fn execute(&self, operations: Vec<StoreOperation>) -> Result<Vec<Output>, StoreError> {
+        let transaction = Transaction { partition: PARTITION.to_owned(), operations };
+        outputs(self.store.execute(vec![transaction]).await?)
+    }
+
+    /// Renews the lease, and reports the nodes that have gone since the last renewal.
+    async fn renew(&self) -> Result<(), StoreError> {
+        let mut renewal = lease::renewal(self.id);
+        if let Some(renewals) = self.renewals.get() {
+            renewal.operations.splice(0..0, renewals());
+        }
+        let live = lease::live_nodes(&outputs(self.store.execute(vec![renewal]).await?)?);
+        let before = std::mem::replace(&mut self.others().live, live.clone());
+        self.lose(before.difference(&live).copied().collect());
+        Ok(())
+    }
+
+    fn lose(&self, lost: BTreeSet<NodeId>) {
+        let lost = self.others().lose(lost);
+        if lost.is_empty() {
+            return;
+        }
+        for node in &lost {
+            tracing::info!("node {node} has gone");
+        }
+        if let Some(on_loss) = self.on_loss.get() {
+            on_loss(&lost);
+        }
+    }
+
+    async fn keep_lease(self: Arc<Self>) {
+        loop {
+            sleep(RENEWAL).await;
+            if let Err(why) = self.renew().await {
+                self.complain("the lease of this node cannot be renewed", &why);
+            }
+        }
+    }
+
+    async fn send_all(self: Arc<Self>) {
+        let mut pauses = Pauses::default();
+        loop {
+            let batch = self.outgoing.next().await;
+            if batch.dropped > 0 {
+                tracing::error!(
+                    "{} messages to other nodes are lost, because the store was unavailable",
+                    batch.dropped
+                );
+            }
+            match self.execute(batch.messages.iter().flatten().cloned().collect()).await {
+                Ok(_) => pauses = Pauses::default(),
+                Err(why) => {
+                    self.complain("messages to other nodes have to wait", &why);
+                    // The store may have stored the messages in spite of the error. Their handlers accept a message twice.
+                    self.outgoing.put_back(batch);
+                    sleep(pauses.next()).await;
+                }
+            }
+        }
+    }
+
+    async fn read_from(self: Arc<Self>, mut last: u64) {
+        let mut follower = self.store.follow(PARTITION, MESSAGES, last);
+        let mut pauses = Pauses::default();
+        loop {
+            match follower.next().await {
+                Ok(event) => {
+                    // The first event of a log has any id, so there is no gap before it.
+                    let has_gap = last != 0 && event.id != last + 1;
+                    last = event.id;
+                    self.deliver(&event.value, has_gap);
+                    pauses = Pauses::default();
+                }
+                Err(why) => {
+                    self.complain("messages of other nodes cannot be read", &why);
+                    sleep(pauses.next()).await;
+                }
+            }
+        }
+    }
+
+    fn deliver(&self, value: &[u8], has_gap: bool) {
+        if has_gap {
+            tracing::warn!("messages of other nodes are lost");
+            self.handlers.report_gap();
+        }
+        let Some(NodeMessage { from, subject, body }) = NodeMessage::read(value) else {
+            tracing::debug!("ignored a message of a node, which has an unknown form");
+            return;
+        };
+        self.handlers.deliver(subject, Delivery::Message { from, body });
+        if subject == Subject::Nodes && from != self.id {
+            self.lose(BTreeSet::from([from]));
+        }
+    }
+
+    /// Logs that the store is unavailable, at most once in ten seconds.
+    fn complain(&self, what: &str, why: &StoreError) {
+        let mut complained = self.complained.lock().unwrap_or_else(PoisonError::into_inner);
+        if complained.is_none_or(|at| at.elapsed() >= QUIET) {
+            *complained = Some(Instant::now());
+            drop(complained);
+            tracing::error!("{what}: {why}");
+        }
+    }
+}
+
+/// Returns the outputs of the only transaction, which has no conditions.
+fn outputs(results: Vec<TransactionResult>) -> Result<Vec<Output>, StoreError> {
+    let first = results.into_iter().next().and_then(Result::ok);
+    first.ok_or_else(|| {
+        StoreError::failed("the store has rejected a transaction without conditions")
+    })
+}
+
+/// Pauses between attempts, each twice as long as the one before.
+struct Pauses(Duration);
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self(Duration::from_millis(25))
+    }
+}
+
+impl Pauses {
+    fn next(&mut self) -> Duration {
+        self.0 = (self.0 * 2).min(LONGEST_PAUSE);
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::message, *};
+    use crate::storage::MemoryStore;
+
+    type Heard = Arc<Mutex<Vec<String>>>;
+
+    /// Returns a node that receives messages, and what its handlers hear.
+    async fn node(store: &Arc<MemoryStore>) -> (ServerNode, Heard) {
+        let (node, heard) = (ServerNode::join(store.clone()).await.unwrap(), Heard::default());
+        let log = heard.clone();
+        node.on(Subject::Catalog, move |delivery| {
+            let text = match delivery {
+                Delivery::Message { body, .. } => body.to_owned(),
+                Delivery::Gap => "gap".to_owned(),
+            };
+            log.lock().unwrap().push(text);
+        });
+        let log = heard.clone();
+        node.on_loss(move |lost| log.lock().unwrap().push(format!("{} lost", lost.len())));
+        node.receive().await.unwrap();
+        (node, heard)
+    }
+
+    async fn hears(heard: &Heard, expected: &[&str]) {
+        tokio::time::timeout(Duration::from_secs(60), async {
+            while *heard.lock().unwrap() != expected {
+                sleep(Duration::from_millis(1)).await;
+            }
+        })
+        .await
+        .unwrap_or_else(|_| panic!("{:?}, not {expected:?}", heard.lock().unwrap()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_nodes_hear_all_messages_in_the_same_order() {
+        let store = Arc::new(MemoryStore::new());
+        let (one, two) = (node(&store).await, node(&store).await);
+        one.0.post(Subject::Catalog, "a");
+        two.0.send(Subject::Catalog, "b").await.unwrap();
+        one.0.post(Subject::Catalog, "c");
+        sleep(RENEWAL).await;
+        let order = one.1.lock().unwrap().clone();
+        assert_eq!(order.len(), 3);
+        assert_eq!(*two.1.lock().unwrap(), order);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_that_falls_behind_hears_of_the_gap() {
+        let store = Arc::new(MemoryStore::new());
+        let (node, heard) = node(&store).await;
+        node.send(Subject::Catalog, "first").await.unwrap();
+        hears(&heard, &["first"]).await;
+        let flood = (0..=message::MOST).map(|_| node.state.append(Subject::Nodes, "")).collect();
+        node.execute(flood).await.unwrap();
+        node.send(Subject::Catalog, "last").await.unwrap();
+        hears(&heard, &["first", "gap", "last"]).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nodes_hear_at_once_of_a_node_that_leaves_and_later_of_one_that_dies() {
+        let store = Arc::new(MemoryStore::new());
+        let (one, heard) = node(&store).await;
+        let (two, three) = (node(&store).await.0, node(&store).await.0);
+        assert_eq!(one.live_nodes().await.unwrap().len(), 3);
+        sleep(2 * RENEWAL).await;
+        two.leave().await;
+        hears(&heard, &["1 lost"]).await;
+        let begin = Instant::now();
+        let dead = three.id();
+        drop(three);
+        hears(&heard, &["1 lost", "1 lost"]).await;
+        assert!(begin.elapsed() <= lease::LEASE + RENEWAL);
+        assert!(!one.live_nodes().await.unwrap().contains(&dead));
+    }
+}

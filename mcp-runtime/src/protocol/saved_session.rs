@@ -1,0 +1,171 @@
+//! Sessions of the legacy era in the form in which another node continues them.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use mcp_runtime_wire::{ObjectWriter, Raw};
+use serde::{Deserialize, Serialize};
+
+use super::{revision::Revision, state::PeerState};
+use crate::{
+    call::context::logging,
+    catalog::Topic,
+    limits::Tenant,
+    model::{ClientInfo, Level},
+    task::{read_client, write_client},
+};
+
+/// Client of a session, and the revision that it speaks. Only a further `initialize` changes them.
+#[derive(Debug, PartialEq)]
+pub(crate) struct SavedClient {
+    pub(crate) revision: Revision,
+    pub(crate) client: Arc<ClientInfo>,
+    /// Principal of the client. Empty if the client is not identified.
+    pub(crate) principal: String,
+}
+
+impl SavedClient {
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut object = ObjectWriter::begin(&mut out);
+        object.str("revision", self.revision.name()).str("principal", &self.principal);
+        write_client(&mut object.object("client"), &self.client);
+        object.end();
+        out
+    }
+
+    /// Reads what [`write`](Self::write) has written. Returns `None` if something else has written it.
+    pub(crate) fn read(text: &[u8]) -> Option<Self> {
+        let raw = Raw::trusted(str::from_utf8(text).ok()?);
+        let [revision, principal, client] = raw.pick(["revision", "principal", "client"]);
+        Some(Self {
+            revision: Revision::parse(&revision?.string()?)?,
+            client: Arc::new(read_client(client?)),
+            principal: principal?.string()?.into_owned(),
+        })
+    }
+}
+
+/// Settings of a session that its client changes while the session is open.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SessionSettings {
+    /// Whether the client has sent `notifications/initialized`.
+    is_initialized: bool,
+    /// Name of the log level, if the client has set it.
+    log_level: Option<String>,
+    /// URIs of the resources that the client is subscribed to, as the client wrote them.
+    subscriptions: BTreeSet<String>,
+}
+
+impl SessionSettings {
+    /// Returns the settings that follow from these if a client changes its settings from `before` to `after`.
+    pub(crate) fn changed(mut self, before: &Self, after: &Self) -> Self {
+        self.is_initialized |= after.is_initialized;
+        if before.log_level != after.log_level {
+            self.log_level.clone_from(&after.log_level);
+        }
+        for ended in before.subscriptions.difference(&after.subscriptions) {
+            self.subscriptions.remove(ended);
+        }
+        let new = after.subscriptions.difference(&before.subscriptions);
+        self.subscriptions.extend(new.cloned());
+        self
+    }
+}
+
+/// Returns the client of the session, or `None` before the session has begun.
+pub(super) fn saved_client(state: &PeerState, principal: &str) -> Option<SavedClient> {
+    let terms = state.session().terms()?;
+    let (revision, client) = (terms.revision, terms.client);
+    Some(SavedClient { revision, client, principal: principal.to_owned() })
+}
+
+/// Returns the settings of the session.
+pub(super) fn settings(state: &PeerState) -> SessionSettings {
+    let session = state.session();
+    SessionSettings {
+        is_initialized: session.is_initialized(),
+        log_level: session.terms().and_then(|terms| terms.log_level).map(|at| at.name().to_owned()),
+        subscriptions: session.subscribed().map(str::to_owned).collect(),
+    }
+}
+
+/// Continues a session that began at another node. This node sends no events to the client before the client opens its stream here.
+pub(super) fn restore(state: &Arc<PeerState>, saved: &SavedClient) {
+    let mut session = state.session();
+    session.initialize(saved.revision, saved.client.clone());
+    session.set_hears(false);
+    drop(session);
+    state.register(Topic::Lists);
+}
+
+/// Replaces the settings of the session by those that the store has.
+pub(super) fn set_settings(
+    state: &Arc<PeerState>,
+    settings: &SessionSettings,
+    tenant: &Arc<Tenant>,
+) {
+    if !settings.subscriptions.is_empty() {
+        state.register(Topic::Resources);
+    }
+    let limits = &state.service.limits;
+    let mut session = state.session();
+    if settings.is_initialized {
+        session.set_initialized();
+    }
+    if let Some(level) = settings.log_level.as_deref().and_then(Level::parse) {
+        logging::listen(level);
+        session.set_log_level(level);
+    }
+    let own: BTreeSet<_> = session.subscribed().map(str::to_owned).collect();
+    for ended in own.difference(&settings.subscriptions) {
+        session.unsubscribe(ended);
+    }
+    let Some(subscriptions) = session.subscriptions() else { return };
+    for uri in settings.subscriptions.difference(&own) {
+        // Another node has accepted the subscription, so a full limit at this node is its only problem.
+        if let Err((_, error)) = subscriptions.add(uri, 0, limits, tenant) {
+            tracing::warn!("a subscription of another node is not taken over: {}", error.message());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Meta;
+
+    #[test]
+    fn a_client_is_read_as_it_was_written() {
+        let client = ClientInfo {
+            name: "n\"\u{1F980}".to_owned(),
+            version: String::new(),
+            title: Some("t".to_owned()),
+            capabilities: Meta(
+                serde_json::from_str(r#"{"roots": {"listChanged": true}}"#).unwrap(),
+            ),
+        };
+        for (principal, revision) in [("", Revision::NEWEST_LEGACY), ("a b", Revision::LEGACY[0])] {
+            let client = Arc::new(client.clone());
+            let saved = SavedClient { revision, client, principal: principal.to_owned() };
+            assert_eq!(SavedClient::read(&saved.write()), Some(saved));
+        }
+        for text in ["", "{}", r#"{"revision":"x","principal":"","client":{}}"#] {
+            assert_eq!(SavedClient::read(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn changes_at_two_nodes_are_both_kept() {
+        let settings = |level: Option<&str>, uris: &[&str]| SessionSettings {
+            is_initialized: true,
+            log_level: level.map(str::to_owned),
+            subscriptions: uris.iter().map(|uri| (*uri).to_owned()).collect(),
+        };
+        let before = settings(None, &["a", "b"]);
+        let stored = settings(Some("info"), &["b", "c"]);
+        let changed = stored.changed(&before, &settings(None, &["a", "d"]));
+        assert_eq!(changed, settings(Some("info"), &["c", "d"]));
+        let changed = changed.changed(&before, &settings(Some("error"), &["a", "b"]));
+        assert_eq!(changed, settings(Some("error"), &["c", "d"]));
+    }
+}

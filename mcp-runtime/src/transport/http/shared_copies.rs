@@ -1,0 +1,134 @@
+//! Copies of sessions that several nodes share: each node that gets requests of a session has a copy, and keeps it like the store.
+
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use http::Response;
+
+use super::{
+    body::HttpBody,
+    endpoint::Endpoint,
+    head::Head,
+    reply,
+    session::HttpSession,
+    session_table::{HasSessionId as _, SessionId},
+};
+use crate::{call::context::Carrier, protocol::SessionSettings, storage::StoreError};
+
+/// Returns the session that a request names, if this node has to look into the store before it handles the request.
+pub(super) fn to_refresh(endpoint: &Endpoint, head: &Head<'_>) -> Option<SessionId> {
+    let shared = endpoint.shared.as_ref()?;
+    let id = head.session.first.and_then(|id| SessionId::parse(id.as_bytes()))?;
+    let is_ready = shared.is_fresh(&id) && endpoint.sessions.find(&id).is_some();
+    (!is_ready).then_some(id)
+}
+
+/// Makes the copy of a session like the store has it. Afterwards, a session that has ended, or that belongs to a different principal, is not
+/// in the table of sessions.
+///
+/// # Errors
+/// Returns the response if the store is unavailable, or if this node has no room for another session.
+pub(super) async fn refresh(
+    endpoint: &Arc<Endpoint>,
+    id: &SessionId,
+    carrier: &Carrier,
+) -> Result<(), Response<HttpBody>> {
+    let Some(shared) = &endpoint.shared else { return Ok(()) };
+    if let (Some(session), Some(copy)) = (endpoint.sessions.find(id), shared.copy(id)) {
+        let apply = |settings: &SessionSettings| apply(&session, settings);
+        if !shared.refresh(id, &copy, apply).await.map_err(unavailable)? {
+            end(endpoint, id);
+        }
+        return Ok(());
+    }
+    let Some((client, loaded)) = shared.load(id).await.map_err(unavailable)? else {
+        end(endpoint, id);
+        return Ok(());
+    };
+    if client.principal != carrier.principal() {
+        return Ok(());
+    }
+    let session = endpoint.session(*id, carrier).map_err(reply::busy)?;
+    session.peer.restore(&client);
+    apply(&session, &loaded.settings);
+    shared.remember(*id, loaded);
+    // If another request has added the session in the meantime, that copy stays.
+    endpoint.sessions.insert(Arc::new(session));
+    Ok(())
+}
+
+pub(super) fn apply(session: &HttpSession, settings: &SessionSettings) {
+    session.peer.set_settings(settings, session.tenant());
+}
+
+/// Stores a session that has begun, or its new client.
+///
+/// # Errors
+/// Returns the response if the store is unavailable.
+pub(super) async fn begin(
+    endpoint: &Endpoint,
+    session: &HttpSession,
+) -> Result<(), Response<HttpBody>> {
+    let Some(shared) = &endpoint.shared else { return Ok(()) };
+    let principal = session.tenant().principal();
+    let Some(client) = session.peer.saved_client(principal) else { return Ok(()) };
+    shared.begin(*session.id(), &client).await.map_err(unavailable)
+}
+
+/// Stores the settings that a client has changed. If that fails, this node drops its copy, so that the next request reads the store.
+///
+/// # Errors
+/// Returns the response if the store is unavailable.
+pub(super) async fn change(
+    endpoint: &Endpoint,
+    session: &HttpSession,
+    before: &SessionSettings,
+    after: &SessionSettings,
+) -> Result<(), Response<HttpBody>> {
+    let Some(shared) = &endpoint.shared else { return Ok(()) };
+    let id = session.id();
+    let Some(copy) = shared.copy(id) else { return Ok(()) };
+    let apply = |settings: &SessionSettings| apply(session, settings);
+    let changed = shared.change(id, &copy, (before, after), apply).await;
+    changed.map_err(|why| {
+        shared.forget(id);
+        unavailable(why)
+    })
+}
+
+/// Ends the copy of a session at this node.
+pub(super) fn end(endpoint: &Endpoint, id: &SessionId) {
+    if let Some(shared) = &endpoint.shared {
+        shared.forget(id);
+    }
+    if let Some(session) = endpoint.sessions.remove(id) {
+        session.close();
+    }
+}
+
+#[cold]
+pub(super) fn unavailable(why: StoreError) -> Response<HttpBody> {
+    tracing::warn!("a request of a session is refused: {why}");
+    reply::busy("the store of the sessions does not answer: try again later")
+}
+
+/// Keeps the records of the sessions that are in use at this node, such as those with an open stream, from expiring.
+pub(super) async fn keep_used(endpoint: Weak<Endpoint>, every: Duration) {
+    loop {
+        tokio::time::sleep(every).await;
+        let Some(endpoint) = endpoint.upgrade() else { return };
+        let Some(shared) = &endpoint.shared else { return };
+        let mut used = Vec::new();
+        endpoint.sessions.for_each(|session| {
+            if session.is_in_use() {
+                used.push(*session.id());
+            }
+        });
+        if let Err(why) = shared.keep(&used).await {
+            tracing::warn!("sessions in use may expire: {why}");
+        }
+        shared.retain(|id| endpoint.sessions.find(id).is_some());
+    }
+}

@@ -1,0 +1,169 @@
+//! Several servers that share a store: the nodes of one server.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use mcp_runtime::{
+    Builder, items,
+    prelude::*,
+    server,
+    store::{
+        Follower, MemoryStore, Store, StoreError, StoreFuture, Transaction, TransactionResult,
+    },
+    testing::{Revision, TestClient},
+};
+use serde_json::{Value, json};
+
+use crate::support::{LIMIT, both_eras, both_eras_paused, connect, eventually, names};
+
+/// Store in memory that several nodes share, and that a test can make unavailable.
+#[derive(Clone)]
+struct SharedStore {
+    memory: Arc<MemoryStore>,
+    is_away: Arc<AtomicBool>,
+}
+
+impl SharedStore {
+    fn new() -> Self {
+        Self { memory: Arc::new(MemoryStore::new().shared()), is_away: Arc::default() }
+    }
+}
+
+impl Store for SharedStore {
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
+        if self.is_away.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(StoreError::unavailable("the store is away")) });
+        }
+        self.memory.execute(transactions)
+    }
+
+    fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
+        self.memory.follow(partition, log, after)
+    }
+}
+
+/// Notes of today.
+#[resource("notes://today", subscribe)]
+fn today() -> &'static str {
+    "Buy milk"
+}
+
+/// Reports that a resource has changed.
+#[tool]
+fn update(handle: Handle, uri: &str) {
+    handle.updated(uri);
+}
+
+/// Enables, disables or removes an item.
+#[tool]
+fn switch(handle: Handle, how: &str, name: &str) -> Result<bool> {
+    Ok(match how {
+        "enable" => handle.enable(name),
+        "disable" => handle.disable(name),
+        "remove" => handle.remove(name),
+        other => return Err(Error::invalid_params(format_args!("{other} is no switch"))),
+    })
+}
+
+fn node(store: &SharedStore) -> Builder {
+    server!().items(items![today, update, switch]).store(store.clone())
+}
+
+async fn nodes<const N: usize>(store: &SharedStore, revision: Revision) -> [TestClient; N] {
+    let mut clients = Vec::new();
+    for _ in 0..N {
+        clients.push(connect(node(store), revision).await);
+    }
+    clients.try_into().ok().unwrap()
+}
+
+async fn updated(client: &mut TestClient) -> Value {
+    let message = client.notification(LIMIT).await.expect("a notification");
+    assert_eq!(message["method"], "notifications/resources/updated");
+    message["params"]["uri"].clone()
+}
+
+both_eras! {
+    async fn an_update_at_a_node_reaches_the_subscribers_of_all_nodes_once(revision) {
+        let store = SharedStore::new();
+        let mut clients: [TestClient; 3] = nodes(&store, revision).await;
+        for client in &mut clients {
+            client.subscribe("notes://today").await.unwrap();
+        }
+        for _ in 0..2 {
+            clients[1].call("update", json!({ "uri": "notes://today" })).await.unwrap();
+        }
+        for client in &mut clients {
+            for _ in 0..2 {
+                assert_eq!(updated(client).await, "notes://today");
+            }
+        }
+        // An update of a further round is the next message, so each client got the two updates exactly once.
+        clients[2].call("update", json!({ "uri": "notes://TODAY" })).await.unwrap();
+        clients[2].call("update", json!({ "uri": "notes://today" })).await.unwrap();
+        for client in &mut clients {
+            assert_eq!(updated(client).await, "notes://today");
+            assert!(client.notification(Duration::from_millis(1)).await.is_none());
+        }
+    }
+
+    async fn a_switch_of_an_item_applies_to_all_nodes_and_to_those_that_start_later(revision) {
+        let store = SharedStore::new();
+        let [mut one, mut two] = nodes(&store, revision).await;
+        let disable = json!({ "how": "disable", "name": "update" });
+        assert_eq!(one.call("switch", disable).await.unwrap().text(), "true");
+        eventually("the tool to be disabled", async || {
+            names(&two.tools().await.unwrap()) == ["switch"]
+        }).await;
+        let [mut late] = nodes(&store, revision).await;
+        assert_eq!(names(&late.tools().await.unwrap()), ["switch"]);
+        late.call("switch", json!({ "how": "enable", "name": "update" })).await.unwrap();
+        for client in [&mut one, &mut two] {
+            eventually("the tool to be enabled", async || client.tools().await.unwrap().len() == 2)
+                .await;
+        }
+        two.call("switch", json!({ "how": "remove", "name": "update" })).await.unwrap();
+        for client in [&mut one, &mut late] {
+            eventually("the tool to be removed", async || client.tools().await.unwrap().len() == 1)
+                .await;
+        }
+    }
+}
+
+both_eras_paused! {
+    async fn updates_wait_while_the_store_is_away(revision) {
+        let store = SharedStore::new();
+        let [mut one, mut two] = nodes(&store, revision).await;
+        two.subscribe("notes://today").await.unwrap();
+        store.is_away.store(true, Ordering::SeqCst);
+        one.call("update", json!({ "uri": "notes://today" })).await.unwrap();
+        assert!(two.notification(Duration::from_secs(5)).await.is_none());
+        store.is_away.store(false, Ordering::SeqCst);
+        assert_eq!(updated(&mut two).await, "notes://today");
+    }
+
+    async fn a_switch_lasts_as_long_as_a_node_lives(revision) {
+        let store = SharedStore::new();
+        let [mut one, mut two] = nodes(&store, revision).await;
+        one.call("switch", json!({ "how": "disable", "name": "update" })).await.unwrap();
+        eventually("the tool to be disabled", async || two.tools().await.unwrap().len() == 1).await;
+        drop(one);
+        // The other node renews the switch while ten minutes pass.
+        while two.notification(Duration::from_secs(600)).await.is_some() {}
+        let [mut late] = nodes(&store, revision).await;
+        assert_eq!(late.tools().await.unwrap().len(), 1);
+        drop((two, late));
+        tokio::time::advance(Duration::from_secs(600)).await;
+        let [mut first] = nodes(&store, revision).await;
+        assert_eq!(first.tools().await.unwrap().len(), 2);
+    }
+}

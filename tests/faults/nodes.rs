@@ -1,0 +1,319 @@
+//! Several servers on one store, as nodes behind a load balancer that sends each request to any of them.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use mcp_runtime::{
+    Builder,
+    auth::StaticTokens,
+    prelude::*,
+    store::{
+        Follower, MemoryStore, Output, Store, StoreError, StoreFuture, StoreOperation, Transaction,
+        TransactionResult,
+    },
+};
+use serde_json::{Value, json};
+use support::clock::eventually;
+use tokio::{sync::oneshot, task::JoinHandle};
+
+use crate::client::{Session, initialize_as, message, plain_call, run};
+
+const REVISIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// Name of a node, as state of its server.
+#[derive(Clone)]
+struct Name(&'static str);
+
+/// Returns the node that runs the call.
+#[tool]
+fn node(name: &Name) -> &'static str {
+    name.0
+}
+
+/// Notes of today.
+#[resource("notes://today", subscribe)]
+fn today() -> &'static str {
+    "Buy milk"
+}
+
+/// Reports that the notes have changed.
+#[tool]
+fn change(handle: Handle) {
+    handle.updated("notes://today");
+}
+
+#[form]
+struct Answer {
+    word: String,
+}
+
+/// Asks the user for a word.
+#[tool]
+async fn asks(elicit: Elicit) -> Result<String> {
+    Ok(elicit.form::<Answer>("word", "Which word?").await?.word)
+}
+
+/// Waits until it is cancelled.
+#[tool]
+async fn waits(gone: &Gone) {
+    let _gone = SetOnDrop(gone.clone());
+    std::future::pending::<()>().await;
+}
+
+/// Set when a call has been dropped.
+#[derive(Clone, Default)]
+struct Gone(Arc<AtomicBool>);
+
+struct SetOnDrop(Gone);
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Store of all nodes, which a test can make unavailable.
+#[derive(Clone)]
+struct SharedStore {
+    memory: Arc<MemoryStore>,
+    is_away: Arc<AtomicBool>,
+}
+
+impl Store for SharedStore {
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
+        if self.is_away.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(StoreError::unavailable("the store is away")) });
+        }
+        self.memory.execute(transactions)
+    }
+
+    fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
+        self.memory.follow(partition, log, after)
+    }
+}
+
+/// Three nodes of one server.
+struct Cluster {
+    addresses: [SocketAddr; 3],
+    store: SharedStore,
+    gone: Gone,
+    nodes: Vec<(oneshot::Sender<()>, JoinHandle<()>)>,
+}
+
+impl Cluster {
+    async fn start() -> Self {
+        Self::start_with(|server| server).await
+    }
+
+    async fn start_with(configure: impl Fn(Builder) -> Builder) -> Self {
+        let memory = Arc::new(MemoryStore::new().shared());
+        let store = SharedStore { memory, is_away: Arc::default() };
+        let (gone, mut addresses, mut nodes) = (Gone::default(), Vec::new(), Vec::new());
+        for name in ["one", "two", "three"] {
+            let server = mcp_runtime::server!(name = "nodes")
+                .items(items![node, today, change, asks, waits])
+                .state(Name(name))
+                .state(gone.clone())
+                .store(store.clone());
+            let server = configure(server).bind_http("127.0.0.1:0").await.unwrap();
+            addresses.push(server.local_addr());
+            let (stop, stopped) = oneshot::channel();
+            let serve = async move {
+                let stop = async { drop(stopped.await) };
+                server.serve_until(stop).await.unwrap();
+            };
+            nodes.push((stop, tokio::spawn(serve)));
+        }
+        Self { addresses: addresses.try_into().unwrap(), store, gone, nodes }
+    }
+
+    async fn stop(self) {
+        for (stop, serving) in self.nodes {
+            stop.send(()).unwrap();
+            serving.await.unwrap();
+        }
+    }
+
+    /// Returns the records of a session.
+    async fn records(&self, session: &Session) -> usize {
+        let names = ["client", "settings"];
+        let read = Transaction::on(format!("session:{}", session.id));
+        let read = names.iter().fold(read, |read, name| read.then(StoreOperation::get(*name)));
+        let outputs = self.store.memory.execute(vec![read]).await.unwrap().remove(0).unwrap();
+        outputs.iter().filter(|output| matches!(output, Output::Record(Some(_)))).count()
+    }
+}
+
+fn notification(method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "method": method, "params": params })
+}
+
+#[test]
+fn any_node_takes_the_requests_of_a_session() {
+    run(async {
+        let cluster = Cluster::start().await;
+        for revision in REVISIONS {
+            let session = Session::begin(cluster.addresses[0], revision).await;
+            for _ in 0..2 {
+                for (address, name) in cluster.addresses.iter().zip(["one", "two", "three"]) {
+                    let reply = session.call(1, "node", json!({})).ask(*address).await;
+                    assert_eq!(reply.text(), name, "{revision}");
+                }
+            }
+        }
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_session_that_ends_at_a_node_ends_at_all_and_leaves_no_record() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, three] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        assert_eq!(session.call(1, "node", json!({})).ask(two).await.text(), "two");
+        assert_eq!(cluster.records(&session).await, 2);
+        assert_eq!(session.delete().ask(three).await.status(), 204);
+        assert_eq!(cluster.records(&session).await, 0);
+        assert_eq!(session.call(2, "node", json!({})).ask(three).await.status(), 404);
+        for address in [one, two] {
+            eventually("the end of the session", async || {
+                let reply = session.call(3, "node", json!({})).ask(address).await;
+                (reply.status() == 404).then_some(())
+            })
+            .await;
+        }
+        assert_eq!(session.delete().ask(two).await.status(), 404);
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_subscription_at_a_node_reaches_the_stream_at_another_exactly_once() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, three] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        let mut stream = session.get().open(two).await.check_events();
+        let subscribe = message(1, "resources/subscribe", json!({ "uri": "notes://today" }));
+        assert_eq!(session.post(&subscribe).ask(three).await.status(), 200);
+        for _ in 0..2 {
+            plain_call(3, "change", json!({})).ask(one).await;
+        }
+        for _ in 0..2 {
+            let update = stream.message().await.unwrap();
+            assert_eq!(update["params"]["uri"], "notes://today");
+        }
+        // A stream at another node takes over.
+        let mut other = session.get().open(three).await.check_events();
+        plain_call(4, "change", json!({})).ask(two).await;
+        let update = other.message().await.unwrap();
+        assert_eq!(update["params"]["uri"], "notes://today");
+        drop((stream, other));
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn an_answer_to_a_question_may_arrive_at_another_node() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, three] = cluster.addresses;
+        let reply = initialize_as("2025-11-25", json!({ "elicitation": {} })).ask(one).await;
+        let id = reply.head.get("mcp-session-id").unwrap();
+        let session = Session { address: one, revision: "2025-11-25", id };
+        let initialized = notification("notifications/initialized", json!({}));
+        assert_eq!(session.post(&initialized).ask(one).await.status(), 202);
+        let mut calls = Vec::new();
+        for address in [one, two] {
+            let mut stream = session.call(1, "asks", json!({})).open(address).await.check_events();
+            let question = stream.message().await.unwrap();
+            assert_eq!(question["method"], "elicitation/create", "{question}");
+            calls.push((stream, question["id"].clone(), address));
+        }
+        assert_ne!(calls[0].1, calls[1].1, "two questions of a session have the same id");
+        for (at, (stream, id, _)) in calls.iter_mut().enumerate() {
+            let content = json!({ "word": format!("word {at}") });
+            let result = json!({ "action": "accept", "content": content });
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+            assert_eq!(session.post(&answer).ask(three).await.status(), 202);
+            let result = stream.message().await.unwrap();
+            let text = &result["result"]["content"][0]["text"];
+            assert_eq!(*text, format!("word {at}"), "{result}");
+        }
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_cancellation_may_arrive_at_another_node() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, _] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        let call = session.call("call", "waits", json!({})).send(one).await;
+        // The cancellation is repeated, because it may arrive before the call.
+        eventually("the end of the call", async || {
+            let cancel = notification("notifications/cancelled", json!({ "requestId": "call" }));
+            assert_eq!(session.post(&cancel).ask(two).await.status(), 202);
+            cluster.gone.0.load(Ordering::SeqCst).then_some(())
+        })
+        .await;
+        drop(call);
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn another_callers_session_is_unknown_at_every_node() {
+    run(async {
+        let cluster = Cluster::start_with(|server| {
+            let tokens =
+                StaticTokens::new().token("token-of-ada", "ada").token("token-of-bob", "bob");
+            server.auth(tokens)
+        })
+        .await;
+        let [one, two, three] = cluster.addresses;
+        let bearer = |name: &str| format!("Bearer token-of-{name}");
+        let open = initialize_as("2025-11-25", json!({})).header("Authorization", bearer("ada"));
+        let id = open.ask(one).await.head.get("mcp-session-id").unwrap();
+        let session = Session { address: one, revision: "2025-11-25", id };
+        for (address, name) in [(two, "two"), (three, "three"), (one, "one")] {
+            for (caller, status) in [("bob", 404), ("ada", 200), ("bob", 404)] {
+                let call =
+                    session.call(1, "node", json!({})).header("Authorization", bearer(caller));
+                let reply = call.ask(address).await;
+                assert_eq!(reply.status(), status, "{caller} at {name}");
+            }
+            let delete = session.delete().header("Authorization", bearer("bob"));
+            assert_eq!(delete.ask(address).await.status(), 404);
+        }
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn requests_that_need_the_store_are_refused_while_it_is_away_and_others_go_on() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, _] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        cluster.store.is_away.store(true, Ordering::SeqCst);
+        session.call(1, "node", json!({})).ask(two).await.check_busy("the store");
+        initialize_as("2025-11-25", json!({})).ask(two).await.check_busy("the store");
+        session.delete().ask(two).await.check_busy("the store");
+        assert_eq!(plain_call(2, "node", json!({})).ask(two).await.text(), "two");
+        cluster.store.is_away.store(false, Ordering::SeqCst);
+        assert_eq!(session.call(3, "node", json!({})).ask(two).await.text(), "two");
+        cluster.stop().await;
+    });
+}
