@@ -2,8 +2,10 @@
 
 mod caller;
 mod gate;
+mod leases;
 mod rate_limiter;
 mod reservation;
+mod shared_gate;
 mod shares;
 mod stats;
 
@@ -11,11 +13,12 @@ use std::time::Duration;
 
 #[doc(hidden)]
 pub use caller::CallerKey;
-pub(crate) use gate::{ItemGate, Permit, RateConfig};
+pub(crate) use gate::{Closed, EnteringCall, ItemGate, Permit, RateConfig};
 #[cfg(feature = "auth")]
 #[doc(hidden)]
 pub use rate_limiter::RateLimiter;
 pub(crate) use reservation::{ByteBudget, Reservation, TakenBytes};
+pub(crate) use shared_gate::SharedLimits;
 pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
 #[doc(hidden)]
 pub use stats::RefusalCounters;
@@ -239,8 +242,8 @@ impl Limits {
         /// (protocol revision 2026-07-28). Each round counts as the size of its state plus 256 bytes. Default: 64 MiB.
         ///
         /// One client gets at most seven eighths of this size. If a client needs more than it can get, the server drops the oldest states
-        /// of this client, and the client has to begin those calls again. With `.state_key(…)` the process keeps no state, and this limit
-        /// has no effect.
+        /// of this client, and the client has to begin those calls again. With `.state_key(…)`, and with a store that several servers
+        /// share, the process keeps no state, and this limit has no effect.
         all_state: usize;
         /// Sets the maximum number of running tasks and of calls that may become a task, for all clients together. Default: 1,024.
         tasks: usize;

@@ -1,8 +1,8 @@
 //! Limits that apply to each caller behind a trusted proxy. The server ignores forwarded addresses from any other peer.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
-use mcp_runtime::Builder;
+use mcp_runtime::{Builder, store::MemoryStore};
 use serde_json::json;
 use support::http::connection::Connection;
 use tokio::net::TcpListener;
@@ -67,6 +67,24 @@ async fn check_believed(address: SocketAddr) {
 #[test]
 fn callers_behind_a_proxy_do_not_limit_each_other() {
     run(serving(behind(server()), check_believed));
+}
+
+/// Servers that share a store count the calls of an address together, whichever of them a balancer chooses.
+#[test]
+fn callers_of_several_servers_with_one_store_are_counted_once() {
+    run(async {
+        let store = Arc::new(MemoryStore::new().shared());
+        let node = || behind(server()).store(store.clone());
+        let both = serving(node(), async |one| {
+            let check_both = async |other| {
+                check(one, &[(&[ADA], "said"), (&[ADA], TOO_OFTEN)]).await;
+                check(other, &[(&[ADA], TOO_OFTEN), (&[BOB], "said")]).await;
+                check(one, &[(&[BOB], TOO_OFTEN)]).await;
+            };
+            serving(node(), check_both).await;
+        });
+        both.await;
+    });
 }
 
 #[test]

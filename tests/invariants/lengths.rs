@@ -10,7 +10,6 @@ const MOST: usize = 500;
 /// Files that may be shorter, each with the reason.
 const EXCEPTED: [(&str, &str); 35] = [
     ("mcp-runtime/src/ask/bound.rs", "the binding of a state to its call is a subject of its own"),
-    ("mcp-runtime/src/ask/storage.rs", TRAIT),
     ("mcp-runtime/src/authorization/pages.rs", TRAIT),
     ("mcp-runtime/src/builder/disabled.rs", FEATURE),
     ("mcp-runtime/src/builder/http.rs", FEATURE),

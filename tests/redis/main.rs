@@ -237,3 +237,94 @@ async fn tasks_in_redis_survive_their_server() {
     let listed = client.request("tasks/list", json!({})).await.unwrap();
     assert_eq!(listed["tasks"].as_array().map(Vec::len), Some(2));
 }
+
+#[tool(concurrency = 2)]
+async fn dig(for_ever: bool) -> &'static str {
+    if for_ever {
+        std::future::pending().await
+    }
+    "done"
+}
+
+#[tool(rate("1/h", burst = 3))]
+fn call_home() -> &'static str {
+    "done"
+}
+
+#[form]
+struct Name {
+    name: String,
+}
+
+#[tool(single_use)]
+async fn pays(ctx: &Context) -> Result<String> {
+    Ok(ctx.elicit::<Name>("name", "Who pays?").await?.name)
+}
+
+/// Returns two clients, each of its own server, which share Redis.
+async fn two_nodes(redis: &RedisServer) -> [TestClient; 2] {
+    let node = async || {
+        let server = mcp_runtime::server!().items(items![dig, call_home, pays]);
+        let can = json!({ "elicitation": {} });
+        let client =
+            TestClient::connect_capable(server.store(patient(redis)), Revision::V2026_07_28, can);
+        client.await.unwrap()
+    };
+    [node().await, node().await]
+}
+
+#[tokio::test]
+async fn servers_with_one_redis_count_running_calls_together() {
+    let redis = redis_server!();
+    let [mut one, mut other] = two_nodes(&redis).await;
+    let call = json!({ "name": "dig", "arguments": { "for_ever": true } });
+    let _running = [one.start("tools/call", call.clone()), other.start("tools/call", call)];
+    let places = || redis.cli(&["ZCARD", "mcp:{pplaces:tool:dig}:p:calls"]).trim().to_owned();
+    eventually(async || places() == "2").await;
+    for client in [&mut one, &mut other] {
+        let refused = client.call("dig", json!({ "for_ever": false })).await.unwrap();
+        assert!(refused.is_error, "{}", refused.text());
+        assert!(refused.text().starts_with("2 calls of `dig` are running already"));
+    }
+    drop(one);
+    eventually(async || places() == "1").await;
+    for _ in 0..20 {
+        let called = other.call("dig", json!({ "for_ever": false })).await.unwrap();
+        assert_eq!(called.text(), "done");
+    }
+    assert_eq!(places(), "1");
+}
+
+#[tokio::test]
+async fn the_rate_of_a_caller_in_redis_refuses_with_the_time_to_wait() {
+    let redis = redis_server!();
+    let [mut one, _other] = two_nodes(&redis).await;
+    for _ in 0..3 {
+        assert_eq!(one.call("call_home", json!({})).await.unwrap().text(), "done");
+    }
+    let text = one.call("call_home", json!({})).await.unwrap().text();
+    let seconds: u64 = text
+        .strip_prefix("`call_home` may be called once an hour; try again in ")
+        .and_then(|text| text.strip_suffix(" s")?.parse().ok())
+        .unwrap_or_else(|| panic!("{text}"));
+    assert!((1..=3600).contains(&seconds), "{text}");
+}
+
+#[tokio::test]
+async fn one_server_continues_what_another_has_begun_and_a_state_is_used_once() {
+    let redis = redis_server!();
+    let [mut one, mut other] = two_nodes(&redis).await;
+    for race in 0..100 {
+        let call = json!({ "name": "pays", "arguments": {} });
+        let begun = one.start("tools/call", call.clone());
+        let round = one.wait(begun).await.unwrap();
+        let mut next = call;
+        next["requestState"] = round["requestState"].clone();
+        let answer = json!({ "action": "accept", "content": { "name": "Ada" } });
+        next["inputResponses"] = json!({ "name": answer });
+        let calls = (one.start("tools/call", next.clone()), other.start("tools/call", next));
+        let results = [one.wait(calls.0).await, other.wait(calls.1).await];
+        let won = results.iter().filter(|result| result.is_ok()).count();
+        assert_eq!(won, 1, "{race}: {results:?}");
+    }
+}

@@ -5,16 +5,23 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use mcp_runtime_contract::collect::collect_by_insert;
 use mcp_runtime_wire::{ObjectWriter, Raw, write};
 
-#[cfg(feature = "state-key")]
-use super::sealed::{SealedStorage, StateSealer};
+#[cfg(not(feature = "state-key"))]
+use super::storage::NoStorage;
 use super::{
     bound::CallBinding,
     in_process::ProcessStorage,
     storage::{RoundId, StateStorage, unknown_state},
 };
+#[cfg(feature = "state-key")]
+use super::{
+    sealed::{SealedStorage, StateKeys, StateSealer},
+    shared_keys::SharedKeys,
+};
 use crate::{
+    call::context::BeginFuture,
     error::{Error, Result},
     limits::{Limit, Limits, RefusalCounters, Tenant},
+    storage::{Store, StoreError},
 };
 
 /// Settings for the state that calls keep between their rounds.
@@ -35,20 +42,12 @@ impl Default for StateSettings {
     }
 }
 
-impl StateSettings {
-    /// Creates the storage: a `SealedStorage` if the author has set a key, otherwise a `ProcessStorage`.
-    fn storage(self, limits: &Limits, tally: Arc<RefusalCounters>) -> Box<dyn StateStorage> {
-        #[cfg(feature = "state-key")]
-        if let Some(sealer) = StateSealer::new(self.keys) {
-            return Box::new(SealedStorage::new(sealer, self.lifetime));
-        }
-        Box::new(ProcessStorage::new(self.lifetime, limits.all_state, tally))
-    }
-}
-
 /// Storage and limits of the state between rounds, shared by all calls of a server.
 pub(crate) struct RoundStates {
     storage: Box<dyn StateStorage>,
+    /// Keys of the storage, if servers with the same store make them together.
+    #[cfg(feature = "state-key")]
+    shared_keys: Option<Arc<SharedKeys>>,
     tally: Arc<RefusalCounters>,
     /// Maximum size of a call's state, in bytes.
     most: usize,
@@ -67,13 +66,56 @@ pub(crate) struct StateCodec {
 }
 
 impl RoundStates {
+    /// Creates the storage: a `SealedStorage` if the author has set a key, or if several servers share `store`. Otherwise a
+    /// `ProcessStorage`.
+    #[cfg(feature = "state-key")]
     pub(crate) fn new(
         settings: StateSettings,
         limits: &Limits,
         tally: Arc<RefusalCounters>,
+        store: Option<&Arc<dyn Store>>,
     ) -> Self {
-        let storage = settings.storage(limits, tally.clone());
+        let StateSettings { keys, lifetime } = settings;
+        let shared = store.filter(|store| store.is_shared()).cloned();
+        let (mut shared_keys, own) = (None, StateSealer::new(keys).map(StateKeys::new));
+        let keys = own.or_else(|| {
+            let copy = Arc::<StateKeys>::default();
+            shared_keys = Some(Arc::new(SharedKeys::new(shared.clone()?, copy.clone(), lifetime)));
+            Some(copy)
+        });
+        let storage: Box<dyn StateStorage> = match keys {
+            Some(keys) => Box::new(SealedStorage::new(keys, lifetime, shared)),
+            None => Box::new(ProcessStorage::new(lifetime, limits.all_state, tally.clone())),
+        };
+        Self { storage, shared_keys, tally, most: limits.state, depth: limits.depth }
+    }
+
+    /// Creates the storage: a `ProcessStorage`, unless several servers share `store`.
+    #[cfg(not(feature = "state-key"))]
+    pub(crate) fn new(
+        settings: StateSettings,
+        limits: &Limits,
+        tally: Arc<RefusalCounters>,
+        store: Option<&Arc<dyn Store>>,
+    ) -> Self {
+        let storage: Box<dyn StateStorage> = if store.is_some_and(|store| store.is_shared()) {
+            Box::new(NoStorage)
+        } else {
+            Box::new(ProcessStorage::new(settings.lifetime, limits.all_state, tally.clone()))
+        };
         Self { storage, tally, most: limits.state, depth: limits.depth }
+    }
+
+    /// Reads the keys that servers with the same store make together. The first server makes them.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be used.
+    pub(crate) async fn open(&self) -> Result<(), StoreError> {
+        #[cfg(feature = "state-key")]
+        if let Some(keys) = &self.shared_keys {
+            keys.open().await?;
+        }
+        Ok(())
     }
 
     pub(crate) fn codec(
@@ -118,6 +160,14 @@ impl StateCodec {
             return Ok(());
         }
         self.states.storage.spend(round, &self.tenant)
+    }
+
+    /// Returns work that marks the round of a single-use call as used, if this takes a store that other servers share.
+    pub(super) fn spending(&self, round: RoundId) -> Option<BeginFuture> {
+        if !self.is_single_use {
+            return None;
+        }
+        self.states.storage.spending(round)
     }
 
     /// Returns a digest of the text of a question. The state contains this digest instead of the text.

@@ -13,7 +13,7 @@ use super::{
     storage::RoundId,
 };
 use crate::{
-    call::context::{AnswerFuture, Asker},
+    call::context::{AnswerFuture, Asker, BeginFuture},
     error::{Error, ErrorKind, Result},
     model::{ClientInfo, NeedInput, Question},
 };
@@ -168,6 +168,10 @@ impl Asker for Rounds {
 
     fn begin(&self) -> Result<()> {
         self.resumes.map_or(Ok(()), |round| self.codec.spend(round))
+    }
+
+    fn beginning(&self) -> Option<BeginFuture> {
+        self.resumes.and_then(|round| self.codec.spending(round))
     }
 
     fn need_input(&self) -> Result<Option<NeedInput>> {

@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, RwLock},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -16,23 +16,76 @@ use chacha20poly1305::{
 
 use super::storage::{RoundId, StateStorage, StoredState, busy, sent_already, unknown_state};
 use crate::{
-    error::{Error, Result},
+    call::context::BeginFuture,
+    error::{Error, ErrorKind, Result},
     limits::{Pool, Share, Tenant},
     random::random,
+    storage::{self, Condition, Store, StoreOperation, Transaction},
 };
 
 /// Storage that sends sealed state to clients. Every process with the same key can open state that another process has sealed.
 pub(crate) struct SealedStorage {
-    sealer: StateSealer,
+    keys: Arc<StateKeys>,
     /// Time during which sealed state can be opened.
     lifetime: Duration,
-    /// Single-use rounds whose state clients have sent back to this process.
-    spent: SpentRounds,
+    spent: SpentStates,
+}
+
+/// Single-use rounds whose state clients have sent back.
+enum SpentStates {
+    /// Those of this process.
+    Process(SpentRounds),
+    /// Those of all servers that share the store.
+    Shared(Arc<dyn Store>),
 }
 
 impl SealedStorage {
-    pub(crate) fn new(sealer: StateSealer, lifetime: Duration) -> Self {
-        Self { sealer, lifetime, spent: SpentRounds::default() }
+    /// Creates a storage. `store` remembers the single-use rounds of several servers. Without it, the process remembers its own.
+    pub(crate) fn new(
+        keys: Arc<StateKeys>,
+        lifetime: Duration,
+        store: Option<Arc<dyn Store>>,
+    ) -> Self {
+        let spent = match store {
+            Some(store) => SpentStates::Shared(store),
+            None => SpentStates::Process(SpentRounds::default()),
+        };
+        Self { keys, lifetime, spent }
+    }
+}
+
+/// Keys of a server, which may be replaced while it runs.
+#[derive(Default)]
+pub(crate) struct StateKeys(RwLock<Option<Arc<StateSealer>>>);
+
+impl StateKeys {
+    pub(super) fn new(sealer: StateSealer) -> Arc<Self> {
+        let keys = Self::default();
+        keys.set(sealer);
+        Arc::new(keys)
+    }
+
+    pub(super) fn set(&self, sealer: StateSealer) {
+        let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *keys = Some(Arc::new(sealer));
+    }
+
+    fn get(&self) -> Option<Arc<StateSealer>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the current keys.
+    ///
+    /// # Errors
+    /// Fails if the server has not read its keys, because it has not started.
+    pub(super) fn sealer(&self) -> Result<Arc<StateSealer>> {
+        self.get().ok_or_else(|| Error::internal("the server has no key to seal state with"))
+    }
+
+    /// Returns the bytes of all keys, the newest first. `None` if the server has not read its keys.
+    pub(super) fn ring(&self) -> Option<Vec<u8>> {
+        let sealer = self.get()?;
+        Some(sealer.keys().flatten().copied().collect())
     }
 }
 
@@ -41,11 +94,12 @@ impl StateStorage for SealedStorage {
     /// that opens it.
     fn put(&self, state: &[u8], bound: &[u8], _: &Arc<Tenant>) -> Result<String> {
         let expires = now().saturating_add(self.lifetime.as_secs().max(1));
-        self.sealer.seal(&[&expires.to_le_bytes()[..], state].concat(), bound)
+        self.keys.sealer()?.seal(&[&expires.to_le_bytes()[..], state].concat(), bound)
     }
 
     fn get(&self, text: &str, bound: &[u8]) -> Result<StoredState> {
-        let (opened, bytes) = self.sealer.open(text, bound).map_err(|NotOpened| unknown_state())?;
+        let opened = self.keys.sealer()?.open(text, bound);
+        let (opened, bytes) = opened.map_err(|NotOpened| unknown_state())?;
         let (expires, state) = opened.split_first_chunk().ok_or_else(unknown_state)?;
         let expires = u64::from_le_bytes(*expires);
         if expires < now() {
@@ -55,15 +109,53 @@ impl StateStorage for SealedStorage {
     }
 
     fn spend(&self, round: RoundId, tenant: &Arc<Tenant>) -> Result<()> {
-        self.spent.spend(round, tenant, now())
+        match &self.spent {
+            SpentStates::Process(spent) => spent.spend(round, tenant, now()),
+            SpentStates::Shared(_) => Ok(()),
+        }
+    }
+
+    fn spending(&self, round: RoundId) -> Option<BeginFuture> {
+        match &self.spent {
+            SpentStates::Process(_) => None,
+            SpentStates::Shared(store) => Some(Box::pin(spend(store.clone(), round))),
+        }
     }
 
     fn digest(&self, words: &str) -> Result<String> {
-        Ok(self.sealer.digest(words.as_bytes()))
+        Ok(self.keys.sealer()?.digest(words.as_bytes()))
     }
 
     fn is_digest(&self, digest: &str, words: &str) -> bool {
-        self.sealer.is_digest(digest, words.as_bytes())
+        self.keys.sealer().is_ok_and(|sealer| sealer.is_digest(digest, words.as_bytes()))
+    }
+}
+
+/// Greatest difference between the clocks of two servers for which a single-use round cannot be used twice.
+const CLOCKS: Duration = Duration::from_secs(5 * 60);
+
+/// Marks a round as used in the store. Exactly one of several attempts succeeds, on whichever servers they are made.
+///
+/// # Errors
+/// Fails if the round has been used already, or if the store cannot be used. In the second case the round may count as used.
+async fn spend(store: Arc<dyn Store>, round: RoundId) -> Result<()> {
+    let left = Duration::from_secs(round.expires.saturating_sub(now())).saturating_add(CLOCKS);
+    let spend = StoreOperation::put("spent", [], left, Condition::Absent);
+    let partition = format!("round:{}", URL_SAFE_NO_PAD.encode(round.bytes));
+    let spent = storage::execute(&*store, vec![Transaction::on(partition).then(spend)]).await;
+    match spent.map(|results| results.into_iter().next()) {
+        Ok(Some(Ok(_))) => Ok(()),
+        Ok(Some(Err(_))) => Err(sent_already()),
+        Ok(None) => Err(Error::internal("the store has returned no result")),
+        Err(why) => {
+            tracing::warn!(
+                "a call is refused, because the store cannot mark its round as used: {why}"
+            );
+            Err(Error::of(
+                ErrorKind::Failed,
+                "the store of the server, which remembers the rounds of calls, does not answer: try again later",
+            ))
+        }
     }
 }
 
@@ -204,7 +296,7 @@ mod tests {
 
     fn storage(lifetime: u64) -> SealedStorage {
         let sealer = StateSealer::new(vec![[1; 32]]).unwrap();
-        SealedStorage::new(sealer, Duration::from_secs(lifetime))
+        SealedStorage::new(StateKeys::new(sealer), Duration::from_secs(lifetime), None)
     }
 
     /// The expiry is read from the sealed state, so it does not depend on the lifetime that the opening process has set.

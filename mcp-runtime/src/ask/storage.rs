@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
+    call::context::BeginFuture,
     error::{Error, Result},
     limits::Tenant,
 };
@@ -30,6 +31,11 @@ pub(crate) trait StateStorage: Send + Sync {
     /// # Errors
     /// Fails if the round has been used already, or if the storage is too full to remember the round.
     fn spend(&self, round: RoundId, tenant: &Arc<Tenant>) -> Result<()>;
+
+    /// Returns work that marks the round as used, if this takes a store that other servers share. [`spend`](Self::spend) does nothing then.
+    fn spending(&self, _: RoundId) -> Option<BeginFuture> {
+        None
+    }
 
     /// Returns a digest of the text of a question. A client cannot find a different text with the same digest.
     fn digest(&self, words: &str) -> Result<String>;
@@ -72,4 +78,34 @@ pub(super) fn sent_already() -> Error {
 /// Returns the error for a storage that is full.
 pub(super) fn busy() -> Error {
     Error::msg("too many conversations are going on: try again later")
+}
+
+/// Storage of a server that shares a store with others, but was built without the feature that seals. A state in this process would be
+/// unknown to the other servers, so calls cannot have several rounds.
+#[cfg(not(feature = "state-key"))]
+pub(super) struct NoStorage;
+
+#[cfg(not(feature = "state-key"))]
+impl StateStorage for NoStorage {
+    fn put(&self, _: &[u8], _: &[u8], _: &Arc<Tenant>) -> Result<String> {
+        Err(Error::internal(
+            "this call asks its client, and servers that share a store need the feature `state-key` for that: run `cargo add mcp-runtime --features state-key`",
+        ))
+    }
+
+    fn get(&self, _: &str, _: &[u8]) -> Result<StoredState> {
+        Err(unknown_state())
+    }
+
+    fn spend(&self, _: RoundId, _: &Arc<Tenant>) -> Result<()> {
+        Err(unknown_state())
+    }
+
+    fn digest(&self, _: &str) -> Result<String> {
+        Ok(String::new())
+    }
+
+    fn is_digest(&self, _: &str, _: &str) -> bool {
+        false
+    }
 }

@@ -10,6 +10,7 @@ use crate::{
     catalog::{Catalog, Snapshot},
     dispatch::ItemRights,
     error::BuildError,
+    limits::SharedLimits,
     registry,
     server::{Identity, Server},
 };
@@ -36,14 +37,18 @@ impl Builder {
     /// assert!(mcp_runtime::server!().items(items![add]).build().is_ok());
     /// ```
     pub fn build(mut self) -> Result<Server, BuildError> {
-        let found = check::entries(&self, CheckDepth::Start);
+        let mut found = check::entries(&self, CheckDepth::Start);
         fail_unless_empty(self.own_problems().chain(found.problems).collect())?;
+        let shared_limits = self.shared_limits()?;
+        if let Some(limits) = &shared_limits {
+            found.entries.iter_mut().for_each(|entry| entry.share_gate(limits));
+        }
         #[cfg(feature = "auth")]
         let (unverified, rules) = (self.unverified(&found.entries), self.rules());
         let catalog = Catalog::new(found.entries, self.pages, self.profile);
         #[cfg(feature = "auth")]
         let catalog = catalog.with_guards(rules.guard_all());
-        let catalog = Arc::new(catalog.with_rates(self.rates));
+        let catalog = Arc::new(catalog.with_rates(self.rates).with_shared_limits(shared_limits));
         if found.needs_handle || self.setups_may_add_items {
             let _ = catalog.handle();
         }
@@ -68,6 +73,15 @@ impl Builder {
             store: self.store,
             is_store_open: false,
         })
+    }
+
+    /// Returns the limits that the server counts together with others, if they share a store.
+    fn shared_limits(&self) -> Result<Option<Arc<SharedLimits>>, BuildError> {
+        let Some(store) = self.store.as_ref().filter(|store| store.is_shared()) else {
+            return Ok(None);
+        };
+        let limits = SharedLimits::new(store.clone());
+        limits.map(Some).map_err(|why| BuildError { problems: vec![why.to_string()] })
     }
 
     /// Returns the problems of the settings, independent of the items.

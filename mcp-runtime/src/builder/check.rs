@@ -91,6 +91,9 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
         entry.default_rates(builder.rates);
         #[cfg(feature = "auth")]
         entry.default_guard(!builder.policies.is_empty());
+        if let Some(problem) = rounds_problem(builder, &entry) {
+            found.problems.push(format!("{}: {problem}", def.origin));
+        }
         let problems = schema_problems(&mut entry, given, judge, depth);
         found
             .problems
@@ -148,6 +151,15 @@ fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: CheckDept
         problems.push(format!("listing the values that its arguments allow {panicked}"));
     }
     problems
+}
+
+/// Returns a problem if the item asks its client, and another server with the same store could not continue the call.
+fn rounds_problem(builder: &Builder, entry: &Entry) -> Option<&'static str> {
+    let is_shared = builder.store.as_ref().is_some_and(|store| store.is_shared());
+    let cannot_seal = is_shared && !cfg!(feature = "state-key");
+    (cannot_seal && !entry.asks.is_empty()).then_some(
+        "it asks its client, and servers that share a store need the feature `state-key` for that: run `cargo add mcp-runtime --features state-key`",
+    )
 }
 
 /// Returns the position relative to the end of a list, as a negative number.

@@ -406,6 +406,9 @@ impl Builder {
     /// The server counts calls by [`Principal`](crate::auth::Principal). Without a principal it counts by session or connection. Over HTTP
     /// without a session it counts by the address that the request came from. All addresses of an IPv6 /64 network count as one.
     ///
+    /// Servers that share a [store](Self::store) count the calls of a principal or an address together. Calls of a session or
+    /// a connection count at each server separately.
+    ///
     /// An axum application provides the address with `into_make_service_with_connect_info::<SocketAddr>()`. If it does not, all such
     /// requests count as one caller. The server reads the address from `X-Forwarded-For` only behind a [trusted proxy](Self::trust_proxy).
     ///
@@ -423,6 +426,9 @@ impl Builder {
 
     /// Sets how many calls of each tool, resource and prompt that sets no `concurrency` of its own may run at once, for all callers
     /// together. Default: no limit for a single item. The [`Limits`](crate::limits::Limits) of all items together always apply.
+    ///
+    /// Servers that share a [store](Self::store) count these calls together. If a server is killed, its calls count for at most 30 seconds
+    /// more.
     #[must_use]
     #[track_caller]
     pub fn concurrency(mut self, calls: u32) -> Self {
@@ -505,6 +511,9 @@ impl Builder {
     /// Seals the state of a call between two rounds with this key, and sends the sealed state to the client (`requestState`, protocol
     /// revision 2026-07-28). By default the state stays in the process. Handlers see no difference.
     ///
+    /// Servers that share a [store](Self::store) need no call of this method: they make a key, keep it in the store, and replace it every
+    /// day. With a key of your own, the state stays secret even from a reader of the store.
+    ///
     /// Set the same key in all instances of a server that share an address. Each instance can then continue calls that another instance has
     /// begun, and calls survive a restart. The key must be random and secret: a client that knows it could forge state. The command
     /// `head -c 32 /dev/urandom > state-key` writes such a key to a file.
@@ -560,6 +569,12 @@ impl Builder {
     /// different type fails, with an error that asks the client to call the tool again.
     ///
     /// The store keeps scopes and claims as long as the task runs. It never keeps the access token or a token of another provider.
+    ///
+    /// Servers share a store if [`Store::is_shared`] returns `true`, as that of the crate `mcp-runtime-redis` does. They count the
+    /// [`rate`](Self::rate) and the [`concurrency`](Self::concurrency) of items together, continue calls that another server has begun
+    /// under protocol revision 2026-07-28, and accept the state of a `single_use` item once. While such a store does not answer, they refuse
+    /// calls of items with a `rate` or a `concurrency`, and repeated calls of `single_use` items. Servers without the feature `state-key`
+    /// cannot share a store if their items ask questions.
     ///
     /// ```
     /// use mcp_runtime::store::MemoryStore;

@@ -19,7 +19,7 @@ use crate::{
         ArgDef, Completer, SourceLocation,
         template::{Segment, UriTemplate},
     },
-    limits::{ItemGate, RateConfig},
+    limits::{ItemGate, RateConfig, SharedLimits},
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
     registry::{CallFn, Constant, ItemDef, KindDef},
     schema::{
@@ -369,6 +369,15 @@ impl Entry {
     pub(crate) fn default_rates(&mut self, server: RateConfig) {
         if !matches!(self.kind, EntryKind::Completion { .. }) {
             self.gate = self.rates.or(server).gate();
+        }
+    }
+
+    /// Lets several servers that share a store count the calls of the item together. Call this method after
+    /// [`default_rates`](Self::default_rates).
+    pub(crate) fn share_gate(&mut self, limits: &Arc<SharedLimits>) {
+        if let Some(gate) = self.gate.take().and_then(Arc::into_inner) {
+            let item = format!("{}:{}", self.kind_name(), self.key());
+            self.gate = Some(Arc::new(gate.share(limits.clone(), &item)));
         }
     }
 

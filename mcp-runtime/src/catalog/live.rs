@@ -19,7 +19,7 @@ use crate::{
     call::context::Context,
     call::extract::{FromCall, Requirements},
     error::{Error, Result},
-    limits::{ItemStats, Limit, Pool, RateConfig, RefusalCounters, Shares, Stats},
+    limits::{ItemStats, Limit, Pool, RateConfig, RefusalCounters, SharedLimits, Shares, Stats},
     model::ListKind,
     schema::SchemaProfile,
 };
@@ -34,6 +34,8 @@ pub(crate) struct Catalog {
     profile: SchemaProfile,
     /// Rate and concurrency of items that have none of their own.
     rates: RateConfig,
+    /// Limits that this server counts together with others. `None` if it shares no store.
+    pub(crate) shared_limits: Option<Arc<SharedLimits>>,
     /// Whether access is restricted even for items without `scopes` and `auth`.
     #[cfg(feature = "auth")]
     guards_all: bool,
@@ -53,6 +55,7 @@ impl Catalog {
     pub(crate) fn new(entries: Vec<Entry>, pages: PageSizes, profile: SchemaProfile) -> Self {
         Self {
             rates: RateConfig::default(),
+            shared_limits: None,
             #[cfg(feature = "auth")]
             guards_all: false,
             items: Mutex::new(ItemIndex::new(entries)),
@@ -71,6 +74,11 @@ impl Catalog {
     /// Sets the default rate and concurrency of items added later.
     pub(crate) fn with_rates(self, rates: RateConfig) -> Self {
         Self { rates, ..self }
+    }
+
+    /// Sets the limits that the items, and those added later, count together with other servers.
+    pub(crate) fn with_shared_limits(self, shared_limits: Option<Arc<SharedLimits>>) -> Self {
+        Self { shared_limits, ..self }
     }
 
     /// Sets whether items added later have restricted access even without `scopes` and `auth`.
@@ -260,6 +268,9 @@ impl Handle {
         let mut entry = item.into_entry().map_err(Error::msg)?.0;
         entry.default_profile(self.0.profile);
         entry.default_rates(self.0.rates);
+        if let Some(limits) = &self.0.shared_limits {
+            entry.share_gate(limits);
+        }
         #[cfg(feature = "auth")]
         entry.default_guard(self.0.guards_all);
         let entry = Arc::new(entry);

@@ -22,5 +22,5 @@ pub(crate) use answer::CallSettings;
 pub(crate) use dispatcher::{Around, Dispatcher};
 pub use dispatcher::{Next, OperationCall};
 pub(crate) use pending::{Dispatched, PendingHandler};
-pub(crate) use request::{Reference, Request};
+pub(crate) use request::{OwnedRequest, Reference, Request};
 pub(crate) use rights::ItemRights;

@@ -160,9 +160,9 @@ fn fits(entry: &Entry, variables: MatchedVariables<'_>) -> bool {
     unwind::catch(|| read(call)).is_err() || fits.get()
 }
 
-/// Owned copy of a request. The closure passed to `Builder::around` may run its `Next` after the buffer of the message has been reused, so
-/// the request must not borrow from the buffer.
-pub(super) enum OwnedRequest {
+/// Owned copy of a request. The closure passed to `Builder::around` may run its `Next` after the buffer of the message has been reused, and
+/// so may a call that waits for a store. Such a request must not borrow from the buffer.
+pub(crate) enum OwnedRequest {
     List(ListKind, Option<String>),
     CallTool(String, Option<String>),
     ReadResource(String),
@@ -204,7 +204,7 @@ impl From<Request<'_>> for OwnedRequest {
 }
 
 impl OwnedRequest {
-    pub(super) fn borrow(&self) -> Request<'_> {
+    pub(crate) fn borrow(&self) -> Request<'_> {
         fn raw(json: &Option<String>) -> Option<Raw<'_>> {
             json.as_deref().map(Raw::trusted)
         }

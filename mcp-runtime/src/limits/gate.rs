@@ -9,7 +9,13 @@ use std::{
     time::Duration,
 };
 
-use super::{caller::CallerKey, rate_limiter::RateLimiter, stats::Limit};
+use super::{
+    caller::CallerKey,
+    leases::{PlaceEnd, SharedPlace},
+    rate_limiter::RateLimiter,
+    shared_gate::{NotAdmitted, SharedGate, SharedLimits},
+    stats::Limit,
+};
 use crate::model::Rate;
 
 /// Gate that enforces the `rate` and the `concurrency` of an item. An item that sets neither has no gate.
@@ -20,6 +26,8 @@ pub(crate) struct ItemGate {
     concurrency: Option<u32>,
     running: AtomicU32,
     refused: [AtomicU64; 2],
+    /// Counts of all servers that share a store. `None` if this server counts alone.
+    shared: Option<SharedGate>,
 }
 
 /// Rate and concurrency that an item declares, or that the server declares as the default of its items.
@@ -52,6 +60,7 @@ impl RateConfig {
                 concurrency,
                 running: AtomicU32::new(0),
                 refused: Default::default(),
+                shared: None,
             })
         })
     }
@@ -62,13 +71,17 @@ impl RateConfig {
 pub(crate) enum Closed {
     TooOften(Rate, Duration),
     TooMany(u32),
+    /// The store that several servers share cannot count the call.
+    Uncounted,
 }
 
 impl Closed {
-    pub(crate) fn limit(&self) -> Limit {
+    /// Returns the limit that refuses the call, if it is a limit.
+    pub(crate) fn limit(&self) -> Option<Limit> {
         match self {
-            Self::TooOften(..) => Limit::Rate,
-            Self::TooMany(_) => Limit::Concurrency,
+            Self::TooOften(..) => Some(Limit::Rate),
+            Self::TooMany(_) => Some(Limit::Concurrency),
+            Self::Uncounted => None,
         }
     }
 
@@ -84,6 +97,9 @@ impl Closed {
             Self::TooMany(most) => {
                 format!("{most} calls of `{name}` are running already: wait until one has ended")
             }
+            Self::Uncounted => format!(
+                "the store of the server, which counts the calls of `{name}`, does not answer: try again later"
+            ),
         }
     }
 }
@@ -114,7 +130,7 @@ impl ItemGate {
                 let room = |running: u32| (running < most).then_some(running + 1);
                 let taken = self.running.fetch_update(Ordering::AcqRel, Ordering::Acquire, room);
                 taken.map_err(|_| self.refuse(Closed::TooMany(most)))?;
-                Some(Permit(self.clone()))
+                Some(Permit::Own(self.clone()))
             }
         };
         if let Some(limiter) = &self.limiter {
@@ -124,18 +140,35 @@ impl ItemGate {
         Ok(permit)
     }
 
+    /// Lets several servers that share a store count the calls of an item together. `item` names the item in the store.
+    pub(crate) fn share(self, limits: Arc<SharedLimits>, item: &str) -> Self {
+        Self { shared: Some(SharedGate::new(limits, item)), ..self }
+    }
+
+    /// Returns the call of this caller as one that the store has to admit. Returns `None` if this server counts alone, in which case
+    /// [`enter`](Self::enter) admits the call.
+    pub(crate) fn entering(self: &Arc<Self>, who: CallerKey<'_>) -> Option<EnteringCall> {
+        let caller = self.shared.as_ref()?.caller(who);
+        Some(EnteringCall { gate: self.clone(), caller })
+    }
+
     /// Readmits a call that was running before a restart of the server, even if the limit is exceeded. Returns `None` if concurrency is not
     /// limited.
     pub(crate) fn reenter(self: &Arc<Self>) -> Option<Permit> {
         self.concurrency?;
+        if let Some(shared) = &self.shared {
+            return Some(Permit::Shared(Box::new(shared.reenter())));
+        }
         self.running.fetch_add(1, Ordering::AcqRel);
-        Some(Permit(self.clone()))
+        Some(Permit::Own(self.clone()))
     }
 
     #[cold]
     fn refuse(&self, closed: Closed) -> Closed {
-        let at = usize::from(closed.limit() == Limit::Concurrency);
-        self.refused[at].fetch_add(1, Ordering::Relaxed);
+        if let Some(limit) = closed.limit() {
+            let at = usize::from(limit == Limit::Concurrency);
+            self.refused[at].fetch_add(1, Ordering::Relaxed);
+        }
         closed
     }
 
@@ -146,11 +179,48 @@ impl ItemGate {
 }
 
 /// Permit of a running call. Dropping the permit allows another call.
-pub(crate) struct Permit(Arc<ItemGate>);
+pub(crate) enum Permit {
+    /// Counts toward the calls that run in this server.
+    Own(Arc<ItemGate>),
+    /// Place among those of all servers that share a store.
+    Shared(#[allow(dead_code, reason = "held until the call ends")] Box<SharedPlace>),
+}
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::AcqRel);
+        if let Self::Own(gate) = self {
+            gate.running.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}
+
+/// Call that waits until the store of several servers has counted it.
+pub(crate) struct EnteringCall {
+    gate: Arc<ItemGate>,
+    caller: String,
+}
+
+impl EnteringCall {
+    /// Counts the call. If concurrency is limited, returns a permit, and the end of the call's place.
+    ///
+    /// # Errors
+    /// Fails if the rate or the concurrency limit rejects the call, or if the store fails.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the place of the call is given back.
+    pub(crate) async fn enter(self) -> Result<Option<(Permit, PlaceEnd)>, Closed> {
+        let Self { gate, caller } = self;
+        let Some(shared) = &gate.shared else { return Ok(None) };
+        let rate = gate.limiter.as_ref().map(RateLimiter::rate);
+        let taken = shared.enter(caller, rate, gate.concurrency).await;
+        let taken = taken.map_err(|why| {
+            gate.refuse(match (why, rate, gate.concurrency) {
+                (NotAdmitted::Wait(wait), Some(rate), _) => Closed::TooOften(rate, wait),
+                (NotAdmitted::NoPlace, _, Some(most)) => Closed::TooMany(most),
+                _ => Closed::Uncounted,
+            })
+        })?;
+        Ok(taken.map(|(place, end)| (Permit::Shared(Box::new(place)), end)))
     }
 }
 

@@ -185,6 +185,8 @@ impl RefusalCounters {
 /// [`Handle::stats`](crate::Handle::stats) returns them. The refusals are those of the [`Limits`](crate::limits::Limits), of items with a
 /// `rate` or a `concurrency`, and of an `AuthorizationServer`, which limits for example login attempts and registrations.
 ///
+/// The counts are those of this server. Servers that share a store refuse calls by common limits, but each counts its own refusals.
+///
 /// The counters are read one after another, so two numbers may come from slightly different times.
 ///
 /// ```

@@ -9,6 +9,7 @@ use super::{
     call::{RefusalStatus, RefusedRequest, id_in_use},
     request::ClientRequest,
     revision::Revision,
+    service::Service,
     session::Terms,
     state::PeerState,
 };
@@ -16,7 +17,7 @@ use crate::{
     catalog::Entry,
     dispatch::Request,
     error::{Error, ErrorKind},
-    limits::{LARGE, Limit, NoShare, Permit, Pool, TakenBytes},
+    limits::{Closed, EnteringCall, LARGE, Limit, NoShare, Permit, Pool, TakenBytes},
     model::Asks,
 };
 #[cfg(feature = "auth")]
@@ -125,24 +126,42 @@ fn cannot_be_asked(entry: &Entry, terms: &Terms) -> Option<String> {
     })
 }
 
+/// Reason why the gate of an item has not admitted a call.
+pub(super) enum GateStop {
+    /// The caller has to wait, for the reason in this text for the model.
+    Refused(String),
+    /// A store that other servers share has to admit the call.
+    Deferred(EnteringCall),
+}
+
 /// Admits a call if the limits of the item allow it: the rate of calls, and the number of concurrent calls.
 ///
 /// # Errors
-/// Returns the reason why the caller has to wait, as a text for the model.
+/// Fails if the caller has to wait, or if the call has to wait for a store.
 #[inline]
 pub(super) fn enter_gate(
     state: &PeerState,
     entry: &Entry,
     terms: &Terms,
     request: &ClientRequest<'_>,
-) -> Result<Option<Permit>, String> {
+) -> Result<Option<Permit>, GateStop> {
     let Some(gate) = &entry.gate else { return Ok(None) };
-    gate.enter(state.who(request.carrier, terms.revision)).map_err(|closed| {
-        let (kind, name) = (entry.kind_name(), &entry.name);
-        let tally = state.service.tally();
-        tally.refuse_of(closed.limit(), format_args!("the {kind} `{name}`"));
-        closed.text(name)
-    })
+    let who = state.who(request.carrier, terms.revision);
+    if let Some(entering) = gate.entering(who) {
+        return Err(GateStop::Deferred(entering));
+    }
+    let entered = gate.enter(who);
+    entered.map_err(|closed| GateStop::Refused(refusal_text(&state.service, entry, &closed)))
+}
+
+/// Counts a call that the gate of its item has refused, and returns the reason as a text for the model.
+#[cold]
+pub(super) fn refusal_text(service: &Service, entry: &Entry, closed: &Closed) -> String {
+    let (kind, name) = (entry.kind_name(), &entry.name);
+    if let Some(limit) = closed.limit() {
+        service.tally().refuse_of(limit, format_args!("the {kind} `{name}`"));
+    }
+    closed.text(name)
 }
 
 /// Checks that the id is not in use, and that the limits allow one more call.

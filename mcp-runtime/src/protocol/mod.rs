@@ -10,6 +10,7 @@
 
 mod admission;
 mod call;
+mod deferred;
 mod encode;
 #[cfg(feature = "http")]
 mod headers;

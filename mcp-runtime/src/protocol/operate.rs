@@ -7,8 +7,9 @@ use mcp_runtime_wire::{Id, Raw};
 #[cfg(feature = "auth")]
 use super::admission::permit;
 use super::{
-    admission::{admit, check_against_item, enter_gate, reserve},
+    admission::{GateStop, admit, check_against_item, enter_gate, reserve},
     call::{CallChannel, Received, RefusalStatus, RefusedRequest, ResponseSink, drive},
+    deferred::{Deferral, DeferredCall},
     encode::AnswerScope,
     outbox::ProgressSlot,
     questions::Questioner,
@@ -26,7 +27,7 @@ use crate::{
     error::Error,
     limits::Reservation,
     model::{Done, ToolResult},
-    task,
+    task::{self, LiveTask},
 };
 
 /// Runs a request whose method exists in both eras.
@@ -76,23 +77,28 @@ fn run(
     };
     admit(state, request, revision)?;
     let body_share = reserve(state, request)?;
+    let mut deferral: Option<Box<Deferral>> = None;
     let permit = match target
         .filter(|_| cannot_ask.is_none())
         .map(|entry| enter_gate(state, entry, terms, request))
     {
         None => None,
         Some(Ok(permit)) => permit,
-        Some(Err(why)) => {
-            // A refused tool call normally gets a tool result with `isError`, for the model. A client that requested a core task
-            // expects a task or a JSON-RPC error, so it gets the error.
-            let tells_model = operation.is_tool()
-                && (live.is_none() || revision.features().tasks != TaskDialect::Core);
+        Some(Err(GateStop::Deferred(entering))) => {
+            deferral.get_or_insert_default().entering = Some(entering);
+            None
+        }
+        Some(Err(GateStop::Refused(why))) => {
+            let tells_model = tells_model(&operation, live.as_ref(), terms);
             refuse_call(state, terms, request, snapshot, tells_model, why);
             return Ok(());
         }
     };
     if let Some(asker) = &asker {
         asker.begin()?;
+        if let Some(beginning) = asker.beginning() {
+            deferral.get_or_insert_default().beginning = Some(beginning);
+        }
     }
     let (mut caller, slot) = caller(terms, request);
     caller.asker = asker;
@@ -100,6 +106,23 @@ fn run(
         caller = tasks::route_through(state, live, caller, terms, request);
     }
     let dispatcher = &state.service.dispatcher;
+    if let Some(deferral) = deferral {
+        let call = DeferredCall {
+            service: state.service.clone(),
+            snapshot: snapshot.clone(),
+            target: target.cloned(),
+            tells_model: tells_model(&operation, live.as_ref(), terms),
+            always_task: revision.features().tasks == TaskDialect::Core,
+            request: operation.into(),
+            deferral,
+            caller,
+            permit,
+            body_share,
+            live,
+        };
+        defer(state, terms, request, slot.as_ref(), call, received);
+        return Ok(());
+    }
     let mut dispatched = match cannot_ask {
         None => dispatcher.dispatch(snapshot, target, caller, operation),
         // The client has requested a task, so it gets one. The result of the task contains the reason.
@@ -116,6 +139,31 @@ fn run(
     let sink = ResponseSink { state, snapshot, scope, slot, to };
     drive(dispatched, request.id, request.carrier, sink, received);
     Ok(())
+}
+
+/// Returns whether a refusal by a limit is a tool result with `isError`, for the model. A client that requested a core task expects a task
+/// or a JSON-RPC error, so it gets the error.
+#[cold]
+fn tells_model(operation: &Request<'_>, live: Option<&Arc<LiveTask>>, terms: &Terms) -> bool {
+    let is_core = terms.revision.features().tasks == TaskDialect::Core;
+    operation.is_tool() && (live.is_none() || !is_core)
+}
+
+/// Starts a call that a store has to admit.
+#[cold]
+fn defer(
+    state: &Arc<PeerState>,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    slot: Option<&Arc<ProgressSlot>>,
+    call: DeferredCall,
+    received: &mut Received,
+) {
+    let snapshot = call.snapshot.clone();
+    let is_private = terms.is_private || snapshot.is_guarded;
+    let scope = AnswerScope { revision: terms.revision, is_private };
+    let sink = ResponseSink { state, snapshot: &snapshot, scope, slot, to: request.to };
+    drive(call.start(), request.id, request.carrier, sink, received);
 }
 
 /// Returns the [`Asker`] of a call. In the modern era, a call ends with a result that contains its open questions. In the legacy era, the

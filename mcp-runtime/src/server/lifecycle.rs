@@ -112,8 +112,10 @@ impl Server {
             insert(&mut self.states);
         }
         let mut started = self.started();
+        let unusable = |why: StoreError| ServeError::Store(why.to_string());
+        started.round_states.open().await.map_err(unusable)?;
         if let Some(node) = node {
-            started.receive(node).await.map_err(|why| ServeError::Store(why.to_string()))?;
+            started.receive(node).await.map_err(unusable)?;
         }
         let recovered = task::recover(&started.tasks, &started.dispatcher).await;
         recovered.map_err(|why| ServeError::Store(format!("the store: {why}")))?;
@@ -149,7 +151,8 @@ impl Server {
         self.states.insert(HandleSource(self.catalog.clone()));
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
         let tally = self.catalog.tally.clone();
-        let round_states = RoundStates::new(self.state_settings, &self.limits, tally);
+        let round_states =
+            RoundStates::new(self.state_settings, &self.limits, tally, self.store.as_ref());
         let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new()));
         let tasks = Tasks::new(store, self.catalog.clone(), self.limits);
         let dispatcher = Dispatcher {
@@ -190,6 +193,9 @@ impl Started {
     }
 
     pub(crate) async fn stop(self) {
+        if let Some(limits) = &self.dispatcher.catalog.shared_limits {
+            limits.settle().await;
+        }
         for shutdown in self.shutdowns {
             shutdown(Context::new(self.dispatcher.environment.clone(), Caller::default(), None))
                 .await;

@@ -1,9 +1,12 @@
 //! Interface of a store.
 
-use std::{fmt, future::Future, pin::Pin, sync::Arc};
+use std::{fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use super::transaction::{LogEvent, Transaction, TransactionResult};
-use crate::error::{Error, ErrorKind};
+use crate::{
+    error::{Error, ErrorKind},
+    unwind::{self, Panicked},
+};
 
 /// Future that the methods of a [`Store`] return. Create one with `Box::pin(async { … })`.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -136,6 +139,29 @@ impl StoreError {
     /// Converts the error into the error of a request. Only the log shows the cause, because it may name files and hosts.
     pub(crate) fn into_error(self) -> Error {
         Error::of(ErrorKind::Internal, self.message)
+    }
+}
+
+/// Time after which the engine takes a store for unavailable. Stores on other machines have shorter deadlines of their own.
+const STORE_TIME: Duration = Duration::from_secs(5);
+
+/// Executes transactions, and waits for the store no longer than for [`STORE_TIME`]. A store is code of the author, so this function also
+/// catches its panics.
+///
+/// # Errors
+/// Fails if the store fails, panics, or does not answer in time. The transactions may have been applied.
+pub(crate) async fn execute(
+    store: &dyn Store,
+    transactions: Vec<Transaction>,
+) -> Result<Vec<TransactionResult>, StoreError> {
+    let work = unwind::catch_async(|| store.execute(transactions));
+    match tokio::time::timeout(STORE_TIME, work).await {
+        Ok(Ok(results)) => results,
+        Ok(Err(Panicked)) => Err(StoreError::failed("the store panicked")),
+        Err(_) => {
+            let seconds = STORE_TIME.as_secs();
+            Err(StoreError::unavailable(format_args!("the store has not answered in {seconds} s")))
+        }
     }
 }
 

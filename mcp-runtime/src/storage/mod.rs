@@ -5,6 +5,7 @@ mod interface;
 mod memory;
 mod transaction;
 
+pub(crate) use interface::execute;
 pub use interface::{Follower, Store, StoreError, StoreFuture};
 pub use memory::MemoryStore;
 pub use transaction::{

@@ -7,6 +7,9 @@
 //! let server = mcp_runtime::server!().store(store);
 //! ```
 //!
+//! Servers with the same Redis and the same prefix act as nodes of one server. They count `rate` and `concurrency` together, and each of
+//! them continues calls that another one has begun.
+//!
 //! The store keeps tasks and logins. They survive a restart of the server as far as Redis keeps its own data: with `appendonly yes`, Redis
 //! loses at most the last second of writes when it crashes, and with `appendfsync always` none.
 //!

@@ -27,7 +27,9 @@ pub(crate) use call_context::{Caller, Environment, States, meta_text};
 pub use call_context::{Context, HasContext, LazyContext};
 pub use cancel::Cancel;
 pub(crate) use carrier::Carrier;
-pub(crate) use channel::{AnswerFuture, Asker, Channel, ProgressReport, TaskBegin, TaskBeginning};
+pub(crate) use channel::{
+    AnswerFuture, Asker, BeginFuture, Channel, ProgressReport, TaskBegin, TaskBeginning,
+};
 #[cfg(feature = "client-log")]
 pub(crate) use logging::current;
 pub(crate) use logging::enter;
