@@ -191,9 +191,7 @@ impl fmt::Debug for AuthorizationServer {
 
 impl TokenVerifier for AuthorizationServer {
     async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
-        let records = &self.state.records;
-        let found = records.grants.verify(token, records.clock.now());
-        found.ok_or(Denied::invalid("the token is invalid, expired or revoked"))
+        self.state.verify(token).await
     }
 
     fn problem(&self) -> Option<String> {
