@@ -12,6 +12,9 @@ mod shards;
 mod shared_store;
 mod users;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use mcp_runtime::store::Store;
