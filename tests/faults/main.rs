@@ -35,6 +35,7 @@ mod logged;
 mod login;
 mod logins;
 mod mounted;
+mod nodes;
 mod owners;
 mod pages;
 mod pair;
