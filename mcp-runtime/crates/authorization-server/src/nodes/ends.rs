@@ -97,7 +97,8 @@ async fn run<T: Recheck>(store: Arc<SharedStore>, grants: Weak<T>, mut last: u64
         let next = follower.next().await;
         let mut is_gap = match next {
             Ok(LogEvent { id, value }) => {
-                let is_gap = last > 0 && id > last + 1;
+                // Events before the first one of a log may have been dropped too.
+                let is_gap = id != last + 1;
                 last = id;
                 let Some(grants) = grants.upgrade() else { return };
                 let ended = serde_json::from_slice::<EndedGrant>(&value);
@@ -106,7 +107,11 @@ async fn run<T: Recheck>(store: Arc<SharedStore>, grants: Weak<T>, mut last: u64
                 }
                 is_gap
             }
-            Err(_) => true,
+            Err(_) => {
+                // A follower of a store that is away may fail at once.
+                tokio::time::sleep(PAUSE).await;
+                true
+            }
         };
         // Messages may have been lost, so the node reads what it has missed.
         while is_gap {

@@ -145,13 +145,32 @@ impl SharedGrants {
         let (user, ttl) = (grant.user.principal(), lifetime(&grant, now));
         let (enlisted, all) = self.users.add_grant(user, &key, grant.ends, ttl, used.epoch).await?;
         let is_good = matches!(enlisted, Enlisted::Good);
-        let beyond = all.len().saturating_sub(OF_USER);
-        let first: Vec<_> = all.into_iter().filter(|other| *other != key).take(beyond).collect();
-        for _ in self.end(&first).await? {
-            self.counts.count(Limit::Logins);
+        if all.len() > OF_USER {
+            self.evict(&key, &all, user).await?;
         }
         let expires_in = expires - now.min(expires);
         Ok((IssuedTokens { grant: key, access, refresh, scopes, expires_in }, is_good))
+    }
+
+    /// Ends the grants of a user that end first, other than `key`, if the user has more than the maximum number. `all` are the entries of the
+    /// user's index in their order.
+    async fn evict(&self, key: &Digest, all: &[Digest], user: &str) -> Result<(), OAuthError> {
+        let (mut live, mut stale) = (Vec::new(), Vec::new());
+        for (other, grant) in self.read_all(all).await? {
+            if grant.is_some() {
+                live.push(other);
+            } else {
+                stale.push(SharedUsers::forget(user, &other));
+            }
+        }
+        // A grant that ends while it is refreshed leaves its entry behind.
+        self.store.execute(stale).await?;
+        let beyond = live.len().saturating_sub(OF_USER);
+        let first: Vec<_> = live.into_iter().filter(|other| other != key).take(beyond).collect();
+        for _ in self.end(&first).await? {
+            self.counts.count(Limit::Logins);
+        }
+        Ok(())
     }
 
     /// Issues new tokens for a refresh token, which can be used once. [`Grants::refresh`](crate::grants::Grants::refresh) has the reasons.
@@ -443,7 +462,7 @@ impl SharedGrants {
                 Some(found) => {
                     let mut grant = self.store.read::<Grant>(&found)?;
                     let is_good = matches!(standing(&key, &mut grant), Standing::Good);
-                    Seen::Changed(found.version, is_good.then_some(grant))
+                    Seen::Changed(found.version, is_good.then(|| Box::new(grant)))
                 }
                 None => Seen::Changed(0, None),
             };

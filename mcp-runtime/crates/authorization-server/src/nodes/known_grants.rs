@@ -96,7 +96,7 @@ pub(super) enum Seen {
     /// The record has the version that the node knows.
     Unchanged(u64),
     /// The record has this version. There is no grant if the record is missing, with version zero, or is not for this server.
-    Changed(u64, Option<Grant>),
+    Changed(u64, Option<Box<Grant>>),
 }
 
 /// Time at which a node asked the store, and the number of messages that it had got by then.
@@ -156,7 +156,7 @@ impl KnownGrants {
             Seen::Changed(version, grant) => {
                 part.make_room(&key);
                 let known = part.grants.entry(key).or_insert_with(|| KnownGrant::unread(read.at));
-                known.replace(version, grant.as_ref());
+                known.replace(version, grant.as_deref());
                 known
             }
         };
@@ -266,5 +266,79 @@ impl KnownGrant {
 
     fn is_in_use(&self) -> bool {
         self.tokens.iter().any(CachedToken::is_in_use)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::login::User;
+
+    fn grant(token: &Digest) -> Grant {
+        let mut grant =
+            Grant::new("c".into(), None, User::new("ada"), Vec::new(), "http://r".into());
+        grant.add_token(*token, &[], 0);
+        grant
+    }
+
+    fn read(known: &KnownGrants) -> ReadAt {
+        ReadAt { at: Instant::now(), news: known.news() }
+    }
+
+    fn keep(known: &KnownGrants, key: Digest, token: &Digest) -> Option<Authorization> {
+        let seen = Seen::Changed(1, Some(Box::new(grant(token))));
+        known.keep(key, token, seen, read(known), 0).unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn grants_that_nothing_uses_make_room() {
+        let (known, token) = (KnownGrants::default(), Digest::of("token"));
+        let used = Digest::of("used");
+        let authorization = keep(&known, used, &token).unwrap();
+        for number in 0..60_000 {
+            assert!(keep(&known, Digest::of(&number.to_string()), &token).is_some());
+        }
+        assert!(known.len() <= 2 * MOST * PARTS, "{}", known.len());
+        assert!(known.in_use() == [used]);
+        known.end(&used, None);
+        assert!(authorization.revoked().unwrap().load(Ordering::Acquire));
+        assert!(known.in_use().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_read_before_a_message_is_read_again() {
+        let (known, key, token) = (KnownGrants::default(), Digest::of("key"), Digest::of("token"));
+        let before = read(&known);
+        known.end(&Digest::of("other"), None);
+        let seen = || Seen::Changed(1, Some(Box::new(grant(&token))));
+        assert!(known.keep(key, &token, seen(), before, 0).is_none());
+        assert!(known.keep(key, &token, seen(), read(&known), 0).is_some());
+        // A record that has not changed is of use only to a node that still knows the grant.
+        let unchanged = known.keep(key, &token, Seen::Unchanged(1), read(&known), 0);
+        assert!(unchanged.unwrap().is_some());
+        known.end(&key, None);
+        assert!(known.keep(key, &token, Seen::Unchanged(1), read(&known), 0).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_token_that_a_grant_no_longer_has_is_revoked() {
+        let (known, key) = (KnownGrants::default(), Digest::of("key"));
+        let [one, other] = ["one", "other"].map(Digest::of);
+        for replace in [true, false] {
+            let first = keep(&known, key, &one).unwrap();
+            let mut both = grant(&one);
+            both.add_token(other, &[], 0);
+            let second =
+                known.keep(key, &other, Seen::Changed(2, Some(Box::new(both))), read(&known), 0);
+            let second = second.unwrap().unwrap();
+            match replace {
+                true => drop(keep(&known, key, &other)),
+                false => known.prune(&key, &grant(&other)),
+            }
+            let is_revoked =
+                |token: &Authorization| token.revoked().unwrap().load(Ordering::Acquire);
+            assert!(is_revoked(&first) && !is_revoked(&second));
+            known.end(&key, None);
+        }
     }
 }

@@ -46,6 +46,9 @@ impl SharedStore {
         transactions: Vec<Transaction>,
     ) -> Result<Vec<TransactionResult>, OAuthError> {
         let count = transactions.len();
+        if count == 0 {
+            return Ok(Vec::new());
+        }
         match self.store.execute(transactions).await {
             Ok(results) if results.len() == count => Ok(results),
             Ok(_) => Err(self.failed(&StoreError::failed("the store has lost a result"))),

@@ -11,7 +11,8 @@ use std::{
 use mcp_runtime::{
     __companion::CallerKey,
     store::{
-        Follower, MemoryStore, Store, StoreError, StoreFuture, Transaction, TransactionResult,
+        Condition, Follower, MemoryStore, Store, StoreError, StoreFuture, StoreOperation,
+        Transaction, TransactionResult,
     },
 };
 use tokio::{task::yield_now, time::Instant};
@@ -291,6 +292,54 @@ async fn a_token_that_has_ended_at_one_node_is_over_at_the_other() {
         assert!(!is_good(&b, &issued.access).await);
         let refreshed = refresh(&b, issued.refresh.as_ref().unwrap()).await;
         assert_eq!(refreshed.is_ok(), !ends_grant);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_has_missed_messages_looks_for_itself() {
+    let (store, [a, b]) = nodes().await;
+    let (kept, ended) = (begin(&a, "ada").await, begin(&a, "ada").await);
+    let nodes = b.nodes().unwrap();
+    let flag = async |issued: &IssuedTokens| {
+        let verified = nodes.grants.verify(&issued.access, b.clock.now(), |_, _| Standing::Good);
+        verified.await.unwrap().unwrap().revoked().cloned().unwrap()
+    };
+    let (staying, ending) = (flag(&kept).await, flag(&ended).await);
+    // The log drops the message about the grant, because thousands of others come before the node reads it.
+    let partition = format!("authorization:grant:{}", ended.grant.text());
+    let ttl = Duration::from_secs(60);
+    let remove = StoreOperation::remove("grant", Condition::Any);
+    let mut all = vec![Transaction::on(partition).then(remove)];
+    all.extend((0..5000).map(|_| {
+        Transaction::on("authorization:ends")
+            .then(StoreOperation::append("ends", *b"{}", ttl, 4096))
+    }));
+    store.memory.execute(all).await.unwrap();
+    for _ in 0..20_000 {
+        yield_now().await;
+    }
+    assert!(ending.load(Ordering::Acquire) && !staying.load(Ordering::Acquire));
+}
+
+#[tokio::test(start_paused = true)]
+async fn grants_that_leave_their_entry_behind_displace_no_others() {
+    let (store, [a, _]) = nodes().await;
+    let mut all = Vec::new();
+    for _ in 0..OF_USER {
+        all.push(begin(&a, "ada").await);
+    }
+    let (gone, left) = all.split_at(20);
+    for issued in gone {
+        let partition = format!("authorization:grant:{}", issued.grant.text());
+        let remove =
+            Transaction::on(partition).then(StoreOperation::remove("grant", Condition::Any));
+        store.memory.execute(vec![remove]).await.unwrap();
+    }
+    for _ in 0..20 {
+        begin(&a, "ada").await;
+    }
+    for issued in left {
+        assert!(is_good(&a, &issued.access).await);
     }
 }
 
