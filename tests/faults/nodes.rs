@@ -257,7 +257,7 @@ fn a_login_that_ends_at_one_node_is_over_at_the_other() {
         assert_eq!(there.of("ada").await.unwrap().len(), 2);
         let id = |login: &mcp_runtime_authorization_server::Login| login.id().to_owned();
         let all: Vec<_> = here.of("ada").await.unwrap().iter().map(id).collect();
-        // Another user's login cannot be ended at any node.
+        // A user cannot end the login of another user at any node.
         assert!(
             !there.end("bob", &all[0]).await.unwrap() && !here.end("bob", &all[1]).await.unwrap()
         );
@@ -461,7 +461,7 @@ fn a_login_at_a_provider_may_come_back_to_another_node() {
         browser.address = a.address;
         assert_eq!(come_back(&mut browser, &query).await.status(), 403, "it came back twice");
         let mut tokens = Tokens::of(&a.exchange(&code, &[]).await);
-        // Neither node has a key of its own, so each opens what the other has sealed.
+        // The nodes share a key, so each opens what the other has sealed.
         for (number, client) in [&b, &a, &b].into_iter().enumerate() {
             let said = whoami_with(client.address, &tokens.access).await.text();
             assert_eq!(said, format!("ada@example.com upstream-access-{number}"));

@@ -52,6 +52,7 @@ use crate::{grant::Grant, provider, records::Records, secret::Digest, store::tim
 ///   ([`Limits::keep_alive`](mcp_runtime::limits::Limits::keep_alive)).
 /// * Stored tokens of an upstream provider are deleted. The provider is notified if it supports revocation and can be reached.
 /// * If the server has a [store](mcp_runtime::Builder::store), the end of the login is saved in it when the method returns.
+/// * If several nodes share the store, the other nodes reject the tokens within a second, and end the streams.
 ///
 /// **Lifetime.** The handle works while the server runs, and after it has ended. Before the start, the store is not known, so the methods
 /// return an error. A handle that outlives the server keeps the store open.
@@ -111,6 +112,7 @@ impl Logins {
     ///
     /// * The change cannot be saved in the store. The login has ended in this process anyway, and the upstream provider is notified. The
     ///   next write saves the change, for example another call of this method.
+    /// * A store that several nodes share cannot be used. The login may have ended or not, so call this method again.
     /// * The server has not started yet, or the store cannot be read. The login has not ended.
     ///
     /// # Cancel safety

@@ -376,7 +376,7 @@ impl SharedGrants {
             let grant = found.and_then(|found| self.store.read(&found).ok());
             ended.extend(grant.map(|grant| (*key, grant)));
         }
-        // The grants have ended, whatever happens now. If the store is away, the other nodes look for themselves when it is back, and the
+        // The grants have ended, even if the next steps fail. If the store is away, the other nodes look for themselves when it is back, and the
         // entries of the users expire.
         let _ = ends::tell(&self.store, keys.iter().map(|key| (*key, None))).await;
         let of = |(key, grant): &(Digest, Grant)| SharedUsers::forget(grant.user.principal(), key);

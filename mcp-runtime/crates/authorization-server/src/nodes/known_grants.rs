@@ -41,7 +41,7 @@ struct KnownPart {
     sweep_at: usize,
 }
 
-/// What a node knows about a grant.
+/// Grant as the node has read it last.
 struct KnownGrant {
     /// Version of the grant's record, zero if there is no record.
     version: u64,

@@ -185,7 +185,7 @@ async fn a_refresh_token_that_two_nodes_exchange_at_once_is_exchanged_once() {
     for _ in 0..1000 {
         let (one, other) = tokio::join!(refresh(&a, &token), refresh(&b, &token));
         let (one, other) = (one.unwrap(), other.unwrap());
-        // Both answers have the tokens of the one exchange.
+        // The two answers have the tokens of one exchange.
         assert_eq!(one, other);
         assert!(one.1 != token && one.0 != before);
         (before, token) = one;
@@ -486,7 +486,7 @@ async fn a_store_that_is_away_makes_nothing_valid_or_invalid() {
     let token = issued.refresh.clone().unwrap();
     assert!(is_good(&b, &issued.access).await);
     store.is_away.store(true, Ordering::Relaxed);
-    // What the node has verified within the last second is good.
+    // The node still trusts a token that it has verified within the last second.
     assert!(is_good(&b, &issued.access).await);
     tokio::time::advance(Duration::from_secs(1)).await;
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! What belongs to one user on all nodes: indexes of codes and grants, and the last end of all of the user's logins.
+//! Records of one user on all nodes: indexes of codes and grants, and the last end of all of the user's logins.
 
 use std::{sync::Arc, time::Duration};
 
@@ -160,7 +160,7 @@ impl SharedUsers {
             Some(Record { version, .. }) => Condition::Version(*version),
             None => Condition::Absent,
         };
-        // Of several ends at once, the last epoch counts.
+        // The last epoch of several ends at once counts.
         let last = epoch.max(self.epoch_of(before)?);
         let end = Transaction::on(partition)
             .then(StoreOperation::put(ENDED, json(&last)?, LONGEST, condition))
