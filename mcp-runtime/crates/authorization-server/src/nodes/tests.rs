@@ -201,6 +201,27 @@ async fn a_refresh_token_that_two_nodes_exchange_at_once_is_exchanged_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refresh_brings_no_grant_back_that_another_node_ends() {
+    let (_, [a, b]) = nodes().await;
+    let mut refreshed = 0;
+    for _ in 0..1000 {
+        let issued = begin(&a, "ada").await;
+        let token = issued.refresh.unwrap();
+        let (answer, ended) = tokio::join!(refresh(&a, &token), b.end_grant(issued.grant));
+        assert_eq!(ended.unwrap().len(), 1);
+        // The client may have its answer before the grant ends.
+        refreshed += usize::from(answer.is_ok());
+        let left = a.grants_of("ada", |_, _| ()).await.unwrap();
+        assert!(left.is_empty(), "the grant is back");
+        if let Ok((access, _)) = answer {
+            tokio::time::advance(Duration::from_secs(1)).await;
+            assert!(!is_good(&a, &access).await && !is_good(&b, &access).await);
+        }
+    }
+    assert!((1..1000).contains(&refreshed), "there is no race: {refreshed}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refresh_token_that_is_used_again_late_ends_the_grant_on_all_nodes() {
     let (_, [a, b]) = nodes().await;
     let first = begin(&a, "ada").await;
