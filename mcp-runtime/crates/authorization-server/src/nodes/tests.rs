@@ -24,6 +24,7 @@ use crate::{
     grant::{GRACE, Grant, IssuedTokens, OF_USER, Standing},
     login::User,
     oauth_error::OAuthError,
+    pending::{Approval, LoggedInUser},
     records::Records,
     secret::Digest,
 };
@@ -447,6 +448,65 @@ fn client(id: &str) -> Client {
     let (name, uri, secret, redirects) = (None, None, None, Vec::new());
     let expires = u64::MAX;
     Client { id: id.into(), name, uri, redirects, secret, refreshes: false, expires }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_answered_at_two_nodes_is_answered_once() {
+    let (_, [a, b]) = nodes().await;
+    for _ in 0..200 {
+        let begun = a.add_authorization(request(), CallerKey::Anybody, false).await.unwrap();
+        let id = &*begun.id;
+        // Both nodes together allow five attempts, and an attempt beyond them ends the authorization.
+        let other = b.add_authorization(request(), CallerKey::Anybody, false).await.unwrap();
+        let tries = async |node: &Records| {
+            let mut allowed = 0;
+            for _ in 0..4 {
+                allowed += u32::from(node.may_try(&other.id).await.unwrap());
+            }
+            allowed
+        };
+        let (one, two) = tokio::join!(tries(&a), tries(&b));
+        assert_eq!(one + two, 5);
+        assert!(!a.has_tries(&other.id).await.unwrap());
+
+        let since = a.login_start().await.unwrap();
+        let user = |name: &str| LoggedInUser { user: User::new(name), since };
+        let logins = tokio::join!(a.log_in(id, user("ada")), b.log_in(id, user("bob")));
+        let tickets = [logins.0.unwrap(), logins.1.unwrap()];
+        assert_eq!(tickets.iter().flatten().count(), 1, "a user replaces another one");
+
+        let approval = || Approval { scopes: Vec::new(), secrets: String::new(), since };
+        let approved =
+            tokio::join!(a.approve(id, approval(), false), b.approve(id, approval(), false));
+        assert_eq!([approved.0.unwrap(), approved.1.unwrap()].iter().flatten().count(), 1);
+        let taken = tokio::join!(a.take_approval(id), b.take_approval(id));
+        assert_eq!([taken.0.unwrap(), taken.1.unwrap()].iter().flatten().count(), 1);
+        let ended = tokio::join!(a.take_authorization(id), b.take_authorization(id));
+        assert!(ended.0.unwrap() != ended.1.unwrap(), "an authorization ends once");
+        assert!(!b.has_tries(id).await.unwrap());
+    }
+}
+
+/// The time for the user's decision does not begin again with each answer.
+#[tokio::test(start_paused = true)]
+async fn pending_authorizations_expire() {
+    let (_, [a, b]) = nodes().await;
+    let begun = a.add_authorization(request(), CallerKey::Anybody, false).await.unwrap();
+    let half = Duration::from_secs(5 * 60);
+    tokio::time::advance(half).await;
+    assert!(b.may_try(&begun.id).await.unwrap());
+    tokio::time::advance(half).await;
+    assert!(!a.has_tries(&begun.id).await.unwrap());
+    // At the provider, it begins again.
+    let begun = a.add_authorization(request(), CallerKey::Anybody, false).await.unwrap();
+    tokio::time::advance(half).await;
+    let since = a.login_start().await.unwrap();
+    let approval = Approval { scopes: Vec::new(), secrets: String::new(), since };
+    assert!(b.approve(&begun.id, approval, false).await.unwrap().is_some());
+    tokio::time::advance(half).await;
+    assert!(a.has_tries(&begun.id).await.unwrap());
+    tokio::time::advance(half).await;
+    assert!(a.take_approval(&begun.id).await.unwrap().is_none());
 }
 
 #[tokio::test(start_paused = true)]
