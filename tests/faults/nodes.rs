@@ -99,7 +99,7 @@ impl Nodes {
         });
         let nodes = nodes.await;
         let logins = all.into_inner().unwrap().try_into();
-        (nodes, logins.ok().expect("a handle for each node"))
+        (nodes, logins.expect("a handle for each node"))
     }
 
     /// Returns the client at each node.

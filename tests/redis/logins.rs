@@ -162,14 +162,12 @@ async fn one_of_two_nodes_exchanges_a_code() {
     let nodes = nodes(&redis).await;
     let [a, b] = &nodes;
     let client = a.register().await;
-    let mut won = [0, 0];
     for number in 0..ROUNDS {
         let code = code(&nodes, &client, number).await;
         let (one, other) = tokio::join!(a.exchange(&client, &code), b.exchange(&client, &code));
         let results = [one, other];
-        let winners: Vec<_> = (0..2).filter(|node| results[*node].is_ok()).collect();
         // If the second request comes before the first one has its tokens, neither gets any.
-        assert!(winners.len() < 2, "both nodes have exchanged a code");
+        assert!(results.iter().any(Result::is_err), "both nodes have exchanged a code");
         for result in &results {
             match result {
                 // The second use takes back what the first one gave.
@@ -180,14 +178,12 @@ async fn one_of_two_nodes_exchanges_a_code() {
                 Err(error) => assert_eq!(error, "invalid_grant"),
             }
         }
-        winners.iter().for_each(|node| won[*node] += 1);
         // A single use is good.
         if number % 100 == 0 {
             let code = self::code(&nodes, &client, ROUNDS + number).await;
             assert_eq!(b.call(&a.exchange(&client, &code).await.unwrap()[0]).await, 200);
         }
     }
-    println!("exchanged by the first node {}, by the second {}", won[0], won[1]);
 }
 
 #[tokio::test]
