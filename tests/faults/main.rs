@@ -51,6 +51,7 @@ mod rounds;
 mod scopes;
 mod server;
 mod sessions;
+mod shared_logins;
 mod shares;
 mod shutdown;
 mod slow;

@@ -98,7 +98,7 @@ impl RoundStates {
         tally: Arc<RefusalCounters>,
         store: Option<&Arc<dyn Store>>,
     ) -> Self {
-        let storage: Box<dyn StateStorage> = if store.is_some_and(|store| store.is_shared()) {
+        let storage: Box<dyn StateStorage> = if store.is_some_and(Store::is_shared) {
             Box::new(NoStorage)
         } else {
             Box::new(ProcessStorage::new(settings.lifetime, limits.all_state, tally.clone()))

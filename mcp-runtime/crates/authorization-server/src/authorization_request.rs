@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     client::Client,
     form::{self, Form},
@@ -22,6 +24,7 @@ pub(crate) struct AuthorizationRequest {
 }
 
 /// Redirect URI of a client, and the parameters that every response to this URI contains.
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct RedirectTarget {
     pub(crate) redirect: String,
     pub(crate) state: Option<String>,
@@ -59,7 +62,7 @@ impl RedirectTarget {
 }
 
 /// SHA-256 digest of the verifier that the client will send with the code.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Challenge(Digest);
 
 impl Challenge {

@@ -11,6 +11,7 @@ use crate::{
     client::Client,
     form::Form,
     login::LoginPage,
+    nodes::CallerRate,
     oauth_error::OAuthError,
     page::{self, ConsentUser, ShownClient},
     pending::PageBinding,
@@ -28,12 +29,14 @@ pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply 
         let why = "This page must not be embedded in another page.";
         return page::problem(server, &OAuthError { status, ..OAuthError::invalid_request(why) });
     }
-    if server.authorizations.pass(request.caller()).is_err() {
+    let busy = || {
         let why = "Too many logins have been started. Wait a moment.";
-        return page::problem(
-            server,
-            &server.records.counts.limit_reached(Limit::Authorizations, why),
-        );
+        server.records.counts.limit_reached(Limit::Authorizations, why)
+    };
+    match server.pass(CallerRate::Authorizations, request).await {
+        Ok(true) => {}
+        Ok(false) => return page::problem(server, &busy()),
+        Err(refusal) => return page::problem(server, &refusal),
     }
     let (client, form, target) = match identify(server, request).await {
         Ok(known) => known,
@@ -45,7 +48,7 @@ pub(crate) async fn begin(server: &ServerState, request: &PageRequest) -> Reply 
             let resource = request.resource.clone();
             let authorization =
                 AuthorizationRequest { client, target, challenge, scopes, resource };
-            wait(server, request, Arc::new(authorization))
+            wait(server, request, Arc::new(authorization)).await
         }
         Err(refusal) => reject(server, &target, &refusal),
     }
@@ -109,16 +112,14 @@ fn read(
 }
 
 /// Stores the authorization until the user decides, and shows the login page. With an upstream provider, shows the consent page.
-fn wait(
+async fn wait(
     server: &ServerState,
     request: &PageRequest,
     authorization: Arc<AuthorizationRequest>,
 ) -> Reply {
-    let binding = match server.records.pending.add(
-        authorization.clone(),
-        request.caller(),
-        server.has_tls(&request.origin),
-    ) {
+    let has_tls = server.has_tls(&request.origin);
+    let added = server.records.add_authorization(authorization.clone(), request.caller(), has_tls);
+    let binding = match added.await {
         Ok(binding) => binding,
         Err(refusal) => return page::problem(server, &refusal),
     };

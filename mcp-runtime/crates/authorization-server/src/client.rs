@@ -31,7 +31,7 @@ const MOST: usize = 10_000;
 pub(crate) const UNUSED: u64 = 7 * 24 * 60 * 60;
 
 /// Lifetime of a client after its last use, in seconds.
-const USED: u64 = 90 * 24 * 60 * 60;
+pub(crate) const USED: u64 = 90 * 24 * 60 * 60;
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -136,49 +136,44 @@ impl Clients {
     /// Extends the lifetime of a client that was used, at most once a day.
     pub(crate) fn touch(&self, id: &str, now: u64, journal: &Journal) {
         let mut all = self.all();
-        let Some(client) = all.get_mut(id).filter(|client| client.expires < now + USED - DAY)
-        else {
-            return;
-        };
+        let Some(client) = all.get_mut(id).filter(|client| client.is_due(now)) else { return };
         let client = Arc::make_mut(client);
         client.expires = now + USED;
         journal.put(RecordKind::Client, &client.id, client.expires, &*client);
     }
-
-    /// Authenticates the client that sends a request, and returns its id. A client without a secret is identified by its id alone.
-    ///
-    /// # Errors
-    /// Fails if the client is unknown, or its credentials are missing or wrong.
-    pub(crate) fn authenticate(
-        &self,
-        headers: &HeaderMap,
-        form: &Form,
-        now: u64,
-    ) -> Result<String, OAuthError> {
-        let ClientCredentials { id, secret } = ClientCredentials::read(headers, form)?;
-        // A client that is identified by its metadata URL has no secret to check. Its id is later compared with that of the code or the
-        // grant.
-        if is_metadata_url(&id) && secret.is_none() {
-            return Ok(id);
-        }
-        let client = self.find(&id, now);
-        let client = client.ok_or_else(|| OAuthError::invalid_client("this client is unknown"))?;
-        match (&client.secret, &secret) {
-            (None, None) => Ok(id),
-            (Some(known), Some(shown)) if known.is_of(shown) => Ok(id),
-            _ => Err(OAuthError::invalid_client("the secret of the client is missing or wrong")),
-        }
-    }
 }
 
-/// Client credentials of a request (RFC 6749, section 2.3).
-struct ClientCredentials {
-    id: String,
+/// Client credentials of a request (RFC 6749, section 2.3). A client without a secret is identified by its id alone.
+pub(crate) struct ClientCredentials {
+    pub(crate) id: String,
     secret: Option<String>,
 }
 
 impl ClientCredentials {
-    fn read(headers: &HeaderMap, form: &Form) -> Result<Self, OAuthError> {
+    /// Whether the client is identified by its metadata URL. It has no secret to check. Its id is later compared with that of the code or the
+    /// grant.
+    pub(crate) fn is_metadata_url(&self) -> bool {
+        is_metadata_url(&self.id) && self.secret.is_none()
+    }
+
+    /// Checks the credentials of the client with this id, if there is one.
+    ///
+    /// # Errors
+    /// Fails if the client is unknown, or its credentials are missing or wrong.
+    pub(crate) fn check(&self, client: Option<&Client>) -> Result<(), OAuthError> {
+        let client = client.ok_or_else(|| OAuthError::invalid_client("this client is unknown"))?;
+        match (&client.secret, &self.secret) {
+            (None, None) => Ok(()),
+            (Some(known), Some(shown)) if known.is_of(shown) => Ok(()),
+            _ => Err(OAuthError::invalid_client("the secret of the client is missing or wrong")),
+        }
+    }
+
+    /// Reads the credentials of a request.
+    ///
+    /// # Errors
+    /// Fails if there are none, or the client authenticates in more than one way.
+    pub(crate) fn read(headers: &HeaderMap, form: &Form) -> Result<Self, OAuthError> {
         let (id, secret) = (form.one("client_id")?, form.one("client_secret")?);
         let Some(header) = headers.get(header::AUTHORIZATION) else {
             let id = id
@@ -210,6 +205,11 @@ fn basic(header: &str) -> Option<ClientCredentials> {
 }
 
 impl Client {
+    /// Whether the lifetime of the client is extended by its next use, which happens at most once a day.
+    pub(crate) fn is_due(&self, now: u64) -> bool {
+        self.expires < now + USED - DAY
+    }
+
     /// Returns the host of the client's metadata URL, or `None` if the client registered itself.
     pub(crate) fn host(&self) -> Option<&str> {
         let rest = self.id.split_once("://")?.1;

@@ -7,6 +7,7 @@ use std::{
 };
 
 use mcp_runtime::limits::Limit;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::{
@@ -19,23 +20,23 @@ use crate::{
 };
 
 /// Lifetime of a code.
-const TIME: Duration = Duration::from_secs(60);
+pub(crate) const TIME: Duration = Duration::from_secs(60);
 
 /// Time for which a code is remembered after it was issued, so that a second use is detected.
-const REMEMBERED: Duration = Duration::from_secs(10 * 60);
+pub(crate) const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
 /// Upper bound of the time from the start of a login to its code.
 ///
 /// A login starts when the author's `login` function is called, or when the browser goes to the upstream provider. The request that
 /// completes the login must find its pending authorization, which expires within `pending::TIME` of that start. The request itself then asks
 /// the provider a few times, each time with a timeout of some seconds. A second `pending::TIME` is more than all of them need.
-const LONGEST: Duration = pending::TIME.saturating_mul(2);
+pub(crate) const LONGEST: Duration = pending::TIME.saturating_mul(2);
 
 /// Maximum number of codes.
 const MOST: usize = 4000;
 
 /// Approved authorization that a code stands for. The client exchanges the code for tokens.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct AuthorizationCode {
     pub(crate) client: String,
     pub(crate) client_name: Option<String>,
@@ -46,7 +47,8 @@ pub(crate) struct AuthorizationCode {
     pub(crate) resource: String,
     pub(crate) scopes: Vec<String>,
     pub(crate) user: User,
-    /// Tokens of the upstream provider.
+    /// Tokens of the upstream provider. A store gets them sealed.
+    #[serde(skip)]
     pub(crate) upstream: Option<UpstreamTokens>,
 }
 
@@ -84,10 +86,19 @@ enum CodeState {
 
 /// Result of looking up a code that a client has sent.
 pub(crate) enum TakenCode {
-    Good(Box<AuthorizationCode>),
+    Good(Box<AuthorizationCode>, CodeUse),
     /// The code was sent before. Contains the grant of the code, if there is one.
     Again(Option<Digest>),
     Unknown,
+}
+
+/// The first use of a code, as a shared store knows it. Without a shared store all values are zero.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct CodeUse {
+    /// Version of the record that says that the code is used.
+    pub(crate) version: u64,
+    /// Epoch at the start of the login.
+    pub(crate) epoch: u64,
 }
 
 /// Codes that were issued, in memory.
@@ -152,7 +163,7 @@ impl Codes {
         match std::mem::replace(entry, CodeState::Over) {
             CodeState::Fresh(code) if Instant::now() < *made + TIME => {
                 *entry = CodeState::Used(code.user.principal().into());
-                TakenCode::Good(code)
+                TakenCode::Good(code, CodeUse::default())
             }
             CodeState::Fresh(_) => TakenCode::Unknown,
             CodeState::Gave(grant) => {
@@ -217,12 +228,12 @@ mod tests {
         };
         let grant = Digest::of("grant");
         let first = codes.add(code(), Instant::now()).unwrap();
-        assert!(matches!(codes.take(&first), TakenCode::Good(_)) && codes.gave(&first, grant));
+        assert!(matches!(codes.take(&first), TakenCode::Good(..)) && codes.gave(&first, grant));
         again(&first, Some(grant));
         again(&first, Some(grant));
         // A second request that arrives while the first one is in progress is detected too.
         let both = codes.add(code(), Instant::now()).unwrap();
-        assert!(matches!(codes.take(&both), TakenCode::Good(_)));
+        assert!(matches!(codes.take(&both), TakenCode::Good(..)));
         again(&both, None);
         assert!(!codes.gave(&both, grant));
         again(&both, None);
@@ -235,12 +246,12 @@ mod tests {
         let since = Instant::now();
         let [fresh, brought, theirs] =
             ["ada", "ada", "bob"].map(|user| codes.add(of(user), since).unwrap());
-        assert!(matches!(codes.take(&brought), TakenCode::Good(_)));
+        assert!(matches!(codes.take(&brought), TakenCode::Good(..)));
         tokio::time::advance(Duration::from_secs(1)).await;
         codes.end("ada");
         assert!(matches!(codes.take(&fresh), TakenCode::Unknown));
         assert!(!codes.gave(&brought, Digest::of("grant")));
-        assert!(matches!(codes.take(&theirs), TakenCode::Good(_)));
+        assert!(matches!(codes.take(&theirs), TakenCode::Good(..)));
         assert!(codes.gave(&theirs, Digest::of("theirs")));
         let refused = |since| codes.add(of("ada"), since).err().map(|refusal| refusal.error);
         assert_eq!(refused(since), Some("access_denied"));
@@ -264,11 +275,11 @@ mod tests {
         assert_eq!(codes.add(code(), Instant::now()).unwrap_err().error, "temporarily_unavailable");
         assert_eq!(tally.refused(Limit::Codes), 1);
         for code in &all[1..] {
-            assert!(matches!(codes.take(code), TakenCode::Good(_)));
+            assert!(matches!(codes.take(code), TakenCode::Good(..)));
         }
         // A full table drops the used codes, and keeps the code that is still valid.
         let last = codes.add(code(), Instant::now()).unwrap();
-        assert!(matches!(codes.take(&all[0]), TakenCode::Good(_)));
+        assert!(matches!(codes.take(&all[0]), TakenCode::Good(..)));
         for _ in 0..MOST - 2 {
             codes.add(code(), Instant::now()).unwrap();
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{HeaderValue, StatusCode, header};
 use mcp_runtime::{__companion::PageRequest, limits::Limit};
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use crate::{
     authorization_request::AuthorizationRequest,
@@ -40,11 +40,12 @@ async fn decide(server: &ServerState, request: &PageRequest) -> Result<Reply, OA
     let form = Form::posted(request)?;
     let (id, ticket) = (form.required("pending")?, form.required("ticket")?);
     let has_tls = server.has_tls(&request.origin);
-    let found = server.records.pending.find(id, ticket, &request.parts.headers, has_tls);
+    let headers = &request.parts.headers;
+    let found = server.records.find_authorization(id, ticket, headers, has_tls).await?;
     let found = found.filter(|found| !found.is_approved).ok_or_else(stray)?;
     let action = form.one("action")?;
     if action == Some("deny") {
-        return Ok(finish(server, request, &found, Err(OAuthError::access_denied())));
+        return finish(server, request, &found, Err(OAuthError::access_denied())).await;
     }
     match (&server.login_method, &found.user) {
         (LoginMethod::Local { login, page }, None) => {
@@ -55,15 +56,19 @@ async fn decide(server: &ServerState, request: &PageRequest) -> Result<Reply, OA
         (LoginMethod::Local { .. }, Some(login_user)) => {
             let scopes =
                 ticked_scopes(&form, &found.authorization, |scope| login_user.user.may(scope));
-            let code = scopes.and_then(|scopes| {
-                issue_code(server, &found.authorization, scopes, login_user.clone(), None)
-            });
-            Ok(finish(server, request, &found, code))
+            let code = match scopes {
+                Ok(scopes) => {
+                    let login_user = login_user.clone();
+                    issue_code(server, &found.authorization, scopes, login_user, None).await
+                }
+                Err(refusal) => Err(refusal),
+            };
+            finish(server, request, &found, code).await
         }
         (LoginMethod::Delegated(provider), _) => {
             match ticked_scopes(&form, &found.authorization, |_| true) {
                 Ok(scopes) => redirect_to_provider(server, request, &found, scopes, provider).await,
-                Err(refusal) => Ok(finish(server, request, &found, Err(refusal))),
+                Err(refusal) => finish(server, request, &found, Err(refusal)).await,
             }
         }
     }
@@ -79,16 +84,18 @@ async fn redirect_to_provider(
 ) -> Result<Reply, OAuthError> {
     let secrets = Provider::login_secrets()?;
     let gone = || OAuthError::invalid_request("This page has already been used.");
-    let approval = Approval { scopes, secrets: secrets.clone(), since: Instant::now() };
-    let binding =
-        server.records.pending.approve(&found.id, approval, server.has_tls(&request.origin))?;
+    let sealed = provider.seal_login(&secrets, &found.id)?;
+    let since = server.records.login_start().await?;
+    let approval = Approval { scopes, secrets: sealed, since };
+    let has_tls = server.has_tls(&request.origin);
+    let binding = server.records.approve(&found.id, approval, has_tls).await?;
     let binding = binding.ok_or_else(gone)?;
     let state = provider_state(&binding.id, &binding.ticket);
     let begun = provider.begin(&secrets, &callback_url(server, request), &state).await;
-    Ok(match begun {
-        Ok(url) => with_cookie(response::redirect(&url), &binding),
-        Err(failed) => finish(server, request, found, Err(failed.into())),
-    })
+    match begun {
+        Ok(url) => Ok(with_cookie(response::redirect(&url), &binding)),
+        Err(failed) => finish(server, request, found, Err(failed.into())).await,
+    }
 }
 
 /// Rejects a form that a page of another origin has sent.
@@ -113,11 +120,13 @@ async fn log_in(
     first: &LoginPage,
 ) -> Result<Reply, OAuthError> {
     // The attempt counts against both limits before the login function runs, so that concurrent attempts cannot exceed them.
-    if server.login_attempts.pass(request.caller()).is_err()
-        || !server.records.pending.may_try(&found.id)
-    {
+    let too_many = || {
         let why = "There were too many attempts to log in. Wait a minute before you start again.";
-        return Err(server.records.counts.limit_reached(Limit::LoginAttempts, why));
+        server.records.counts.limit_reached(Limit::LoginAttempts, why)
+    };
+    let counted = server.attempt(request).await?.ok_or_else(too_many)?;
+    if !server.records.may_try(&found.id).await? {
+        return Err(too_many());
     }
     let ticket = form.required("ticket")?.to_owned();
     let attempt = LoginRequest {
@@ -125,23 +134,23 @@ async fn log_in(
         headers: request.parts.headers.clone(),
         authorization: found.authorization.clone(),
     };
-    let since = Instant::now();
+    let since = server.records.login_start().await?;
     let result = timeout(PATIENCE, login.begin(attempt)).await;
     let result =
         result.map_err(|why| OAuthError::server_error("logging in took too long", &why))?;
     let page = match result {
         Ok(user) => {
-            server.login_attempts.give_back(request.caller());
-            return show_consent(server, request, &found, LoggedInUser { user, since });
+            server.give_back(counted, request).await;
+            return show_consent(server, request, &found, LoggedInUser { user, since }).await;
         }
         Err(page) => page,
     };
     if let Some(problem) = page.problem() {
         return Err(OAuthError::server_error("the page cannot be shown", &problem));
     }
-    if !server.records.pending.has_tries(&found.id) {
+    if !server.records.has_tries(&found.id).await? {
         server.records.counts.count(Limit::LoginAttempts);
-        return Ok(finish(server, request, &found, Err(OAuthError::access_denied())));
+        return finish(server, request, &found, Err(OAuthError::access_denied())).await;
     }
     let binding = PageBinding { id: found.id, ticket, cookie: None };
     Ok(login_page(
@@ -153,7 +162,7 @@ async fn log_in(
 }
 
 /// Shows the consent page to a user who has logged in.
-fn show_consent(
+async fn show_consent(
     server: &ServerState,
     request: &PageRequest,
     found: &FoundAuthorization,
@@ -164,10 +173,10 @@ fn show_consent(
     let authorization = &found.authorization;
     if !authorization.scopes.is_empty() && !authorization.scopes.iter().any(|scope| user.may(scope))
     {
-        return Ok(finish(server, request, found, Err(nothing_to_grant())));
+        return finish(server, request, found, Err(nothing_to_grant())).await;
     }
     let gone = || OAuthError::invalid_request("This page has expired.");
-    let binding = server.records.pending.log_in(&found.id, login_user.clone())?.ok_or_else(gone)?;
+    let binding = server.records.log_in(&found.id, login_user.clone()).await?.ok_or_else(gone)?;
     Ok(page::consent(server, &binding, authorization, &ConsentUser::LoggedIn(user)))
 }
 
@@ -216,7 +225,7 @@ fn ticked_scopes(
 ///
 /// # Errors
 /// Fails if there are too many codes, or if all logins of the user were ended after this login began.
-fn issue_code(
+async fn issue_code(
     server: &ServerState,
     authorization: &AuthorizationRequest,
     scopes: Vec<String>,
@@ -234,22 +243,22 @@ fn issue_code(
         user,
         upstream,
     };
-    server.records.codes.add(code, since)
+    server.records.add_code(code, since).await
 }
 
 /// Ends the authorization, and redirects the browser to the client with the code or the error.
-fn finish(
+///
+/// # Errors
+/// Fails if the authorization has already ended, or if the store cannot be used.
+async fn finish(
     server: &ServerState,
     request: &PageRequest,
     found: &FoundAuthorization,
     code: Result<String, OAuthError>,
-) -> Reply {
+) -> Result<Reply, OAuthError> {
     let target = &found.authorization.target;
-    if !server.records.pending.take(&found.id) {
-        return page::problem(
-            server,
-            &OAuthError::invalid_request("This page has already been used."),
-        );
+    if !server.records.take_authorization(&found.id).await? {
+        return Err(OAuthError::invalid_request("This page has already been used."));
     }
     let url = match code {
         Ok(code) => target.code(&code),
@@ -260,7 +269,7 @@ fn finish(
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
-    response
+    Ok(response)
 }
 
 /// Returns the redirect URI of this server at the provider.
@@ -298,34 +307,35 @@ async fn finish_at_provider(
     let form = Form::parse(request.parts.uri.query().unwrap_or_default())?;
     let (id, ticket) = form.required("state")?.split_once('.').ok_or_else(stray)?;
     let has_tls = server.has_tls(&request.origin);
-    let found = server
-        .records
-        .pending
-        .find(id, ticket, &request.parts.headers, has_tls)
-        .ok_or_else(stray)?;
+    let headers = &request.parts.headers;
+    let found = server.records.find_authorization(id, ticket, headers, has_tls).await?;
+    let found = found.ok_or_else(stray)?;
     // A callback needs the approval that the user gave on the consent page. The approval is taken here, so the callback is valid only once.
-    let approval = server.records.pending.take_approval(&found.id).ok_or_else(stray)?;
-    let end = |code| Ok(finish(server, request, &found, code));
+    let approval = server.records.take_approval(&found.id).await?.ok_or_else(stray)?;
+    // A node that has another key cannot finish the login.
+    let secrets = provider.open_login(&approval.secrets, &found.id).ok_or_else(stray)?;
+    let end = |code| finish(server, request, &found, code);
     match provider.is_answer_of(form.one("iss")?).await {
         Ok(true) => {}
-        Ok(false) => return end(Err(ProviderError::Refused.into())),
-        Err(failed) => return end(Err(failed.into())),
+        Ok(false) => return end(Err(ProviderError::Refused.into())).await,
+        Err(failed) => return end(Err(failed.into())).await,
     }
     let (None, Some(code)) = (form.one("error")?, form.one("code")?) else {
-        return end(Err(ProviderError::Refused.into()));
+        return end(Err(ProviderError::Refused.into())).await;
     };
     let (now, redirect) = (server.records.clock.now(), callback_url(server, request));
-    let (user, upstream) = match provider.finish(&approval.secrets, &redirect, code, now).await {
+    let (user, upstream) = match provider.finish(&secrets, &redirect, code, now).await {
         Ok(login_user) => login_user,
-        Err(failed) => return end(Err(failed.into())),
+        Err(failed) => return end(Err(failed.into())).await,
     };
     check_user(&user)?;
     let mut scopes = approval.scopes;
     let is_for_some = !scopes.is_empty();
     scopes.retain(|scope| user.may(scope));
     if is_for_some && scopes.is_empty() {
-        return end(Err(nothing_to_grant()));
+        return end(Err(nothing_to_grant())).await;
     }
     let login_user = LoggedInUser { user, since: approval.since };
-    end(issue_code(server, &found.authorization, scopes, login_user, Some(upstream)))
+    let code = issue_code(server, &found.authorization, scopes, login_user, Some(upstream)).await;
+    end(code).await
 }

@@ -11,10 +11,22 @@ use std::{
 use mcp_runtime::auth::Authorization;
 use serde::{Deserialize, Serialize};
 
-use crate::{login::User, secret::Digest};
+use crate::{login::User, oauth_error::OAuthError, secret::Digest};
 
 /// Time for which a grant is valid without a refresh, in seconds.
 pub(crate) const IDLE: u64 = 30 * 24 * 60 * 60;
+
+/// Lifetime of an access token, in seconds.
+pub(crate) const ACCESS: u64 = 60 * 60;
+
+/// Time for which a used refresh token can be exchanged again for the same tokens, in seconds.
+pub(crate) const GRACE: u64 = 10;
+
+/// Maximum number of access tokens of a grant. The oldest are evicted.
+pub(crate) const TOKENS: usize = 8;
+
+/// Maximum number of grants of a user. The grant that would end first is evicted.
+pub(crate) const OF_USER: usize = 128;
 
 /// Length of a grant's name in characters. Each refresh token starts with the name of its grant.
 const NAME: usize = 22;
@@ -71,6 +83,11 @@ impl RefreshTokens {
         self.current == shown || self.alternatives.contains(&shown)
     }
 
+    /// Whether this is the token that the client exchanged last.
+    pub(crate) fn is_previous(&self, shown: Digest) -> bool {
+        self.previous.is_some_and(|previous| previous.0 == shown)
+    }
+
     /// Records that the client has exchanged the token `shown` for the token `next`.
     pub(crate) fn used(&mut self, shown: Digest, next: Digest, now: u64) {
         if self.is_current(shown) {
@@ -81,6 +98,25 @@ impl RefreshTokens {
             self.alternatives.push(std::mem::replace(&mut self.current, next));
         }
     }
+}
+
+/// Tokens issued to a client.
+pub(crate) struct IssuedTokens {
+    /// Key of the grant.
+    pub(crate) grant: Digest,
+    pub(crate) access: String,
+    pub(crate) refresh: Option<String>,
+    pub(crate) scopes: Vec<String>,
+    pub(crate) expires_in: u64,
+}
+
+/// Validity of a stored grant after a restart, or on another node.
+pub(crate) enum Standing {
+    Good,
+    /// The grant belongs to another server, or to this server under another URL.
+    Elsewhere,
+    /// The grant does not fit the login method of the server, or its upstream tokens cannot be opened.
+    Lost,
 }
 
 /// An access token.
@@ -119,6 +155,79 @@ impl Grant {
             Some(backing) if !backing.refreshes => backing.until,
             _ => now + IDLE,
         }
+    }
+
+    /// Sets the times of a new grant, and its first refresh token, if there is one.
+    pub(crate) fn start(&mut self, refresh: Option<&str>, now: u64) {
+        self.since = now;
+        self.ends = if refresh.is_some() { self.end_from(now) } else { now + ACCESS };
+        self.refresh = refresh.map(|token| RefreshTokens::first(Digest::of(token)));
+    }
+
+    /// Returns the granted scopes among those that a refresh requests, or all of them. Each scope is returned once even if the request
+    /// repeats it.
+    ///
+    /// # Errors
+    /// Fails if the user has not granted all of the requested scopes.
+    pub(crate) fn narrowed(&self, requested: Option<&[String]>) -> Result<Vec<String>, OAuthError> {
+        let Some(requested) = requested else { return Ok(self.scopes.clone()) };
+        if !requested.iter().all(|scope| self.scopes.contains(scope)) {
+            return Err(OAuthError::invalid_scope("the user has not granted all requested scopes"));
+        }
+        Ok(self.scopes.iter().filter(|scope| requested.contains(scope)).cloned().collect())
+    }
+
+    /// Records that the client has exchanged the refresh token `shown` for the token `next`. `backing` replaces the upstream tokens.
+    pub(crate) fn refreshed(
+        &mut self,
+        shown: Digest,
+        next: Digest,
+        backing: Option<SealedTokens>,
+        now: u64,
+    ) {
+        if let Some(refresh) = &mut self.refresh {
+            refresh.used(shown, next, now);
+        }
+        if backing.is_some() {
+            self.backing = backing;
+        }
+        self.ends = self.end_from(now);
+    }
+
+    /// Adds an access token. Returns its expiry, and the access tokens that are dropped.
+    pub(crate) fn add_token(
+        &mut self,
+        digest: Digest,
+        scopes: &[String],
+        now: u64,
+    ) -> (u64, Vec<Digest>) {
+        let until = self.backing.as_ref().map_or(u64::MAX, |tokens| tokens.until);
+        let expires = until.min(now + ACCESS);
+        // If a refresh is repeated, the grant already has this token, which must not be listed twice.
+        self.tokens.retain(|token| token.digest != digest);
+        self.tokens.push(AccessToken { digest, expires, scopes: scopes.to_vec() });
+        let beyond = self.tokens.len().saturating_sub(TOKENS);
+        let mut gone: Vec<_> = self.tokens.drain(..beyond).map(|token| token.digest).collect();
+        self.tokens.retain(|token| {
+            let is_kept = token.expires > now;
+            if !is_kept {
+                gone.push(token.digest);
+            }
+            is_kept
+        });
+        (expires, gone)
+    }
+
+    /// Removes an access token that its client has revoked. Returns whether the grant had the token.
+    pub(crate) fn revoke(&mut self, digest: Digest) -> bool {
+        let before = self.tokens.len();
+        self.tokens.retain(|token| token.digest != digest);
+        // The client has received the response with this token, so the grace period ends. Otherwise a repeated refresh would issue the
+        // revoked token again.
+        if let Some(refresh) = &mut self.refresh {
+            refresh.previous = None;
+        }
+        self.tokens.len() < before
     }
 
     pub(crate) fn authorization(&self, scopes: &[String], expires: u64) -> Authorization {

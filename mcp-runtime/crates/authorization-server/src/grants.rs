@@ -8,45 +8,16 @@ use std::{
 use mcp_runtime::{auth::Authorization, limits::Limit};
 
 use crate::{
-    grant::{AccessToken, AccessTokens, Grant, RefreshTokens, SealedTokens, grant_name},
+    grant::{
+        AccessTokens, GRACE, Grant, IssuedTokens, OF_USER, SealedTokens, Standing, grant_name,
+    },
     oauth_error::{OAuthError, RefusalCounts},
     secret::{Digest, SecretChain, random},
     store::{Journal, RecordKind},
 };
 
-/// Lifetime of an access token, in seconds.
-const ACCESS: u64 = 60 * 60;
-
-/// Time for which a used refresh token can be exchanged again for the same tokens, in seconds.
-const GRACE: u64 = 10;
-
-/// Maximum number of access tokens of a grant. The oldest are evicted.
-const TOKENS: usize = 8;
-
-/// Maximum number of grants of a user. The grant that would end first is evicted.
-const OF_USER: usize = 128;
-
 /// Maximum number of grants of all users together.
 const MOST: usize = 20_000;
-
-/// Tokens issued to a client.
-pub(crate) struct IssuedTokens {
-    /// Key of the grant.
-    pub(crate) grant: Digest,
-    pub(crate) access: String,
-    pub(crate) refresh: Option<String>,
-    pub(crate) scopes: Vec<String>,
-    pub(crate) expires_in: u64,
-}
-
-/// Validity of a stored grant after a restart.
-pub(crate) enum Standing {
-    Good,
-    /// The grant belongs to another server, or to this server under another URL.
-    Elsewhere,
-    /// The grant does not fit the login method of the server, or its upstream tokens cannot be opened.
-    Lost,
-}
 
 /// All grants, with their access tokens.
 #[derive(Default)]
@@ -125,9 +96,7 @@ impl Grants {
             true => Some(format!("{name}{}", random::<32>()?)),
             false => None,
         };
-        grant.since = now;
-        grant.ends = if refreshes { grant.end_from(now) } else { now + ACCESS };
-        grant.refresh = refresh.as_ref().map(|token| RefreshTokens::first(Digest::of(token)));
+        grant.start(refresh.as_deref(), now);
         let scopes = grant.scopes.clone();
         locked.grants.insert(key, grant);
         locked.issue(key, access, scopes, refresh, now, journal)
@@ -172,29 +141,11 @@ impl Grants {
             locked.end(key, journal);
             return Err(gone());
         }
-        let granted = &grant.scopes;
-        let scopes = match scopes {
-            Some(requested) if !requested.iter().all(|scope| granted.contains(scope)) => {
-                return Err(OAuthError::invalid_scope(
-                    "the user has not granted all requested scopes",
-                ));
-            }
-            // Filters the granted scopes, so that the new token has each scope once even if the request repeats a scope.
-            Some(requested) => {
-                granted.iter().filter(|scope| requested.contains(scope)).cloned().collect()
-            }
-            None => granted.clone(),
-        };
+        let scopes = grant.narrowed(scopes.as_deref())?;
         let next = format!("{name}{}", self.chain.next("refresh", token)?);
         let access = self.chain.next(&format!("access {}", scopes.join(" ")), token)?;
         if let Some(grant) = locked.grants.get_mut(&key) {
-            if let Some(refresh) = &mut grant.refresh {
-                refresh.used(shown, Digest::of(&next), now);
-            }
-            if backing.is_some() {
-                grant.backing = backing;
-            }
-            grant.ends = grant.end_from(now);
+            grant.refreshed(shown, Digest::of(&next), backing, now);
         }
         locked.issue(key, access, scopes, Some(next), now, journal)
     }
@@ -232,14 +183,7 @@ impl Grants {
         if let Some(key) = self.tokens.grant(&digest) {
             if locked.grants.get(&key).is_some_and(|grant| grant.client == client) {
                 self.tokens.remove(&digest);
-                locked.change(key, journal, |grant| {
-                    grant.tokens.retain(|token| token.digest != digest);
-                    // The client has received the response with this token, so the grace period ends. Otherwise a repeated refresh would
-                    // issue the revoked token again.
-                    if let Some(refresh) = &mut grant.refresh {
-                        refresh.previous = None;
-                    }
-                });
+                locked.change(key, journal, |grant| _ = grant.revoke(digest));
             }
             return None;
         }
@@ -318,22 +262,9 @@ impl LockedGrants<'_> {
         let Some(grant) = self.grants.get_mut(&key) else {
             return Err(OAuthError::invalid_grant("the grant has been revoked"));
         };
-        let until = grant.backing.as_ref().map_or(u64::MAX, |tokens| tokens.until);
-        let expires = until.min(now + ACCESS);
+        let (expires, gone) = grant.add_token(digest, &scopes, now);
         let authorization = grant.authorization(&scopes, expires);
         self.tokens.insert(digest, key, authorization, expires);
-        // If a refresh is repeated, the grant already has this token, which must not be listed twice.
-        grant.tokens.retain(|token| token.digest != digest);
-        grant.tokens.push(AccessToken { digest, expires, scopes: scopes.clone() });
-        let beyond = grant.tokens.len().saturating_sub(TOKENS);
-        let mut gone: Vec<_> = grant.tokens.drain(..beyond).map(|token| token.digest).collect();
-        grant.tokens.retain(|token| {
-            let is_kept = token.expires > now;
-            if !is_kept {
-                gone.push(token.digest);
-            }
-            is_kept
-        });
         journal.put(RecordKind::Grant, &key.text(), grant.ends, &*grant);
         for digest in gone {
             self.tokens.remove(&digest);
@@ -404,7 +335,10 @@ impl LockedGrants<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{grant::IDLE, login::User};
+    use crate::{
+        grant::{ACCESS, IDLE, TOKENS},
+        login::User,
+    };
 
     const NOW: u64 = 1_000_000;
 

@@ -38,6 +38,9 @@
 //!
 //! **Restarts.** Clients and grants are in the store of the server. With a store that outlasts the process, such as `SqliteStore` (feature
 //! `sqlite` of mcp-runtime), logins survive a restart. See [`Builder::store`](mcp_runtime::Builder::store).
+//!
+//! **Several nodes.** Processes that share a store, such as the one of the crate `mcp-runtime-redis`, act as one authorization server. See
+//! [`AuthorizationServer`].
 
 // Protocol revision 2025-03-26 describes servers of this kind (rules A9, AUTH-13 in `docs/rules.md`).
 //
@@ -49,8 +52,8 @@
 //    the `provider` instead, which then redirects the browser back to `decide`.
 // 4. The client gets a code from `codes`, which `token` exchanges for the tokens of a grant in `grants`.
 //
-// `state` contains all of these records, and shares them with the author's `logins` handle. `store` saves the records that must outlast
-// the process.
+// `records` contains all of these, and shares them with the author's `logins` handle. `store` saves those that must outlast the process. If
+// several nodes share the store, `records` passes each call on to `nodes` instead, where each record is read when it is needed.
 
 // On the documentation site, which builds with a nightly compiler, each item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -71,10 +74,12 @@ mod grants;
 mod login;
 mod logins;
 mod metadata;
+mod nodes;
 mod oauth_error;
 mod page;
 mod pending;
 mod provider;
+mod records;
 mod redirect_uri;
 mod registration;
 mod response;

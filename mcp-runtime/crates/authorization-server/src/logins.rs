@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::SystemTime};
 
 use mcp_runtime::{Error, Result};
 
-use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time};
+use crate::{grant::Grant, provider, records::Records, secret::Digest, store::time};
 
 /// Handle that lists and ends the logins of users at an [`AuthorizationServer`].
 ///
@@ -52,6 +52,7 @@ use crate::{grant::Grant, provider, secret::Digest, state::Records, store::time}
 ///   ([`Limits::keep_alive`](mcp_runtime::limits::Limits::keep_alive)).
 /// * Stored tokens of an upstream provider are deleted. The provider is notified if it supports revocation and can be reached.
 /// * If the server has a [store](mcp_runtime::Builder::store), the end of the login is saved in it when the method returns.
+/// * If several nodes share the store, the other nodes reject the tokens within a second, and end the streams.
 ///
 /// **Lifetime.** The handle works while the server runs, and after it has ended. Before the start, the store is not known, so the methods
 /// return an error. A handle that outlives the server keeps the store open.
@@ -96,7 +97,8 @@ impl Logins {
     /// This method is cancel safe.
     pub async fn of(&self, user: &str) -> Result<Vec<Login>> {
         self.load().await?;
-        let mut all = self.0.grants.of(user, self.0.clock.now(), Login::of);
+        let all = self.0.grants_of(user, Login::of).await;
+        let mut all = all.map_err(|refusal| Error::internal(refusal.why))?;
         all.sort_by(|a, b| (b.since, &b.id).cmp(&(a.since, &a.id)));
         Ok(all)
     }
@@ -110,6 +112,7 @@ impl Logins {
     ///
     /// * The change cannot be saved in the store. The login has ended in this process anyway, and the upstream provider is notified. The
     ///   next write saves the change, for example another call of this method.
+    /// * A store that several nodes share cannot be used. The login may have ended or not, so call this method again.
     /// * The server has not started yet, or the store cannot be read. The login has not ended.
     ///
     /// # Cancel safety
@@ -139,13 +142,9 @@ impl Logins {
 
     async fn ended(&self, user: &str, one: Option<Digest>) -> Result<usize> {
         self.load().await?;
-        let Records { clock, codes, grants, journal, provider, .. } = &*self.0;
-        let unused = match one {
-            // Codes end before grants, so that a code whose exchange is in progress cannot create a new grant.
-            None => codes.end(user),
-            Some(_) => Vec::new(),
-        };
-        let ended = grants.end_of(user, one.as_ref(), journal);
+        let Records { clock, journal, provider, .. } = &*self.0;
+        let ended = self.0.end_of(user, one).await;
+        let (ended, unused) = ended.map_err(|refusal| Error::internal(refusal.why))?;
         let now = clock.now();
         let count = ended.iter().filter(|entry| entry.1.ends > now).count();
         provider::revoke_upstream(provider.as_ref(), ended, unused);

@@ -68,6 +68,13 @@ impl OAuthError {
         Self { status, ..Self::of("temporarily_unavailable", why) }
     }
 
+    /// The store that the nodes of this server share cannot be used now.
+    pub(crate) fn store_unavailable() -> Self {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let why = "the store of this server is not available now: try again later";
+        Self { status, ..Self::of("temporarily_unavailable", why) }
+    }
+
     pub(crate) fn invalid_redirect_uri(why: impl Into<Cow<'static, str>>) -> Self {
         Self::of("invalid_redirect_uri", why)
     }

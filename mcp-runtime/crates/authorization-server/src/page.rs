@@ -14,7 +14,7 @@ use crate::{
     pending::PageBinding,
     provider::Provider,
     redirect_uri::RedirectUri,
-    response::Reply,
+    response::{Reply, advise_retry},
     state::ServerState,
 };
 
@@ -179,7 +179,9 @@ fn error_page(server: &ServerState, refusal: &OAuthError, advice: &str) -> Reply
         StatusCode::UNAUTHORIZED => StatusCode::BAD_REQUEST,
         status => status,
     };
-    html(status, framed(&title, &content), &policy(&own_style(), "'none'"))
+    let mut reply = html(status, framed(&title, &content), &policy(&own_style(), "'none'"));
+    advise_retry(&mut reply);
+    reply
 }
 
 /// Shows the login page.

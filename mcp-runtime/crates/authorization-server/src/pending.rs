@@ -9,13 +9,13 @@ use std::{
 
 use http::{HeaderMap, header};
 use mcp_runtime::{__companion::CallerKey, limits::Limit};
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::{
     authorization_request::AuthorizationRequest,
     login::User,
     oauth_error::{OAuthError, RefusalCounts},
-    provider::LoginSecrets,
     secret::{Digest, random},
 };
 
@@ -34,6 +34,15 @@ const COOKIE: &str = "mcp-authorization-";
 /// Authorization whose user has not decided yet.
 struct PendingAuthorization {
     authorization: Arc<AuthorizationRequest>,
+    state: PendingState,
+    until: Instant,
+    /// Address from which the authorization was begun, if it is known.
+    from: CallerKey<'static>,
+}
+
+/// The part of a pending authorization that changes until the user has decided.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct PendingState {
     /// Digest of the secret in the cookie, which the browser sends with every request.
     cookie: Digest,
     /// Digest of the ticket, a secret that the form of the page or the `state` of the callback contains.
@@ -42,16 +51,23 @@ struct PendingAuthorization {
     /// Approval of the user, given before the browser went to the upstream provider.
     approval: Option<Approval>,
     tries: u32,
-    until: Instant,
-    /// Address from which the authorization was begun, if it is known.
-    from: CallerKey<'static>,
+}
+
+/// Start of a login, with which the end of all logins of its user is compared.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct LoginStart {
+    /// Time in this process. Only the process that began the login compares it.
+    #[serde(skip, default = "Instant::now")]
+    pub(crate) at: Instant,
+    /// Epoch in the shared store, which each end of all logins of a user raises. Zero without a shared store.
+    pub(crate) epoch: u64,
 }
 
 /// User who has logged in, and the start of the login.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct LoggedInUser {
     pub(crate) user: User,
-    pub(crate) since: Instant,
+    pub(crate) since: LoginStart,
 }
 
 /// Values with which a page and its browser identify their authorization.
@@ -72,11 +88,114 @@ pub(crate) struct FoundAuthorization {
 }
 
 /// Approval of a user, which takes effect when the browser comes back from the upstream provider.
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Approval {
     pub(crate) scopes: Vec<String>,
-    pub(crate) secrets: LoginSecrets,
+    /// Sealed secrets of the login at the provider.
+    pub(crate) secrets: String,
     /// Time at which the browser went to the provider.
-    pub(crate) since: Instant,
+    pub(crate) since: LoginStart,
+}
+
+impl PendingState {
+    /// Begins the authorization with this id, and returns the values that identify it.
+    ///
+    /// # Errors
+    /// Fails if the operating system provides no random numbers.
+    pub(crate) fn begin(id: &str, has_tls: bool) -> Result<(Self, PageBinding), OAuthError> {
+        let (cookie, ticket) = (random::<32>()?, random::<32>()?);
+        let state = Self {
+            cookie: Digest::of(&cookie),
+            ticket: Digest::of(&ticket),
+            user: None,
+            approval: None,
+            tries: 0,
+        };
+        Ok((state, PageBinding::new(id, ticket, Some((&cookie, has_tls)))))
+    }
+
+    /// Returns the authorization if the request has the page's ticket and the browser's cookie.
+    pub(crate) fn find(
+        &self,
+        id: &str,
+        authorization: Arc<AuthorizationRequest>,
+        ticket: &str,
+        headers: &HeaderMap,
+        has_tls: bool,
+    ) -> Option<FoundAuthorization> {
+        let name = cookie_name(id, has_tls);
+        let is_own = cookies(headers, &name).any(|cookie| self.cookie.is_of(cookie));
+        (is_own && self.ticket.is_of(ticket)).then(|| FoundAuthorization {
+            id: id.to_owned(),
+            authorization,
+            user: self.user.clone(),
+            is_approved: self.approval.is_some(),
+        })
+    }
+
+    /// Records the user's approval before the upstream login. The browser gets a new cookie and a new ticket, so that only the browser in
+    /// which the user has approved can complete the callback. A second approval returns `None`.
+    ///
+    /// # Errors
+    /// Fails if the operating system provides no random numbers.
+    pub(crate) fn approve(
+        &mut self,
+        id: &str,
+        approval: Approval,
+        has_tls: bool,
+    ) -> Result<Option<PageBinding>, OAuthError> {
+        if self.approval.is_some() {
+            return Ok(None);
+        }
+        let (cookie, ticket) = (random::<32>()?, random::<32>()?);
+        self.approval = Some(approval);
+        self.cookie = Digest::of(&cookie);
+        self.ticket = Digest::of(&ticket);
+        Ok(Some(PageBinding::new(id, ticket, Some((&cookie, has_tls)))))
+    }
+
+    /// Takes the approval. A second call returns `None`.
+    pub(crate) fn take_approval(&mut self) -> Option<Approval> {
+        self.approval.take()
+    }
+
+    /// Counts a login attempt, and returns whether it is allowed.
+    pub(crate) fn try_once(&mut self) -> bool {
+        self.tries += 1;
+        self.tries <= TRIES
+    }
+
+    /// Whether another login attempt is allowed.
+    pub(crate) fn has_tries(&self) -> bool {
+        self.tries < TRIES
+    }
+
+    /// Records the user who has logged in. The ticket of the login page becomes invalid. A second login returns `None`.
+    ///
+    /// # Errors
+    /// Fails if the operating system provides no random numbers.
+    pub(crate) fn log_in(
+        &mut self,
+        id: &str,
+        login_user: LoggedInUser,
+    ) -> Result<Option<PageBinding>, OAuthError> {
+        if self.user.is_some() {
+            return Ok(None);
+        }
+        let ticket = random::<32>()?;
+        self.user = Some(login_user);
+        self.ticket = Digest::of(&ticket);
+        Ok(Some(PageBinding::new(id, ticket, None)))
+    }
+}
+
+impl PageBinding {
+    /// `cookie` is the secret of a new cookie, and whether browsers reach the server through TLS.
+    fn new(id: &str, ticket: String, cookie: Option<(&str, bool)>) -> Self {
+        let cookie =
+            cookie.map(|(secret, has_tls)| set_cookie(id, secret, TIME.as_secs(), has_tls));
+        Self { id: id.to_owned(), ticket, cookie }
+    }
 }
 
 /// Authorizations whose users have not decided yet, in memory.
@@ -105,17 +224,10 @@ impl PendingAuthorizations {
         from: CallerKey<'static>,
         has_tls: bool,
     ) -> Result<PageBinding, OAuthError> {
-        let (id, cookie, ticket) = (random::<16>()?, random::<32>()?, random::<32>()?);
-        let pending = PendingAuthorization {
-            authorization,
-            cookie: Digest::of(&cookie),
-            ticket: Digest::of(&ticket),
-            user: None,
-            approval: None,
-            tries: 0,
-            until: Instant::now() + TIME,
-            from,
-        };
+        let id = random::<16>()?;
+        let (state, binding) = PendingState::begin(&id, has_tls)?;
+        let until = Instant::now() + TIME;
+        let pending = PendingAuthorization { authorization, state, until, from };
         let mut all = self.all();
         if all.len() >= MOST {
             let now = Instant::now();
@@ -127,15 +239,14 @@ impl PendingAuthorizations {
             let mut begun: HashMap<_, usize> = HashMap::new();
             all.values().for_each(|pending| *begun.entry(pending.from).or_default() += 1);
             let rank = |pending: &PendingAuthorization| {
-                (Reverse(begun[&pending.from]), pending.user.is_some(), pending.until)
+                (Reverse(begun[&pending.from]), pending.state.user.is_some(), pending.until)
             };
             let first = all.iter().min_by_key(|entry| rank(entry.1)).map(|entry| entry.0.clone());
             first.map(|id| all.remove(&id));
             self.counts.count(Limit::Authorizations);
         }
-        all.insert(id.clone(), pending);
-        let cookie = set_cookie(&id, &cookie, TIME.as_secs(), has_tls);
-        Ok(PageBinding { id, ticket, cookie: Some(cookie) })
+        all.insert(id, pending);
+        Ok(binding)
     }
 
     /// Returns the authorization that a form or callback belongs to. The request must contain the page's ticket and the browser's cookie.
@@ -152,18 +263,10 @@ impl PendingAuthorizations {
             all.remove(id);
             return None;
         }
-        let name = cookie_name(id, has_tls);
-        let is_own = cookies(headers, &name).any(|cookie| pending.cookie.is_of(cookie));
-        (is_own && pending.ticket.is_of(ticket)).then(|| FoundAuthorization {
-            id: id.to_owned(),
-            authorization: pending.authorization.clone(),
-            user: pending.user.clone(),
-            is_approved: pending.approval.is_some(),
-        })
+        pending.state.find(id, pending.authorization.clone(), ticket, headers, has_tls)
     }
 
-    /// Records the user's approval before the upstream login. The browser gets a new cookie and a new ticket, so that only the browser in
-    /// which the user has approved can complete the callback.
+    /// Records the user's approval before the upstream login, as [`PendingState::approve`] does.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers.
@@ -173,30 +276,25 @@ impl PendingAuthorizations {
         approval: Approval,
         has_tls: bool,
     ) -> Result<Option<PageBinding>, OAuthError> {
-        let (cookie, ticket) = (random::<32>()?, random::<32>()?);
         let mut all = self.all();
-        let Some(pending) = all.get_mut(id).filter(|pending| pending.approval.is_none()) else {
-            return Ok(None);
-        };
-        pending.approval = Some(approval);
-        pending.cookie = Digest::of(&cookie);
-        pending.ticket = Digest::of(&ticket);
-        pending.until = Instant::now() + TIME;
-        let cookie = set_cookie(id, &cookie, TIME.as_secs(), has_tls);
-        Ok(Some(PageBinding { id: id.to_owned(), ticket, cookie: Some(cookie) }))
+        let Some(pending) = all.get_mut(id) else { return Ok(None) };
+        let binding = pending.state.approve(id, approval, has_tls)?;
+        if binding.is_some() {
+            pending.until = Instant::now() + TIME;
+        }
+        Ok(binding)
     }
 
     /// Takes the approval. A second call returns `None`.
     pub(crate) fn take_approval(&self, id: &str) -> Option<Approval> {
-        self.all().get_mut(id)?.approval.take()
+        self.all().get_mut(id)?.state.take_approval()
     }
 
     /// Counts a login attempt, and returns whether it is allowed. An attempt beyond the limit ends the authorization.
     pub(crate) fn may_try(&self, id: &str) -> bool {
         let mut all = self.all();
         let Some(pending) = all.get_mut(id) else { return false };
-        pending.tries += 1;
-        let may = pending.tries <= TRIES;
+        let may = pending.state.try_once();
         if !may {
             all.remove(id);
         }
@@ -205,10 +303,10 @@ impl PendingAuthorizations {
 
     /// Whether another login attempt is allowed.
     pub(crate) fn has_tries(&self, id: &str) -> bool {
-        self.all().get(id).is_some_and(|pending| pending.tries < TRIES)
+        self.all().get(id).is_some_and(|pending| pending.state.has_tries())
     }
 
-    /// Records the user who has logged in. The ticket of the login page becomes invalid.
+    /// Records the user who has logged in, as [`PendingState::log_in`] does.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers.
@@ -217,14 +315,9 @@ impl PendingAuthorizations {
         id: &str,
         login_user: LoggedInUser,
     ) -> Result<Option<PageBinding>, OAuthError> {
-        let ticket = random::<32>()?;
         let mut all = self.all();
-        let Some(pending) = all.get_mut(id).filter(|pending| pending.user.is_none()) else {
-            return Ok(None);
-        };
-        pending.user = Some(login_user);
-        pending.ticket = Digest::of(&ticket);
-        Ok(Some(PageBinding { id: id.to_owned(), ticket, cookie: None }))
+        let Some(pending) = all.get_mut(id) else { return Ok(None) };
+        pending.state.log_in(id, login_user)
     }
 
     /// Ends an authorization. If several calls run concurrently, only one of them returns `true`.
@@ -295,7 +388,10 @@ mod tests {
             table.add(authorization.clone(), CallerKey::of_address(address), false).unwrap().id
         };
         let own = add([10, 0, 0, 1].into());
-        let login_user = || LoggedInUser { user: User::new("mallory"), since: Instant::now() };
+        let login_user = || LoggedInUser {
+            user: User::new("mallory"),
+            since: LoginStart { at: Instant::now(), epoch: 0 },
+        };
         // A few hundred networks each begin as many authorizations as their rate limit allows.
         for number in 0..(MOST * 3).try_into().unwrap() {
             tokio::time::advance(Duration::from_millis(1)).await;

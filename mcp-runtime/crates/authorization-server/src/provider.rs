@@ -40,7 +40,7 @@ const USUAL: u64 = 60 * 60;
 const FRESH: Duration = Duration::from_secs(60 * 60);
 
 /// Secrets of one login: the PKCE verifier, which this server sends with the code, and the nonce, which the ID token must contain.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct LoginSecrets {
     verifier: String,
     nonce: String,
@@ -296,15 +296,60 @@ impl Provider {
         upstream: &UpstreamTokens,
         grant: &Digest,
     ) -> Result<SealedTokens, OAuthError> {
-        let text = serde_json::to_vec(upstream);
-        let text =
-            text.map_err(|why| OAuthError::server_error("the tokens cannot be sealed", &why))?;
         Ok(SealedTokens {
-            sealed: self.sealer.seal(text, &self.bound(grant))?,
+            sealed: self.seal_value(upstream, &self.bound(grant))?,
             until: upstream.until,
             refreshes: upstream.refresh.is_some(),
             token: self.handed_over(upstream),
         })
+    }
+
+    /// Seals the secrets of a login, and binds them to the pending authorization with this id.
+    ///
+    /// # Errors
+    /// Fails if the secrets cannot be sealed.
+    pub(crate) fn seal_login(
+        &self,
+        secrets: &LoginSecrets,
+        id: &str,
+    ) -> Result<String, OAuthError> {
+        self.seal_value(secrets, &format!("{} login {id}", self.settings.issuer))
+    }
+
+    /// Opens the secrets of a login.
+    pub(crate) fn open_login(&self, sealed: &str, id: &str) -> Option<LoginSecrets> {
+        let bound = format!("{} login {id}", self.settings.issuer);
+        serde_json::from_slice(&self.sealer.open(sealed, &bound)?).ok()
+    }
+
+    /// Seals the tokens of a code, and binds them to the code.
+    ///
+    /// # Errors
+    /// Fails if the tokens cannot be sealed.
+    pub(crate) fn seal_code(
+        &self,
+        upstream: &UpstreamTokens,
+        code: &Digest,
+    ) -> Result<String, OAuthError> {
+        self.seal_value(upstream, &format!("{} code {}", self.settings.issuer, code.text()))
+    }
+
+    /// Opens the tokens of a code.
+    pub(crate) fn open_code(&self, sealed: &str, code: &Digest) -> Option<UpstreamTokens> {
+        let bound = format!("{} code {}", self.settings.issuer, code.text());
+        serde_json::from_slice(&self.sealer.open(sealed, &bound)?).ok()
+    }
+
+    fn seal_value(&self, value: &impl Serialize, bound: &str) -> Result<String, OAuthError> {
+        let text = serde_json::to_vec(value);
+        let text =
+            text.map_err(|why| OAuthError::server_error("a secret cannot be sealed", &why))?;
+        self.sealer.seal(text, bound)
+    }
+
+    /// Lets all nodes of the server open what one of them has sealed. A key that the author has set stays in use.
+    pub(crate) fn share_keys(&self, keys: impl Iterator<Item = [u8; 32]>) {
+        self.sealer.share(keys);
     }
 
     fn handed_over(&self, upstream: &UpstreamTokens) -> Option<Arc<str>> {

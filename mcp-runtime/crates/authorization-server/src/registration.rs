@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::{
     client::{Client, ClientMetadata, UNUSED},
+    nodes::CallerRate,
     oauth_error::OAuthError,
     response::{self, Reply},
     secret::{Digest, random},
@@ -36,7 +37,7 @@ pub(crate) async fn answer(
     server: &ServerState,
     request: &PageRequest,
 ) -> Result<Reply, OAuthError> {
-    if server.registrations.pass(request.caller()).is_err() {
+    if !server.pass(CallerRate::Registrations, request).await? {
         let why = "too many clients have registered: try again later";
         return Err(server.records.counts.limit_reached(Limit::Registrations, why));
     }
@@ -64,8 +65,7 @@ pub(crate) async fn answer(
         refreshes,
         expires: now + UNUSED,
     };
-    server.records.clients.add(client.clone(), now, &server.records.journal)?;
-    server.records.journal.save().await?;
+    server.records.add_client(&client).await?;
     let grant_types: &[_] =
         if refreshes { &["authorization_code", "refresh_token"] } else { &["authorization_code"] };
     let registered = RegistrationResponse {

@@ -41,10 +41,18 @@ pub(crate) fn refused(refusal: &OAuthError, request: &HeaderMap) -> Reply {
     if *status == StatusCode::UNAUTHORIZED && request.contains_key(header::AUTHORIZATION) {
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"mcp\""));
     }
-    if *status == StatusCode::TOO_MANY_REQUESTS {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("30"));
-    }
+    advise_retry(&mut reply);
     reply
+}
+
+/// Tells the client of a temporary refusal when to try again.
+pub(crate) fn advise_retry(reply: &mut Reply) {
+    let seconds = match reply.status() {
+        StatusCode::TOO_MANY_REQUESTS => "30",
+        StatusCode::SERVICE_UNAVAILABLE => "1",
+        _ => return,
+    };
+    reply.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(seconds));
 }
 
 /// Builds the response to a request whose method is not `allowed`.

@@ -1,6 +1,6 @@
 //! Random secrets, the digests that are stored instead of secrets, and the encryption of upstream tokens.
 
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::{
@@ -25,11 +25,16 @@ pub(crate) fn random<const N: usize>() -> Result<String, OAuthError> {
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Derives secrets from other secrets with a key that only this process has.
+/// Derives secrets from other secrets with a key that only this process has, or that only the nodes of this server have.
 #[derive(Default)]
 pub(crate) struct SecretChain(OnceLock<hmac::Key>);
 
 impl SecretChain {
+    /// Creates a chain with the key of all nodes.
+    pub(crate) fn of(key: hmac::Key) -> Self {
+        Self(OnceLock::from(key))
+    }
+
     /// Derives a secret from `secret` for this purpose. Calls with the same arguments return the same secret.
     ///
     /// # Errors
@@ -91,17 +96,31 @@ impl<'de> Deserialize<'de> for Digest {
 
 /// Cipher with one key for all texts, and a random nonce for each text. The number of texts stays far below the safe maximum for random
 /// nonces of 96 bits.
-pub(crate) struct TokenSealer(Option<LessSafeKey>);
+pub(crate) struct TokenSealer {
+    /// Keys that open texts. The first one seals them.
+    keys: RwLock<Vec<LessSafeKey>>,
+    /// Whether the author has set the key, so that no other key replaces it.
+    is_configured: bool,
+}
 
 impl TokenSealer {
     /// Creates a cipher with this key, or with a random key that is lost when the process ends.
     pub(crate) fn new(key: Option<[u8; 32]>) -> Self {
+        let is_configured = key.is_some();
         let key = key.or_else(|| {
             let mut made = [0; 32];
             getrandom::fill(&mut made).ok().map(|()| made)
         });
-        let key = key.and_then(|key| UnboundKey::new(&CHACHA20_POLY1305, &key).ok());
-        Self(key.map(LessSafeKey::new))
+        let keys = RwLock::new(key.into_iter().filter_map(cipher).collect());
+        Self { keys, is_configured }
+    }
+
+    /// Replaces a random key by the keys of all nodes, of which the first one seals. A key that the author has set stays.
+    pub(crate) fn share(&self, keys: impl Iterator<Item = [u8; 32]>) {
+        if !self.is_configured {
+            let mut own = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+            *own = keys.filter_map(cipher).collect();
+        }
     }
 
     /// Seals a text and binds it to `bound`. The sealed text can be opened only with the same key and the same `bound`.
@@ -118,21 +137,30 @@ impl TokenSealer {
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).map_err(|_| broken())?;
         let mut sealed = text;
-        let key = self.0.as_ref().ok_or_else(broken)?;
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        let key = keys.first().ok_or_else(broken)?;
         let aad = Aad::from(bound.as_bytes());
         key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut sealed)
             .map_err(|_| broken())?;
         Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
     }
 
-    /// Opens a text that was sealed with this key and the same `bound`.
+    /// Opens a text that was sealed with one of the keys and the same `bound`.
     pub(crate) fn open(&self, sealed: &str, bound: &str) -> Option<Vec<u8>> {
-        let mut bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
-        let (nonce, sealed) = bytes.split_first_chunk_mut::<NONCE_LEN>()?;
-        let nonce = Nonce::assume_unique_for_key(*nonce);
-        let opened = self.0.as_ref()?.open_in_place(nonce, Aad::from(bound.as_bytes()), sealed);
-        opened.ok().map(|text| text.to_vec())
+        let bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
+        let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LEN>()?;
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        keys.iter().find_map(|key| {
+            let nonce = Nonce::assume_unique_for_key(*nonce);
+            let mut text = sealed.to_vec();
+            let opened = key.open_in_place(nonce, Aad::from(bound.as_bytes()), &mut text);
+            opened.ok().map(|text| text.to_vec())
+        })
     }
+}
+
+fn cipher(key: [u8; 32]) -> Option<LessSafeKey> {
+    UnboundKey::new(&CHACHA20_POLY1305, &key).ok().map(LessSafeKey::new)
 }
 
 #[cfg(test)]
@@ -158,5 +186,18 @@ mod tests {
             assert_eq!(own.open(&String::from_utf8(other).unwrap(), "grant"), None, "{at}");
         }
         assert_eq!(own.open("", "grant"), None);
+    }
+
+    #[test]
+    fn a_shared_key_replaces_a_random_key_but_no_configured_key() {
+        let nodes = [TokenSealer::new(None), TokenSealer::new(None)];
+        nodes.iter().for_each(|node| node.share([[3; 32], [4; 32]].into_iter()));
+        let sealed = nodes[0].seal(b"token".to_vec(), "grant").unwrap();
+        assert_eq!(nodes[1].open(&sealed, "grant").as_deref(), Some(&b"token"[..]));
+        let older = TokenSealer::new(Some([4; 32])).seal(b"old".to_vec(), "grant").unwrap();
+        assert_eq!(nodes[1].open(&older, "grant").as_deref(), Some(&b"old"[..]));
+        let configured = TokenSealer::new(Some([1; 32]));
+        configured.share([[3; 32]].into_iter());
+        assert_eq!(configured.open(&sealed, "grant"), None);
     }
 }

@@ -1,89 +1,25 @@
-//! State of the authorization server: its settings, and the records that its handlers share with the handle [`Logins`](crate::Logins).
+//! State of the authorization server: its settings, its limits, and the records that its handlers share with the handle
+//! [`Logins`](crate::Logins).
 
 use std::sync::{Arc, OnceLock};
 
 use mcp_runtime::{
     __companion::{PageRequest, RateLimiter, ServedResource, scope_problem},
+    auth::{Authorization, Denied},
     limits::Rate,
 };
-use tokio::sync::Mutex;
 
 use crate::{
-    client::{Client, ClientDocuments, Clients, is_metadata_url},
-    codes::Codes,
-    grant::Grant,
-    grants::{Grants, Standing},
+    client::{Client, ClientDocuments, is_metadata_url},
+    grant::{Grant, Standing},
     login::{LoginFunction, LoginPage},
-    oauth_error::{OAuthError, RefusalCounts},
-    pending::PendingAuthorizations,
+    nodes::{CallerRate, CountedAttempt},
+    oauth_error::OAuthError,
     provider::Provider,
+    records::Records,
     redirect_uri::RedirectUri,
     secret::Digest,
-    store::{Clock, Journal, RecordKind, StoredRecord},
 };
-
-/// State that the server shares with the author's `Logins` handle. It exists before the server is built, and after the server has ended.
-pub(crate) struct Records {
-    pub(crate) clock: Clock,
-    pub(crate) counts: RefusalCounts,
-    pub(crate) clients: Clients,
-    pub(crate) pending: PendingAuthorizations,
-    pub(crate) codes: Codes,
-    pub(crate) grants: Grants,
-    pub(crate) journal: Arc<Journal>,
-    /// Upstream provider, if a provider authenticates the users.
-    pub(crate) provider: Option<Arc<Provider>>,
-    is_loaded: Mutex<bool>,
-}
-
-impl Records {
-    pub(crate) fn new(provider: Option<Arc<Provider>>) -> Self {
-        let counts = RefusalCounts::default();
-        Self {
-            clock: Clock::new(),
-            clients: Clients::new(counts.clone()),
-            pending: PendingAuthorizations::new(counts.clone()),
-            codes: Codes::new(counts.clone()),
-            grants: Grants::new(counts.clone()),
-            counts,
-            journal: Arc::default(),
-            provider,
-            is_loaded: Mutex::default(),
-        }
-    }
-
-    /// Loads the stored records once. Grants are set aside until the server knows which of them are valid.
-    ///
-    /// # Errors
-    /// Fails if the records cannot be read.
-    pub(crate) async fn load(&self) -> Result<(), String> {
-        let mut is_loaded = self.is_loaded.lock().await;
-        if *is_loaded {
-            return Ok(());
-        }
-        for record in self.journal.load().await? {
-            self.restore(&record).map_err(|why| {
-                let kind = record.kind.name();
-                format!("a stored {kind} cannot be read, so another version has written it: {why}")
-            })?;
-        }
-        *is_loaded = true;
-        Ok(())
-    }
-
-    fn restore(&self, record: &StoredRecord) -> serde_json::Result<()> {
-        match record.kind {
-            RecordKind::Client => self.clients.restore(serde_json::from_slice(&record.json)?),
-            RecordKind::Grant => {
-                let grant = serde_json::from_slice(&record.json)?;
-                if let Some(key) = Digest::parse(&record.key) {
-                    self.grants.set_aside(key, grant);
-                }
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Scope that a user can grant, with its description for the user.
 pub(crate) struct OfferedScope {
@@ -111,11 +47,11 @@ pub(crate) struct ServerState {
     documents: ClientDocuments,
     pub(crate) records: Arc<Records>,
     /// Rate limit of failed logins, per address.
-    pub(crate) login_attempts: RateLimiter,
+    login_attempts: RateLimiter,
     /// Rate limit of registrations of clients, per address.
-    pub(crate) registrations: RateLimiter,
+    registrations: RateLimiter,
     /// Rate limit of new authorizations, per address. Each authorization uses memory until the user decides.
-    pub(crate) authorizations: RateLimiter,
+    authorizations: RateLimiter,
 }
 
 impl ServerState {
@@ -221,7 +157,7 @@ impl ServerState {
             self.documents.listen_on_loopback();
         }
         self.records.counts.start(served.tally.clone());
-        self.records.journal.start(served.store.clone());
+        self.records.start(served.store.clone());
         // `start` is called once, so the cell is empty and `set` cannot fail. The same holds for the calls above.
         let _ = self.served.set(served);
     }
@@ -233,6 +169,9 @@ impl ServerState {
     pub(crate) async fn load(&self) -> Result<(), String> {
         let records = &self.records;
         records.load().await?;
+        if let Some(nodes) = records.nodes() {
+            return nodes.start().await.map_err(|refusal| refusal.why.into_owned());
+        }
         records.grants.activate(|key, grant| self.standing(key, grant), &records.journal);
         Ok(())
     }
@@ -250,6 +189,70 @@ impl ServerState {
         };
         // A grant is lost if the server now uses a different provider, or no longer has the key that sealed the upstream tokens.
         if is_backed { Standing::Good } else { Standing::Lost }
+    }
+
+    /// Returns the authorization of a valid access token.
+    ///
+    /// # Errors
+    /// Fails if the token is not valid, or cannot be verified now.
+    pub(crate) async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
+        let records = &self.records;
+        let now = records.clock.now();
+        let found = match records.nodes() {
+            None => records.grants.verify(token, now),
+            Some(nodes) => {
+                // Boxed, so that a server without a shared store does not pay for the size of this future.
+                let standing = |key: &Digest, grant: &mut Grant| self.standing(key, grant);
+                let verified = Box::pin(nodes.grants.verify(token, now, standing)).await;
+                verified.map_err(|refusal| Denied::unavailable(refusal.why))?
+            }
+        };
+        found.ok_or(Denied::invalid("the token is invalid, expired or revoked"))
+    }
+
+    /// Counts a use of a rate by the sender of a request, and returns whether the rate allows it.
+    ///
+    /// # Errors
+    /// Fails if the shared store cannot be used.
+    pub(crate) async fn pass(
+        &self,
+        rate: CallerRate,
+        request: &PageRequest,
+    ) -> Result<bool, OAuthError> {
+        let own = match rate {
+            CallerRate::Authorizations => &self.authorizations,
+            CallerRate::Registrations => &self.registrations,
+        };
+        // A flood ends at the limit of this node, which costs no transaction.
+        match (own.pass(request.caller()), self.records.nodes()) {
+            (Err(_), _) => Ok(false),
+            (Ok(()), None) => Ok(true),
+            (Ok(()), Some(nodes)) => nodes.limits.pass(request.caller(), rate).await,
+        }
+    }
+
+    /// Counts a login attempt. Returns `None` if there were too many from the address of the request.
+    ///
+    /// # Errors
+    /// Fails if the shared store cannot be used.
+    pub(crate) async fn attempt(
+        &self,
+        request: &PageRequest,
+    ) -> Result<Option<LoginAttempt>, OAuthError> {
+        if self.login_attempts.pass(request.caller()).is_err() {
+            return Ok(None);
+        }
+        let Some(nodes) = self.records.nodes() else { return Ok(Some(LoginAttempt(None))) };
+        let counted = nodes.limits.attempt(request.caller()).await?;
+        Ok(counted.map(|counted| LoginAttempt(Some(counted))))
+    }
+
+    /// Undoes the count of an attempt that has succeeded.
+    pub(crate) async fn give_back(&self, attempt: LoginAttempt, request: &PageRequest) {
+        self.login_attempts.give_back(request.caller());
+        if let (LoginAttempt(Some(counted)), Some(nodes)) = (attempt, self.records.nodes()) {
+            nodes.limits.give_back(counted).await;
+        }
     }
 
     /// Returns the description of a scope.
@@ -294,10 +297,13 @@ impl ServerState {
             let has_tls = self.has_tls(&request.origin);
             return self.documents.find(id, &self.private_redirects, has_tls, request).await;
         }
-        let found = self.records.clients.find(id, self.records.clock.now());
+        let found = self.records.client(id).await?;
         found.ok_or_else(|| OAuthError::invalid_client("the application that sent you is unknown, or its registration has expired: remove this server from the application, and add it again"))
     }
 }
+
+/// Login attempt that counts against the limit of its address until it is given back. It has a value if it counts on all nodes.
+pub(crate) struct LoginAttempt(Option<CountedAttempt>);
 
 /// Whether two URLs name the same resource.
 fn is_same_resource(one: &str, other: &str) -> bool {

@@ -8,13 +8,13 @@ use serde::Serialize;
 use crate::{
     codes::{AuthorizationCode, TakenCode},
     form::Form,
-    grant::{Grant, SealedTokens},
-    grants::IssuedTokens,
+    grant::{Grant, IssuedTokens, SealedTokens},
     oauth_error::OAuthError,
     provider::{self, Provider, ProviderError},
+    records::Records,
     response::{self, Reply},
     secret::Digest,
-    state::{Records, ServerState},
+    state::ServerState,
 };
 
 #[derive(Serialize)]
@@ -36,14 +36,13 @@ pub(crate) async fn answer(
     let records = &server.records;
     let form = Form::posted(request)?;
     let kind = form.required("grant_type")?;
-    let client =
-        records.clients.authenticate(&request.parts.headers, &form, records.clock.now())?;
+    let client = records.authenticate(&request.parts.headers, &form).await?;
     let issued = match kind {
-        "authorization_code" => exchange(server, request, &form, &client).await?,
-        "refresh_token" => refresh(server, request, &form, &client).await?,
+        "authorization_code" => exchange(server, request, &form, &client.id).await?,
+        "refresh_token" => refresh(server, request, &form, &client.id).await?,
         _ => return Err(OAuthError::unsupported_grant_type()),
     };
-    records.clients.touch(&client, records.clock.now(), &records.journal);
+    records.touch(&client).await?;
     records.journal.save().await?;
     Ok(response::json(
         StatusCode::OK,
@@ -67,8 +66,8 @@ async fn exchange(
     let text = form.required("code")?;
     let verifier = form.required("code_verifier")?;
     let redirect = form.one("redirect_uri")?;
-    let code = match records.codes.take(text) {
-        TakenCode::Good(code) => code,
+    let (code, used) = match records.take_code(text).await? {
+        TakenCode::Good(code, used) => (code, used),
         TakenCode::Again(grant) => {
             tracing::warn!(
                 "an authorization code was used twice: the tokens issued for it have been revoked"
@@ -113,9 +112,8 @@ async fn exchange(
         (Some(provider), Some(upstream)) => provider.seal(upstream, key).map(Some),
         _ => Ok(None),
     };
-    let issued =
-        records.grants.begin(grant, refreshes, back, records.clock.now(), &records.journal)?;
-    if records.codes.gave(text, issued.grant) {
+    let (issued, is_good) = records.begin_grant(grant, refreshes, back, used).await?;
+    if is_good && records.gave(text, issued.grant, used).await? {
         return Ok(issued);
     }
     end(records, issued.grant).await?;
@@ -126,7 +124,7 @@ async fn exchange(
 
 /// Ends a grant, and revokes its upstream tokens.
 async fn end(records: &Records, grant: Digest) -> Result<(), OAuthError> {
-    let ended = records.grants.end(grant, &records.journal);
+    let ended = records.end_grant(grant).await?;
     provider::revoke_upstream(records.provider.as_ref(), ended, Vec::new());
     records.journal.save().await
 }
@@ -149,16 +147,29 @@ async fn refresh(
         return Err(OAuthError::invalid_target());
     }
     // Held until both the upstream tokens and the tokens of this server are refreshed, so that two refreshes of a grant never overlap.
-    let _lock = match server.provider() {
-        Some(provider) => Some(provider.lock_refresh(token).await),
+    let lock = match server.provider() {
+        Some(provider) => Some(records.lock_refresh(provider, token).await?),
         None => None,
     };
+    let refreshed = refresh_locked(server, token, client, scopes).await;
+    if let Some(lock) = lock {
+        records.unlock_refresh(lock).await;
+    }
+    refreshed
+}
+
+async fn refresh_locked(
+    server: &ServerState,
+    token: &str,
+    client: &str,
+    scopes: Option<Vec<String>>,
+) -> Result<IssuedTokens, OAuthError> {
+    let records = &server.records;
     let backing = match server.provider() {
         Some(provider) => renew(server, provider, token, client, scopes.as_deref()).await?,
         None => None,
     };
-    let now = records.clock.now();
-    let refreshed = records.grants.refresh(token, client, scopes, backing, now, &records.journal);
+    let refreshed = records.refresh(token, client, scopes, backing).await;
     if refreshed.is_err() {
         // The failed refresh may have ended the grant. This saves the end.
         records.journal.save().await?;
@@ -175,13 +186,13 @@ async fn renew(
     scopes: Option<&[String]>,
 ) -> Result<Option<SealedTokens>, OAuthError> {
     let records = &server.records;
-    let found = records.grants.backing(token, client, scopes, records.clock.now());
+    let found = records.backing(token, client, scopes).await?;
     let Some((key, backing)) = found.filter(|found| found.1.refreshes) else { return Ok(None) };
     match provider.refresh(&backing, &key, records.clock.now()).await {
         Ok(upstream) => provider.seal(&upstream, &key).map(Some),
         Err(ProviderError::Unavailable) => Err(OAuthError::provider_unavailable()),
         Err(ProviderError::Refused) => {
-            records.grants.end(key, &records.journal);
+            records.end_grant(key).await?;
             records.journal.save().await?;
             Err(OAuthError::invalid_grant(
                 "the identity provider no longer accepts the login of the user",
@@ -197,9 +208,8 @@ pub(crate) async fn revoke(
 ) -> Result<Reply, OAuthError> {
     let records = &server.records;
     let form = Form::posted(request)?;
-    let client =
-        records.clients.authenticate(&request.parts.headers, &form, records.clock.now())?;
-    let ended = records.grants.revoke(form.required("token")?, &client, &records.journal);
+    let client = records.authenticate(&request.parts.headers, &form).await?;
+    let ended = records.revoke(form.required("token")?, &client.id).await?;
     provider::revoke_upstream(records.provider.as_ref(), ended, Vec::new());
     records.journal.save().await?;
     // An unknown token gets the same response, because it is invalid already (RFC 7009, section 2.2).
