@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use mcp_runtime_wire::{ObjectWriter, Raw};
+use mcp_runtime_wire::{ObjectWriter, Raw, validate};
 use serde::{Deserialize, Serialize};
 
 use super::{revision::Revision, state::PeerState};
@@ -13,6 +13,9 @@ use crate::{
     model::{ClientInfo, Level},
     task::{read_client, write_client},
 };
+
+/// Maximum depth of the description of a client. No client that was accepted has a deeper one.
+const DEPTH: usize = 1024;
 
 /// Client of a session, and the revision that it speaks. Only a further `initialize` changes them.
 #[derive(Debug, PartialEq)]
@@ -35,7 +38,7 @@ impl SavedClient {
 
     /// Reads what [`write`](Self::write) has written. Returns `None` if something else has written it.
     pub(crate) fn read(text: &[u8]) -> Option<Self> {
-        let raw = Raw::trusted(str::from_utf8(text).ok()?);
+        let raw = validate(text, DEPTH).ok()?;
         let [revision, principal, client] = raw.pick(["revision", "principal", "client"]);
         Some(Self {
             revision: Revision::parse(&revision?.string()?)?,
