@@ -221,7 +221,10 @@ impl SharedGrants {
         let access = minting.mint(TokenKind::Access, name, &minting.chain.next(&purpose, token)?);
         let is_first = grant.refresh.as_ref().is_some_and(|all| all.is_current(shown.digest));
         grant.refreshed(shown.digest, Digest::of(&next), backing.cloned(), now);
-        let (expires, _) = grant.add_token(Digest::of(&access), &scopes, now);
+        let live = grant.tokens.iter().filter(|token| token.expires > now);
+        let live: Vec<_> = live.map(|token| token.digest).collect();
+        let (expires, mut displaced) = grant.add_token(Digest::of(&access), &scopes, now);
+        displaced.retain(|digest| live.contains(digest) && *digest != Digest::of(&access));
         let mut change = put(&key, &grant, now, Condition::Version(found.version))?;
         if is_first {
             let grace = Duration::from_secs(GRACE);
@@ -235,6 +238,8 @@ impl SharedGrants {
         if !results.iter().all(Result::is_ok) {
             return Ok(Round::Again);
         }
+        let displaced = displaced.into_iter().map(|digest| (key, Some(digest)));
+        let _ = ends::tell(&self.store, displaced).await;
         let expires_in = expires - now.min(expires);
         Ok(Round::Done(IssuedTokens {
             grant: key,

@@ -21,7 +21,7 @@ use crate::{
     authorization_request::{AuthorizationRequest, RedirectTarget},
     client::Client,
     codes::{AuthorizationCode, CodeUse, TakenCode},
-    grant::{GRACE, Grant, IssuedTokens, OF_USER, Standing},
+    grant::{GRACE, Grant, IssuedTokens, OF_USER, Standing, TOKENS},
     login::User,
     oauth_error::OAuthError,
     pending::{Approval, LoggedInUser},
@@ -315,6 +315,24 @@ async fn a_token_that_has_ended_at_one_node_is_over_at_the_other() {
         let refreshed = refresh(&b, issued.refresh.as_ref().unwrap()).await;
         assert_eq!(refreshed.is_ok(), !ends_grant);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_newer_ones_displace_is_over_at_the_other_node() {
+    let (_, [a, b]) = nodes().await;
+    let issued = begin(&a, "ada").await;
+    let nodes = b.nodes().unwrap();
+    let verified = nodes.grants.verify(&issued.access, b.clock.now(), |_, _| Standing::Good);
+    let flag = verified.await.unwrap().unwrap().revoked().cloned().unwrap();
+    let mut token = issued.refresh.unwrap();
+    for number in 1..=TOKENS {
+        token = refresh(&a, &token).await.unwrap().1;
+        for _ in 0..100 {
+            yield_now().await;
+        }
+        assert_eq!(flag.load(Ordering::Acquire), number == TOKENS, "{number}");
+    }
+    assert!(!is_good(&b, &issued.access).await);
 }
 
 #[tokio::test(start_paused = true)]
