@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use mcp_runtime_wire::{ObjectWriter, Raw, validate};
+use mcp_runtime_wire::{ObjectWriter, validate};
 use serde::{Deserialize, Serialize};
 
 use super::{revision::Revision, state::PeerState};

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use mcp_runtime_wire::{Id, Raw};
+use mcp_runtime_wire::{Id, Raw, validate};
 use serde::{Deserialize, Serialize};
 
 use super::sse::Gone;
@@ -23,6 +23,9 @@ const KEPT: Duration = Duration::from_secs(60);
 
 /// Record with the id of the last event of stream 0 that the client has received.
 pub(super) const DELIVERED: &str = "delivered";
+
+/// Maximum depth of a message in a log.
+const DEPTH: usize = 1024;
 
 /// Log of a stream.
 #[derive(Clone)]
@@ -247,8 +250,8 @@ fn ordinal(value: &[u8]) -> u64 {
 /// Returns whether an event is the response to a request.
 fn answers(event: &LogEvent, request: &str) -> bool {
     let StreamEvent::Message(line) = read(event) else { return false };
-    let Ok(line) = str::from_utf8(line) else { return false };
-    let [id, method] = Raw::trusted(line.trim_end()).pick(["id", "method"]);
+    let Ok(message) = validate(line.trim_ascii_end(), DEPTH) else { return false };
+    let [id, method] = message.pick(["id", "method"]);
     method.is_none() && id.is_some_and(|id| id.as_str() == request)
 }
 
