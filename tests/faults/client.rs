@@ -259,6 +259,24 @@ impl Stream {
         }
     }
 
+    /// Returns the next message of a stream that may break off at any byte, or `None` at its end.
+    pub(crate) async fn message_until_break(&mut self) -> Option<Value> {
+        loop {
+            match self.connection.next(SOON).await {
+                Ok(Next::Item(Item::Comment(_))) => {}
+                Ok(Next::Item(Item::Event(event))) => {
+                    self.last = event.id.clone().or(self.last.take());
+                    let data = event.data.unwrap_or_default();
+                    if !data.is_empty() {
+                        return Some(serde_json::from_str(&data).expect("a message"));
+                    }
+                }
+                Ok(Next::Silence) => panic!("nothing comes"),
+                Ok(Next::End) | Err(_) => return None,
+            }
+        }
+    }
+
     /// Returns all messages up to the end.
     pub(crate) async fn rest(&mut self) -> Vec<Value> {
         let mut rest = Vec::new();

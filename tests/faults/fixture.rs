@@ -17,6 +17,7 @@ use std::{
 
 use gate::Gate;
 use mcp_runtime::{Builder, Exit, limits::Limits, prelude::*, store::SqliteStore};
+use mcp_runtime_redis::Redis;
 use tokio::time::sleep;
 
 /// Returns the text.
@@ -269,6 +270,11 @@ fn main() -> Exit {
     let tasks = said("FIXTURE_TASKS");
     if !tasks.is_empty() {
         server = server.store(SqliteStore::new(tasks));
+    }
+    let redis = said("FIXTURE_REDIS");
+    if !redis.is_empty() {
+        // Busy machines answer later than the usual deadline.
+        server = server.store(Redis::new(redis).deadline(Duration::from_secs(20)));
     }
     server
         .limits(limits(&said("FIXTURE_LIMITS")))

@@ -30,6 +30,7 @@ mod flood;
 mod hostile;
 mod idle;
 mod issuer;
+mod killed_node;
 mod listening;
 mod logged;
 mod login;

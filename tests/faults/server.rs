@@ -66,6 +66,11 @@ impl Server {
         Self::start_program(fixture(), &[("FIXTURE_TASKS", tasks)])
     }
 
+    /// Starts the fixture as a node of the server whose nodes share this Redis.
+    pub(crate) fn start_node(redis: &str) -> Self {
+        Self::start_program(fixture(), &[("FIXTURE_REDIS", redis)])
+    }
+
     /// Starts a different program from the fixture, with the default limits.
     pub(crate) fn start_other(program: &Path) -> Self {
         Self::start_program(program, &[])

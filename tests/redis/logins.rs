@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use support::{
     clock::{LIMIT, eventually},
     http::{connection::Connection, head::Head},
+    redis::RedisServer,
 };
 use tokio::task::JoinHandle;
 
-use crate::{patient, server::RedisServer};
+use crate::patient;
 
 /// Verifier of the challenge below (RFC 7636, appendix B).
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";

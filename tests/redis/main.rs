@@ -1,8 +1,6 @@
 //! The store of the crate `mcp-runtime-redis` on a real `redis-server`.
 
 mod logins;
-mod server;
-
 use std::time::Duration;
 
 use mcp_runtime::{
@@ -16,8 +14,10 @@ use mcp_runtime::{
 };
 use mcp_runtime_redis::Redis;
 use serde_json::json;
-use server::RedisServer;
-use support::clock::{self, linger};
+use support::{
+    clock::{self, linger},
+    redis::RedisServer,
+};
 
 /// Returns a new server, or skips the test.
 macro_rules! redis_server {

@@ -26,6 +26,8 @@ pub mod pattern;
 pub mod process;
 pub mod proxy;
 pub mod python;
+#[cfg(unix)]
+pub mod redis;
 pub mod replay;
 pub mod requirement;
 pub mod schema;

@@ -12,7 +12,7 @@ async fn defaults(
     #[arg(default = [1, 2])] array: [u8; 2],
     #[arg(default = { 1 + 1 })] block: u8,
     #[arg(default = if cfg!(test) { 1 } else { 2 })] condition: u8,
-    #[arg(default = "abc".chars().map(|char| char.len_utf8()).sum::<usize>())] closure: usize,
+    #[arg(default = "abc".chars().map(|char| char.len_utf8() + 1).sum::<usize>())] closure: usize,
     #[arg(default = std::collections::BTreeMap::<String, u8>::from([(String::new(), 1)]).len(), range(..=9))]
     generic: usize,
     #[arg(default = matches!(Some(1), Some(2 | 3)), title = "Macro")] macro_call: bool,

@@ -13,15 +13,15 @@ use std::{
     thread,
 };
 
-use rustix::process::{Pid, Signal, kill_process};
-use support::{
+use crate::{
     clock::LIMIT,
     process::Running,
     requirement::{Missing, output_of},
 };
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Running `redis-server`, which loses its data when it ends.
-pub(crate) struct RedisServer {
+pub struct RedisServer {
     process: Option<Running>,
     folder: PathBuf,
     port: u16,
@@ -33,7 +33,7 @@ impl RedisServer {
     ///
     /// # Errors
     /// Fails if `redis-server` or `redis-cli` is not installed.
-    pub(crate) fn start(options: &[&str]) -> Result<Self, Missing> {
+    pub fn start(options: &[&str]) -> Result<Self, Missing> {
         for program in ["redis-server", "redis-cli"] {
             output_of(Command::new(program).arg("--version"))?;
         }
@@ -52,32 +52,34 @@ impl RedisServer {
         panic!("redis-server does not start");
     }
 
-    pub(crate) fn port(&self) -> u16 {
+    /// Returns the port of the server.
+    pub fn port(&self) -> u16 {
         self.port
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// Returns the URL of the server.
+    pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
     /// Ends the server, with its data.
-    pub(crate) fn stop(&mut self) {
+    pub fn stop(&mut self) {
         self.process = None;
     }
 
     /// Starts the server again, on the same port and without data.
-    pub(crate) fn restart(&mut self) {
+    pub fn restart(&mut self) {
         self.process = start(self.port, &self.folder, &self.options);
         assert!(self.process.is_some(), "the port has been taken");
     }
 
     /// Stops the server from answering.
-    pub(crate) fn pause(&self) {
+    pub fn pause(&self) {
         self.signal(Signal::STOP);
     }
 
     /// Lets the server answer again.
-    pub(crate) fn resume(&self) {
+    pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
 
@@ -89,7 +91,7 @@ impl RedisServer {
     }
 
     /// Runs `redis-cli`, and returns what it prints.
-    pub(crate) fn cli(&self, arguments: &[&str]) -> String {
+    pub fn cli(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("redis-cli");
         let output = output_of(command.args(["-p", &self.port.to_string()]).args(arguments));
         output.unwrap_or_else(|why| panic!("{why}"))
