@@ -15,7 +15,9 @@
 //! 3. Answer to a request: [`answer_source`], [`body`], [`reply`].
 //! 4. Steps before the message is handled: the token (`token_gate`) and the [`request_body`].
 //! 5. The eras: [`stateless`], [`session_requests`], [`legacy_sse`].
-//! 6. The whole path: [`request`]. Requests come from a [`connection`] of the [`server`], or from an application through the [`service`].
+//! 6. Sessions of several nodes: their records ([`shared_sessions`]) and the logs of their streams ([`stream_log`], [`shared_stream`]) belong to
+//!    line 2, their copies ([`shared_copies`]) to line 4, their requests ([`shared_requests`]) to line 5.
+//! 7. The whole path: [`request`]. Requests come from a [`connection`] of the [`server`], or from an application through the [`service`].
 //!    With `--http`, connections run on [`reactors`].
 
 mod access;
