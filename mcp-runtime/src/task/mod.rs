@@ -5,13 +5,20 @@
 //! tasks are in `protocol/tasks.rs`.
 
 mod live;
+mod message;
 mod record;
 mod run;
+mod shared;
 mod stored_tasks;
+mod task_node;
 mod tasks;
+mod waiter;
 
-pub(crate) use live::{LiveTask, Waiter};
+pub(crate) use live::LiveTask;
+pub(crate) use record::QuestionWriter;
 #[cfg(feature = "http")]
 pub(crate) use record::{read_client, write_client};
 pub(crate) use run::{TaskRoute, follow, recover};
+pub(crate) use shared::share;
 pub(crate) use tasks::{NewTask, TaskAnswers, Tasks, Viewer};
+pub(crate) use waiter::{TaskWait, TaskWaiter};

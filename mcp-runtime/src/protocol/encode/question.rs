@@ -1,6 +1,6 @@
 //! Encoding of questions to the client: elicitation, sampling and roots requests (forms: rules ELIC-03 to ELIC-06).
 
-use mcp_runtime_wire::ObjectWriter;
+use mcp_runtime_wire::{ObjectWriter, Raw, write};
 
 use super::{
     result::{AnswerScope, meta, result_type},
@@ -34,7 +34,24 @@ pub(in crate::protocol) fn question(
         }
         Question::Sample(request) => sampling(params, revision, request),
         Question::Roots => Ok(()),
+        Question::Written(written) => {
+            for (name, json) in Raw::trusted(&written.params).members() {
+                write::raw(params.given_key(&name), json.as_str());
+            }
+            params.opt_str("elicitationId", elicitation_id);
+            Ok(())
+        }
     }
+}
+
+/// Returns the parameters of a question as JSON text, for a node that sends the question in place of this one. Both revisions with tasks
+/// write a question in the same way. Returns `None` if the newest revision cannot express the question.
+pub(crate) fn written_question(question: &Question) -> Option<String> {
+    let mut out = Vec::new();
+    let mut params = ObjectWriter::begin(&mut out);
+    self::question(&mut params, Revision::MODERN[0], question, None).ok()?;
+    params.end();
+    String::from_utf8(out).ok()
 }
 
 /// Writes the result of a call that needs answers from the client (rules MRTR-02 and MRTR-03).
