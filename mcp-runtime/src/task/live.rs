@@ -205,6 +205,13 @@ impl LiveTask {
         }
     }
 
+    /// Returns the state of the task for a store that several nodes share. The changes so far need no further write.
+    pub(super) fn view_to_store(&self) -> TaskView {
+        let mut state = self.state();
+        state.due = None;
+        state.view(&self.origin, |_| true)
+    }
+
     /// Shows clients of this node the state that is in the store now.
     pub(super) fn show(&self, view: TaskView) {
         self.state().shown = Some(view);

@@ -1,7 +1,8 @@
 //! Tasks: calls that continue after their response.
 //!
 //! A task runs in this process as a [`LiveTask`], which contains the questions and the status. The data that must outlast the process is
-//! written to a [store](crate::store) when the task begins and when it ends. This module does not depend on protocol revisions: the two dialects of
+//! written to a [store](crate::store) when the task begins and when it ends. If several nodes share the store, each change is written, and the
+//! nodes send each other messages (decision 0106). This module does not depend on protocol revisions: the two dialects of
 //! tasks are in `protocol/tasks.rs`.
 
 mod live;

@@ -357,6 +357,11 @@ mod tests {
         TaskRecord { finished: true, end: format!("\"{id}\""), ..task(id, owner, created) }
     }
 
+    /// Returns the task without its version, which depends on the store.
+    fn unversioned(task: TaskRecord) -> TaskRecord {
+        TaskRecord { version: 0, ..task }
+    }
+
     async fn put_all(stored: &StoredTasks, tasks: impl IntoIterator<Item = TaskRecord>) {
         for task in tasks {
             stored.put(&task, Condition::Any).await.unwrap();
@@ -386,14 +391,43 @@ mod tests {
         put_all(&stored, [plain.clone(), odd.clone()]).await;
         for kept in [plain, odd] {
             let owner = kept.owner.clone();
-            assert_eq!(stored.get(&owner, &kept.id).await.unwrap().as_ref(), Some(&kept));
+            let found = stored.get(&owner, &kept.id).await.unwrap().unwrap();
+            let listed = stored.list(&owner, None, 10).await.unwrap();
+            assert!(found.version > 0 && listed[0].version == found.version);
+            assert_eq!(unversioned(found), kept);
             let head = TaskRecord { end: String::new(), ..kept };
-            assert_eq!(stored.list(&owner, None, 10).await.unwrap(), [head]);
+            assert_eq!(listed.into_iter().map(unversioned).collect::<Vec<_>>(), [head]);
         }
         for (owner, id) in [("", "A"), ("", ""), ("o'\u{0}wner", "a"), ("", "a/end"), ("a", "a")] {
             assert_eq!(stored.get(owner, id).await.unwrap(), None, "{owner} {id}");
         }
-        assert_eq!(stored.unfinished().await.unwrap(), [task("a", "", 0)]);
+        let unfinished = stored.unfinished().await.unwrap().into_iter().map(unversioned);
+        assert_eq!(unfinished.collect::<Vec<_>>(), [task("a", "", 0)]);
+    }
+
+    #[tokio::test]
+    async fn a_task_is_stored_only_if_its_version_is_the_expected_one() {
+        let stored = tasks(1 << 20);
+        let put = async |task: &TaskRecord, condition| stored.put(task, condition).await.unwrap();
+        let first = put(&task("a", "x", 1), Condition::Absent).await.unwrap();
+        assert_eq!(put(&finished("a", "x", 1), Condition::Absent).await, None);
+        let second = put(&task("a", "x", 1), Condition::Version(first)).await.unwrap();
+        assert_eq!(put(&finished("a", "x", 1), Condition::Version(first)).await, None);
+        assert!(!stored.get("x", "a").await.unwrap().unwrap().finished);
+        put(&finished("a", "x", 1), Condition::Version(second)).await.unwrap();
+        assert_eq!(stored.get("x", "a").await.unwrap().unwrap().end, "\"a\"");
+        assert_eq!(stored.unfinished().await.unwrap(), []);
+    }
+
+    #[tokio::test]
+    async fn a_message_is_taken_once_and_is_no_task() {
+        let stored = tasks(1 << 20);
+        let name = stored.put_message("x", "a", b"text".to_vec()).await.unwrap();
+        assert_eq!(stored.get("x", &name).await.unwrap(), None);
+        assert_eq!(ids(&stored, "x").await, [""; 0]);
+        assert_eq!(stored.take_message("y", &name).await.unwrap(), None);
+        assert_eq!(stored.take_message("x", &name).await.unwrap(), Some(b"text".to_vec()));
+        assert_eq!(stored.take_message("x", &name).await.unwrap(), None);
     }
 
     #[tokio::test]

@@ -320,9 +320,13 @@ impl Tasks {
         answers: TaskAnswers,
     ) -> Result<()> {
         let Some(live) = self.live(id, viewer) else {
-            let view = self.view(id, viewer).await?;
-            let is_over = matches!(view.state, TaskState::Ended(_));
-            if is_over || self.node.get().is_none() || answers.is_empty() {
+            // Only answers to open questions are sent, so that a client cannot fill the store.
+            let TaskState::InputRequired(open) = self.view(id, viewer).await?.state else {
+                return Ok(());
+            };
+            let mut answers = answers;
+            answers.retain(|(key, _)| open.iter().any(|(asked, _)| asked == key));
+            if answers.is_empty() {
                 return Ok(());
             }
             let answers = answers.into_iter().map(|(key, json)| (key.into(), Ok(json.into())));
@@ -496,7 +500,7 @@ impl Tasks {
         live: &LiveTask,
         version: &mut Option<u64>,
     ) -> Result<bool> {
-        let mut view = live.latest_view();
+        let mut view = live.view_to_store();
         let record = record_of(live, &view, Some(&node.shared));
         let condition = version.map_or(Condition::Absent, Condition::Version);
         let Some(new) = self.stored.put(&record, condition).await? else { return Ok(false) };
