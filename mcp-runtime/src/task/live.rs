@@ -29,7 +29,7 @@ pub(crate) struct LiveTask {
     pub(super) origin: TaskOrigin,
     pub(super) catalog: Arc<Catalog>,
     state: Mutex<LiveTaskState>,
-    changed: Notify,
+    pub(super) changed: Notify,
     /// Lock held while clients are notified, so that an older state is never sent after a newer one.
     telling: Mutex<()>,
     /// Version of the record in a store that several nodes share. `None` before the task is stored. The lock is held during a write.
@@ -57,7 +57,7 @@ pub(super) struct TaskOrigin {
     pub(super) is_shared: bool,
 }
 
-struct LiveTaskState {
+pub(super) struct LiveTaskState {
     phase: Phase,
     updated: Timestamp,
     message: Option<Arc<str>>,
@@ -65,9 +65,9 @@ struct LiveTaskState {
     last_notified: Option<Instant>,
     /// Keys of all questions so far. Each key may be used only once (rule TASK5-05).
     keys: BTreeSet<String>,
-    open: Vec<OpenQuestion>,
+    pub(super) open: Vec<OpenQuestion>,
     /// Numbers and clients of the requests that wait for the end, the oldest first.
-    waiters: Vec<(u64, Arc<ClientInfo>)>,
+    pub(super) waiters: Vec<(u64, Arc<ClientInfo>)>,
     /// Roots that the client has returned, as JSON text. Further roots requests of the handler get the same answer.
     roots: Option<Box<str>>,
     end: Option<LiveTaskEnd>,
@@ -75,7 +75,7 @@ struct LiveTaskState {
     /// Share of the limit on tasks. `None` once the task no longer counts for the limit.
     share: Option<Share>,
     /// State of the task in a store that several nodes share.
-    shown: Option<TaskView>,
+    pub(super) shown: Option<TaskView>,
     /// Time at which a change of the task has to be written to a store that several nodes share. `None` if there is no change.
     due: Option<Instant>,
     /// Whether another node has taken the task.
@@ -103,12 +103,12 @@ struct LiveTaskEnd {
 }
 
 /// A question without an answer.
-struct OpenQuestion {
-    key: Box<str>,
-    question: Question,
+pub(super) struct OpenQuestion {
+    pub(super) key: Box<str>,
+    pub(super) question: Question,
     answer: oneshot::Sender<Result<Box<str>>>,
     /// Number of the waiter that has sent the question to its client.
-    claimed: Option<u64>,
+    pub(super) claimed: Option<u64>,
 }
 
 impl LiveTask {
@@ -139,7 +139,7 @@ impl LiveTask {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, LiveTaskState> {
+    pub(super) fn state(&self) -> MutexGuard<'_, LiveTaskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -488,16 +488,6 @@ impl LiveTask {
         );
     }
 
-    /// Registers a client that waits for the end of the task.
-    pub(crate) fn wait(self: &Arc<Self>, client: Arc<ClientInfo>) -> Waiter {
-        let mut state = self.state();
-        let number = state.waiters.last().map_or(1, |last| last.0 + 1);
-        state.waiters.push((number, client));
-        drop(state);
-        self.changed.notify_waiters();
-        Waiter { live: self.clone(), number }
-    }
-
     /// Returns whether the time to live of the task has elapsed.
     pub(super) fn is_expired(&self) -> bool {
         self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Timestamp::now())
@@ -505,24 +495,6 @@ impl LiveTask {
 }
 
 impl LiveTaskState {
-    /// Returns whether clients may know the question. If several nodes share the store, the question must be there first.
-    fn shows(&self, open: &OpenQuestion, is_shared: bool) -> bool {
-        let Some(TaskState::InputRequired(shown)) = self.shown.as_ref().map(|view| &view.state)
-        else {
-            return !is_shared;
-        };
-        shown.iter().any(|(key, _)| *key == open.key)
-    }
-
-    /// Returns the position of a question that this waiter has to send and has not sent yet.
-    fn unclaimed(&self, number: u64, is_shared: bool) -> Option<usize> {
-        self.open.iter().position(|open| {
-            open.claimed != Some(number)
-                && self.must_put(number, &open.question)
-                && self.shows(open, is_shared)
-        })
-    }
-
     /// Returns a view of the task. If the task has ended and `shows` rejects that end, the view shows the task as still running.
     fn view(&self, origin: &TaskOrigin, shows: impl FnOnce(&LiveTaskEnd) -> bool) -> TaskView {
         let end = self.end.as_ref().filter(|end| shows(end));
@@ -546,13 +518,6 @@ impl LiveTaskState {
             },
         }
     }
-
-    /// Returns whether this waiter has to send the question, because it is the newest waiter whose client supports the question.
-    fn must_put(&self, number: u64, question: &Question) -> bool {
-        let mut able =
-            self.waiters.iter().rev().filter(|waiter| question.missing(&waiter.1, true).is_empty());
-        able.next().is_some_and(|waiter| waiter.0 == number)
-    }
 }
 
 /// Withdraws a question when the handler no longer waits for its answer.
@@ -571,66 +536,5 @@ impl Drop for Withdraw {
         if was_there {
             self.live.announce_change();
         }
-    }
-}
-
-/// A client's request that waits for the end of a task, and can send the task's questions to the client. A question is sent by the newest
-/// waiter whose client supports it. Over HTTP, the server cannot distinguish a client that lost its stream from a client that answers
-/// slowly. A client that lost its stream sends a new request, so the newest waiter has a working stream.
-pub(crate) struct Waiter {
-    live: Arc<LiveTask>,
-    number: u64,
-}
-
-impl Waiter {
-    /// Returns a question that this waiter has to send and has not sent yet. The question belongs to this waiter until it is answered or a
-    /// newer waiter takes over.
-    pub(crate) fn claim(&self) -> Option<(Box<str>, Question)> {
-        let mut state = self.live.state();
-        let at = state.unclaimed(self.number, self.live.origin.is_shared)?;
-        let open = &mut state.open[at];
-        open.claimed = Some(self.number);
-        Some((open.key.clone(), open.question.clone()))
-    }
-
-    /// Waits until the task is over. Returns its end, or `None` if another node has taken the task.
-    pub(crate) async fn over(&self) -> Option<TaskView> {
-        self.live.until(|task| (task.has_ended() || task.is_lost()).then_some(())).await;
-        self.live.has_ended().then(|| self.live.view())
-    }
-
-    /// Waits until [`claim`](Self::claim) returns a question.
-    pub(crate) async fn more(&self) {
-        self.live.until(|_| self.has_more().then_some(())).await;
-    }
-
-    pub(super) fn live(&self) -> &Arc<LiveTask> {
-        &self.live
-    }
-
-    /// Returns whether `claim` would return a question.
-    pub(super) fn has_more(&self) -> bool {
-        self.live.state().unclaimed(self.number, self.live.origin.is_shared).is_some()
-    }
-
-    /// Returns whether this waiter is still responsible for the answer to the question `key`.
-    pub(crate) fn holds(&self, key: &str) -> bool {
-        let state = self.live.state();
-        let mut own = state.open.iter().filter(|open| open.claimed == Some(self.number));
-        own.any(|open| &*open.key == key && state.must_put(self.number, &open.question))
-    }
-}
-
-impl Drop for Waiter {
-    fn drop(&mut self) {
-        let mut state = self.live.state();
-        state.waiters.retain(|waiter| waiter.0 != self.number);
-        for open in &mut state.open {
-            if open.claimed == Some(self.number) {
-                open.claimed = None;
-            }
-        }
-        drop(state);
-        self.live.changed.notify_waiters();
     }
 }

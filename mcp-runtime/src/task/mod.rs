@@ -6,6 +6,7 @@
 //! tasks are in `protocol/tasks.rs`.
 
 mod live;
+mod local_waiter;
 mod message;
 mod record;
 mod run;

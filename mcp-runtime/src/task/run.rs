@@ -92,7 +92,8 @@ async fn begin(
 ) -> OperationResult {
     let mut abandoned = Abandoned { tasks, live, is_kept: true };
     let put = tasks.put(live).await;
-    abandoned.is_kept = false;
+    // If several nodes share the store, a task that was perhaps stored must not look as if it ran.
+    abandoned.is_kept = put.is_err() && live.origin.is_shared;
     if !put? {
         return Err(stopping());
     }

@@ -53,7 +53,11 @@ pub(crate) fn share(
                 Ok(message) => receive(&tasks, node, from, message),
                 Err(why) => tracing::debug!("ignored a message of a node: {why}"),
             },
-            Delivery::Gap => node.reset_watches(),
+            Delivery::Gap => {
+                node.reset_watches();
+                // Clients that still wait register again.
+                node.end_served(|_| true);
+            }
         }
     });
     let dispatcher = Arc::downgrade(dispatcher);
@@ -93,7 +97,7 @@ fn receive(tasks: &Arc<Tasks>, node: &TaskNode, from: NodeId, message: TaskMessa
             node.serve((from, number), || {
                 let waiter = live.wait(Arc::new(client_with(&able)));
                 let serving = serve(Arc::downgrade(tasks), waiter, from, number);
-                Some(tokio::spawn(serving).abort_handle())
+                tokio::spawn(serving).abort_handle()
             });
         }
         TaskMessage::Unwait { waiter } => node.end_served(|at| *at == (from, waiter)),

@@ -6,11 +6,13 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use tokio::{
     sync::{Notify, mpsc},
     task::AbortHandle,
+    time::Instant,
 };
 
 use super::{message::TaskMessage, record::SharedRecord};
@@ -36,7 +38,7 @@ pub(super) struct TaskNode {
     watches: Mutex<HashMap<u64, Arc<TaskWatch>>>,
     last_watch: AtomicU64,
     /// Work for clients that wait at other nodes, by node and number of the watch.
-    served: Mutex<HashMap<(NodeId, u64), AbortHandle>>,
+    served: Mutex<HashMap<(NodeId, u64), ServedWaiter>>,
     is_stopped: AtomicBool,
     /// Lock of the work that takes tasks of dead nodes.
     pub(super) taking: tokio::sync::Mutex<()>,
@@ -97,7 +99,7 @@ impl TaskNode {
         self.watches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn served(&self) -> MutexGuard<'_, HashMap<(NodeId, u64), AbortHandle>> {
+    fn served(&self) -> MutexGuard<'_, HashMap<(NodeId, u64), ServedWaiter>> {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -139,28 +141,42 @@ impl TaskNode {
         }
     }
 
-    /// Starts the work for a client that waits at another node, unless it has been started.
-    pub(super) fn serve(&self, at: (NodeId, u64), start: impl FnOnce() -> Option<AbortHandle>) {
+    /// Starts the work for a client that waits at another node, unless it has been started. Ends the work for clients that have not
+    /// registered again in time.
+    pub(super) fn serve(&self, at: (NodeId, u64), start: impl FnOnce() -> AbortHandle) {
         let mut served = self.served();
-        served.retain(|_, work| !work.is_finished());
-        if let std::collections::hash_map::Entry::Vacant(entry) = served.entry(at)
-            && let Some(work) = start()
-        {
-            entry.insert(work);
-        }
+        let now = Instant::now();
+        served.retain(|other, waiter| {
+            let is_late = *other != at && now > waiter.heard + SILENCE;
+            if is_late {
+                waiter.work.abort();
+            }
+            !is_late && !waiter.work.is_finished()
+        });
+        served.entry(at).or_insert_with(|| ServedWaiter { work: start(), heard: now }).heard = now;
     }
 
     /// Ends the work for clients at other nodes.
     pub(super) fn end_served(&self, is_over: impl Fn(&(NodeId, u64)) -> bool) {
-        self.served().retain(|at, work| {
+        self.served().retain(|at, waiter| {
             let is_over = is_over(at);
             if is_over {
-                work.abort();
+                waiter.work.abort();
             }
             !is_over
         });
     }
 }
+
+/// Work for a client that waits at another node.
+struct ServedWaiter {
+    work: AbortHandle,
+    /// Time at which the other node has registered the client last.
+    heard: Instant,
+}
+
+/// Time after which a client at another node that has not been registered again counts as gone.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// Watch of a client of this node over a task that another node runs.
 pub(super) struct TaskWatch {

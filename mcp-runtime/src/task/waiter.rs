@@ -6,10 +6,13 @@ use std::{
     time::Duration,
 };
 
-use tokio::{sync::Notify, time::timeout};
+use tokio::{
+    sync::Notify,
+    time::{Instant, timeout_at},
+};
 
 use super::{
-    live::Waiter,
+    local_waiter::Waiter,
     message::{TaskMessage, TextAnswers, able},
     task_node::{TaskNode, TaskWatch},
     tasks::{Tasks, Viewer, unknown},
@@ -20,7 +23,7 @@ use crate::{
     node::NodeId,
 };
 
-/// Time after which a waiter looks at the record of its task without any news, in case a message was lost.
+/// Time after which a waiter registers again and looks at the record of its task, in case a message was lost.
 const LOOK_AGAIN: Duration = Duration::from_secs(15);
 
 /// Pause after an error of the store.
@@ -197,11 +200,13 @@ impl RemoteWaiter {
 
     /// Waits until the record of the task shows that the task has ended or has another node.
     async fn over(&self) -> Option<TaskView> {
+        let mut look = Instant::now() + LOOK_AGAIN;
         loop {
-            let news = match timeout(LOOK_AGAIN, self.watch.next()).await {
+            let news = match timeout_at(look, self.watch.next()).await {
                 Ok(news) => news,
                 Err(_) => {
                     self.begin();
+                    look = Instant::now() + LOOK_AGAIN;
                     Default::default()
                 }
             };

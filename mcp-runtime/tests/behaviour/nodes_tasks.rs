@@ -533,6 +533,28 @@ async fn a_client_that_awaits_the_result_at_any_node_is_asked_in_the_older_diale
     assert_eq!(result["content"][0]["text"], "A B C");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_client_at_another_node_is_asked_once_however_long_it_waits() {
+    let ([mut one, mut two, mut three], _, _) = nodes(V4).await;
+    let id = begin(&mut one, "asks", json!({})).await;
+    let at_two = two.start("tasks/result", json!({ "taskId": id }));
+    assert_eq!(questions(&mut two).await.0.len(), 2);
+    three.start("tasks/result", json!({ "taskId": id }));
+    assert_eq!(questions(&mut three).await.0.len(), 2);
+    assert_eq!(questions(&mut two).await.1.len(), 2);
+    pass(Duration::from_secs(200)).await;
+    assert_eq!(questions(&mut three).await, (vec![], vec![]));
+    assert_eq!(questions(&mut two).await, (vec![], vec![]));
+    // The node of the newer client dies, so the older client is asked.
+    drop(three);
+    pass(Duration::from_secs(20)).await;
+    assert_eq!(questions(&mut two).await.0.len(), 2);
+    two.answer_with(|_, _| accept("Two"));
+    two.cancel(at_two);
+    let result = two.request("tasks/result", json!({ "taskId": id })).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "Two Two Two");
+}
+
 /// Returns the ids of the questions that a client has been sent, and of those that were withdrawn.
 async fn questions(client: &mut TestClient) -> (Vec<Value>, Vec<Value>) {
     let (mut asked, mut withdrawn) = (Vec::new(), Vec::new());
