@@ -38,6 +38,8 @@ struct NodeStore {
     is_cut_off: Arc<AtomicBool>,
     /// Whether answers of the store are lost on their way back.
     is_unsure: Arc<AtomicBool>,
+    /// Whether messages of other nodes do not arrive.
+    is_deaf: Arc<AtomicBool>,
     executed: Arc<AtomicUsize>,
 }
 
@@ -48,7 +50,13 @@ impl NodeStore {
 
     fn of(memory: MemoryStore) -> Self {
         let (memory, executed) = (Arc::new(memory), Arc::default());
-        Self { memory, is_cut_off: Arc::default(), is_unsure: Arc::default(), executed }
+        Self {
+            memory,
+            is_cut_off: Arc::default(),
+            is_unsure: Arc::default(),
+            is_deaf: Arc::default(),
+            executed,
+        }
     }
 
     /// Returns the same store for another node.
@@ -57,6 +65,7 @@ impl NodeStore {
             memory: self.memory.clone(),
             is_cut_off: Arc::default(),
             is_unsure: Arc::default(),
+            is_deaf: Arc::default(),
             executed: Arc::default(),
         }
     }
@@ -111,6 +120,9 @@ impl Follower for NodeFollower {
                 self.read = Some(self.follower.next().await?);
             }
             self.store.check()?;
+            if self.store.is_deaf.load(Ordering::SeqCst) {
+                return Err(StoreError::unavailable("the node is deaf"));
+            }
             self.read.take().ok_or_else(|| StoreError::failed("nothing was read"))
         })
     }
@@ -345,7 +357,7 @@ both_eras_paused! {
     }
 
     async fn a_node_that_comes_back_does_not_overwrite_what_its_successor_has_stored(revision) {
-        for seconds in [25, 300] {
+        for (seconds, is_deaf) in [(25, false), (25, true), (300, false)] {
             let ([mut one, mut two], stores, diary) = nodes(revision).await;
             let id = begin(&mut one, "work", json!({ "seconds": seconds })).await;
             let again = begin(&mut one, "rework", json!({ "seconds": 300 })).await;
@@ -354,8 +366,11 @@ both_eras_paused! {
             check_stopped(&mut two, &id).await;
             assert_eq!(diary.count("begun"), 3);
             let ended = get(&mut two, &id).await;
+            // A node that does not hear of its successor learns of it by its next write.
+            stores[0].is_deaf.store(is_deaf, Ordering::SeqCst);
             stores[0].cut_off(false);
             pass(Duration::from_secs(10)).await;
+            stores[0].is_deaf.store(false, Ordering::SeqCst);
             // A handler that has not ended is cancelled.
             assert_eq!(diary.count("left"), usize::from(seconds == 300));
             for client in [&mut one, &mut two] {
