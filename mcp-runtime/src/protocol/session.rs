@@ -172,6 +172,12 @@ impl LegacySession {
     pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
         let is_ready = |session: &&mut OpenSession| session.is_initialized && session.hears;
         let Some(open) = self.open.as_mut().filter(is_ready) else {
+            // A task that has ended must not count as a followed one, even if its client is not notified here.
+            if let Event::TaskChanged(view) = event
+                && matches!(view.state, TaskState::Ended(_))
+            {
+                self.forget_task(&view.id);
+            }
             return Vec::new();
         };
         let interests = open.interests.as_deref_mut();
