@@ -11,10 +11,12 @@ use std::{
     },
 };
 
+use mcp_runtime::{prelude::*, store::MemoryStore};
 use serde_json::{Value, json};
 use support::{clock::eventually, http::connection::Connection};
 
 use crate::{
+    authorization::Served,
     client::{Reply, Request, SOON, Session, message, modern, run},
     server::{Server, fixture},
 };
@@ -89,6 +91,39 @@ async fn end(server: &Server, id: &str) -> Value {
 
 fn text(task: &Value) -> &str {
     task["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{task:#}"))
+}
+
+/// Waits for ever.
+#[tool(task)]
+async fn waits(progress: Progress) {
+    progress.say(1, "waiting");
+    std::future::pending::<()>().await;
+}
+
+#[test]
+fn a_stream_follows_the_task_of_another_server() {
+    run(async {
+        let store = Arc::new(MemoryStore::new().shared());
+        let server = || mcp_runtime::server!().items(items![waits]).store(store.clone());
+        let (one, two) = (Served::start(server()).await, Served::start(server()).await);
+        let id = id_of(&beginning("waits", json!({})).ask(one.address).await);
+        let filter = json!({ "notifications": { "taskIds": [id, "unknown"] } });
+        let listen = request("subscriptions/listen", filter);
+        let mut stream = listen.open(two.address).await.check_events();
+        let first = stream.message().await.expect("an acknowledgement");
+        assert_eq!(first["params"]["notifications"], json!({ "taskIds": [id] }));
+        let told = stream.message().await.expect("the state of the task");
+        assert_eq!(
+            (&told["params"]["status"], &told["params"]["statusMessage"]),
+            (&json!("working"), &json!("waiting"))
+        );
+        request("tasks/cancel", json!({ "taskId": id })).ask(two.address).await;
+        let told = stream.message().await.expect("the end of the task");
+        assert_eq!(told["params"]["status"], "cancelled");
+        drop(stream);
+        one.end().await;
+        two.end().await;
+    });
 }
 
 #[test]

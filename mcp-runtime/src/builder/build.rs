@@ -11,6 +11,7 @@ use crate::{
     dispatch::ItemRights,
     error::BuildError,
     limits::SharedLimits,
+    protocol::written_question,
     registry,
     server::{Identity, Server},
 };
@@ -72,6 +73,7 @@ impl Builder {
             state_settings: self.state_settings,
             store: self.store,
             is_store_open: false,
+            write_question: written_question,
         })
     }
 

@@ -51,6 +51,9 @@ pub(crate) trait Listener: Send + Sync {
     /// Adds the URIs of the resources that the clients of this listener are subscribed to.
     fn add_subscribed(&self, uris: &mut BTreeSet<String>);
 
+    /// Returns whether the clients of this listener follow the task with this id.
+    fn follows_task(&self, id: &str) -> bool;
+
     /// Called when the server stops. Implementations end the streams that only wait for events.
     fn stop(&self);
 }
@@ -118,6 +121,11 @@ impl Bus {
         }
     }
 
+    /// Returns whether clients of this node follow the task with this id.
+    pub(crate) fn follows_task(&self, id: &str) -> bool {
+        self.all(Topic::Tasks).iter().any(|listener| listener.follows_task(id))
+    }
+
     /// Returns whether the bus has stopped. `stop` does not reach a listener that is added later, so code that adds a listener calls this
     /// method afterwards.
     pub(crate) fn is_stopped(&self) -> bool {
@@ -153,6 +161,10 @@ mod tests {
 
         fn add_subscribed(&self, uris: &mut BTreeSet<String>) {
             uris.extend(["a:b", "c:d"].map(str::to_owned));
+        }
+
+        fn follows_task(&self, _: &str) -> bool {
+            false
         }
 
         fn stop(&self) {

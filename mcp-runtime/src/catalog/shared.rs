@@ -30,8 +30,8 @@ pub(crate) fn share(catalog: &Arc<Catalog>, node: &Arc<ServerNode>) {
     let sender: Weak<ServerNode> = Arc::downgrade(node);
     catalog.bus.set_relay(Box::new(move |event| {
         let message = match event {
-            Event::ResourceUpdated(uri) => CatalogMessage::Updated(uri),
-            Event::UrlCompleted(url) => CatalogMessage::Completed(url),
+            Event::ResourceUpdated(uri) => CatalogMessage::Updated((&**uri).into()),
+            Event::UrlCompleted(url) => CatalogMessage::Completed((&**url).into()),
             _ => return false,
         };
         let Some(node) = sender.upgrade() else { return false };
@@ -67,8 +67,8 @@ fn receive(catalog: &Catalog, known: &Switches, body: &str) {
     match serde_json::from_str::<CatalogMessage<'_>>(body) {
         // The sender applies its own switch a second time, so that all nodes end with the last switch in the log.
         Ok(CatalogMessage::Switch(name, switch)) => {
-            known.insert(name, switch);
-            catalog.apply(name, switch);
+            known.insert(&name, switch);
+            catalog.apply(&name, switch);
         }
         Ok(CatalogMessage::Updated(uri)) => {
             catalog.bus.deliver(&Event::ResourceUpdated(uri.into()));

@@ -1,6 +1,7 @@
 //! Switches of items: changes by name, which apply to all nodes of a server.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -35,9 +36,9 @@ pub(super) enum Switch {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum CatalogMessage<'a> {
-    Switch(&'a str, Switch),
-    Updated(&'a str),
-    Completed(&'a str),
+    Switch(#[serde(borrow)] Cow<'a, str>, Switch),
+    Updated(#[serde(borrow)] Cow<'a, str>),
+    Completed(#[serde(borrow)] Cow<'a, str>),
 }
 
 /// Switches that this node knows.
@@ -57,7 +58,7 @@ impl SharedSwitches {
         self.node.post_with(
             stored(name, switch),
             Subject::Catalog,
-            &body(&CatalogMessage::Switch(name, switch)),
+            &body(&CatalogMessage::Switch(name.into(), switch)),
         );
     }
 }

@@ -25,7 +25,9 @@ pub use meta::Meta;
 pub(crate) use meta::check_meta_key;
 pub(crate) use outcome::OperationResult;
 pub use outcome::{Done, ListKind, ListPage, NeedInput, Operation, Outcome};
-pub(crate) use question::{Action, PAGE_URL, Question, check_page_url, read_action, read_content};
+pub(crate) use question::{
+    Action, PAGE_URL, Question, WrittenQuestion, check_page_url, read_action, read_content,
+};
 pub use result::{CachePolicy, Completion, PromptResult, ReadResult, ToolResult};
 pub use root::Root;
 pub(crate) use root::read_roots;

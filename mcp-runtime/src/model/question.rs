@@ -1,6 +1,6 @@
 //! Questions of handlers to the client (elicitation, sampling and roots requests), and the client's answers.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use mcp_runtime_contract::percent;
 use mcp_runtime_wire::{JsonKind, Raw};
@@ -18,6 +18,51 @@ pub(crate) enum Question {
     Sample(Arc<Sampling>),
     /// The client lists the directories that the user works in.
     Roots,
+    /// Question of a task that another node runs, as that node has written it.
+    Written(Arc<WrittenQuestion>),
+}
+
+/// Question as another node has written it. Only the node of the handler can check whether an answer fits.
+#[derive(Debug)]
+pub(crate) struct WrittenQuestion {
+    /// Name of the method on the wire.
+    pub(crate) method: &'static str,
+    /// Capabilities that the question needs, in the notation of [`ClientInfo::can`].
+    pub(crate) needed: Vec<&'static str>,
+    /// Parameters of the request as JSON text, in the form of the newest protocol revision.
+    pub(crate) params: Box<str>,
+}
+
+impl WrittenQuestion {
+    const METHODS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
+    /// Capabilities that questions need. `elicitation` stands for forms.
+    pub(crate) const CAPABILITIES: [&str; 6] = [
+        "elicitation",
+        "elicitation.url",
+        "sampling",
+        "sampling.tools",
+        "sampling.context",
+        "roots",
+    ];
+
+    /// Creates a question from the texts that another node has written. Returns `None` if this server does not know them.
+    pub(crate) fn read<'a>(
+        method: &str,
+        mut needed: impl Iterator<Item = Cow<'a, str>>,
+        params: &str,
+    ) -> Option<Self> {
+        let method = Self::METHODS.into_iter().find(|known| *known == method)?;
+        let known =
+            |name: Cow<'a, str>| Self::CAPABILITIES.into_iter().find(|known| *known == name);
+        Some(Self {
+            method,
+            needed: needed.try_fold(Vec::new(), |mut all, name| {
+                all.push(known(name)?);
+                Some(all)
+            })?,
+            params: params.into(),
+        })
+    }
 }
 
 /// Checks whether the content of a filled-in form can be read. The error lists the problems.
@@ -38,17 +83,42 @@ impl Question {
             Self::Form { .. } | Self::Url { .. } => "elicitation/create",
             Self::Sample(_) => "sampling/createMessage",
             Self::Roots => "roots/list",
+            Self::Written(written) => written.method,
+        }
+    }
+
+    pub(crate) fn is_roots(&self) -> bool {
+        self.method() == "roots/list"
+    }
+
+    /// Returns the URL of a URL-mode elicitation.
+    pub(crate) fn page_url(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Url { url, .. } => Some(url.into()),
+            Self::Written(written) => {
+                let params = Raw::trusted(&written.params);
+                let is_page = params.get("mode").and_then(Raw::string).as_deref() == Some("url");
+                params.get("url").filter(|_| is_page).and_then(Raw::string)
+            }
+            _ => None,
         }
     }
 
     /// Returns the capabilities that the question needs and that the client has not declared, in the notation of [`ClientInfo::can`].
     /// `has_parts` is true in revisions with sub-capabilities of `sampling`, such as `sampling.tools`.
     pub(crate) fn missing(&self, client: &ClientInfo, has_parts: bool) -> Vec<&'static str> {
-        let needed: &[&str] = match self {
-            Self::Form { .. } if client.can_elicit() => &[],
-            // A client that can only open URLs also declares `elicitation`, so the filter below would not report that capability as
-            // missing.
-            Self::Form { .. } => return vec!["elicitation"],
+        // A client that can only open URLs also declares `elicitation`, but it cannot show forms.
+        let can = |capability: &str| match capability {
+            "elicitation" => client.can_elicit(),
+            _ => client.can(capability),
+        };
+        self.needed(has_parts).iter().copied().filter(|capability| !can(capability)).collect()
+    }
+
+    /// Returns the capabilities that the question needs. `elicitation` stands for forms.
+    pub(crate) fn needed(&self, has_parts: bool) -> &[&'static str] {
+        match self {
+            Self::Form { .. } => &["elicitation"],
             Self::Url { .. } => &["elicitation.url"],
             Self::Sample(sampling) if has_parts => {
                 match (sampling.needs_tools(), sampling.needs_context()) {
@@ -60,8 +130,8 @@ impl Question {
             }
             Self::Sample(_) => &["sampling"],
             Self::Roots => &["roots"],
-        };
-        needed.iter().copied().filter(|capability| !client.can(capability)).collect()
+            Self::Written(written) => &written.needed,
+        }
     }
 
     /// Returns the question for another attempt after the answer `misfit`. If the user has filled in content that cannot be read, the
@@ -85,6 +155,7 @@ impl Question {
             Self::Url { message, url, .. } => format!("page {message:?} {url:?}"),
             Self::Sample(sampling) => format!("sample {sampling:?}"),
             Self::Roots => "roots".to_owned(),
+            Self::Written(written) => format!("{} {}", written.method, written.params),
         }
     }
 
@@ -115,6 +186,11 @@ impl Question {
             },
             Self::Sample(_) => Sampled::read(result).map(drop),
             Self::Roots => read_roots(result).map(drop),
+            Self::Written(written) => match written.method {
+                "elicitation/create" => read_action(result).map(drop),
+                "roots/list" => read_roots(result).map(drop),
+                _ => Sampled::read(result).map(drop),
+            },
         }
     }
 }

@@ -79,6 +79,8 @@ pub struct TaskView {
     /// Time for which the task is kept, counted from `created`.
     pub(crate) ttl: Option<Duration>,
     pub(crate) poll: Duration,
+    /// Version of the task in a store that several nodes share. Zero if the store is not shared.
+    pub(crate) version: u64,
     pub(crate) state: TaskState,
 }
 
@@ -120,6 +122,8 @@ pub enum TaskAnswer {
     Result(TaskView),
     /// The update or cancellation has been accepted.
     Acknowledged,
+    /// The tasks of a listen stream have been found, and the stream is open. This needs no response.
+    Listening,
     /// A page of the client's tasks, and the cursor of the next page.
     Listed { tasks: Vec<TaskView>, next: Option<String> },
 }

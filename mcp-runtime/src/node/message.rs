@@ -20,7 +20,6 @@ pub(crate) enum Subject {
     /// Changes of the catalog and updates of resources.
     Catalog,
     /// News and commands of tasks.
-    #[allow(dead_code, reason = "tasks of several nodes follow")]
     Tasks,
     /// Changes of sessions, and messages of clients that another node has received.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has sessions"))]

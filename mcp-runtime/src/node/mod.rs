@@ -6,7 +6,6 @@ mod message;
 mod outgoing;
 mod process;
 
-#[cfg(feature = "http")]
 pub(crate) use lease::NodeId;
 pub(crate) use message::{Delivery, Subject};
 pub(crate) use process::ServerNode;

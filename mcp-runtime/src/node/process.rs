@@ -91,7 +91,6 @@ impl ServerNode {
     }
 
     /// Sets the handler that learns of nodes that have left or died.
-    #[allow(dead_code, reason = "tasks and sessions of several nodes follow")]
     pub(crate) fn on_loss(&self, handler: impl Fn(&BTreeSet<NodeId>) + Send + Sync + 'static) {
         let _ = self.state.on_loss.set(Box::new(handler));
     }
@@ -109,7 +108,6 @@ impl ServerNode {
     ///
     /// # Errors
     /// Fails if the store is unavailable.
-    #[allow(dead_code, reason = "tasks and sessions of several nodes follow")]
     pub(crate) async fn live_nodes(&self) -> Result<BTreeSet<NodeId>, StoreError> {
         Ok(lease::live_nodes(&self.state.execute(vec![lease::list()]).await?))
     }
@@ -158,7 +156,6 @@ impl ServerNode {
     ///
     /// # Errors
     /// Fails if the store is unavailable. The message may be in the log or not.
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "for sessions over HTTP"))]
     pub(crate) async fn send(&self, subject: Subject, body: &str) -> Result<(), StoreError> {
         self.state.execute(vec![self.state.append(subject, body)]).await.map(drop)
     }

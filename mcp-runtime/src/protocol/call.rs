@@ -235,6 +235,9 @@ impl ResponseSink<'_> {
     pub(super) fn answer(&self, id: Id<'_>, answer: &OperationResult) {
         let Self { state, snapshot, scope, slot, to } = *self;
         let revision = scope.revision;
+        if matches!(answer, Ok(Done::Task(TaskAnswer::Listening))) {
+            return;
+        }
         if let Err(error) = answer {
             encode::log_internal(error);
             #[cfg(feature = "http")]

@@ -6,22 +6,28 @@ use std::{collections::HashSet, sync::Arc};
 
 use mcp_runtime_wire::{self as wire, Id, JsonKind, Raw};
 
-#[cfg(feature = "auth")]
-use super::{admission::permit_uris, call::RefusedRequest, subscriptions::too_many};
 use super::{
-    call::{Received, RefusalStatus, id_in_use},
-    encode,
+    admission::admit,
+    call::{Received, RefusalStatus, ResponseSink, drive, id_in_use},
+    encode::{self, AnswerScope},
     request::ClientRequest,
     service::Feature,
     session::Terms,
     state::PeerState,
-    subscriptions::{EventFilter, ListenStream, SUBSCRIPTION, SubscribedUris, subscription_meta},
+    subscriptions::{
+        EventFilter, FollowedTask, ListenStream, SUBSCRIPTION, SubscribedUris, subscription_meta,
+    },
     tasks::{demand_extension, viewer},
 };
+#[cfg(feature = "auth")]
+use super::{admission::permit_uris, call::RefusedRequest, subscriptions::too_many};
 use crate::{
+    call::context::{Caller, Context},
     catalog::{Listener as _, Topic},
+    dispatch::{Dispatched, PendingHandler},
     error::{Error, ErrorKind},
     limits::{Limit, Tenant},
+    model::{Done, TaskAnswer, TaskView},
     task::LiveTask,
 };
 
@@ -67,34 +73,77 @@ pub(super) fn listen(
             request.reject(revision, RefusalStatus::Malformed.because(error), received);
         }
         Err(error) => request.refuse(revision, &error),
-        Ok(listen) => {
-            if listen.filter.uris.len() > 0 {
-                state.register(Topic::Resources);
-            }
-            if !listen.filter.tasks.is_empty() {
-                state.register(Topic::Tasks);
-            }
-            // Holding the lock keeps other events out of the outbox until the acknowledgement is there, because the specification requires
-            // it to be the first message of the stream (rule SUB-02).
-            let mut listens = state.ongoing_or_new().listens();
-            state.outbox.push(|out| {
-                wire::notification(out, "notifications/subscriptions/acknowledged", |params| {
-                    listen.filter.write(&mut params.object("notifications"));
-                    subscription_meta(params, &listen.id);
-                });
-            });
-            // Sends the current state of each task, because changes before the subscription cause no notification on this stream.
-            for task in &listen.filter.tasks {
-                let stream = Some((SUBSCRIPTION, &listen.id));
-                let view = task.view();
-                state.outbox.push(|out| encode::task_changed(out, revision, &view, stream));
-            }
-            listens.push(listen);
-            drop(listens);
-            if state.service.dispatcher.catalog.bus.is_stopped() {
-                state.stop();
-            }
-        }
+        Ok((listen, named)) if named.elsewhere.is_empty() => begin(state, listen, named.here, &[]),
+        Ok((listen, named)) => find_elsewhere(state, terms, request, (listen, named), received),
+    }
+}
+
+/// Looks for the tasks that other nodes run, and then begins the stream.
+fn find_elsewhere(
+    state: &Arc<PeerState>,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    (listen, named): (ListenStream, NamedTasks),
+    received: &mut Received,
+) {
+    if let Err(refused) = admit(state, request, terms.revision) {
+        return request.reject(terms.revision, refused, received);
+    }
+    let snapshot = state.snapshot();
+    let (state, viewer) = (state.clone(), viewer(state, &snapshot, request));
+    let owned = state.clone();
+    let work = Box::pin(async move {
+        let tasks = owned.service.tasks.clone();
+        // Listeners are registered before the tasks are read, so that the stream misses no change.
+        owned.register(Topic::Tasks);
+        let found = tasks.running_elsewhere(&named.elsewhere, &viewer).await?;
+        begin(&owned, listen, named.here, &found);
+        // A change between the read and the begin of the stream has found no stream.
+        found.iter().for_each(|view| tasks.tell(&view.id, &viewer));
+        Ok(Done::Task(TaskAnswer::Listening))
+    });
+    let dispatcher = &state.service.dispatcher;
+    let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
+    let pending = PendingHandler::bare(work, context, dispatcher.settings);
+    let scope = AnswerScope { revision: terms.revision, is_private: true };
+    let (state, snapshot) = (&state, &snapshot);
+    let sink = ResponseSink { state, snapshot, scope, slot: None, to: request.to };
+    drive(Dispatched::Pending(pending), request.id, request.carrier, sink, received);
+}
+
+/// Begins a stream: acknowledges it, and sends the current state of its tasks, because changes before the subscription cause no
+/// notification on this stream.
+fn begin(
+    state: &Arc<PeerState>,
+    mut listen: ListenStream,
+    here: Vec<Arc<LiveTask>>,
+    elsewhere: &[TaskView],
+) {
+    if listen.filter.uris.len() > 0 {
+        state.register(Topic::Resources);
+    }
+    if !here.is_empty() {
+        state.register(Topic::Tasks);
+    }
+    // Holding the lock keeps other events out of the outbox until the acknowledgement is there, because the specification requires it to be
+    // the first message of the stream (rule SUB-02).
+    let mut listens = state.ongoing_or_new().listens();
+    let views: Vec<_> = here.iter().map(|task| task.view()).chain(elsewhere.to_vec()).collect();
+    listen.filter.tasks = views.iter().map(FollowedTask::new).collect();
+    state.outbox.push(|out| {
+        wire::notification(out, "notifications/subscriptions/acknowledged", |params| {
+            listen.filter.write(&mut params.object("notifications"));
+            subscription_meta(params, &listen.id);
+        });
+    });
+    for view in &views {
+        let stream = Some((SUBSCRIPTION, &listen.id));
+        state.outbox.push(|out| encode::task_changed(out, listen.revision, view, stream));
+    }
+    listens.push(listen);
+    drop(listens);
+    if state.service.dispatcher.catalog.bus.is_stopped() {
+        state.stop();
     }
 }
 
@@ -121,7 +170,7 @@ fn open(
     state: &PeerState,
     terms: &Terms,
     request: &ClientRequest<'_>,
-) -> Result<ListenStream, Error> {
+) -> Result<(ListenStream, NamedTasks), Error> {
     let wanted = request.params.get("notifications");
     let Some(wanted) = wanted.filter(|filter| filter.kind() == JsonKind::Object) else {
         return Err(Error::invalid_params(
@@ -145,10 +194,19 @@ fn open(
             .count_refusal(Limit::Streams, Error::of(ErrorKind::Failed, text)));
     }
     let tenant = state.tenant(request.carrier, terms.revision);
-    let mut filter = supported_filter(state, wanted, uris, &tenant)?;
-    filter.tasks = tasks_of(state, wanted.get("taskIds"), terms, request)?;
+    let filter = supported_filter(state, wanted, uris, &tenant)?;
+    let named = tasks_of(state, wanted.get("taskIds"), terms, request)?;
     let revision = terms.revision;
-    Ok(ListenStream { id: id.to_owned(), revision, filter, _hold: state.outbox.hold() })
+    let listen = ListenStream { id: id.to_owned(), revision, filter, _hold: state.outbox.hold() };
+    Ok((listen, named))
+}
+
+/// Tasks that a stream names.
+#[derive(Default)]
+struct NamedTasks {
+    here: Vec<Arc<LiveTask>>,
+    /// Ids of tasks that other nodes may run. Empty if the store is not shared.
+    elsewhere: Vec<Box<str>>,
 }
 
 /// Returns the named tasks, except for tasks that have ended or belong to another caller.
@@ -157,8 +215,8 @@ fn tasks_of(
     ids: Option<Raw<'_>>,
     terms: &Terms,
     request: &ClientRequest<'_>,
-) -> Result<Vec<Arc<LiveTask>>, Error> {
-    let Some(ids) = ids else { return Ok(Vec::new()) };
+) -> Result<NamedTasks, Error> {
+    let Some(ids) = ids else { return Ok(NamedTasks::default()) };
     demand_extension(&terms.client, "`taskIds`")?;
     let wrong = || Error::invalid_params("`taskIds` must be an array of texts");
     if ids.kind() != JsonKind::Array {
@@ -166,12 +224,21 @@ fn tasks_of(
     }
     let service = &state.service;
     let viewer = viewer(state, &state.snapshot(), request);
-    let mut found: Vec<Arc<LiveTask>> = Vec::new();
-    let mut known = HashSet::new();
+    let mut found = NamedTasks::default();
+    let mut known: HashSet<Box<str>> = HashSet::new();
     for id in ids.elements() {
         let id = id.string().ok_or_else(wrong)?;
-        let live = service.tasks.live(&id, &viewer);
-        found.extend(live.filter(|task| known.insert(task.id().clone())));
+        if !known.insert((&*id).into()) {
+            continue;
+        }
+        match service.tasks.live(&id, &viewer) {
+            Some(live) => found.here.push(live),
+            // The store is read for each id, so their number is bounded like that of the tasks.
+            None if service.tasks.is_shared() && found.elsewhere.len() < service.limits.tasks => {
+                found.elsewhere.push((&*id).into());
+            }
+            None => {}
+        }
     }
     Ok(found)
 }

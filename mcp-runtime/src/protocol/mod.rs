@@ -34,11 +34,11 @@ mod tasks;
 pub(crate) use call::{PendingCall, Received};
 #[cfg(feature = "http")]
 pub(crate) use call::{RefusalStatus, ReplyTo};
-pub(crate) use encode::listed;
 #[cfg(feature = "http")]
 pub(crate) use encode::unread;
 #[cfg(feature = "bench")]
 pub(crate) use encode::{AnswerScope, answer};
+pub(crate) use encode::{listed, written_question};
 #[cfg(feature = "http")]
 pub(crate) use headers::{Route, VERSION_HEADER, route};
 #[cfg(feature = "http")]

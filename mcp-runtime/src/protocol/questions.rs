@@ -136,13 +136,9 @@ impl Questioner {
     /// Returns the `elicitationId` for a URL-mode elicitation, which the session remembers until the user has finished. Returns `None` for
     /// other questions.
     fn elicitation_id(&self, question: &Question) -> Option<String> {
-        match question {
-            Question::Url { url, .. } => {
-                self.state.register(Topic::Pages);
-                Some(self.state.session().send_to(url))
-            }
-            _ => None,
-        }
+        let url = question.page_url()?;
+        self.state.register(Topic::Pages);
+        Some(self.state.session().send_to(&url))
     }
 
     /// Returns the error that sends the user to a URL before the client repeats the call (rule ELIC-09).
@@ -233,16 +229,15 @@ impl Asker for Questioner {
     fn ask(&self, key: &str, question: Question) -> AnswerFuture {
         let own = self.roots.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let known = own.or_else(|| self.state.ongoing_or_new().questions().roots.clone());
-        if let (Question::Roots, Some(roots)) = (&question, known) {
+        if let Some(roots) = known.filter(|_| question.is_roots()) {
             return Box::pin(std::future::ready(Ok(roots)));
         }
         if let Question::Url { must_visit: true, .. } = &question {
             return Box::pin(std::future::ready(Err(self.url_required(&question))));
         }
-        let keeps =
-            matches!(question, Question::Roots) && self.terms.client.can("roots.listChanged");
+        let keeps = question.is_roots() && self.terms.client.can("roots.listChanged");
         let is_new = || self.keys().insert(key.to_owned());
-        let opened = if matches!(question, Question::Roots) || is_new() {
+        let opened = if question.is_roots() || is_new() {
             self.check(&question).and_then(|()| self.send(&question))
         } else {
             Err(asked_twice(key))
@@ -267,7 +262,7 @@ impl Asker for Questioner {
                         let text = format!("the client's answer cannot be used: {why}");
                         return Err(Error::msg(text));
                     }
-                    if matches!(question, Question::Roots) {
+                    if question.is_roots() {
                         *roots.lock().unwrap_or_else(PoisonError::into_inner) = Some(json.clone());
                     }
                     // Long lists of roots are not stored. Every session whose client announces changes may store its own list, so long

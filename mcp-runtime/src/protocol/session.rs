@@ -2,7 +2,7 @@
 //! contains the revision and the client settings for a single request ([`Terms`]).
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{HashMap, VecDeque},
     hash::{BuildHasher as _, RandomState},
     sync::Arc,
 };
@@ -12,7 +12,7 @@ use mcp_runtime_wire::notification;
 use super::{
     encode,
     revision::Revision,
-    subscriptions::{SubscribedUris, list_changed},
+    subscriptions::{SubscribedUris, is_news, list_changed},
 };
 use crate::{
     catalog::Event,
@@ -52,8 +52,8 @@ struct OpenSession {
 #[derive(Default)]
 struct SessionInterests {
     subscriptions: SubscribedUris,
-    /// Running tasks that the session has begun.
-    tasks: HashSet<Arc<str>>,
+    /// Running tasks that the session has begun, each with the version of the state that the client knows.
+    tasks: HashMap<Arc<str>, u64>,
     pages: SentPages,
 }
 
@@ -148,7 +148,7 @@ impl LegacySession {
     pub(super) fn follow_task(&mut self, id: &Arc<str>, most: usize) {
         self.change_interests(|interests| {
             if interests.tasks.len() < most {
-                interests.tasks.insert(id.clone());
+                interests.tasks.insert(id.clone(), 0);
             }
         });
     }
@@ -157,6 +157,10 @@ impl LegacySession {
         if let Some(interests) = self.interests() {
             interests.tasks.remove(id);
         }
+    }
+
+    pub(super) fn follows_task(&mut self, id: &str) -> bool {
+        self.interests().is_some_and(|interests| interests.tasks.contains_key(id))
     }
 
     /// Records that the user is sent to a URL, and returns the id of this URL-mode elicitation.
@@ -168,6 +172,12 @@ impl LegacySession {
     pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
         let is_ready = |session: &&mut OpenSession| session.is_initialized && session.hears;
         let Some(open) = self.open.as_mut().filter(is_ready) else {
+            // A task that has ended must not count as a followed one, even if its client is not notified here.
+            if let Event::TaskChanged(view) = event
+                && matches!(view.state, TaskState::Ended(_))
+            {
+                self.forget_task(&view.id);
+            }
             return Vec::new();
         };
         let interests = open.interests.as_deref_mut();
@@ -188,11 +198,11 @@ impl LegacySession {
                     .collect()
             }
             Event::TaskChanged(view) => {
-                let Some(interests) =
-                    interests.filter(|interests| interests.tasks.contains(&view.id))
-                else {
+                let Some(interests) = interests else { return Vec::new() };
+                let known = interests.tasks.get_mut(&view.id);
+                if !known.is_some_and(|known| is_news(known, view)) {
                     return Vec::new();
-                };
+                }
                 if matches!(view.state, TaskState::Ended(_)) {
                     interests.tasks.remove(&view.id);
                 }

@@ -176,6 +176,11 @@ impl Listener for PeerState {
         }
     }
 
+    fn follows_task(&self, id: &str) -> bool {
+        self.session().follows_task(id)
+            || self.ongoing().is_some_and(|ongoing| ongoing.listens().follows_task(id))
+    }
+
     fn notify(&self, event: &Event) {
         let of_session = self.session().notifications(event);
         for message in of_session {
@@ -183,7 +188,7 @@ impl Listener for PeerState {
         }
         let Some(ongoing) = self.ongoing() else { return };
         // Holds the lock of the streams, so that no stream ends before its message is in the outbox.
-        let listens = ongoing.listens();
+        let mut listens = ongoing.listens();
         for (id, message) in listens.notifications(event) {
             self.push(Some(id), event, message);
         }

@@ -10,7 +10,7 @@ use crate::{
     catalog::Event,
     error::{Error, ErrorKind},
     limits::{Limit, Limits, NoShare, Pool, Share, Tenant},
-    task::LiveTask,
+    model::TaskView,
 };
 
 /// Returns the method of the notification that a list has changed.
@@ -160,18 +160,42 @@ pub(super) struct EventFilter {
     pub(super) prompts: bool,
     pub(super) resources: bool,
     pub(super) uris: SubscribedUris,
-    /// Running tasks that belong to the caller of the stream.
-    pub(super) tasks: Vec<Arc<LiveTask>>,
+    /// Running tasks that belong to the caller of the stream, on this node or on another.
+    pub(super) tasks: Vec<FollowedTask>,
+}
+
+/// Task that a stream follows.
+pub(super) struct FollowedTask {
+    id: Arc<str>,
+    /// Version of the state that the client knows. Zero if the store is not shared.
+    version: u64,
+}
+
+impl FollowedTask {
+    pub(super) fn new(view: &TaskView) -> Self {
+        Self { id: view.id.clone(), version: view.version }
+    }
+}
+
+/// Returns whether a client has to be told a state of a task, and remembers its version. If several nodes share the store, a client may be
+/// about to be told a state that it knows already.
+pub(super) fn is_news(known: &mut u64, view: &TaskView) -> bool {
+    let is_news = view.version == 0 || view.version > *known;
+    *known = view.version;
+    is_news
 }
 
 impl EventFilter {
-    fn wants(&self, event: &Event) -> bool {
+    fn wants(&mut self, event: &Event) -> bool {
         match event {
             Event::ToolsChanged => self.tools,
             Event::PromptsChanged => self.prompts,
             Event::ResourcesChanged => self.resources,
             Event::ResourceUpdated(uri) => self.uris.get(uri).is_some(),
-            Event::TaskChanged(task) => self.tasks.iter().any(|followed| *followed.id() == task.id),
+            Event::TaskChanged(task) => {
+                let followed = self.tasks.iter_mut().find(|followed| followed.id == task.id);
+                followed.is_some_and(|followed| is_news(&mut followed.version, task))
+            }
             Event::UrlCompleted(_) => false,
         }
     }
@@ -195,7 +219,7 @@ impl EventFilter {
         if !self.tasks.is_empty() {
             let mut ids = object.array("taskIds");
             for task in &self.tasks {
-                ids.str(task.id());
+                ids.str(&task.id);
             }
         }
     }
@@ -208,8 +232,14 @@ pub(super) fn subscription_meta(object: &mut ObjectWriter<'_>, id: &IdBuf) {
 
 impl ListenStreams {
     /// Returns a notification for each stream that wants the event, tagged with the id of the stream.
-    pub(super) fn notifications(&self, event: &Event) -> impl Iterator<Item = (&IdBuf, Vec<u8>)> {
-        let wanting = self.0.iter().filter(move |stream| stream.filter.wants(event));
+    pub(super) fn notifications(
+        &mut self,
+        event: &Event,
+    ) -> impl Iterator<Item = (&IdBuf, Vec<u8>)> {
+        let wanting = self.0.iter_mut().filter_map(move |stream| {
+            let is_wanted = stream.filter.wants(event);
+            is_wanted.then_some(&*stream)
+        });
         wanting.map(move |listen| {
             let mut out = Vec::new();
             if let Event::TaskChanged(task) = event {
@@ -226,6 +256,11 @@ impl ListenStreams {
             });
             (&listen.id, out)
         })
+    }
+
+    /// Returns whether a stream follows the task with this id.
+    pub(super) fn follows_task(&self, id: &str) -> bool {
+        self.0.iter().any(|stream| stream.filter.tasks.iter().any(|task| *task.id == *id))
     }
 
     /// Returns the URIs of the resources that the streams are subscribed to.

@@ -28,7 +28,7 @@ use crate::{
     dispatch::{Dispatched, PendingHandler, Request},
     error::{Error, ErrorKind},
     model::{ClientInfo, Done, OperationResult, TaskAnswer, TaskEnd, TaskState, TaskView},
-    task::{LiveTask, NewTask, TaskAnswers, TaskRoute, Viewer, Waiter},
+    task::{LiveTask, NewTask, TaskAnswers, TaskRoute, TaskWait, TaskWaiter, Viewer},
 };
 
 /// Opens a task for a call that may become one. Returns `None` for a call that can only be an ordinary call.
@@ -299,15 +299,19 @@ fn task_work(
             }
             if !matches!(view.state, TaskState::Ended(_)) {
                 // The specification requires the task to be cancelled before this request is answered (rule TASK4-11).
-                let text = "the task runs in another process, so it cannot be cancelled here";
+                let text = if tasks.is_shared() {
+                    "the server that runs the task has not cancelled it in time: try again"
+                } else {
+                    "the task runs in another process, so it cannot be cancelled here"
+                };
                 return Err(Error::msg(text));
             }
             Ok(Done::Task(TaskAnswer::Got(view)))
         }),
         TaskMethod::Result | TaskMethod::List => {
             let (state, to) = (state.clone(), request.to.clone());
-            let waiting = TaskWait { state, to, terms: terms.clone(), id, viewer };
-            Box::pin(waiting.result())
+            let request = ResultRequest { state, to, terms: terms.clone(), id, viewer };
+            Box::pin(request.result())
         }
     })
 }
@@ -333,7 +337,7 @@ fn ending(view: &TaskView) -> &'static str {
 
 /// Request that waits for the end of a task in the older dialect. While it waits, the server sends the questions of the task on the stream
 /// of this request (rule TASK4-08).
-struct TaskWait {
+struct ResultRequest {
     state: Arc<PeerState>,
     to: ReplyTo,
     terms: Terms,
@@ -341,44 +345,44 @@ struct TaskWait {
     viewer: Viewer,
 }
 
-impl TaskWait {
+impl ResultRequest {
     /// Waits until the task has ended, and returns the result that its call would have had.
     async fn result(self) -> OperationResult {
         let tasks = self.state.service.tasks.clone();
-        if let Some(live) = tasks.live(&self.id, &self.viewer) {
-            self.answer_questions(&live).await;
-            return Ok(Done::Task(TaskAnswer::Result(live.view())));
+        loop {
+            let ended = match tasks.wait(&self.id, &self.viewer, &self.terms.client).await? {
+                TaskWait::Ended(view) => Some(view),
+                TaskWait::Waiting(waiter) => self.answer_questions(&waiter).await,
+            };
+            if let Some(view) = ended {
+                return Ok(Done::Task(TaskAnswer::Result(view)));
+            }
         }
-        let view = tasks.view(&self.id, &self.viewer).await?;
-        if !matches!(view.state, TaskState::Ended(_)) {
-            let text = "the task runs in another process, so its end cannot be awaited here";
-            return Err(Error::msg(text));
-        }
-        Ok(Done::Task(TaskAnswer::Result(view)))
     }
 
-    /// Sends the questions of the task to the client until the task has ended.
-    async fn answer_questions(&self, live: &Arc<LiveTask>) {
-        let waiter = live.wait(self.terms.client.clone());
-        let mut asked = TaskQuestions { waiter: &waiter, live, asking: Vec::new() };
-        let mut ended = std::pin::pin!(live.until(|task| task.has_ended().then_some(())));
+    /// Sends the questions of the task to the client until the task has ended. Returns the end, or `None` if another server has taken the
+    /// task.
+    async fn answer_questions(&self, waiter: &TaskWaiter) -> Option<TaskView> {
+        let mut asked = TaskQuestions { waiter, asking: Vec::new() };
+        let mut over = std::pin::pin!(waiter.over());
+        let id: Arc<str> = (&*self.id).into();
         loop {
             while let Some((key, question)) = waiter.claim() {
                 let questioner = Questioner::new(self.state.clone(), &self.to, self.terms.clone());
-                let asking = questioner.of_task(live.id().clone()).ask(&key, question);
+                let asking = questioner.of_task(id.clone()).ask(&key, question);
                 asked.asking.push((key, asking));
             }
-            let mut more = std::pin::pin!(live.until(|_| waiter.has_more().then_some(())));
-            let has_ended = poll_fn(|cx| {
+            let mut more = std::pin::pin!(waiter.more());
+            let found = poll_fn(|cx| {
                 asked.poll(cx, true);
-                if ended.as_mut().poll(cx).is_ready() {
-                    return Poll::Ready(true);
+                if let Poll::Ready(ended) = over.as_mut().poll(cx) {
+                    return Poll::Ready(Some(ended));
                 }
-                more.as_mut().poll(cx).map(|()| false)
+                more.as_mut().poll(cx).map(|()| None)
             })
             .await;
-            if has_ended {
-                return;
+            if let Some(ended) = found {
+                return ended;
             }
         }
     }
@@ -386,8 +390,7 @@ impl TaskWait {
 
 /// Questions sent to the client of a waiting request.
 struct TaskQuestions<'a> {
-    waiter: &'a Waiter,
-    live: &'a Arc<LiveTask>,
+    waiter: &'a TaskWaiter,
     asking: Vec<(Box<str>, AnswerFuture)>,
 }
 
@@ -396,11 +399,11 @@ impl TaskQuestions<'_> {
     /// because the user has already given the answer. An error counts only if this waiter is still waiting and responsible for the
     /// question.
     fn poll(&mut self, cx: &mut Poller<'_>, waits: bool) {
-        let Self { waiter, live, asking } = self;
+        let Self { waiter, asking } = self;
         asking.retain_mut(|(key, asking)| match asking.as_mut().poll(cx) {
             Poll::Ready(answer) => {
                 if answer.is_ok() || (waits && waiter.holds(key)) {
-                    live.answer(key, answer);
+                    waiter.answer(key, answer);
                 }
                 false
             }

@@ -12,7 +12,7 @@ use crate::{
     limits::Limits,
     node::ServerNode,
     storage::{MemoryStore, Store, StoreError},
-    task::{self, Tasks},
+    task::{self, QuestionWriter, Tasks},
 };
 
 /// Closure that inserts the state which a `setup` has created.
@@ -67,6 +67,8 @@ pub struct Server {
     /// Store that the author has set.
     pub(crate) store: Option<Arc<dyn Store>>,
     pub(crate) is_store_open: bool,
+    /// Function that writes the questions of tasks for other nodes.
+    pub(crate) write_question: QuestionWriter,
 }
 
 impl fmt::Debug for Server {
@@ -111,11 +113,12 @@ impl Server {
             let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
             insert(&mut self.states);
         }
+        let write_question = self.write_question;
         let mut started = self.started();
         let unusable = |why: StoreError| ServeError::Store(why.to_string());
         started.round_states.open().await.map_err(unusable)?;
         if let Some(node) = node {
-            started.receive(node).await.map_err(unusable)?;
+            started.receive(node, write_question).await.map_err(unusable)?;
         }
         let recovered = task::recover(&started.tasks, &started.dispatcher).await;
         recovered.map_err(|why| ServeError::Store(format!("the store: {why}")))?;
@@ -183,9 +186,14 @@ async fn join(store: Option<Arc<dyn Store>>) -> Result<Option<Arc<ServerNode>>, 
 
 impl Started {
     /// Connects the server with the other nodes.
-    async fn receive(&mut self, node: Arc<ServerNode>) -> Result<(), StoreError> {
+    async fn receive(
+        &mut self,
+        node: Arc<ServerNode>,
+        write_question: QuestionWriter,
+    ) -> Result<(), StoreError> {
         let catalog = &self.dispatcher.catalog;
         catalog::share(catalog, &node);
+        task::share(&self.tasks, &self.dispatcher, &node, write_question);
         node.receive().await?;
         catalog::restore_switches(catalog, &node).await?;
         self.node = Some(node);
@@ -200,6 +208,7 @@ impl Started {
             shutdown(Context::new(self.dispatcher.environment.clone(), Caller::default(), None))
                 .await;
         }
+        self.tasks.hand_over();
         if let Some(node) = self.node {
             node.leave().await;
         }

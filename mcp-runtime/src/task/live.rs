@@ -7,7 +7,10 @@ use std::{
 };
 
 use mcp_runtime_wire::Raw;
-use tokio::sync::{Notify, oneshot};
+use tokio::{
+    sync::{Notify, oneshot},
+    time::Instant,
+};
 
 use crate::{
     ask::{asked_twice, missing_capability},
@@ -26,9 +29,11 @@ pub(crate) struct LiveTask {
     pub(super) origin: TaskOrigin,
     pub(super) catalog: Arc<Catalog>,
     state: Mutex<LiveTaskState>,
-    changed: Notify,
+    pub(super) changed: Notify,
     /// Lock held while clients are notified, so that an older state is never sent after a newer one.
     telling: Mutex<()>,
+    /// Version of the record in a store that several nodes share. `None` before the task is stored. The lock is held during a write.
+    pub(super) stored: tokio::sync::Mutex<Option<u64>>,
 }
 
 /// Properties that a task has from the start.
@@ -48,25 +53,33 @@ pub(super) struct TaskOrigin {
     pub(super) poll: Duration,
     /// Whether the handler decides when the task begins.
     pub(super) later: bool,
+    /// Whether several nodes share the store. Clients then see only what is in the store.
+    pub(super) is_shared: bool,
 }
 
-struct LiveTaskState {
+pub(super) struct LiveTaskState {
     phase: Phase,
     updated: Timestamp,
     message: Option<Arc<str>>,
     /// Time at which listening clients were last notified of a message.
-    last_notified: Option<tokio::time::Instant>,
+    last_notified: Option<Instant>,
     /// Keys of all questions so far. Each key may be used only once (rule TASK5-05).
     keys: BTreeSet<String>,
-    open: Vec<OpenQuestion>,
+    pub(super) open: Vec<OpenQuestion>,
     /// Numbers and clients of the requests that wait for the end, the oldest first.
-    waiters: Vec<(u64, Arc<ClientInfo>)>,
+    pub(super) waiters: Vec<(u64, Arc<ClientInfo>)>,
     /// Roots that the client has returned, as JSON text. Further roots requests of the handler get the same answer.
     roots: Option<Box<str>>,
     end: Option<LiveTaskEnd>,
     context: Option<Context>,
     /// Share of the limit on tasks. `None` once the task no longer counts for the limit.
     share: Option<Share>,
+    /// State of the task in a store that several nodes share.
+    pub(super) shown: Option<TaskView>,
+    /// Time at which a change of the task has to be written to a store that several nodes share. `None` if there is no change.
+    due: Option<Instant>,
+    /// Whether another node has taken the task.
+    is_lost: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -90,12 +103,12 @@ struct LiveTaskEnd {
 }
 
 /// A question without an answer.
-struct OpenQuestion {
-    key: Box<str>,
-    question: Question,
+pub(super) struct OpenQuestion {
+    pub(super) key: Box<str>,
+    pub(super) question: Question,
     answer: oneshot::Sender<Result<Box<str>>>,
     /// Number of the waiter that has sent the question to its client.
-    claimed: Option<u64>,
+    pub(super) claimed: Option<u64>,
 }
 
 impl LiveTask {
@@ -112,6 +125,9 @@ impl LiveTask {
             end: None,
             context: None,
             share: None,
+            shown: None,
+            due: None,
+            is_lost: false,
         };
         Arc::new(Self {
             origin,
@@ -119,16 +135,19 @@ impl LiveTask {
             state: Mutex::new(state),
             changed: Notify::new(),
             telling: Mutex::new(()),
+            stored: tokio::sync::Mutex::new(None),
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, LiveTaskState> {
+    pub(super) fn state(&self) -> MutexGuard<'_, LiveTaskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the task as clients may see it. The task appears as running until its end has been stored.
+    /// Returns the task as clients may see it. The task appears as running until its end has been stored. If several nodes share the store,
+    /// clients see the stored state, so that no other node shows an older one afterwards.
     pub(crate) fn view(&self) -> TaskView {
-        self.state().view(&self.origin, |end| end.is_public)
+        let state = self.state();
+        state.shown.clone().unwrap_or_else(|| state.view(&self.origin, |end| end.is_public))
     }
 
     /// Returns the current state of the task for the store, including an end that clients cannot see yet.
@@ -136,13 +155,86 @@ impl LiveTask {
         self.state().view(&self.origin, |_| true)
     }
 
-    /// Notifies waiters and listeners of a change.
+    /// Notifies waiters and listeners of a change. If several nodes share the store, listeners are notified after the change was stored.
     fn announce_change(&self) {
+        if self.origin.is_shared {
+            return self.set_due(Instant::now());
+        }
         self.changed.notify_waiters();
         if self.is_task() {
             let _telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
             self.catalog.bus.publish(&Event::TaskChanged(Arc::new(self.view())));
         }
+    }
+
+    /// Sets the time at which the task has to be written to the store, unless it has to be written earlier.
+    pub(super) fn set_due(&self, at: Instant) {
+        let mut state = self.state();
+        state.due = Some(state.due.map_or(at, |due| due.min(at)));
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until a change has to be written to the store. Returns `false` once the task has ended.
+    pub(super) async fn is_changed(&self) -> bool {
+        loop {
+            let now = Instant::now();
+            let due = self.until(|task| {
+                let mut state = task.state();
+                if state.end.is_some() {
+                    return Some(None);
+                }
+                let due = state.due?;
+                if due <= now {
+                    (state.due, state.last_notified) = (None, Some(now));
+                }
+                Some(Some(due))
+            });
+            match due.await {
+                None => return false,
+                Some(due) if due <= now => return true,
+                // A change that has to be written earlier ends the pause.
+                Some(due) => {
+                    let earlier = self.until(|task| {
+                        let state = task.state();
+                        (state.end.is_some() || state.due.is_none_or(|new| new < due)).then_some(())
+                    });
+                    let _ = tokio::time::timeout_at(due, earlier).await;
+                }
+            }
+        }
+    }
+
+    /// Returns the state of the task for a store that several nodes share. The changes so far need no further write.
+    pub(super) fn view_to_store(&self) -> TaskView {
+        let mut state = self.state();
+        state.due = None;
+        state.view(&self.origin, |_| true)
+    }
+
+    /// Shows clients of this node the state that is in the store now.
+    pub(super) fn show(&self, view: TaskView) {
+        self.state().shown = Some(view);
+        self.changed.notify_waiters();
+    }
+
+    /// Ends the work on a task that another node has taken, or will take. Nothing is stored after that.
+    pub(super) fn lose(&self) {
+        let ended = self.end(TaskEnd::Cancelled, None);
+        self.state().is_lost = true;
+        if let Some((open, context)) = ended {
+            if let Some(context) = context {
+                context.close();
+                context.set_cancelled();
+            }
+            drop(open);
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// Returns whether another node has taken the task.
+    pub(super) fn is_lost(&self) -> bool {
+        self.state().is_lost
     }
 
     /// Returns whether the call has become a task.
@@ -199,7 +291,11 @@ impl LiveTask {
         if let Some(end) = &mut self.state().end {
             end.is_public = true;
         }
-        self.announce_change();
+        if self.origin.is_shared {
+            self.changed.notify_waiters();
+        } else {
+            self.announce_change();
+        }
     }
 
     /// Waits until `look` returns a value, and returns that value. `look` is called again after each change.
@@ -228,8 +324,13 @@ impl LiveTask {
         }
         state.message = Some(text.into());
         state.updated = Timestamp::now();
-        let now = tokio::time::Instant::now();
-        if state.last_notified.is_some_and(|last| now < last + self.origin.poll) {
+        let now = Instant::now();
+        let next = state.last_notified.map_or(now, |last| last + self.origin.poll);
+        if now < next {
+            drop(state);
+            if self.origin.is_shared {
+                self.set_due(next);
+            }
             return;
         }
         state.last_notified = Some(now);
@@ -368,14 +469,23 @@ impl LiveTask {
         self.announce_change();
     }
 
-    /// Registers a client that waits for the end of the task.
-    pub(crate) fn wait(self: &Arc<Self>, client: Arc<ClientInfo>) -> Waiter {
-        let mut state = self.state();
-        let number = state.waiters.last().map_or(1, |last| last.0 + 1);
-        state.waiters.push((number, client));
-        drop(state);
-        self.changed.notify_waiters();
-        Waiter { live: self.clone(), number }
+    /// Passes the handler the answer of a client that another node has asked. Unlike [`answer`](Self::answer), an answer that does not fit
+    /// its question is an error of the handler, because that node does not ask again.
+    pub(super) fn answer_asked(&self, key: &str, answer: Result<Box<str>>) {
+        let misfit = answer.as_ref().ok().and_then(|json| {
+            let state = self.state();
+            let open = state.open.iter().find(|open| &*open.key == key)?;
+            open.question.check(Raw::trusted(json)).err()
+        });
+        self.answer(
+            key,
+            match misfit {
+                Some(why) => {
+                    Err(Error::msg(format_args!("the client's answer cannot be used: {why}")))
+                }
+                None => answer,
+            },
+        );
     }
 
     /// Returns whether the time to live of the task has elapsed.
@@ -395,6 +505,7 @@ impl LiveTaskState {
             updated: end.map_or(self.updated, |end| end.at),
             ttl: origin.ttl,
             poll: origin.poll,
+            version: 0,
             state: match end {
                 Some(end) => TaskState::Ended(end.outcome.clone()),
                 None if self.open.is_empty() => TaskState::Working,
@@ -406,13 +517,6 @@ impl LiveTaskState {
                 ),
             },
         }
-    }
-
-    /// Returns whether this waiter has to send the question, because it is the newest waiter whose client supports the question.
-    fn must_put(&self, number: u64, question: &Question) -> bool {
-        let mut able =
-            self.waiters.iter().rev().filter(|waiter| question.missing(&waiter.1, true).is_empty());
-        able.next().is_some_and(|waiter| waiter.0 == number)
     }
 }
 
@@ -432,56 +536,5 @@ impl Drop for Withdraw {
         if was_there {
             self.live.announce_change();
         }
-    }
-}
-
-/// A client's request that waits for the end of a task, and can send the task's questions to the client. A question is sent by the newest
-/// waiter whose client supports it. Over HTTP, the server cannot distinguish a client that lost its stream from a client that answers
-/// slowly. A client that lost its stream sends a new request, so the newest waiter has a working stream.
-pub(crate) struct Waiter {
-    live: Arc<LiveTask>,
-    number: u64,
-}
-
-impl Waiter {
-    /// Returns a question that this waiter has to send and has not sent yet. The question belongs to this waiter until it is answered or a
-    /// newer waiter takes over.
-    pub(crate) fn claim(&self) -> Option<(Box<str>, Question)> {
-        let mut state = self.live.state();
-        let at = state.open.iter().position(|open| {
-            open.claimed != Some(self.number) && state.must_put(self.number, &open.question)
-        })?;
-        let open = &mut state.open[at];
-        open.claimed = Some(self.number);
-        Some((open.key.clone(), open.question.clone()))
-    }
-
-    /// Returns whether `claim` would return a question.
-    pub(crate) fn has_more(&self) -> bool {
-        let state = self.live.state();
-        state.open.iter().any(|open| {
-            open.claimed != Some(self.number) && state.must_put(self.number, &open.question)
-        })
-    }
-
-    /// Returns whether this waiter is still responsible for the answer to the question `key`.
-    pub(crate) fn holds(&self, key: &str) -> bool {
-        let state = self.live.state();
-        let mut own = state.open.iter().filter(|open| open.claimed == Some(self.number));
-        own.any(|open| &*open.key == key && state.must_put(self.number, &open.question))
-    }
-}
-
-impl Drop for Waiter {
-    fn drop(&mut self) {
-        let mut state = self.live.state();
-        state.waiters.retain(|waiter| waiter.0 != self.number);
-        for open in &mut state.open {
-            if open.claimed == Some(self.number) {
-                open.claimed = None;
-            }
-        }
-        drop(state);
-        self.live.changed.notify_waiters();
     }
 }

@@ -13,9 +13,10 @@ use crate::{
     error::{Error, ErrorKind},
     model::{
         Annotations, Audio, BinaryData, ClientInfo, Content, Embedded, Extras, Image, Meta,
-        ResourceBody, ResourceContents, ResourceLink, TaskEnd, TaskState, TaskView, Text,
-        Timestamp, ToolResult, millis, read_extras,
+        Question, ResourceBody, ResourceContents, ResourceLink, TaskEnd, TaskState, TaskView, Text,
+        Timestamp, ToolResult, WrittenQuestion, millis, read_extras,
     },
+    node::NodeId,
 };
 
 /// A task as it is read from the store.
@@ -27,11 +28,26 @@ pub(super) struct RestoredTask {
     pub(super) arguments: Option<String>,
     pub(super) caller: Option<String>,
     pub(super) client: ClientInfo,
+    /// Node that runs or ran the task, if several nodes share the store.
+    pub(super) node: Option<NodeId>,
 }
 
-/// Returns the current state of the task in its stored form.
-pub(super) fn record_of(live: &LiveTask) -> TaskRecord {
-    let view = live.latest_view();
+/// Function that returns the parameters of a question as JSON text.
+pub(crate) type QuestionWriter = fn(&Question) -> Option<String>;
+
+/// What a record has in addition if several nodes share the store.
+pub(super) struct SharedRecord {
+    /// Node that runs the task.
+    pub(super) node: NodeId,
+    pub(super) write_question: QuestionWriter,
+}
+
+/// Returns a state of the task in its stored form.
+pub(super) fn record_of(
+    live: &LiveTask,
+    view: &TaskView,
+    shared: Option<&SharedRecord>,
+) -> TaskRecord {
     let mut json = Vec::new();
     let mut object = ObjectWriter::begin(&mut json);
     if live.origin.was_guarded {
@@ -40,6 +56,12 @@ pub(super) fn record_of(live: &LiveTask) -> TaskRecord {
     object.str("tool", &live.origin.tool).u64("updated", view.updated.0);
     object.opt_str("message", view.message.as_deref());
     object.u64("poll", millis(view.poll));
+    if let Some(shared) = shared {
+        object.str("node", &shared.node.to_string());
+        if let TaskState::InputRequired(questions) = &view.state {
+            write_questions(&mut object, questions, shared.write_question);
+        }
+    }
     if let Some(ttl) = view.ttl {
         object.u64("ttl", millis(ttl));
     }
@@ -68,9 +90,38 @@ pub(super) fn record_of(live: &LiveTask) -> TaskRecord {
         created: view.created.0,
         expires: view.ttl.map(|ttl| view.created.after(ttl).0),
         finished,
+        version: 0,
         json: String::from_utf8(json).unwrap_or_default(),
         end: String::from_utf8(end).unwrap_or_default(),
     }
+}
+
+/// Writes the open questions of a task, so that other nodes can ask them.
+fn write_questions(
+    object: &mut ObjectWriter<'_>,
+    questions: &[(Box<str>, Question)],
+    write: QuestionWriter,
+) {
+    let mut array = object.array("questions");
+    for (key, question) in questions {
+        let Some(params) = write(question) else { continue };
+        let mut object = array.object();
+        object.str("key", key).str("method", question.method()).raw("params", &params);
+        let mut needed = object.array("needed");
+        question.needed(true).iter().for_each(|capability| {
+            needed.str(capability);
+        });
+    }
+}
+
+fn read_questions(raw: Raw<'_>) -> Vec<(Box<str>, Question)> {
+    let read = |raw: Raw<'_>| {
+        let [key, method, params, needed] = raw.pick(["key", "method", "params", "needed"]);
+        let needed = needed?.elements().filter_map(Raw::string);
+        let question = WrittenQuestion::read(&method?.string()?, needed, params?.as_str())?;
+        Some((key?.string()?.into(), Question::Written(Arc::new(question))))
+    };
+    raw.elements().filter_map(read).collect()
 }
 
 /// Writes the short form of a task's outcome, which the list of tasks shows.
@@ -199,7 +250,19 @@ impl TaskRecord {
 
     fn record(&self, end: &dyn Fn(Raw<'_>) -> Option<TaskEnd>) -> Option<RestoredTask> {
         let raw = validate(self.json.as_bytes(), 1024).ok()?;
-        let [tool, guarded, updated, message, poll, ttl, arguments, caller, client] = raw.pick([
+        let [
+            tool,
+            guarded,
+            updated,
+            message,
+            poll,
+            ttl,
+            arguments,
+            caller,
+            client,
+            node,
+            questions,
+        ] = raw.pick([
             "tool",
             "guarded",
             "updated",
@@ -209,7 +272,10 @@ impl TaskRecord {
             "arguments",
             "caller",
             "client",
+            "node",
+            "questions",
         ]);
+        let questions = questions.map(read_questions).unwrap_or_default();
         let time = |json: Raw<'_>| json.u64().map(Duration::from_millis);
         let view = TaskView {
             id: self.id.as_str().into(),
@@ -218,10 +284,13 @@ impl TaskRecord {
             updated: Timestamp(updated?.u64()?),
             ttl: ttl.and_then(time),
             poll: poll.and_then(time)?,
+            version: if node.is_some() { self.version } else { 0 },
             state: if self.finished {
                 TaskState::Ended(Arc::new(end(raw)?))
-            } else {
+            } else if questions.is_empty() {
                 TaskState::Working
+            } else {
+                TaskState::InputRequired(questions)
             },
         };
         Some(RestoredTask {
@@ -231,6 +300,7 @@ impl TaskRecord {
             arguments: arguments.map(|json| json.as_str().to_owned()),
             caller: caller.map(|json| json.as_str().to_owned()),
             client: client.map(read_client).unwrap_or_default(),
+            node: node.and_then(Raw::string).and_then(|id| NodeId::parse(&id)),
         })
     }
 }

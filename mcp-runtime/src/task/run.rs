@@ -2,17 +2,20 @@
 
 use std::{
     borrow::Cow,
+    collections::HashSet,
     future::poll_fn,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Weak},
     task::{Context as Poller, Poll},
     time::Duration,
 };
 
 use mcp_runtime_wire::validate;
+use tokio::time::Instant;
 
 use super::{
     live::{LiveTask, TaskOrigin},
+    task_node::TaskNode,
     tasks::Tasks,
 };
 use crate::{
@@ -69,9 +72,17 @@ async fn begin_ended(
 ) -> OperationResult {
     live.finish(Some(answer));
     live.set_share(None);
-    tasks.put(live).await?;
+    if !tasks.put(live).await? {
+        return Err(stopping());
+    }
     live.publish_end();
     Ok(Done::Task(TaskAnswer::Created(live.view())))
+}
+
+/// Returns the error for a call that would become a task while the server leaves its tasks to other nodes.
+#[cold]
+fn stopping() -> Error {
+    Error::msg("the server is stopping: try again")
 }
 
 async fn begin(
@@ -81,8 +92,11 @@ async fn begin(
 ) -> OperationResult {
     let mut abandoned = Abandoned { tasks, live, is_kept: true };
     let put = tasks.put(live).await;
-    abandoned.is_kept = false;
-    put?;
+    // If several nodes share the store, a task that was perhaps stored must not look as if it ran.
+    abandoned.is_kept = put.is_err() && live.origin.is_shared;
+    if !put? {
+        return Err(stopping());
+    }
     run(tasks, live, pending);
     Ok(Done::Task(TaskAnswer::Created(live.view())))
 }
@@ -94,6 +108,10 @@ fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
     // The tokio task holds only a weak reference, so that it does not use the store after the server was dropped. By then, another server
     // may have opened the store.
     let (tasks, live) = (Arc::downgrade(tasks), live.clone());
+    if live.origin.is_shared {
+        let keeping: BackgroundWork = Box::pin(keep_stored(tasks.clone(), live.clone()));
+        tokio::spawn(keeping);
+    }
     let work: BackgroundWork = Box::pin(async move {
         match live.origin.ttl {
             None => live.finish(pending.await),
@@ -105,11 +123,43 @@ fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
                 }
             }
         }
-        let Some(tasks) = tasks.upgrade() else { return };
-        tasks.settle(&live).await;
+        settle(tasks, live).await;
     });
     tokio::spawn(work);
 }
+
+/// Stores the end of a task, and tries again until the store has it.
+async fn settle(tasks: Weak<Tasks>, live: Arc<LiveTask>) {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let Some(tasks) = tasks.upgrade() else { return };
+        if tasks.settle(&live).await {
+            return;
+        }
+        drop(tasks);
+        tokio::time::sleep(pause).await;
+        pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+/// Stores each change of a running task, so that clients of other nodes see it. Changes during a write are stored together.
+async fn keep_stored(tasks: Weak<Tasks>, live: Arc<LiveTask>) {
+    let mut pause = FIRST_PAUSE;
+    while live.is_changed().await {
+        let Some(tasks) = tasks.upgrade() else { return };
+        match tasks.put(&live).await {
+            Ok(_) => pause = FIRST_PAUSE,
+            Err(_) => {
+                live.set_due(Instant::now() + pause);
+                pause = (2 * pause).min(LONGEST_PAUSE);
+            }
+        }
+    }
+}
+
+/// Pauses between the attempts to write a task to a store that several nodes share.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// Future that tokio runs in the background. All work has this type, because the compiler generates one instance of tokio's task for each
 /// type.
@@ -149,12 +199,68 @@ fn until_due(
     }
 }
 
-/// Recovers the tasks that were running when the previous process stopped. A tool that is `idempotent` runs again with its arguments. The
-/// task of any other tool ends with an error that gives the reason.
+/// Recovers the tasks that were running when the previous process stopped, or that belong to nodes which are gone. A tool that is
+/// `idempotent` runs again with its arguments. The task of any other tool ends with an error that gives the reason.
 ///
 /// # Errors
 /// Fails if the store cannot be read or written.
 pub(crate) async fn recover(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) -> Result<()> {
+    match tasks.node.get() {
+        None => recover_all(tasks, dispatcher).await,
+        Some(node) => take_over(tasks, dispatcher, node, &mut HashSet::new()).await,
+    }
+}
+
+/// Takes the tasks of nodes that are gone. `unsure` has the ids of tasks which this node has perhaps taken, because the store has failed.
+///
+/// # Errors
+/// Fails if the store cannot be read or written.
+pub(super) async fn take_over(
+    tasks: &Arc<Tasks>,
+    dispatcher: &Arc<Dispatcher>,
+    node: &TaskNode,
+    unsure: &mut HashSet<String>,
+) -> Result<()> {
+    let _taking = node.taking.lock().await;
+    let unfinished = tasks.stored.unfinished().await?;
+    if unfinished.is_empty() {
+        return Ok(());
+    }
+    // The leases are read after the records, so that the writer of a record without a lease is gone.
+    let live_nodes = node.live_nodes().await?;
+    for kept in unfinished.into_iter().filter(|kept| !kept.is_expired()) {
+        let record = match kept.read() {
+            Ok(record) => record,
+            Err(why) => {
+                tracing::error!("{}", why.message());
+                continue;
+            }
+        };
+        let is_kept = match record.node {
+            Some(id) if id == node.id() => !unsure.contains(&kept.id),
+            Some(id) => live_nodes.contains(&id),
+            None => false,
+        };
+        if is_kept || node.is_stopped() {
+            continue;
+        }
+        unsure.insert(kept.id.clone());
+        let live = tasks.take(node, &kept, record).await?;
+        unsure.remove(&kept.id);
+        let Some(live) = live else { continue };
+        match run_again(tasks, dispatcher, &live) {
+            Ok(None) => continue,
+            Ok(Some(answer)) => live.finish(Some(answer)),
+            Err(why) => live.fail(&why),
+        }
+        tasks.enter(&live);
+        let settling: BackgroundWork = Box::pin(settle(Arc::downgrade(tasks), live));
+        tokio::spawn(settling);
+    }
+    Ok(())
+}
+
+async fn recover_all(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) -> Result<()> {
     for kept in tasks.stored.unfinished().await? {
         if kept.is_expired() {
             continue;

@@ -5,8 +5,9 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     error::{Error, Result},
     model::Timestamp,
+    random::random,
     storage::{
-        Condition, IndexEntry, Output, Store, StoreError, StoreOperation, Transaction,
+        Condition, IndexEntry, Output, Record, Store, StoreError, StoreOperation, Transaction,
         TransactionResult,
     },
 };
@@ -32,6 +33,9 @@ const END: &str = "/end";
 /// Number of entries that are read from an index at once.
 const PAGE: usize = 100;
 
+/// Time after which a message that no node has read expires.
+const MESSAGE_TTL: Duration = Duration::from_secs(60);
+
 /// Tasks in a store.
 ///
 /// Each owner has a partition. It holds two records for each task: one for the task, and one for its outcome. The first has the id of the
@@ -50,6 +54,8 @@ pub(super) struct TaskRecord {
     pub(super) expires: Option<u64>,
     /// Whether the task has ended. The record of an ended task does not change again.
     pub(super) finished: bool,
+    /// Version of the record. Zero in a record that was not read from the store.
+    pub(super) version: u64,
     /// All other properties, as JSON text.
     pub(super) json: String,
     /// Outcome of the task, as JSON text. Empty while the task runs, and in lists.
@@ -75,8 +81,8 @@ impl TaskRecord {
     }
 
     /// Reads a record that [`value`](Self::value) has written. Returns `None` if something else has written it.
-    fn of(owner: &str, id: &str, value: &[u8]) -> Option<Self> {
-        let mut parts = str::from_utf8(value).ok()?.splitn(4, ' ');
+    fn of(owner: &str, id: &str, record: &Record) -> Option<Self> {
+        let mut parts = str::from_utf8(&record.value).ok()?.splitn(4, ' ');
         let mut part = || parts.next();
         let (created, expires) = (part()?.parse().ok()?, part()?);
         let expires = if expires.is_empty() { None } else { Some(expires.parse().ok()?) };
@@ -87,6 +93,7 @@ impl TaskRecord {
             created,
             expires,
             finished,
+            version: record.version,
             json: part()?.to_owned(),
             end: String::new(),
         })
@@ -102,14 +109,15 @@ impl StoredTasks {
         Self(store)
     }
 
-    /// Stores a task, and replaces its previous version. If the store is full, the oldest ended tasks of the same owner make room.
+    /// Stores a task, and replaces its previous version. If the store is full, the oldest ended tasks of the same owner make room. Returns
+    /// the new version, or `None` if the condition does not hold.
     ///
     /// # Errors
     /// Fails if the store cannot be used, or is full of other things.
-    pub(super) async fn put(&self, task: &TaskRecord) -> Result<()> {
+    pub(super) async fn put(&self, task: &TaskRecord, condition: Condition) -> Result<Option<u64>> {
         let mut evicted = 1;
         loop {
-            match self.0.execute(changes(task)).await {
+            match self.0.execute(changes(task, condition)).await {
                 Err(why) if why.is_full() => {
                     if self.evict(&task.owner, &task.id, evicted).await? == 0 {
                         let text = "there is no room for another task: wait until some of them have finished";
@@ -118,9 +126,41 @@ impl StoredTasks {
                     // Twice as many each time, so that a large task needs few rounds.
                     evicted *= 2;
                 }
-                done => return done.map(drop).map_err(StoreError::into_error),
+                Err(why) => return Err(why.into_error()),
+                Ok(mut results) => {
+                    let applied = results.pop().and_then(std::result::Result::ok);
+                    return Ok(applied.and_then(|outputs| match outputs.first() {
+                        Some(Output::Version(version)) => Some(*version),
+                        _ => None,
+                    }));
+                }
             }
         }
+    }
+
+    /// Stores a message for the node that runs a task, and returns its name. The message expires after a minute.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be used, or if the system has no random numbers.
+    pub(super) async fn put_message(&self, owner: &str, id: &str, text: Vec<u8>) -> Result<String> {
+        let name = format!("{id}/{:032x}", u128::from_ne_bytes(random()?));
+        let put = StoreOperation::put(&*name, text, MESSAGE_TTL, Condition::Any);
+        self.run(Transaction::on(partition(owner)).then(put)).await?;
+        Ok(name)
+    }
+
+    /// Takes a message out of the store.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be used.
+    pub(super) async fn take_message(&self, owner: &str, name: &str) -> Result<Option<Vec<u8>>> {
+        let take = Transaction::on(partition(owner))
+            .then(StoreOperation::get(name))
+            .then(StoreOperation::remove(name, Condition::Any));
+        Ok(match self.run(take).await?.into_iter().next() {
+            Some(Output::Record(record)) => record.map(|record| record.value),
+            _ => None,
+        })
     }
 
     /// Removes up to `most` ended tasks of an owner, the oldest first, but not the task `except`. Returns their number.
@@ -133,9 +173,8 @@ impl StoredTasks {
             after = Some((last.order, last.name.clone()));
             for entry in page {
                 // An entry without a record belongs to a task that has expired.
-                let record = entry
-                    .record
-                    .and_then(|record| TaskRecord::of(owner, &entry.name, &record.value));
+                let record =
+                    entry.record.and_then(|record| TaskRecord::of(owner, &entry.name, &record));
                 if entry.name == except
                     || found == most
                     || record.is_some_and(|task| !task.finished)
@@ -171,7 +210,7 @@ impl StoredTasks {
         else {
             return Ok(None);
         };
-        let mut task = TaskRecord::of(owner, id, &record.value).ok_or_else(|| unreadable(id))?;
+        let mut task = TaskRecord::of(owner, id, &record).ok_or_else(|| unreadable(id))?;
         if let Some(end) = end {
             task.end = String::from_utf8(end.value).map_err(|_| unreadable(id))?;
         }
@@ -238,9 +277,11 @@ impl StoredTasks {
 /// Returns the transactions that store a task.
 ///
 /// The client gets the id of a task after both of them. If the process ends in between, the task is unknown to everybody and expires.
-fn changes(task: &TaskRecord) -> Vec<Transaction> {
+///
+/// The last transaction writes the record, as its first operation.
+fn changes(task: &TaskRecord, condition: Condition) -> Vec<Transaction> {
     let ttl = task.ttl();
-    let put = StoreOperation::put(&*task.id, task.value(), ttl, Condition::Any);
+    let put = StoreOperation::put(&*task.id, task.value(), ttl, condition);
     let own = Transaction::on(partition(&task.owner)).then(put).then(StoreOperation::enlist(
         CREATED,
         &*task.id,
@@ -252,6 +293,10 @@ fn changes(task: &TaskRecord) -> Vec<Transaction> {
         return vec![own.then(end).then(StoreOperation::delist(UNFINISHED, &*task.id))];
     }
     let own = own.then(StoreOperation::enlist(UNFINISHED, &*task.id, task.created, ttl));
+    // The first version of the record has added the owner.
+    if matches!(condition, Condition::Version(_)) {
+        return vec![own];
+    }
     let owner = StoreOperation::enlist(OWNERS, partition(&task.owner), 0, ttl);
     vec![Transaction::on(ALL).then(owner), own]
 }
@@ -274,7 +319,7 @@ fn entries(outputs: Vec<Output>) -> Vec<IndexEntry> {
 /// still listed.
 fn task_of(owner: &str, entry: IndexEntry) -> Option<TaskRecord> {
     let record = entry.record?;
-    let task = TaskRecord::of(owner, &entry.name, &record.value);
+    let task = TaskRecord::of(owner, &entry.name, &record);
     if task.is_none() {
         tracing::error!("{}", unreadable(&entry.name).message());
     }
@@ -302,6 +347,7 @@ mod tests {
             created,
             expires: None,
             finished: false,
+            version: 0,
             json: format!(r#"{{"of": "{id} 1 2"}}"#),
             end: String::new(),
         }
@@ -311,9 +357,14 @@ mod tests {
         TaskRecord { finished: true, end: format!("\"{id}\""), ..task(id, owner, created) }
     }
 
+    /// Returns the task without its version, which depends on the store.
+    fn unversioned(task: TaskRecord) -> TaskRecord {
+        TaskRecord { version: 0, ..task }
+    }
+
     async fn put_all(stored: &StoredTasks, tasks: impl IntoIterator<Item = TaskRecord>) {
         for task in tasks {
-            stored.put(&task).await.unwrap();
+            stored.put(&task, Condition::Any).await.unwrap();
         }
     }
 
@@ -323,7 +374,7 @@ mod tests {
     }
 
     async fn check_no_room(stored: &StoredTasks, task: TaskRecord) {
-        let error = stored.put(&task).await.unwrap_err();
+        let error = stored.put(&task, Condition::Any).await.unwrap_err();
         assert!(error.message().contains("no room"), "{error:?}");
     }
 
@@ -340,14 +391,43 @@ mod tests {
         put_all(&stored, [plain.clone(), odd.clone()]).await;
         for kept in [plain, odd] {
             let owner = kept.owner.clone();
-            assert_eq!(stored.get(&owner, &kept.id).await.unwrap().as_ref(), Some(&kept));
+            let found = stored.get(&owner, &kept.id).await.unwrap().unwrap();
+            let listed = stored.list(&owner, None, 10).await.unwrap();
+            assert!(found.version > 0 && listed[0].version == found.version);
+            assert_eq!(unversioned(found), kept);
             let head = TaskRecord { end: String::new(), ..kept };
-            assert_eq!(stored.list(&owner, None, 10).await.unwrap(), [head]);
+            assert_eq!(listed.into_iter().map(unversioned).collect::<Vec<_>>(), [head]);
         }
         for (owner, id) in [("", "A"), ("", ""), ("o'\u{0}wner", "a"), ("", "a/end"), ("a", "a")] {
             assert_eq!(stored.get(owner, id).await.unwrap(), None, "{owner} {id}");
         }
-        assert_eq!(stored.unfinished().await.unwrap(), [task("a", "", 0)]);
+        let unfinished = stored.unfinished().await.unwrap().into_iter().map(unversioned);
+        assert_eq!(unfinished.collect::<Vec<_>>(), [task("a", "", 0)]);
+    }
+
+    #[tokio::test]
+    async fn a_task_is_stored_only_if_its_version_is_the_expected_one() {
+        let stored = tasks(1 << 20);
+        let put = async |task: &TaskRecord, condition| stored.put(task, condition).await.unwrap();
+        let first = put(&task("a", "x", 1), Condition::Absent).await.unwrap();
+        assert_eq!(put(&finished("a", "x", 1), Condition::Absent).await, None);
+        let second = put(&task("a", "x", 1), Condition::Version(first)).await.unwrap();
+        assert_eq!(put(&finished("a", "x", 1), Condition::Version(first)).await, None);
+        assert!(!stored.get("x", "a").await.unwrap().unwrap().finished);
+        put(&finished("a", "x", 1), Condition::Version(second)).await.unwrap();
+        assert_eq!(stored.get("x", "a").await.unwrap().unwrap().end, "\"a\"");
+        assert_eq!(stored.unfinished().await.unwrap(), []);
+    }
+
+    #[tokio::test]
+    async fn a_message_is_taken_once_and_is_no_task() {
+        let stored = tasks(1 << 20);
+        let name = stored.put_message("x", "a", b"text".to_vec()).await.unwrap();
+        assert_eq!(stored.get("x", &name).await.unwrap(), None);
+        assert_eq!(ids(&stored, "x").await, [""; 0]);
+        assert_eq!(stored.take_message("y", &name).await.unwrap(), None);
+        assert_eq!(stored.take_message("x", &name).await.unwrap(), Some(b"text".to_vec()));
+        assert_eq!(stored.take_message("x", &name).await.unwrap(), None);
     }
 
     #[tokio::test]

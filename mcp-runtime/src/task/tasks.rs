@@ -3,25 +3,30 @@
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
+use tokio::time::{Instant, timeout};
+
 use super::{
     live::{LiveTask, TaskOrigin},
+    message::{TaskMessage, TextAnswers},
     record::{RestoredTask, record_of},
-    stored_tasks::StoredTasks,
+    stored_tasks::{StoredTasks, TaskRecord},
+    task_node::{TaskJob, TaskNode, TaskWatch},
 };
 use crate::{
     call::context::Carrier,
     catalog::{Catalog, Entry},
     error::{Error, ErrorKind, Result},
     limits::{CallerKey, Capacity, Limit, Limits, NoShare, Pool, Share, Tenant},
-    model::{ClientInfo, TaskState, TaskSupport, TaskView, Timestamp},
+    model::{ClientInfo, TaskEnd, TaskState, TaskSupport, TaskView, Timestamp},
+    node::NodeId,
     random::random,
-    storage::Store,
+    storage::{Condition, Store},
     unwind::{self, Panicked},
 };
 
@@ -32,6 +37,8 @@ pub(crate) struct Tasks {
     limits: Limits,
     live: Mutex<HashMap<Arc<str>, Arc<LiveTask>>>,
     has_kept: AtomicBool,
+    /// This process among the nodes that share the store. Not set if the store is not shared.
+    pub(super) node: OnceLock<TaskNode>,
 }
 
 /// A call that may become a task.
@@ -85,10 +92,17 @@ const PAGE: usize = 100;
 /// Shortest time to live that a client can request. With a shorter one, the task could expire before the client polls it.
 const SHORTEST: Duration = Duration::from_secs(1);
 
+/// Time for which a client waits until another node has cancelled its task. A node that has died is replaced within this time.
+const CANCEL_LIMIT: Duration = Duration::from_secs(20);
+
+/// Time after which the node of a task is asked again to cancel it.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
+
 impl Tasks {
     pub(crate) fn new(store: Arc<dyn Store>, catalog: Arc<Catalog>, limits: Limits) -> Self {
         let (live, has_kept) = (Mutex::default(), AtomicBool::new(false));
-        Self { stored: StoredTasks::new(store), catalog, limits, live, has_kept }
+        let (stored, node) = (StoredTasks::new(store), OnceLock::new());
+        Self { stored, catalog, limits, live, has_kept, node }
     }
 
     fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<LiveTask>>> {
@@ -117,6 +131,7 @@ impl Tasks {
             ttl: Some(ttl),
             poll: new.support.poll.unwrap_or(self.limits.task_poll),
             later: new.support.later,
+            is_shared: self.node.get().is_some(),
         };
         let live = LiveTask::new(origin, self.catalog.clone());
         live.set_share(Some(share));
@@ -157,8 +172,30 @@ impl Tasks {
     }
 
     pub(super) fn leave(&self, live: &LiveTask) {
-        self.table().remove(&live.origin.id);
+        let mut table = self.table();
+        // This node may have lost the task and have taken it again.
+        if table
+            .get(&live.origin.id)
+            .is_some_and(|entered| std::ptr::eq(&raw const **entered, live))
+        {
+            table.remove(&live.origin.id);
+        }
+        drop(table);
         live.set_share(None);
+    }
+
+    /// Returns the task with this id if it runs in this process, for the messages of other nodes.
+    pub(super) fn running(&self, id: &str) -> Option<Arc<LiveTask>> {
+        self.table().get(id).filter(|task| !task.is_lost()).cloned()
+    }
+
+    /// Ends the work on all running tasks, and leaves them to the other nodes.
+    pub(crate) fn hand_over(&self) {
+        let Some(node) = self.node.get() else { return };
+        node.stop();
+        for live in std::mem::take(&mut *self.table()).into_values() {
+            live.lose();
+        }
     }
 
     /// Returns whether the task runs in this process.
@@ -181,7 +218,9 @@ impl Tasks {
         let found = self.table().get(id).cloned();
         found.filter(|task| {
             let origin = &task.origin;
-            viewer.sees(&origin.owner, &origin.tool, origin.was_guarded) && !task.is_expired()
+            viewer.sees(&origin.owner, &origin.tool, origin.was_guarded)
+                && !task.is_expired()
+                && !task.is_lost()
         })
     }
 
@@ -193,12 +232,24 @@ impl Tasks {
         if let Some(live) = self.live(id, viewer) {
             return Ok(live.view());
         }
+        self.kept(id, viewer).await.map(|(view, _)| view)
+    }
+
+    /// Returns the stored state of a task, and the node that runs it.
+    ///
+    /// # Errors
+    /// Fails if no task has this id, or if the viewer may not see the task.
+    pub(super) async fn kept(
+        &self,
+        id: &str,
+        viewer: &Viewer,
+    ) -> Result<(TaskView, Option<NodeId>)> {
         let kept = self.stored.get(viewer.owner(), id).await?;
         let kept = kept.filter(|record| !record.is_expired());
         let kept = kept.ok_or_else(unknown)?;
         let record = kept.read()?;
         let is_seen = viewer.sees(&kept.owner, &record.tool, record.was_guarded);
-        if is_seen { Ok(record.view) } else { Err(unknown()) }
+        if is_seen { Ok((record.view, record.node)) } else { Err(unknown()) }
     }
 
     /// Cancels a task, and waits until its end has been stored. Returns the task, and whether it had ended before.
@@ -208,12 +259,54 @@ impl Tasks {
     pub(crate) async fn cancel(&self, id: &str, viewer: &Viewer) -> Result<(TaskView, bool)> {
         if let Some(live) = self.live(id, viewer) {
             let had_ended = !live.cancel("the client has cancelled it");
-            live.until(|task| task.has_ended().then_some(())).await;
-            return Ok((live.view(), had_ended));
+            live.until(|task| (task.has_ended() || task.is_lost()).then_some(())).await;
+            if live.has_ended() {
+                return Ok((live.view(), had_ended));
+            }
         }
-        let view = self.view(id, viewer).await?;
-        let had_ended = matches!(view.state, TaskState::Ended(_));
-        Ok((view, had_ended))
+        match self.node.get() {
+            Some(node) => {
+                let watch = node.watch(id);
+                let cancelled = self.cancel_elsewhere(node, &watch, id, viewer).await;
+                node.unwatch(&watch);
+                cancelled
+            }
+            None => {
+                let view = self.view(id, viewer).await?;
+                let had_ended = matches!(view.state, TaskState::Ended(_));
+                Ok((view, had_ended))
+            }
+        }
+    }
+
+    /// Asks the node of a task to cancel it, and waits until the record of the task shows an end. If the node dies meanwhile, the node that
+    /// takes the task is asked.
+    async fn cancel_elsewhere(
+        &self,
+        node: &TaskNode,
+        watch: &TaskWatch,
+        id: &str,
+        viewer: &Viewer,
+    ) -> Result<(TaskView, bool)> {
+        let (until, mut asked) = (Instant::now() + CANCEL_LIMIT, None);
+        let mut has_asked = false;
+        loop {
+            let (view, runs_at) = self.kept(id, viewer).await?;
+            if let TaskState::Ended(end) = &view.state {
+                let had_ended = !has_asked || !matches!(**end, TaskEnd::Cancelled);
+                return Ok((view, had_ended));
+            }
+            if Instant::now() >= until {
+                return Ok((view, false));
+            }
+            if asked != Some(runs_at) {
+                node.send(&TaskMessage::Cancel { id: id.into() }).await?;
+                (asked, has_asked) = (Some(runs_at), true);
+            }
+            if timeout(ASK_AGAIN, watch.next()).await.is_err() {
+                asked = None;
+            }
+        }
     }
 
     /// Passes a client's answers to the task, by the keys of their questions. Answers without an open question are ignored.
@@ -227,12 +320,72 @@ impl Tasks {
         answers: TaskAnswers,
     ) -> Result<()> {
         let Some(live) = self.live(id, viewer) else {
-            return self.view(id, viewer).await.map(drop);
+            // Only answers to open questions are sent, so that a client cannot fill the store.
+            let TaskState::InputRequired(open) = self.view(id, viewer).await?.state else {
+                return Ok(());
+            };
+            let mut answers = answers;
+            answers.retain(|(key, _)| open.iter().any(|(asked, _)| asked == key));
+            if answers.is_empty() {
+                return Ok(());
+            }
+            let answers = answers.into_iter().map(|(key, json)| (key.into(), Ok(json.into())));
+            return self.send_answers(viewer.owner(), id, &answers.collect(), false).await;
         };
         for (key, json) in answers {
             live.answer(&key, Ok(json));
         }
         Ok(())
+    }
+
+    /// Sends answers to the node that runs the task. Answers may be large, so the message names a record with them. `asked` is true if this
+    /// node has asked the client.
+    pub(super) async fn send_answers(
+        &self,
+        owner: &str,
+        id: &str,
+        answers: &TextAnswers,
+        asked: bool,
+    ) -> Result<()> {
+        let Some(node) = self.node.get() else { return Ok(()) };
+        let text = serde_json::to_vec(answers).unwrap_or_default();
+        let name = self.stored.put_message(owner, id, text).await?;
+        let (owner, id, name) = (owner.into(), id.into(), name.into());
+        node.send(&TaskMessage::Answers { owner, id, name, asked }).await
+    }
+
+    /// Returns those of the named tasks that other nodes run.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(crate) async fn running_elsewhere(
+        &self,
+        ids: &[Box<str>],
+        viewer: &Viewer,
+    ) -> Result<Vec<TaskView>> {
+        let mut found = Vec::new();
+        for id in ids {
+            match self.view(id, viewer).await {
+                Ok(view) if matches!(view.state, TaskState::Ended(_)) => {}
+                Ok(view) => found.push(view),
+                Err(why) if why.kind() == ErrorKind::InvalidParams => {}
+                Err(why) => return Err(why),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Tells the clients of this node the current state of a task that another node runs, unless they know it already.
+    pub(crate) fn tell(&self, id: &str, viewer: &Viewer) {
+        if let Some(node) = self.node.get() {
+            let (owner, id) = (viewer.owner().into(), id.into());
+            let _ = node.jobs.send(TaskJob::News { owner, id });
+        }
+    }
+
+    /// Returns whether several nodes share the store.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.node.get().is_some()
     }
 
     /// Returns a page of the viewer's tasks, and the cursor of the next page.
@@ -273,21 +426,35 @@ impl Tasks {
     }
 
     /// Stores the end of a task, and then shows the end to clients. If the store fails, the task stays in memory, so that clients see its
-    /// end until the process exits or the task expires. Otherwise clients would keep waiting for a result that already exists.
-    pub(super) async fn settle(&self, live: &LiveTask) {
-        let is_stored = self.put(live).await.is_ok();
-        live.publish_end();
-        if is_stored {
-            self.leave(live);
+    /// end until the process exits or the task expires. Otherwise clients would keep waiting for a result that already exists. If several
+    /// nodes share the store, clients of other nodes cannot see such an end. The method then returns `false`, and has to be called again.
+    pub(super) async fn settle(&self, live: &LiveTask) -> bool {
+        match self.put(live).await {
+            Ok(is_own) => {
+                if is_own {
+                    live.publish_end();
+                }
+                self.leave(live);
+            }
+            Err(_) if live.origin.is_shared && !live.is_expired() => return false,
+            Err(_) => live.publish_end(),
         }
+        true
     }
 
-    /// Stores the current state of the task.
-    pub(super) async fn put(&self, live: &LiveTask) -> Result<()> {
+    /// Stores the current state of the task. Returns `false` if another node has taken the task.
+    pub(super) async fn put(&self, live: &LiveTask) -> Result<bool> {
         self.set_kept();
-        let put =
-            unwind::catch_async(|| Box::pin(async { self.stored.put(&record_of(live)).await }))
-                .await;
+        let put = unwind::catch_async(|| {
+            Box::pin(async {
+                let Some(node) = self.node.get() else {
+                    let record = record_of(live, &live.latest_view(), None);
+                    return self.stored.put(&record, Condition::Any).await.map(|_| true);
+                };
+                self.put_shared(node, live).await
+            })
+        })
+        .await;
         // A panic counts as an error. Otherwise clients would never see the end of the task, and the task would keep its share.
         let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the store panicked")));
         if let Err(why) = &put {
@@ -301,9 +468,70 @@ impl Tasks {
         put
     }
 
+    /// Stores the current state of the task, unless another node has taken the task.
+    async fn put_shared(&self, node: &TaskNode, live: &LiveTask) -> Result<bool> {
+        let mut version = live.stored.lock().await;
+        while !live.is_lost() && !node.is_stopped() {
+            if self.put_version(node, live, &mut version).await? {
+                return Ok(true);
+            }
+            // An earlier write may have been applied although the store reported an error.
+            let found = self.stored.get(&live.origin.owner, &live.origin.id).await?;
+            let found = found.filter(|found| {
+                *version != Some(found.version)
+                    && found.read().is_ok_and(|record| record.node == Some(node.id()))
+            });
+            match found {
+                Some(found) => *version = Some(found.version),
+                None => {
+                    tracing::warn!("task `{}` is continued by another server", live.origin.id);
+                    live.lose();
+                }
+            }
+        }
+        live.lose();
+        Ok(false)
+    }
+
+    /// Stores the current state of the task if the record has this version, and tells the other nodes.
+    async fn put_version(
+        &self,
+        node: &TaskNode,
+        live: &LiveTask,
+        version: &mut Option<u64>,
+    ) -> Result<bool> {
+        let mut view = live.view_to_store();
+        let record = record_of(live, &view, Some(&node.shared));
+        let condition = version.map_or(Condition::Absent, Condition::Version);
+        let Some(new) = self.stored.put(&record, condition).await? else { return Ok(false) };
+        view.version = new;
+        live.show(view);
+        // No client knows a new task yet.
+        if version.replace(new).is_some() {
+            let (owner, id) = ((&*live.origin.owner).into(), (&*live.origin.id).into());
+            node.post(&TaskMessage::Changed { owner, id, version: new });
+        }
+        Ok(true)
+    }
+
+    /// Takes a task whose node is gone. Returns `None` if another node was faster.
+    pub(super) async fn take(
+        &self,
+        node: &TaskNode,
+        kept: &TaskRecord,
+        record: RestoredTask,
+    ) -> Result<Option<Arc<LiveTask>>> {
+        let live = self.reopen(&kept.owner, record);
+        let mut version = live.stored.lock().await;
+        *version = Some(kept.version);
+        let is_taken = self.put_version(node, &live, &mut version).await?;
+        drop(version);
+        Ok(is_taken.then_some(live))
+    }
+
     /// Opens a stored task that was left unfinished, so that it can be run or ended.
     pub(super) fn reopen(&self, owner: &str, record: RestoredTask) -> Arc<LiveTask> {
-        let RestoredTask { view, tool, was_guarded, arguments, caller, client } = record;
+        let RestoredTask { view, tool, was_guarded, arguments, caller, client, .. } = record;
         let origin = TaskOrigin {
             id: view.id,
             owner: owner.into(),
@@ -316,6 +544,7 @@ impl Tasks {
             ttl: view.ttl,
             poll: view.poll,
             later: false,
+            is_shared: self.node.get().is_some(),
         };
         let live = LiveTask::new(origin, self.catalog.clone());
         let tenant = self.catalog.shares.tenant(CallerKey::of_principal(owner));
@@ -330,6 +559,7 @@ impl Drop for Tasks {
     fn drop(&mut self) {
         for live in std::mem::take(&mut *self.table()).into_values() {
             live.cancel("the server has stopped");
+            live.lose();
         }
     }
 }
@@ -349,6 +579,6 @@ fn already(most: usize) -> String {
 }
 
 #[cold]
-fn unknown() -> Error {
+pub(super) fn unknown() -> Error {
     Error::of(ErrorKind::InvalidParams, "there is no task of this id: it may have expired")
 }

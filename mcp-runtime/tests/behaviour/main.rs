@@ -37,6 +37,7 @@ mod methods;
 mod nodes;
 mod nodes_limits;
 mod nodes_states;
+mod nodes_tasks;
 mod pages;
 mod pagination;
 mod progress;

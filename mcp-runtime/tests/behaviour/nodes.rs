@@ -57,6 +57,12 @@ fn today() -> &'static str {
     "Buy milk"
 }
 
+/// A note.
+#[resource("notes://{name}", subscribe)]
+fn note(name: &str) -> String {
+    name.to_owned()
+}
+
 /// Reports that a resource has changed.
 #[tool]
 fn update(handle: Handle, uri: &str) {
@@ -75,7 +81,7 @@ fn switch(handle: Handle, how: &str, name: &str) -> Result<bool> {
 }
 
 fn node(store: &SharedStore) -> Builder {
-    server!().items(items![today, update, switch]).store(store.clone())
+    server!().items(items![today, note, update, switch]).store(store.clone())
 }
 
 async fn nodes<const N: usize>(store: &SharedStore, revision: Revision) -> [TestClient; N] {
@@ -114,6 +120,14 @@ both_eras! {
             assert_eq!(updated(client).await, "notes://today");
             assert!(client.notification(Duration::from_millis(1)).await.is_none());
         }
+    }
+
+    async fn an_update_of_a_uri_that_json_escapes_reaches_other_nodes(revision) {
+        let store = SharedStore::new();
+        let [mut one, mut two] = nodes(&store, revision).await;
+        two.subscribe("notes://a%22b").await.unwrap();
+        one.call("update", json!({ "uri": "notes://a\"b" })).await.unwrap();
+        assert_eq!(updated(&mut two).await, "notes://a%22b");
     }
 
     async fn a_switch_of_an_item_applies_to_all_nodes_and_to_those_that_start_later(revision) {

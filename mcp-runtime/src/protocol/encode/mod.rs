@@ -10,6 +10,7 @@ mod task;
 
 pub(crate) use items::listed;
 pub(super) use question::question;
+pub(crate) use question::written_question;
 pub(crate) use result::AnswerScope;
 #[cfg(feature = "http")]
 pub(crate) use result::unread;

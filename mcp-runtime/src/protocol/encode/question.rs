@@ -1,6 +1,6 @@
 //! Encoding of questions to the client: elicitation, sampling and roots requests (forms: rules ELIC-03 to ELIC-06).
 
-use mcp_runtime_wire::ObjectWriter;
+use mcp_runtime_wire::{ObjectWriter, Raw, write};
 
 use super::{
     result::{AnswerScope, meta, result_type},
@@ -34,7 +34,24 @@ pub(in crate::protocol) fn question(
         }
         Question::Sample(request) => sampling(params, revision, request),
         Question::Roots => Ok(()),
+        Question::Written(written) => {
+            for (name, json) in Raw::trusted(&written.params).members() {
+                write::raw(params.given_key(&name), json.as_str());
+            }
+            params.opt_str("elicitationId", elicitation_id);
+            Ok(())
+        }
     }
+}
+
+/// Returns the parameters of a question as JSON text, for a node that sends the question in place of this one. Both revisions with tasks
+/// write a question in the same way. Returns `None` if the newest revision cannot express the question.
+pub(crate) fn written_question(question: &Question) -> Option<String> {
+    let mut out = Vec::new();
+    let mut params = ObjectWriter::begin(&mut out);
+    self::question(&mut params, Revision::MODERN[0], question, None).ok()?;
+    params.end();
+    String::from_utf8(out).ok()
 }
 
 /// Writes the result of a call that needs answers from the client (rules MRTR-02 and MRTR-03).
@@ -198,7 +215,10 @@ fn titled(object: &mut ObjectWriter<'_>, name: &'static str, choices: &Choices) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prelude::{Form, form};
+    use crate::{
+        model::{Sampling, SamplingTool, WrittenQuestion},
+        prelude::{Form, form},
+    };
 
     fn written<T: Form>(revision: Revision) -> Result<String, String> {
         let mut out = Vec::new();
@@ -338,5 +358,43 @@ mod tests {
     fn all_revisions_write_bounds_formats_and_descriptions() {
         let all = r#"{"type":"object","properties":{"fullName":{"type":"string","title":"Name","description":"Who it is","minLength":1,"maxLength":80},"email":{"type":"string","format":"email"},"at":{"type":"string","maxLength":40,"format":"date-time"},"count":{"type":"integer","minimum":1,"maximum":255},"small":{"type":"integer","minimum":-5,"maximum":127},"ratio":{"type":"number","maximum":1.5},"level":{"type":"number","minimum":0,"maximum":10}},"required":["fullName","email","count","small","ratio","level"]}"#;
         check::<Bounds>([all, all]);
+    }
+
+    #[test]
+    fn another_node_asks_a_question_as_the_node_of_the_task_does() {
+        let tool = SamplingTool::new("weather").description("Tells the weather");
+        let sampling = Sampling::ask("Rain?", 100).system("Be brief.").tool(tool).temperature(0.5);
+        let (message, url) = ("See \"this\"".to_owned(), "https://example.com/?a=b".to_owned());
+        for question in [
+            Question::Form { message: message.clone(), schema: OneOf::schema(), reads: |_| Ok(()) },
+            Question::Url { message, url, must_visit: false },
+            Question::Sample(sampling.into()),
+            Question::Sample(Sampling::ask("Sun?", 1).into()),
+            Question::Roots,
+        ] {
+            let params = written_question(&question).unwrap();
+            let needed = question.needed(true).iter().map(|name| (*name).into());
+            let other = WrittenQuestion::read(question.method(), needed, &params).unwrap();
+            let other = Question::Written(other.into());
+            let [.., november, modern] = Revision::ALL;
+            for (revision, id) in [(november, Some("7")), (modern, None)] {
+                let id = id.filter(|_| question.page_url().is_some());
+                let written = |question: &Question| {
+                    let mut out = Vec::new();
+                    let mut params = ObjectWriter::begin(&mut out);
+                    super::question(&mut params, revision, question, id).unwrap();
+                    params.end();
+                    String::from_utf8(out).unwrap()
+                };
+                assert_eq!(written(&other), written(&question));
+            }
+            assert_eq!(other.page_url(), question.page_url());
+            assert_eq!(other.is_roots(), question.is_roots());
+            for client in [r#"{}"#, r#"{"elicitation":{"url":{}},"sampling":{}}"#] {
+                let capabilities = crate::model::Meta(serde_json::from_str(client).unwrap());
+                let client = crate::model::ClientInfo { capabilities, ..Default::default() };
+                assert_eq!(other.missing(&client, true), question.missing(&client, true));
+            }
+        }
     }
 }

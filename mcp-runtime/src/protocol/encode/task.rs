@@ -48,7 +48,7 @@ pub(super) fn answer(
                 list.end();
                 result.opt_str("nextCursor", next.as_deref());
             }
-            TaskAnswer::Acknowledged | TaskAnswer::Result(_) => {}
+            TaskAnswer::Acknowledged | TaskAnswer::Result(_) | TaskAnswer::Listening => {}
         }
         meta(result, service, revision, None);
     });
