@@ -293,7 +293,7 @@ pub mod store {
     pub use crate::sqlite::SqliteStore;
     pub use crate::storage::{
         Condition, Follower, IndexEntry, LogEvent, MemoryStore, Output, Record, Rejection, Store,
-        StoreError, StoreFuture, StoreOperation, Transaction, TransactionResult,
+        StoreError, StoreFuture, StoreOperation, StoreStats, Transaction, TransactionResult,
     };
 }
 

@@ -11,7 +11,7 @@ use crate::{
     error::ServeError,
     limits::Limits,
     node::ServerNode,
-    storage::{MemoryStore, Store, StoreError},
+    storage::{MeasuredStore, MemoryStore, Store, StoreError},
     task::{self, Tasks},
 };
 
@@ -95,13 +95,23 @@ impl Server {
         self.catalog.handle()
     }
 
-    /// Opens the store, unless it is open already.
+    /// Opens the store that the author or the environment has set, unless it is open already. Requests to a shared store are counted from then on.
     pub(crate) async fn open_store(&mut self) -> Result<(), ServeError> {
-        if let Some(store) = self.store.as_ref().filter(|_| !self.is_store_open) {
+        if let Some(store) = self.store.take_if(|_| !self.is_store_open) {
             store.open().await.map_err(|why| ServeError::Store(why.to_string()))?;
+            self.store = Some(self.measured(store));
         }
         self.is_store_open = true;
         Ok(())
+    }
+
+    fn measured(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+        if !store.is_shared() {
+            return store;
+        }
+        let store = MeasuredStore::new(store);
+        self.catalog.set_store_counters(store.counters().clone());
+        Arc::new(store)
     }
 
     pub(crate) async fn start(mut self) -> Result<Started, ServeError> {

@@ -2,10 +2,13 @@
 //! [`store`](crate::store).
 
 mod interface;
+mod measured;
 mod memory;
 mod transaction;
 
 pub use interface::{Follower, Store, StoreError, StoreFuture};
+pub use measured::StoreStats;
+pub(crate) use measured::{MeasuredStore, StoreCounters};
 pub use memory::MemoryStore;
 pub use transaction::{
     Condition, IndexEntry, LogEvent, Output, Record, Rejection, StoreOperation, Transaction,
