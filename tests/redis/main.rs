@@ -1,5 +1,6 @@
 //! The store of the crate `mcp-runtime-redis` on a real `redis-server`.
 
+mod environment;
 mod server;
 
 use std::time::Duration;

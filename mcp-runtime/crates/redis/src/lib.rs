@@ -7,6 +7,13 @@
 //! let server = mcp_runtime::server!().store(store);
 //! ```
 //!
+//! A server without `.store(…)` uses the Redis that the environment variable `MCP_REDIS_URL` names, with the prefix `<name of the server>:`.
+//! Rust links a crate only if the program mentions it, so such a program has this line:
+//!
+//! ```
+//! use mcp_runtime_redis as _;
+//! ```
+//!
 //! The store keeps tasks and logins. They survive a restart of the server as far as Redis keeps its own data: with `appendonly yes`, Redis
 //! loses at most the last second of writes when it crashes, and with `appendfsync always` none.
 //!

@@ -8,7 +8,7 @@ use std::{
 
 use futures_util::future::try_join_all;
 use mcp_runtime::store::{
-    Follower, Store, StoreError, StoreFuture, Transaction, TransactionResult,
+    Follower, Store, StoreError, StoreFuture, Transaction, TransactionResult, offer_store,
 };
 
 use crate::{
@@ -158,6 +158,11 @@ impl RedisCore {
         Ok(())
     }
 }
+
+// Servers have different names, so programs that share a Redis do not become nodes of each other.
+offer_store!("MCP_REDIS_URL", |url, server| {
+    Redis::new(url).prefix(format!("{}:", server.replace(['{', '}'], "-")))
+});
 
 impl Store for Redis {
     fn open(&self) -> StoreFuture<'_, ()> {
