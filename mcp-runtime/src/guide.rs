@@ -84,3 +84,7 @@ pub mod revisions {
 pub mod troubleshooting {
     #![doc = include_str!("../docs/guide/20-troubleshooting.md")]
 }
+
+pub mod several_nodes {
+    #![doc = include_str!("../docs/guide/21-several-nodes.md")]
+}

@@ -277,7 +277,7 @@ pub mod sampling {
 /// Stores, which keep what outlasts a process or is shared by several.
 ///
 /// [`Builder::store`](Builder::store) sets the store of a server: [`MemoryStore`](store::MemoryStore), which is the default, or `SqliteStore` (feature
-/// `sqlite`). The other types are for stores of your own.
+/// `sqlite`). The other types, and [`offer_store!`](store::offer_store), are for stores of your own.
 ///
 /// A store knows no tasks, sessions or logins. It keeps these things, which [`Transaction`](store::Transaction)s read and change:
 ///
@@ -289,11 +289,13 @@ pub mod sampling {
 /// | rate | how often something may happen | `Pass` |
 /// | places | how often something may happen at the same time | `Enter`, `Leave` |
 pub mod store {
+    #[doc(inline)]
+    pub use crate::__offer_store as offer_store;
     #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
     pub use crate::sqlite::SqliteStore;
     pub use crate::storage::{
         Condition, Follower, IndexEntry, LogEvent, MemoryStore, Output, Record, Rejection, Store,
-        StoreError, StoreFuture, StoreOperation, Transaction, TransactionResult,
+        StoreError, StoreFuture, StoreOperation, StoreStats, Transaction, TransactionResult,
     };
 }
 
@@ -411,6 +413,7 @@ pub mod __private {
             },
         },
         server::Identity,
+        storage::OfferedStore,
         testing::builds::{assert_builds, assert_package_builds},
     };
 
@@ -419,10 +422,10 @@ pub mod __private {
 
     #[cfg(feature = "auth")]
     pub use crate::call::context::decide;
-    #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
-    pub use crate::registry::MCP_RUNTIME_ITEMS_0;
     #[cfg(any(target_family = "wasm", feature = "inventory"))]
     pub use crate::registry::RegistryEntry as Entry;
+    #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
+    pub use crate::{registry::MCP_RUNTIME_ITEMS_0, storage::MCP_RUNTIME_STORES_0};
 
     /// Traits that generated code imports. Method resolution among them selects how a parameter gets its value, and whether a result has an
     /// output schema or a media type.

@@ -8,8 +8,9 @@ use std::{
 
 use support::examples::example;
 
-const EXAMPLES: [&str; 10] = [
+const EXAMPLES: [&str; 11] = [
     "book",
+    "cluster",
     "database",
     "everything",
     "files",

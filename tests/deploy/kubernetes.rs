@@ -27,19 +27,29 @@ const VERSIONS: [&str; 2] = ["1.25", "1.37"];
 const POD: &str = "10.244.1.7:8000";
 
 #[derive(Debug, Deserialize)]
-struct Validated {
-    documents: Vec<Value>,
-    problems: Vec<String>,
+pub(crate) struct Validated {
+    pub(crate) documents: Vec<Value>,
+    pub(crate) problems: Vec<String>,
 }
 
-fn validated(file: &Path) -> Result<Validated, Missing> {
+/// Validates a file against the schemas of all versions.
+pub(crate) fn validated(file: &Path) -> Result<Validated, Missing> {
+    against(file, &VERSIONS)
+}
+
+/// Parses a file without schemas.
+pub(crate) fn parsed(file: &Path) -> Result<Validated, Missing> {
+    against(file, &[])
+}
+
+fn against(file: &Path, versions: &[&str]) -> Result<Validated, Missing> {
     // The tests run at the same time, and share what the first one installs.
     static VALIDATOR: OnceLock<Result<Python, String>> = OnceLock::new();
     let install = || Python::installed(&tools(), "kubernetes-validate", REQUIREMENTS);
     let python = VALIDATOR.get_or_init(|| install().map_err(|missing| missing.to_string()));
     let python = python.as_ref().map_err(Missing::new)?;
     let script = root().join("tests/deploy/kubernetes.py");
-    let said = output_of(python.run(script).arg(file).args(VERSIONS))?;
+    let said = output_of(python.run(script).arg(file).args(versions))?;
     Ok(serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}")))
 }
 

@@ -4,6 +4,8 @@
 //! container images and Kubernetes are checked by `systemd-analyze` and by linters from npm and PyPI, because the tests have neither a service
 //! manager nor a cluster.
 //!
+//! The files of `examples/cluster` start three nodes with a Redis behind nginx.
+//!
 //! A test changes as few words of a file as possible, such as ports and paths ([`files::replace`]), and fails if one of them is missing.
 
 #![cfg(target_os = "linux")]
@@ -14,6 +16,7 @@ mod caddy;
 #[path = "../faults/client.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod client;
+mod cluster;
 mod files;
 mod front;
 mod idle;

@@ -24,7 +24,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::client::{Session, initialize_as, message, plain_call, run};
+use crate::client::{Request, Session, initialize_as, message, plain_call, run};
 
 const REVISIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 
@@ -59,6 +59,14 @@ struct Answer {
 #[tool]
 async fn asks(elicit: Elicit) -> Result<String> {
     Ok(elicit.form::<Answer>("word", "Which word?").await?.word)
+}
+
+/// Returns the number of requests to the store and of those that failed.
+#[tool]
+fn store_requests(handle: Handle) -> Result<String> {
+    let stats = handle.stats();
+    let store = stats.store().ok_or_else(|| Error::msg("the store is not shared"))?;
+    Ok(format!("{} {}", store.requests(), store.failed()))
 }
 
 /// Reports three steps and returns, each as soon as there is a permit.
@@ -139,7 +147,7 @@ impl Cluster {
         let (mut addresses, mut nodes) = (Vec::new(), Vec::new());
         for name in ["one", "two", "three"] {
             let server = mcp_runtime::server!(name = "nodes")
-                .items(items![node, today, change, asks, waits, steps])
+                .items(items![node, today, change, asks, waits, steps, store_requests])
                 .state(Name(name))
                 .state(gone.clone())
                 .state(pace.clone())
@@ -440,6 +448,62 @@ fn a_stream_ends_at_every_node_when_its_session_ends() {
         let mut stream = session.get().open(two).await.check_events();
         assert_eq!(session.delete().ask(three).await.status(), 204);
         assert!(stream.message().await.is_none());
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_node_is_not_ready_while_the_store_is_away() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, _] = cluster.addresses;
+        let ready = async |address, path| {
+            let reply = Request::new("GET", path).ask(address).await;
+            (reply.status(), String::from_utf8(reply.body).unwrap())
+        };
+        assert_eq!(ready(one, "/readyz").await, (200, "ready\n".to_owned()));
+        let session = Session::begin(one, "2025-11-25").await;
+        cluster.store.is_away.store(true, Ordering::SeqCst);
+        session.call(1, "node", json!({})).ask(two).await.check_busy("the store");
+        let away = (503, "the store does not answer\n".to_owned());
+        assert_eq!(ready(two, "/readyz").await, away);
+        assert_eq!(ready(two, "/healthz").await, (200, "ok\n".to_owned()));
+        // A node without requests notices when it renews its lease.
+        eventually("the node is not ready", async || {
+            (ready(one, "/readyz").await == away).then_some(())
+        })
+        .await;
+        cluster.store.is_away.store(false, Ordering::SeqCst);
+        for address in cluster.addresses {
+            eventually("the node is ready", async || {
+                (ready(address, "/readyz").await.0 == 200).then_some(())
+            })
+            .await;
+        }
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn requests_to_the_store_are_counted() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, _] = cluster.addresses;
+        let counts = async || {
+            let text = plain_call(1, "store_requests", json!({})).ask(two).await.text();
+            let (requests, failed) = text.split_once(' ').unwrap();
+            [requests, failed].map(|count| count.parse::<u64>().unwrap())
+        };
+        let before = counts().await;
+        let session = Session::begin(one, "2025-11-25").await;
+        session.call(1, "node", json!({})).ask(two).await;
+        let after = counts().await;
+        assert!(after[0] > before[0] && after[1] == 0, "{before:?}, then {after:?}");
+        cluster.store.is_away.store(true, Ordering::SeqCst);
+        session.delete().ask(two).await.check_busy("the store");
+        let away = counts().await;
+        assert!(away[0] > after[0] && away[1] > 0, "{after:?}, then {away:?}");
+        cluster.store.is_away.store(false, Ordering::SeqCst);
         cluster.stop().await;
     });
 }

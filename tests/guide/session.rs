@@ -269,6 +269,7 @@ pub(crate) fn from_this_checkout(command: &str) -> String {
                     "mcp-runtime-authorization-server --path {root}/crates/authorization-server"
                 )
             }
+            "mcp-runtime-redis" => format!("mcp-runtime-redis --path {root}/crates/redis"),
             // Path of a crate beside a clone of the repository.
             other => match other.strip_prefix("../mcp-runtime/") {
                 Some(path) => format!("{checkout}/{path}"),

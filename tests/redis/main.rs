@@ -1,6 +1,8 @@
 //! The store of the crate `mcp-runtime-redis` on a real `redis-server`.
 
+mod environment;
 mod logins;
+
 use std::time::Duration;
 
 use mcp_runtime::{

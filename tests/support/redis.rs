@@ -104,7 +104,8 @@ impl Drop for RedisServer {
     }
 }
 
-fn free_port() -> u16 {
+/// Returns a port of loopback that no process uses at the moment.
+pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     listener.local_addr().expect("its address").port()
 }

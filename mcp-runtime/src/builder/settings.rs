@@ -561,6 +561,9 @@ impl Builder {
 
     /// Sets the store, which keeps tasks and logins. Default: a [`MemoryStore`](crate::store::MemoryStore), which loses them when the process ends.
     ///
+    /// A crate may offer a store for an environment variable ([`offer_store!`](crate::store::offer_store)), as `mcp-runtime-redis` does for
+    /// `MCP_REDIS_URL`. Such a store replaces the default, and a store that this method sets wins.
+    ///
     /// With a store that outlasts the process, such as `SqliteStore` (feature `sqlite`), a finished task is still there after a restart. A
     /// task that was running ends with an error that says why. If its tool is `idempotent`, the task runs again instead.
     ///

@@ -22,6 +22,7 @@ use crate::{
     limits::{ItemStats, Limit, Pool, RateConfig, RefusalCounters, SharedLimits, Shares, Stats},
     model::ListKind,
     schema::SchemaProfile,
+    storage::StoreCounters,
 };
 
 /// The items of a running server, which all of its connections share.
@@ -45,6 +46,8 @@ pub(crate) struct Catalog {
     pub(crate) bus: Bus,
     /// Set if the server has several nodes.
     shared: OnceLock<SharedSwitches>,
+    /// Set if several servers share the store. The catalog has the counters so that a [`Handle`] can return them.
+    store: OnceLock<Arc<StoreCounters>>,
     /// Counters of rejected requests. The catalog has them so that a [`Handle`] can return them.
     pub(crate) tally: Arc<RefusalCounters>,
     /// Shares of the clients in the limits that apply to all clients together.
@@ -66,6 +69,7 @@ impl Catalog {
             pages,
             bus: Bus::default(),
             shared: OnceLock::new(),
+            store: OnceLock::new(),
             tally: Arc::default(),
             shares: Arc::default(),
         }
@@ -186,7 +190,19 @@ impl Catalog {
         });
         let refused = Limit::ALL.iter().map(|limit| (*limit, self.tally.refused(*limit)));
         let calls = self.shares.used(Pool::Calls);
-        Stats { calls, refused: refused.collect(), items: items.collect() }
+        let store = self.store.get().map(|counters| counters.stats());
+        Stats { calls, refused: refused.collect(), items: items.collect(), store }
+    }
+
+    /// Sets the counters of the shared store.
+    pub(crate) fn set_store_counters(&self, counters: Arc<StoreCounters>) {
+        let _ = self.store.set(counters);
+    }
+
+    /// Whether the shared store did not answer the last request to it.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has health checks"))]
+    pub(crate) fn is_store_away(&self) -> bool {
+        self.store.get().is_some_and(|counters| counters.is_away())
     }
 
     /// Returns a handle. From then on, `is_dynamic` returns `true`.
@@ -354,7 +370,8 @@ impl Handle {
         self.0.bus.publish(&Event::UrlCompleted(url.as_ref().into()));
     }
 
-    /// Returns statistics of the server: the number of calls that wait now, and the number of rejections by each limit so far.
+    /// Returns statistics of the server: the number of calls that wait now, the number of rejections by each limit so far, and counts of
+    /// the requests to a shared store.
     pub fn stats(&self) -> Stats {
         self.0.stats()
     }

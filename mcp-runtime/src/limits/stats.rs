@@ -11,6 +11,8 @@ use std::{
 
 use tokio::time::Instant;
 
+use crate::storage::StoreStats;
+
 macro_rules! limit {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
         /// Limit whose refusals [`Stats`] counts.
@@ -209,6 +211,7 @@ pub struct Stats {
     pub(crate) calls: usize,
     pub(crate) refused: Vec<(Limit, u64)>,
     pub(crate) items: Vec<ItemStats>,
+    pub(crate) store: Option<StoreStats>,
 }
 
 /// Counts of the refusals of one item that has a `rate` or a `concurrency`.
@@ -254,6 +257,11 @@ impl Stats {
     /// Returns the counts of the current items that have a `rate` or a `concurrency`.
     pub fn items(&self) -> &[ItemStats] {
         &self.items
+    }
+
+    /// Returns the counts of the requests to the store. `None` if the store is not shared by several servers.
+    pub fn store(&self) -> Option<&StoreStats> {
+        self.store.as_ref()
     }
 }
 

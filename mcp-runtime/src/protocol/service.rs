@@ -48,6 +48,12 @@ impl Service {
     }
 
     /// Returns the shares of clients in the limits that apply to all clients together.
+    /// Whether the shared store did not answer the last request to it.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has health checks"))]
+    pub(crate) fn is_store_away(&self) -> bool {
+        self.dispatcher.catalog.is_store_away()
+    }
+
     pub(crate) fn shares(&self) -> &Shares {
         &self.dispatcher.catalog.shares
     }

@@ -11,7 +11,7 @@ use crate::{
     error::ServeError,
     limits::Limits,
     node::ServerNode,
-    storage::{MemoryStore, Store, StoreError},
+    storage::{self, MeasuredStore, MemoryStore, Store, StoreError},
     task::{self, QuestionWriter, Tasks},
 };
 
@@ -97,13 +97,33 @@ impl Server {
         self.catalog.handle()
     }
 
-    /// Opens the store, unless it is open already.
+    /// Opens the store that the author or the environment has set, unless it is open already. Requests to a shared store are counted from then on.
     pub(crate) async fn open_store(&mut self) -> Result<(), ServeError> {
-        if let Some(store) = self.store.as_ref().filter(|_| !self.is_store_open) {
-            store.open().await.map_err(|why| ServeError::Store(why.to_string()))?;
+        if self.is_store_open {
+            return Ok(());
         }
         self.is_store_open = true;
+        if let Some(store) = self.store.take() {
+            store.open().await.map_err(|why| ServeError::Store(why.to_string()))?;
+            self.store = Some(self.measured(store));
+        } else if let Some((variable, store)) = storage::offered_store(&self.identity.name)
+            .map_err(|why| ServeError::Store(why.to_string()))?
+        {
+            let opened = store.open().await;
+            opened.map_err(|why| ServeError::Store(format!("{variable}: {why}")))?;
+            tracing::info!("the server uses the store of `{variable}`");
+            self.store = Some(self.measured(store));
+        }
         Ok(())
+    }
+
+    fn measured(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+        if !store.is_shared() {
+            return store;
+        }
+        let store = MeasuredStore::new(store);
+        self.catalog.set_store_counters(store.counters().clone());
+        Arc::new(store)
     }
 
     pub(crate) async fn start(mut self) -> Result<Started, ServeError> {

@@ -55,8 +55,14 @@ impl Address {
             );
             return Ok(Self::Sentinel(tokio::sync::Mutex::new(client.map_err(library)?)));
         }
-        if url.starts_with("rediss://") && !cfg!(feature = "tls") {
+        if url.starts_with("rediss+") {
+            return Err("sentinels and clusters over TLS are not supported: use `rediss://` with a single address".to_owned());
+        }
+        if url.starts_with("rediss://") {
+            #[cfg(not(feature = "tls"))]
             return Err("a `rediss://` URL needs the feature `tls`: run `cargo add mcp-runtime-redis --features tls`".to_owned());
+            #[cfg(feature = "tls")]
+            choose_cryptography();
         }
         Client::open(url).map(Self::Server).map_err(library)
     }
@@ -68,6 +74,18 @@ impl Address {
             Self::Sentinel(client) => client.lock().await.async_get_client().await,
             Self::Cluster(_, nodes) => Ok(nodes[number % nodes.len()].clone()),
         }
+    }
+}
+
+/// Chooses the cryptography of TLS connections, unless the program has chosen. The crate `redis` panics at its first connection if no choice
+/// is made, and the dependencies of the program enable no cryptography or several ones.
+#[cfg(feature = "tls")]
+fn choose_cryptography() {
+    use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
+
+    if CryptoProvider::get_default().is_none() {
+        // It fails if another thread has chosen meanwhile.
+        let _ = ring::default_provider().install_default();
     }
 }
 
@@ -95,6 +113,7 @@ mod tests {
         assert_eq!(kind("redis+sentinel://one:26379,two:26379/mymaster/2"), "sentinel");
         assert!(kind("redis+sentinel://one:26379").contains("the name of the service is missing"));
         assert!(!kind("http://user:secret@example.com").contains("secret"));
+        assert!(kind("rediss+cluster://one:7000").contains("not supported"));
         if !cfg!(feature = "tls") {
             assert!(kind("rediss://example.com").contains("feature `tls`"));
         }

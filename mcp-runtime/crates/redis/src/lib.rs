@@ -7,8 +7,15 @@
 //! let server = mcp_runtime::server!().store(store);
 //! ```
 //!
-//! Servers with the same Redis and the same prefix act as nodes of one server. They count `rate` and `concurrency` together, and each of
-//! them continues calls that another one has begun.
+//! Servers with the same Redis and the same prefix act as nodes of one server: each of them takes any request, and continues calls, sessions,
+//! tasks and logins that another has begun.
+//!
+//! A server without `.store(…)` uses the Redis that the environment variable `MCP_REDIS_URL` names, with the prefix `<name of the server>:`.
+//! Rust links a crate only if the program mentions it, so such a program has this line:
+//!
+//! ```
+//! use mcp_runtime_redis as _;
+//! ```
 //!
 //! The store keeps tasks and logins. They survive a restart of the server as far as Redis keeps its own data: with `appendonly yes`, Redis
 //! loses at most the last second of writes when it crashes, and with `appendfsync always` none.

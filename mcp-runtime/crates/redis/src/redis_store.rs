@@ -8,7 +8,7 @@ use std::{
 
 use futures_util::future::try_join_all;
 use mcp_runtime::store::{
-    Follower, Store, StoreError, StoreFuture, Transaction, TransactionResult,
+    Follower, Store, StoreError, StoreFuture, Transaction, TransactionResult, offer_store,
 };
 
 use crate::{
@@ -35,8 +35,17 @@ const OLDEST: (u32, u32) = (6, 2);
 /// | `redis+sentinel://one:26379,two:26379/mymaster` | the primary of this name, which the sentinels know |
 /// | `redis+cluster://one:7000,two:7001` | a cluster with these nodes, and those that they name |
 ///
-/// The server connects when it starts, and does not start if Redis cannot be reached or is older than version 6.2. If Redis is away later,
-/// the store fails each transaction after the [`deadline`](Self::deadline), and connects again by itself.
+/// User and password are percent-encoded. In a URL with several hosts they stand in front of the first host and hold for all of them.
+/// Sentinels get neither, because they are those of the primary. TLS connections trust the certificate authorities of the operating system,
+/// and those in the file that `SSL_CERT_FILE` names. Sentinels and clusters over TLS are not supported.
+///
+/// The server connects when it starts, and does not start if Redis cannot be reached within five seconds, or is older than version 6.2. If
+/// Redis is away later, the store fails each transaction after the [`deadline`](Self::deadline), and connects again by itself, at most every
+/// 200 ms.
+///
+/// There is no pool of connections, because a further connection would make nothing faster: all transactions share one connection and do
+/// not wait for each other's answers, no command blocks, and Redis executes one script at a time. A second connection announces new events
+/// of logs. A cluster has a connection to each of its nodes.
 ///
 /// ```no_run
 /// use mcp_runtime_redis::Redis;
@@ -158,6 +167,11 @@ impl RedisCore {
         Ok(())
     }
 }
+
+// Servers have different names, so programs that share a Redis do not become nodes of each other.
+offer_store!("MCP_REDIS_URL", |url, server| {
+    Redis::new(url).prefix(format!("{}:", server.replace(['{', '}'], "-")))
+});
 
 impl Store for Redis {
     fn open(&self) -> StoreFuture<'_, ()> {

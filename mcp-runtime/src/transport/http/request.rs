@@ -85,6 +85,10 @@ fn admit(
         HttpRoute::Readiness if endpoint.is_draining() || endpoint.is_stopping() => {
             return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into());
         }
+        HttpRoute::Readiness if endpoint.service.is_store_away() => {
+            let why = "the store does not answer\n";
+            return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, why).into());
+        }
         HttpRoute::Readiness => return Err(reply::text(StatusCode::OK, "ready\n").into()),
         HttpRoute::Full => {
             return Err(reply::busy("there are too many connections: try again later").into());

@@ -1,0 +1,203 @@
+//! Shared store with counters of its transactions. It also knows whether the store answers.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::{
+    interface::{Follower, Store, StoreError, StoreFuture},
+    transaction::{Transaction, TransactionResult},
+};
+
+/// Counters of a shared store. The server and its [`MeasuredStore`] share them.
+#[derive(Debug, Default)]
+pub(crate) struct StoreCounters {
+    requests: AtomicU64,
+    transactions: AtomicU64,
+    failed: AtomicU64,
+    total_micros: AtomicU64,
+    longest_micros: AtomicU64,
+    /// Whether the last request has failed because the store did not answer.
+    is_away: AtomicBool,
+}
+
+impl StoreCounters {
+    pub(crate) fn is_away(&self) -> bool {
+        self.is_away.load(Relaxed)
+    }
+
+    pub(crate) fn stats(&self) -> StoreStats {
+        StoreStats {
+            requests: self.requests.load(Relaxed),
+            transactions: self.transactions.load(Relaxed),
+            failed: self.failed.load(Relaxed),
+            total_time: Duration::from_micros(self.total_micros.load(Relaxed)),
+            longest_time: Duration::from_micros(self.longest_micros.load(Relaxed)),
+            is_available: !self.is_away(),
+        }
+    }
+
+    fn count(&self, transactions: usize, time: Duration, failure: Option<&StoreError>) {
+        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.requests.fetch_add(1, Relaxed);
+        self.transactions.fetch_add(transactions as u64, Relaxed);
+        self.total_micros.fetch_add(micros, Relaxed);
+        self.longest_micros.fetch_max(micros, Relaxed);
+        if failure.is_some() {
+            self.failed.fetch_add(1, Relaxed);
+        }
+        // An answer that reports a full or damaged store is an answer.
+        self.is_away.store(failure.is_some_and(StoreError::is_unavailable), Relaxed);
+    }
+}
+
+/// Store that counts the requests to another store.
+pub(crate) struct MeasuredStore {
+    store: Arc<dyn Store>,
+    counters: Arc<StoreCounters>,
+}
+
+impl MeasuredStore {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, counters: Arc::default() }
+    }
+
+    pub(crate) fn counters(&self) -> &Arc<StoreCounters> {
+        &self.counters
+    }
+}
+
+impl Store for MeasuredStore {
+    fn open(&self) -> StoreFuture<'_, ()> {
+        self.store.open()
+    }
+
+    fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+
+    fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
+        Box::pin(async move {
+            let (begin, count) = (Instant::now(), transactions.len());
+            let results = self.store.execute(transactions).await;
+            self.counters.count(count, begin.elapsed(), results.as_ref().err());
+            results
+        })
+    }
+
+    fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
+        self.store.follow(partition, log, after)
+    }
+}
+
+/// Counts of the requests to a store that several servers share.
+///
+/// [`Stats::store`](crate::limits::Stats::store) returns them. A request is one round trip with one or more transactions. Requests that
+/// ended early, because their client has cancelled its call, and the reads of followers are not counted.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Average time of a request to the shared store.
+/// #[tool]
+/// fn store_latency(server: Handle) -> String {
+///     let stats = server.stats();
+///     let Some(store) = stats.store() else { return "there is none".to_owned() };
+///     let average = store.total_time().as_secs_f64() / store.requests().max(1) as f64;
+///     format!("{:.1} ms, {} failed", 1000.0 * average, store.failed())
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone, Debug)]
+pub struct StoreStats {
+    requests: u64,
+    transactions: u64,
+    failed: u64,
+    total_time: Duration,
+    longest_time: Duration,
+    is_available: bool,
+}
+
+impl StoreStats {
+    /// Returns the number of requests that have ended since the server started, also those that failed.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Returns the number of transactions in these requests.
+    pub fn transactions(&self) -> u64 {
+        self.transactions
+    }
+
+    /// Returns the number of requests that failed. A transaction that was rejected, for example by its condition, is no failure.
+    pub fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    /// Returns the time that all requests together took.
+    pub fn total_time(&self) -> Duration {
+        self.total_time
+    }
+
+    /// Returns the time of the longest request since the server started.
+    pub fn longest_time(&self) -> Duration {
+        self.longest_time
+    }
+
+    /// Returns whether the store has answered the last request. While it has not, `/readyz` answers with status 503.
+    pub fn is_available(&self) -> bool {
+        self.is_available
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{MemoryStore, StoreOperation};
+
+    /// Store that takes a second for each transaction, and fails if there is none.
+    struct SlowStore(MemoryStore);
+
+    impl Store for SlowStore {
+        fn execute(
+            &self,
+            transactions: Vec<Transaction>,
+        ) -> StoreFuture<'_, Vec<TransactionResult>> {
+            Box::pin(async move {
+                if transactions.is_empty() {
+                    return Err(StoreError::unavailable("away"));
+                }
+                tokio::time::sleep(Duration::from_secs(transactions.len() as u64)).await;
+                self.0.execute(transactions).await
+            })
+        }
+
+        fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
+            self.0.follow(partition, log, after)
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_transactions_times_and_failures_are_counted() {
+        let store = MeasuredStore::new(Arc::new(SlowStore(MemoryStore::new())));
+        let read = |count| vec![Transaction::on("p").then(StoreOperation::get("a")); count];
+        for count in [1, 3] {
+            assert!(store.execute(read(count)).await.is_ok());
+        }
+        let stats = store.counters().stats();
+        assert_eq!((stats.requests(), stats.transactions(), stats.failed()), (2, 4, 0));
+        let seconds = [stats.total_time(), stats.longest_time()].map(|time| time.as_secs());
+        assert_eq!((seconds, stats.is_available()), ([4, 3], true));
+        assert!(store.execute(Vec::new()).await.is_err());
+        let stats = store.counters().stats();
+        assert_eq!((stats.requests(), stats.failed(), stats.is_available()), (3, 1, false));
+        assert!(store.execute(read(1)).await.is_ok());
+        assert!(store.counters().stats().is_available());
+    }
+}

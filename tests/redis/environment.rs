@@ -1,0 +1,127 @@
+//! `MCP_REDIS_URL`, which gives a store to servers that have none.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{self, Command},
+};
+
+use mcp_runtime::{
+    items,
+    store::MemoryStore,
+    testing::{Revision, TestClient},
+};
+use rcgen::{CertificateParams, KeyPair};
+use support::redis::{RedisServer, free_port};
+
+use crate::quick;
+
+/// Set in the processes that start a server. Its value says whether the server has a store of its own.
+const OWN_STORE: &str = "MCP_TEST_OWN_STORE";
+
+/// Begins the line in which such a process reports whether its server has started.
+const OUTCOME: &str = "outcome: ";
+
+/// Starts a server, and prints the outcome.
+async fn start(has_own_store: bool) {
+    let mut server = mcp_runtime::server!(name = "notes {1}").items(items![quick]);
+    if has_own_store {
+        server = server.store(MemoryStore::new());
+    }
+    match TestClient::connect_with(server, Revision::V2025_11_25).await {
+        Ok(client) => {
+            client.close().await;
+            eprintln!("{OUTCOME}started");
+        }
+        Err(why) => eprintln!("{OUTCOME}{why}"),
+    }
+}
+
+/// Starts a server in a process with these variables, and returns the outcome.
+fn outcome(variables: &[(&str, &str)]) -> String {
+    let test = "environment::a_server_without_a_store_has_that_of_the_environment";
+    let output = Command::new(env::current_exe().expect("the test"))
+        .args([test, "--exact", "--nocapture"])
+        .envs(variables.iter().copied())
+        .output()
+        .expect("the test starts");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let outcome = text.lines().find_map(|line| Some(line.split_once(OUTCOME)?.1.to_owned()));
+    outcome.unwrap_or_else(|| panic!("{output:?}"))
+}
+
+/// The process of the test starts itself again, because a test cannot set variables for itself.
+#[tokio::test]
+async fn a_server_without_a_store_has_that_of_the_environment() {
+    if let Ok(own) = env::var(OWN_STORE) {
+        return start(own == "yes").await;
+    }
+    let redis = match RedisServer::start(&[]) {
+        Ok(server) => server,
+        Err(missing) => return missing.skip(),
+    };
+    let outcome = |url: &str, own: &str| outcome(&[("MCP_REDIS_URL", url), (OWN_STORE, own)]);
+    assert_eq!(outcome(&redis.url(), "yes"), "started");
+    assert_eq!(redis.cli(&["DBSIZE"]).trim(), "0");
+    assert_eq!(outcome(&redis.url(), "no"), "started");
+    let keys = redis.cli(&["--scan"]);
+    assert!(!keys.is_empty());
+    assert!(keys.lines().all(|key| key.starts_with("notes -1-:")), "{keys}");
+
+    let wrong = outcome("http://user:secret@127.0.0.1", "no");
+    assert!(wrong.starts_with("MCP_REDIS_URL: the URL of Redis is invalid"), "{wrong}");
+    assert!(!wrong.contains("secret"), "{wrong}");
+    let away = outcome("redis://127.0.0.1:1", "no");
+    assert!(away.starts_with("MCP_REDIS_URL: cannot connect to Redis"), "{away}");
+    assert_eq!(outcome("http://127.0.0.1", "yes"), "started");
+    assert_eq!(outcome("", "no"), "started");
+}
+
+/// Folder with the certificate of a Redis and its key.
+struct Certificate(PathBuf);
+
+impl Certificate {
+    fn new(name: &str) -> Self {
+        let folder = env::temp_dir().join(format!("mcp-redis-tls-{}-{name}", process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let key = KeyPair::generate().expect("a key");
+        let certificate = CertificateParams::new(["localhost".to_owned()]).expect("a host name");
+        let certificate = certificate.self_signed(&key).expect("a certificate").pem();
+        fs::write(folder.join("certificate.pem"), certificate).expect("the folder is writable");
+        fs::write(folder.join("key.pem"), key.serialize_pem()).expect("the folder is writable");
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(Path::new(name)).display().to_string()
+    }
+}
+
+impl Drop for Certificate {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_redis_with_a_password_is_reached_over_tls_if_its_certificate_is_trusted() {
+    let (certificate, other) = (Certificate::new("redis"), Certificate::new("other"));
+    let (trusted, key, port) =
+        (certificate.path("certificate.pem"), certificate.path("key.pem"), free_port());
+    let (port, password) = (port.to_string(), "p@ss:word");
+    let options = ["--tls-port", &port, "--tls-cert-file", &trusted, "--tls-key-file", &key];
+    let options = [&options[..], &["--tls-auth-clients", "no", "--requirepass", password]].concat();
+    let _redis = match RedisServer::start(&options) {
+        Ok(server) => server,
+        Err(missing) => return missing.skip(),
+    };
+    let url = format!("rediss://default:p%40ss%3Aword@localhost:{port}");
+    let outcome = |url: &str, trusted: &str| {
+        outcome(&[("MCP_REDIS_URL", url), (OWN_STORE, "no"), ("SSL_CERT_FILE", trusted)])
+    };
+    assert_eq!(outcome(&url, &trusted), "started");
+    let untrusted = outcome(&url, &other.path("certificate.pem"));
+    assert!(untrusted.starts_with("MCP_REDIS_URL: cannot connect to Redis"), "{untrusted}");
+    let wrong = outcome(&url.replace("word", "guess"), &trusted);
+    assert!(wrong.starts_with("MCP_REDIS_URL: cannot connect to Redis"), "{wrong}");
+}
