@@ -38,7 +38,7 @@ fn pages() -> Vec<Page> {
 #[test]
 fn every_page_does_what_it_shows() {
     // Some pages call a server with curl, and all commands are those of a POSIX shell.
-    for tool in ["sh -c true", "curl --version"] {
+    for tool in ["sh -c true", "curl --version", "openssl version"] {
         let mut words = tool.split(' ');
         let mut command = Command::new(words.next().expect("a program"));
         if let Err(missing) = output_of(command.args(words)) {
