@@ -264,7 +264,11 @@ impl fmt::Display for Error {
 }
 
 impl fmt::Debug for Error {
+    /// Writes the message, because a `main` that returns an error prints it in this form. `{:#?}` writes the kind, too.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            return fmt::Display::fmt(self, f);
+        }
         f.debug_struct("Error")
             .field("kind", &self.0.kind)
             .field("message", &self.0.message)
@@ -464,6 +468,13 @@ mod tests {
         let error: Error = Outer(io::Error::other("no such shelf")).into();
         assert_eq!(error.to_string(), "cannot open the book: no such shelf");
         assert!(error.downcast_ref::<Outer>().is_some());
+    }
+
+    #[test]
+    fn a_main_that_returns_an_error_prints_its_message() {
+        let error = Error::msg("the disk is full");
+        assert_eq!(format!("{error:?}"), "the disk is full");
+        assert!(format!("{error:#?}").contains("kind: Failed"), "{error:#?}");
     }
 
     #[test]

@@ -1,3 +1,5 @@
+// The index links to files at its end, which GitHub shows. The first definition of a link counts, so these lead to the modules instead.
+#![doc = include_str!("../docs/guide-modules.md")]
 #![doc = include_str!("../docs/guide/README.md")]
 // The label with the features would be on each page, although readers of the guide do not need them.
 #![cfg_attr(docsrs, doc(auto_cfg = false))]

@@ -12,6 +12,9 @@
 #![forbid(unsafe_code)]
 
 mod behind;
+#[path = "../faults/browser.rs"]
+#[allow(dead_code, reason = "the suite `faults` uses the rest")]
+mod browser;
 mod caddy;
 #[path = "../faults/client.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
@@ -23,6 +26,7 @@ mod idle;
 mod image;
 mod kubernetes;
 mod limits;
+mod login;
 mod nginx;
 mod relay;
 #[path = "../faults/server.rs"]

@@ -71,6 +71,30 @@ pub(crate) fn command(
     Ok((command, trusted))
 }
 
+/// The comment above the lines `listen` says how.
+#[test]
+fn the_file_can_be_tried_without_a_certificate() {
+    let program = match installed("nginx", "-v", "nginx") {
+        Ok(program) => program,
+        Err(missing) => return missing.skip(),
+    };
+    let (folder, address) = (Folder::new(), free_address());
+    let text = committed(FILE);
+    let is_kept = |line: &&str| {
+        !["listen ", "ssl_certificate"].iter().any(|start| line.trim_start().starts_with(start))
+    };
+    let kept: Vec<&str> = text.lines().filter(is_kept).collect();
+    assert_eq!(text.lines().count() - kept.len(), 4, "{text}");
+    let name = format!("server_name {HOST};");
+    let text = replace(&kept.join("\n"), &name, &format!("{name} listen {address};"), 1);
+    folder.write(FILE, &text);
+    let main = folder.write("main.conf", &main_file(&folder));
+    let mut command = Command::new(program);
+    let output = command.arg("-t").arg("-c").arg(main).arg("-p").arg(folder.path(".")).output();
+    let output = output.expect("nginx starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 #[test]
 fn nginx_accepts_the_file() {
     let (folder, address) = (Folder::new(), free_address());

@@ -89,7 +89,11 @@ fn each_refused_request_is_logged_with_its_reason_and_its_client() {
         let list = || modern(1, "tools/list", json!({}));
         let no_session = ping().header("Mcp-Session-Id", "0".repeat(32));
         for (request, status, reason) in [
-            (ping(), 400, "the header `Mcp-Session-Id` is missing"),
+            (
+                ping(),
+                400,
+                "the header `Mcp-Session-Id` is missing: the response to `initialize` has its value; or send `MCP-Protocol-Version: 2026-07-28`, which needs no session",
+            ),
             (Request::post("{"), 400, "expected a member's name"),
             (Request::post("{}"), 400, ""),
             (list().replace("Mcp-Method", "tools/call"), 400, ""),

@@ -229,7 +229,7 @@ fn a_policy_says_no_without_naming_a_scope() {
         for way in Way::all(address, "none").await {
             let call = way.call("delete", json!({ "owner": "grace" }));
             let refused = with("admin", call).ask(address).await;
-            check_refused(&refused, 403, "may not use the tool `delete` like this");
+            check_refused(&refused, 403, "may not use the tool `delete` with these arguments");
             assert_eq!(refused.head.get("www-authenticate"), None);
             let read = way.request("resources/read", json!({ "uri": "notes://grace/1" }));
             let refused = with("none", read).ask(address).await;

@@ -38,7 +38,7 @@ fn pages() -> Vec<Page> {
 #[test]
 fn every_page_does_what_it_shows() {
     // Some pages call a server with curl, and all commands are those of a POSIX shell.
-    for tool in ["sh -c true", "curl --version"] {
+    for tool in ["sh -c true", "curl --version", "openssl version"] {
         let mut words = tool.split(' ');
         let mut command = Command::new(words.next().expect("a program"));
         if let Err(missing) = output_of(command.args(words)) {
@@ -53,11 +53,12 @@ fn every_page_does_what_it_shows() {
         Ok(count) => commands += count,
         Err(problem) => failures.push(format!("{page}: {problem}")),
     };
-    for page in pages().iter().filter(|page| is_chosen(&page.module())) {
+    for page in pages().into_iter().filter(|page| is_chosen(&page.module())) {
+        let page = page.with_free_ports();
         let mut session = Session::start(&page.name);
-        let followed = session.follow(page);
+        let followed = session.follow(&page);
         let checked =
-            followed.and_then(|count| strict::check_first_program(&session, page).map(|()| count));
+            followed.and_then(|count| strict::check_first_program(&session, &page).map(|()| count));
         count(&page.name, checked);
     }
     for (path, name) in outside::PAGES.into_iter().filter(|(_, name)| is_chosen(name)) {
@@ -74,7 +75,9 @@ fn every_page_is_in_the_index_and_begins_with_a_program() {
     let index = pages.iter().find(|page| page.name == "README").expect("an index");
     for page in pages.iter().filter(|page| page.name != "README") {
         let module = page.module();
-        assert!(index.text.contains(&format!("[{module}]({module})")), "{module} is not listed");
+        assert!(index.text.contains(&format!("| [{module}] | ")), "{module} is not listed");
+        let definition = format!("\n[{module}]: {}.md\n", page.name);
+        assert!(index.text.contains(&definition), "{module} has no link to its file");
         let start = "Create a crate with `cargo new mine`, and add its dependencies";
         assert!(page.text.contains(start), "{} does not say: {start}", page.name);
         let adds = page.commands().any(|command| command.starts_with("cargo add mcp-runtime"));

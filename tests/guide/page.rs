@@ -1,6 +1,6 @@
 //! A page of the guide as a list of its code blocks.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, net::TcpListener, path::Path};
 
 /// Page of the guide.
 pub(crate) struct Page {
@@ -35,6 +35,23 @@ impl Page {
         let name = path.file_stem().expect("a page has a name").to_string_lossy().into_owned();
         let blocks = blocks(&text);
         Self { name, text, blocks }
+    }
+
+    /// Replaces the ports of the page's servers by free ones, so that several runs can follow the page at the same
+    /// time.
+    pub(crate) fn with_free_ports(self) -> Self {
+        let mut listeners = BTreeMap::new();
+        let mut text = self.text;
+        for port in ports(&text) {
+            let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+            let free = listener.local_addr().expect("it has an address").port();
+            // The listener stays open until all ports are chosen, so that they differ.
+            listeners.insert(port, (listener, free));
+        }
+        for (port, (_, free)) in &listeners {
+            text = text.replace(port, &free.to_string());
+        }
+        Self { name: self.name, blocks: blocks(&text), text }
     }
 
     /// Returns the name of the page's module: `first_server` for `01-first-server`.
@@ -85,6 +102,16 @@ pub(crate) fn anchor(heading: &str) -> String {
 /// Whether Rust code is a whole program, and not a part of the program above it.
 pub(crate) fn is_program(code: &str) -> bool {
     code.contains("fn main()")
+}
+
+/// Returns the ports of the servers that a page starts. All of them are between 18000 and 18999, and each page has its own.
+fn ports(text: &str) -> Vec<String> {
+    let words = text.split(|char: char| !char.is_ascii_digit());
+    let mut ports: Vec<String> =
+        words.filter(|word| word.len() == 5 && word.starts_with("18")).map(str::to_owned).collect();
+    ports.sort();
+    ports.dedup();
+    ports
 }
 
 /// Returns the code blocks of a Markdown text in their order. Blocks in languages other than Rust and `console` are files if their first
@@ -146,4 +173,20 @@ fn steps(code: &[&str]) -> Vec<Step> {
         continues = line.ends_with('\\') && steps.last().is_some_and(|step| step.output.is_empty());
     }
     steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_of_servers_are_found_and_replaced() {
+        let text =
+            "```console\n$ mine --http 18130 &\n$ curl http://127.0.0.1:18131/ 200018\n```\n";
+        assert_eq!(ports(text), ["18130", "18131"]);
+        let page = Page { name: String::new(), text: text.to_owned(), blocks: Vec::new() };
+        let page = page.with_free_ports();
+        assert!(!page.text.contains("18130") && page.text.contains(" 200018"), "{}", page.text);
+        assert_eq!(page.commands().count(), 2);
+    }
 }

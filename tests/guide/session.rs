@@ -259,7 +259,7 @@ pub(crate) fn from_this_checkout(command: &str) -> String {
     let Some(arguments) = command.strip_prefix("cargo add ") else { return command.to_owned() };
     let checkout = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let root = format!("{checkout}/mcp-runtime");
-    let has_path = arguments.contains(" --path ../");
+    let has_path = arguments.contains(" --path ");
     let arguments: Vec<String> = arguments
         .split(' ')
         .map(|argument| match argument {
@@ -270,11 +270,8 @@ pub(crate) fn from_this_checkout(command: &str) -> String {
                 )
             }
             "mcp-runtime-redis" => format!("mcp-runtime-redis --path {root}/crates/redis"),
-            // Path of a crate beside a clone of the repository.
-            other => match other.strip_prefix("../mcp-runtime/") {
-                Some(path) => format!("{checkout}/{path}"),
-                None => other.to_owned(),
-            },
+            // Path of a crate in the reader's clone of the repository.
+            other => other.replace("/path/to/clone", checkout),
         })
         .collect();
     format!("cargo add --quiet {}", arguments.join(" "))

@@ -178,6 +178,7 @@ impl Documents {
             "json" => json(&fence.code),
             "jsonl" => fence.code.lines().find_map(json),
             "toml" => manifest(&fence.code),
+            "sh" if is_followed && names_file(&fence.code) => None,
             "sh" => commands(&fence.code),
             language => Some(format!(
                 "no test reads this `{language}` block: write `rust` for Rust code, and `console` for commands of a page \
@@ -188,7 +189,7 @@ impl Documents {
 
     /// Whether the suite `guide` writes a block to a file of its crate.
     fn is_file_of_reader(&self, fence: &Fence<'_>) -> bool {
-        let is_named = fence.code.starts_with("// ") || fence.code.starts_with("# ");
+        let is_named = names_file(&fence.code);
         let is_followed = self.followed.iter().any(|path| path == fence.file);
         is_followed && (is_named || is_program(&fence.code))
     }
@@ -202,6 +203,11 @@ impl Documents {
 
 fn is_program(code: &str) -> bool {
     code.contains("fn main()")
+}
+
+/// Whether the first line of a block names a file in a comment.
+fn names_file(code: &str) -> bool {
+    code.starts_with("// ") || code.starts_with("# ")
 }
 
 /// Whether rustdoc hides a line of code.

@@ -373,6 +373,7 @@ fn packages_bring_a_readme_and_their_licences() {
         ("mcp-runtime-wire", "mcp-runtime/crates/wire"),
         ("mcp-runtime-contract", "mcp-runtime/crates/contract"),
         ("mcp-runtime-authorization-server", "mcp-runtime/crates/authorization-server"),
+        ("mcp-runtime-redis", "mcp-runtime/crates/redis"),
     ] {
         let package = packages::read(name, folder);
         assert_eq!(packages::problems(&package), Vec::<String>::new(), "{name}");

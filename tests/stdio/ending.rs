@@ -263,7 +263,7 @@ fn check_cut_off(ended: &Ended) {
     assert_eq!(ended.status.code(), Some(1), "{ended:?}");
     let said = &ended.stderr;
     assert!(said.contains("error: the tool `compute` at tests/stdio/fixture.rs:"), "{said}");
-    assert!(said.contains("mark it `blocking`"), "{said}");
+    assert!(said.contains("make it a plain `fn` with `blocking`"), "{said}");
 }
 
 #[test]

@@ -189,7 +189,7 @@ impl Rules {
             return Err(Error::invalid_params(text).into());
         }
         if !may {
-            let why = format!("this caller may not use the {kind} `{item}` like this");
+            let why = format!("this caller may not use the {kind} `{item}` with these arguments");
             return Err(AuthRefusal::Forbidden(why).into());
         }
         Ok(())

@@ -308,12 +308,27 @@ fn is_made_for_a_call(id: TypeId) -> bool {
     .contains(&id)
 }
 
+/// Names of the types of numbers that an argument can have.
+const NUMBERS: [&str; 14] = [
+    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
+    "f64",
+];
+
 fn advice(builder: &Builder, id: TypeId, name: &str) -> String {
     if is_made_for_a_call(id) {
         return "it is made for each call: take it by value".to_owned();
     }
     if id == TypeId::of::<String>() {
         return "for a text from the client write `&str` or `String`".to_owned();
+    }
+    let value = match name {
+        "bool" => Some("a `true` or `false`"),
+        "char" => Some("a character"),
+        _ if NUMBERS.contains(&name) => Some("a number"),
+        _ => None,
+    };
+    if let Some(value) = value {
+        return format!("for {value} from the client write `{name}`");
     }
     if let Some(inner) =
         name.strip_prefix("alloc::vec::Vec<").and_then(|rest| rest.strip_suffix('>'))

@@ -48,10 +48,21 @@ pub(super) fn for_tool(
         _ => Some(known.as_slice()),
     };
     let mut arguments = Map::new();
-    for (name, text) in pairs(given, known, required, &|| show::usage_of_tool(tool, snapshot))? {
+    let usage = || show::usage_of_tool(tool, snapshot) + &examples(properties);
+    for (name, text) in pairs(given, known, required, &usage)? {
         arguments.insert(name.to_owned(), value(name, text, &properties[name])?);
     }
     Ok(Value::Object(arguments))
+}
+
+/// Returns a line with an example for each argument whose usage does not name its fields.
+fn examples(properties: &Value) -> String {
+    let objects = properties.as_object().into_iter().flatten();
+    let objects = objects.filter(|(_, schema)| schema["type"] == "object");
+    let lines = objects.map(|(name, schema)| {
+        format!("\nwrite `{name}` as in {name}='{}'", show::example_of(schema))
+    });
+    lines.collect()
 }
 
 /// Converts the text of an argument to the type that its schema declares.
@@ -172,5 +183,22 @@ mod tests {
         assert_eq!(read("order").ok(), Some(json!({ "dish": "soup", "table": 7 })));
         let error = read("cancel").expect_err("an unknown argument").text;
         assert!(error.starts_with("unknown argument `table`"), "{error}");
+    }
+
+    #[test]
+    fn the_usage_of_a_tool_names_the_fields_of_an_object() {
+        let server =
+            crate::server!(crate = crate, group = "command line").build().expect("a server");
+        let item = json!({
+            "type": "object",
+            "properties": { "name": { "type": "string" } }, "required": ["name"],
+        });
+        let schema = json!({ "properties": { "item": item }, "required": ["item"] });
+        let tool = json!({ "name": "cancel", "inputSchema": schema });
+        for given in [vec![], vec!["name=soup".to_owned()]] {
+            let error = for_tool(&tool, &server.catalog.snapshot(), &given).expect_err("no item");
+            let end = "\nwrite `item` as in item='{\"name\":\"…\"}'";
+            assert!(error.text.ends_with(end), "{}", error.text);
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::exit::CommandError;
 use crate::builder::Builder;
 #[cfg(feature = "http")]
 use crate::{
+    error::ServeError,
     server::{Network, host_problem, origin_problem, parse_time, path_problem},
     transport::http,
 };
@@ -142,13 +143,38 @@ impl HttpLaunch {
             let address = self.address.map_or(http::DEFAULT_ADDRESS.to_owned(), |address| {
                 http::complete_address(&address)
             });
-            http::run(builder.bind_http(&*address))
-                .map_err(|error| CommandError::failure(format!("{address}: {error}")))
+            http::run(builder.bind_http(&*address)).map_err(|error| {
+                CommandError::failure(match error {
+                    ServeError::Bind(_) => format!("{address}: {error}"),
+                    // The address has nothing to do with other errors, such as that of `setup`.
+                    _ => error.to_string(),
+                })
+            })
         }
         #[cfg(not(feature = "http"))]
         {
             drop(builder);
             Ok(())
         }
+    }
+}
+
+#[cfg(all(test, feature = "http"))]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn only_an_error_of_the_address_begins_with_the_address() {
+        let said = |address: &str| {
+            let server = crate::server!(crate = crate, group = "command line");
+            let server = server.setup(async || Err::<u32, _>(Error::msg("the disk is full")));
+            let address = Some(address.to_owned());
+            let launch = HttpLaunch { address, settings: Vec::new() };
+            launch.run(server).expect_err("the server cannot start").text
+        };
+        assert_eq!(said("127.0.0.1:0"), "setup failed: the disk is full");
+        let text = said("nobody.invalid:1");
+        assert!(text.starts_with("nobody.invalid:1: cannot listen on this address"), "{text}");
     }
 }

@@ -92,7 +92,7 @@ impl fmt::Display for Unresponsive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} blocked its thread for so long that the server could not stop, and was cut off: mark it `blocking`, or await something in it",
+            "{} blocked its thread for so long that the server could not stop, and was cut off: make it a plain `fn` with `blocking`, or `.await` something in it",
             self.0
         )
     }

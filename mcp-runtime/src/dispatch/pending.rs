@@ -250,7 +250,7 @@ impl Drop for SlowPollWarning<'_> {
         let took = self.since.elapsed();
         if took > Self::LONG && !std::thread::panicking() {
             tracing::warn!(
-                "{} blocked the reactor for {took:?} while every other call waited: mark it `blocking`, or await something",
+                "{} blocked its thread for {took:?}, and other calls had to wait: make it a plain `fn` with `blocking`, or `.await` something in it",
                 self.entry.place()
             );
         }

@@ -228,5 +228,5 @@ async fn a_handler_that_blocks_its_thread_is_named() {
     assert_eq!(heard(&mut client).await, []);
     let logged = String::from_utf8(LOGGED.lock().unwrap().clone()).unwrap();
     let line = logged.lines().find(|line| line.contains("`holds_the_reactor` at ")).unwrap();
-    assert!(line.contains("mark it `blocking`"), "{line}");
+    assert!(line.contains("make it a plain `fn` with `blocking`"), "{line}");
 }

@@ -219,7 +219,7 @@ both_eras! {
         let runs = Runs::default();
         let mut client = connect(all_items(&runs), revision).await;
         client.authorization(ada(&["notes:read"]));
-        let no = "this caller may not use the tool `owned` like this";
+        let no = "this caller may not use the tool `owned` with these arguments";
         for arguments in [
             json!({ "owner": "grace" }),
             json!({}),
@@ -288,10 +288,10 @@ both_eras! {
         assert!(error.code == -32600 && error.message.contains("notes:read"), "{error}");
         for (uri, says) in [
             ("notes://all", "notes:read"),
-            ("notes://grace", "like this"),
+            ("notes://grace", "with these arguments"),
             // The same URIs, percent-encoded.
-            ("notes://%67race", "like this"),
-            ("notes://%61ll", "like this"),
+            ("notes://%67race", "with these arguments"),
+            ("notes://%61ll", "with these arguments"),
         ] {
             let error = client.subscribe(uri).await.unwrap_err();
             assert!(error.code == -32600 && error.message.contains(says), "{uri}: {error}");

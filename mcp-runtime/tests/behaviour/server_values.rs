@@ -155,6 +155,16 @@ fn lends_a_vec(list: &Vec<u8>) -> usize {
 }
 
 #[tool]
+fn lends_a_number(number: &u32) -> u32 {
+    *number
+}
+
+#[tool]
+fn lends_a_switch(is_on: &bool) -> bool {
+    *is_on
+}
+
+#[tool]
 fn lends_a_handle(_handle: &Handle) {}
 
 /// A value that declares its requirements itself.
@@ -188,6 +198,8 @@ fn missing_state_stops_the_server_with_an_error_that_says_what_to_write() {
     );
     check(items![lends_a_string], &["for a text from the client write `&str` or `String`"]);
     check(items![lends_a_vec], &["for a list from the client write `&[u8]` or `Vec<u8>`"]);
+    check(items![lends_a_number], &["for a number from the client write `u32`"]);
+    check(items![lends_a_switch], &["for a `true` or `false` from the client write `bool`"]);
     check(items![demanding], &["shared state of type `u64`"]);
     check(items![lends_a_handle], &["`lends_a_handle` at ", "take it by value"]);
 }

@@ -196,7 +196,10 @@ fn contradictions() {
         "#[tool(strict, lenient)] fn f() {}",
         &[("lenient", "one rejects what the other accepts: remove one of the two")],
     );
-    check("#[tool(blocking)] async fn f() {}", &[("blocking", "an `async fn` does not block")]);
+    check(
+        "#[tool(blocking)] async fn f() {}",
+        &[("blocking", "an `async fn` waits with `.await`")],
+    );
     check(
         "#[tool(timeout = \"1s\")] fn f() {}",
         &[(

@@ -62,12 +62,13 @@ fn hint(server: &HttpServer) {
     // If stderr is closed, the hint has no reader, so an error does not matter.
     let _ = writeln!(
         std::io::stderr(),
-        "{} {}: an MCP server at {}\n{}give the address to a client, or try it with\n  {}\nCtrl-C ends the server, and `help` lists the options",
+        "{} {}: an MCP server at {}\n{}give the address to a client, or try it with\n  {}\n{}Ctrl-C ends the server, and `help` lists the options",
         identity.name,
         identity.version,
         server.url(),
         all_interfaces(server.local_addr()),
-        curl(&server.url(), server.is_protected())
+        curl(&server.url(), server.is_protected()),
+        token_hint(server.is_protected())
     );
 }
 
@@ -101,6 +102,16 @@ fn curl(url: &str, is_protected: bool) -> String {
     line
 }
 
+/// Returns a line that says where the access token of [`curl`] comes from.
+fn token_hint(is_protected: bool) -> &'static str {
+    match is_protected {
+        true => {
+            "replace TOKEN by an access token: the guide's page `authorization` shows how to get one\n"
+        }
+        false => "",
+    }
+}
+
 /// Quotes a word for a shell. Within single quotes, only a single quote has a special meaning.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
@@ -108,7 +119,7 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{address_problem, all_interfaces, complete_address, curl};
+    use super::{address_problem, all_interfaces, complete_address, curl, token_hint};
 
     #[test]
     fn an_address_may_leave_something_out() {
@@ -175,5 +186,13 @@ mod tests {
         assert!(
             curl("http://127.0.0.1:1/mcp", true).contains(" -H 'Authorization: Bearer TOKEN' ")
         );
+    }
+
+    #[test]
+    fn only_the_line_with_a_token_says_where_the_token_comes_from() {
+        for is_protected in [true, false] {
+            let names_token = curl("http://127.0.0.1:1/mcp", is_protected).contains("TOKEN");
+            assert_eq!(token_hint(is_protected).contains("TOKEN"), names_token);
+        }
     }
 }

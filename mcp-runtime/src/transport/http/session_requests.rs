@@ -392,7 +392,10 @@ impl Unnamed {
         match self {
             Self::Missing => refuse(
                 StatusCode::BAD_REQUEST,
-                "the header `Mcp-Session-Id` is missing: the response to `initialize` has its value",
+                &format!(
+                    "the header `Mcp-Session-Id` is missing: the response to `initialize` has its value; or send `MCP-Protocol-Version: {}`, which needs no session",
+                    Revision::MODERN[0].name()
+                ),
             ),
             Self::Unknown => reply::no_session("send `initialize` without `Mcp-Session-Id`"),
             Self::Refused(why) => refuse(StatusCode::BAD_REQUEST, &why),

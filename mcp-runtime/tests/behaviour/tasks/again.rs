@@ -159,6 +159,6 @@ async fn a_task_does_not_run_again_if_its_owner_lost_access_to_the_tool() {
         assert!(refused.is_none_or(|reason| text.contains(reason)), "{refused:?}: {task}");
     };
     check(ada(), "good", None).await;
-    check(ada(), "bad", Some("may not use the tool `guarded` like this")).await;
+    check(ada(), "bad", Some("may not use the tool `guarded` with these arguments")).await;
     check(ada().scopes(["a"]), "good", Some("needs a token that grants `b` too")).await;
 }
