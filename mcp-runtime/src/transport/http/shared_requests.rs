@@ -1,6 +1,6 @@
 //! Requests of sessions that several nodes share, and the messages of nodes about these sessions.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use http::{Method, Response, StatusCode, request::Parts};
 use mcp_runtime_wire::{self as wire, Incoming, Parsed, RpcMessage};
@@ -11,6 +11,7 @@ use super::{
     endpoint::Endpoint,
     head::{Accepts, Head},
     reply::{self, HttpAnswer},
+    session::HttpSession,
     session_requests::{self, find},
     session_table::{HasSessionId as _, SessionId},
     shared_copies::{self, unavailable},
@@ -42,8 +43,7 @@ pub(super) fn post(
             let Some(shared) = &endpoint.shared else {
                 return reply::empty(StatusCode::ACCEPTED).into();
             };
-            let posted = SessionMessage::Posted(&id.to_string(), Cow::Owned(body));
-            match shared.send(&posted).await {
+            match shared.pass_on(&id, body).await {
                 Ok(()) => reply::empty(StatusCode::ACCEPTED).into(),
                 Err(why) => unavailable(why).into(),
             }
@@ -165,7 +165,7 @@ pub(super) fn share(endpoint: &Arc<Endpoint>) {
     ));
 }
 
-fn receive(endpoint: &Endpoint, shared: &SharedSessions, from: NodeId, body: &str) {
+fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body: &str) {
     let message = match serde_json::from_str::<SessionMessage<'_>>(body) {
         Ok(message) => message,
         Err(why) => return tracing::debug!("ignored a message of a node: {why}"),
@@ -174,7 +174,8 @@ fn receive(endpoint: &Endpoint, shared: &SharedSessions, from: NodeId, body: &st
     | SessionMessage::Settings(id, _)
     | SessionMessage::Resumed(id, _)
     | SessionMessage::Heard(id)
-    | SessionMessage::Posted(id, _)) = &message;
+    | SessionMessage::Posted(id, _)
+    | SessionMessage::Stored(id, _)) = &message;
     let Some(id) = SessionId::parse(id.as_bytes()) else { return };
     let Some(session) = endpoint.sessions.find(&id) else { return };
     match message {
@@ -196,13 +197,30 @@ fn receive(endpoint: &Endpoint, shared: &SharedSessions, from: NodeId, body: &st
             }
             session.peer.set_hears(hears);
         }
-        SessionMessage::Posted(_, body) => {
-            let (limits, mut parsed) = (endpoint.limits().of_wire(), Parsed::default());
-            let Ok(incoming) = wire::parse(body.as_bytes(), limits, &mut parsed) else { return };
-            // Such a message gets no reply: it is a response or a notification.
-            let to = ReplyTo::each(Arc::<Outbox>::default());
-            let arrival = Arrival { to, carrier: Carrier::default(), era: Era::Legacy };
-            session.peer.handle(&incoming, &arrival, &mut Received::default());
+        SessionMessage::Posted(_, body) => handle(endpoint, &session, body.as_bytes()),
+        // A node without a call in the session has no use for a long message, which is an answer.
+        SessionMessage::Stored(_, name) if session.peer.in_flight() > 0 => {
+            tokio::spawn(handle_stored(endpoint.clone(), session, name.into_owned()));
         }
+        SessionMessage::Stored(..) => {}
+    }
+}
+
+/// Handles a message of a client that another node has received: a response or a notification.
+fn handle(endpoint: &Endpoint, session: &HttpSession, body: &[u8]) {
+    let (limits, mut parsed) = (endpoint.limits().of_wire(), Parsed::default());
+    let Ok(incoming) = wire::parse(body, limits, &mut parsed) else { return };
+    // Such a message gets no reply.
+    let to = ReplyTo::each(Arc::<Outbox>::default());
+    let arrival = Arrival { to, carrier: Carrier::default(), era: Era::Legacy };
+    session.peer.handle(&incoming, &arrival, &mut Received::default());
+}
+
+async fn handle_stored(endpoint: Arc<Endpoint>, session: Arc<HttpSession>, name: String) {
+    let Some(shared) = &endpoint.shared else { return };
+    match shared.posted(session.id(), &name).await {
+        Ok(Some(body)) => handle(&endpoint, &session, &body),
+        Ok(None) => {}
+        Err(why) => tracing::warn!("a message of a client is lost: {why}"),
     }
 }

@@ -36,6 +36,12 @@ const SETTINGS: &str = "settings";
 /// Time for which a node relies on its copy of a session without asking the store.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// Maximum size of a posted message in the log of the nodes, in bytes. Longer messages would fill the log, so they are in records.
+const LONG: usize = 4 << 10;
+
+/// Time for which a long message is kept for the nodes.
+const POSTED: Duration = Duration::from_secs(60);
+
 /// Maximum number of attempts to change a record that other nodes change too.
 const ATTEMPTS: usize = 16;
 
@@ -95,7 +101,9 @@ pub(super) enum SessionMessage<'a> {
     /// The sender now sends the client the messages that belong to no request.
     Heard(&'a str),
     /// The client of the session has posted this message, which may be for a call of any node.
-    Posted(&'a str, Cow<'a, str>),
+    Posted(&'a str, #[serde(borrow)] Cow<'a, str>),
+    /// Like `Posted`, for a message in the record with this name.
+    Stored(&'a str, #[serde(borrow)] Cow<'a, str>),
 }
 
 fn partition(id: &SessionId) -> String {
@@ -383,6 +391,39 @@ impl SharedSessions {
         let end = end.then(remove(DELIVERED)).then(self.stream(id, 0).clearing());
         let _ = self.execute(end).await?;
         self.send(&SessionMessage::Ended(&id.to_string())).await
+    }
+
+    /// Passes a message that the client has posted to all nodes.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn pass_on(&self, id: &SessionId, body: String) -> Result<(), StoreError> {
+        let session = id.to_string();
+        if body.len() <= LONG {
+            return self.send(&SessionMessage::Posted(&session, body.into())).await;
+        }
+        let number = self.streams.fetch_add(1, Ordering::Relaxed);
+        let name = format!("posted/{}/{number}", self.node.id());
+        let put = StoreOperation::put(&*name, body, POSTED, Condition::Any);
+        let _ = self.execute(Transaction::on(partition(id)).then(put)).await?;
+        self.send(&SessionMessage::Stored(&session, name.into())).await
+    }
+
+    /// Returns a long message that a client has posted, unless it has expired.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn posted(
+        &self,
+        id: &SessionId,
+        name: &str,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let read = Transaction::on(partition(id)).then(StoreOperation::get(name));
+        let outputs = self.execute(read).await?.unwrap_or_default();
+        Ok(match outputs.into_iter().next() {
+            Some(Output::Record(record)) => record.map(|record| record.value),
+            _ => None,
+        })
     }
 
     /// Sends a message to all nodes, this one included. The message is in the log when the method returns.
