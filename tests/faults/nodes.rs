@@ -79,7 +79,14 @@ async fn steps(progress: Progress, pace: &Pace) {
     pace.0.acquire().await.unwrap().forget();
 }
 
-/// Permits for the next steps of `steps`.
+/// Runs as a task until there is a permit.
+#[tool(task)]
+async fn later(pace: &Pace) -> &'static str {
+    pace.0.acquire().await.unwrap().forget();
+    "done"
+}
+
+/// Permits for the next steps of `steps` and `later`.
 #[derive(Clone)]
 struct Pace(Arc<Semaphore>);
 
@@ -147,7 +154,7 @@ impl Cluster {
         let (mut addresses, mut nodes) = (Vec::new(), Vec::new());
         for name in ["one", "two", "three"] {
             let server = mcp_runtime::server!(name = "nodes")
-                .items(items![node, today, change, asks, waits, steps, store_requests])
+                .items(items![node, today, change, asks, waits, steps, later, store_requests])
                 .state(Name(name))
                 .state(gone.clone())
                 .state(pace.clone())
@@ -506,6 +513,33 @@ fn requests_to_the_store_are_counted() {
         let away = counts().await;
         assert!(away[0] > after[0] && away[1] > 0, "{after:?}, then {away:?}");
         cluster.store.is_away.store(false, Ordering::SeqCst);
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_task_that_begins_at_a_node_is_reported_on_the_stream_at_another() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, three] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        let mut stream = session.get().open(one).await.check_events();
+        let call =
+            message(1, "tools/call", json!({ "name": "later", "arguments": {}, "task": {} }));
+        let created = session.post(&call).ask(two).await.json();
+        let id = &created["result"]["task"]["taskId"];
+        assert!(id.is_string(), "{created}");
+        cluster.pace.0.add_permits(1);
+        loop {
+            let news = stream.message().await.unwrap();
+            assert_eq!(news["method"], "notifications/tasks/status", "{news}");
+            assert_eq!(news["params"]["taskId"], *id);
+            if news["params"]["status"] == "completed" {
+                break;
+            }
+        }
+        let result = message(2, "tasks/result", json!({ "taskId": id }));
+        assert_eq!(session.post(&result).ask(three).await.text(), "done");
         cluster.stop().await;
     });
 }

@@ -283,7 +283,7 @@ impl Peer {
         saved_session::restore(&self.state, saved);
     }
 
-    /// Sets whether this node sends the client messages that belong to no request. Of several nodes, only one does.
+    /// Sets whether this node notifies the client of changed lists and resources. Of several nodes, only one does.
     #[cfg(feature = "http")]
     pub(crate) fn set_hears(&self, hears: bool) {
         self.state.session().set_hears(hears);

@@ -92,7 +92,8 @@ pub(super) fn settings(state: &PeerState) -> SessionSettings {
     }
 }
 
-/// Continues a session that began at another node. This node sends no events to the client before the client opens its stream here.
+/// Continues a session that began at another node. This node does not notify the client of changed lists and resources before the client
+/// opens its stream here.
 pub(super) fn restore(state: &Arc<PeerState>, saved: &SavedClient) {
     let mut session = state.session();
     session.initialize(saved.revision, saved.client.clone());

@@ -42,7 +42,7 @@ struct OpenSession {
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
     is_initialized: bool,
-    /// Whether this node sends the client messages that belong to no request. Of several nodes, only one does.
+    /// Whether this node notifies the client of changed lists and resources. Of several nodes, only one does.
     hears: bool,
     /// Boxed to save memory in idle sessions, because most sessions have no interests.
     interests: Option<Box<SessionInterests>>,
@@ -101,7 +101,7 @@ impl LegacySession {
         self.open.as_ref().is_some_and(|open| open.is_initialized)
     }
 
-    /// Sets whether this node sends the client messages that belong to no request.
+    /// Sets whether this node notifies the client of changed lists and resources.
     #[cfg(feature = "http")]
     pub(super) fn set_hears(&mut self, hears: bool) {
         self.change(|open| open.hears = hears);
@@ -170,7 +170,10 @@ impl LegacySession {
 
     /// Returns the notifications that this session gets for an event.
     pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
-        let is_ready = |session: &&mut OpenSession| session.is_initialized && session.hears;
+        // Of several nodes, only the one that knows a task or a page of the session notifies the client of it.
+        let is_own = matches!(event, Event::TaskChanged(_) | Event::UrlCompleted(_));
+        let is_ready =
+            |session: &&mut OpenSession| session.is_initialized && (session.hears || is_own);
         let Some(open) = self.open.as_mut().filter(is_ready) else {
             // A task that has ended must not count as a followed one, even if its client is not notified here.
             if let Event::TaskChanged(view) = event
@@ -303,6 +306,25 @@ mod tests {
         }
         assert_eq!(pages.completed("b"), Vec::<String>::new());
         assert_eq!(pages.completed("c").len(), SentPages::MOST);
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn a_node_that_does_not_hear_for_a_session_still_reports_its_own_pages() {
+        let mut session = LegacySession::default();
+        session.initialize(Revision::NEWEST_LEGACY, Arc::default());
+        session.set_initialized();
+        let events = |session: &mut LegacySession| {
+            let id = session.send_to("https://pay.example");
+            let completed =
+                session.notifications(&Event::UrlCompleted("https://pay.example".into()));
+            let text = completed.iter().map(|message| str::from_utf8(message).unwrap());
+            assert!(text.collect::<String>().contains(&id));
+            session.notifications(&Event::ToolsChanged).len()
+        };
+        assert_eq!(events(&mut session), 1);
+        session.set_hears(false);
+        assert_eq!(events(&mut session), 0);
     }
 
     #[test]

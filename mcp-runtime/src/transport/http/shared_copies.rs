@@ -58,6 +58,10 @@ pub(super) async fn refresh(
     shared.remember(*id, loaded);
     // If another request has added the session in the meantime, that copy stays.
     endpoint.sessions.insert(Arc::new(session));
+    if let Some(session) = endpoint.sessions.find(id) {
+        // Tasks and pages that begin at this node concern the client, whose stream is at another node.
+        log_messages(shared, &session);
+    }
     Ok(())
 }
 
