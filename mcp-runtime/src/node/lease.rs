@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
+use tokio::time::Instant;
+
 use crate::{
     error::Result,
     random::random,
@@ -41,8 +43,8 @@ impl NodeId {
         Self(number)
     }
 
-    /// Returns the first of 2^20 numbers that are unlikely to belong to another node too. They are below 2^53, the largest integer of
-    /// clients in JavaScript.
+    /// Returns the first number of a range of 2^20. Another node is unlikely to have the same range. All numbers are below 2^53, up to which
+    /// JavaScript has exact integers.
     pub(crate) fn first_number(self) -> u64 {
         (self.0 & 0xffff_ffff) << 20
     }
@@ -65,14 +67,42 @@ impl fmt::Display for NodeId {
 #[derive(Default)]
 pub(super) struct OtherNodes {
     /// Nodes that were live at the last renewal of the lease.
-    pub(super) live: BTreeSet<NodeId>,
-    /// Nodes whose loss was reported. A node that leaves is noticed by its message and by the end of its lease.
+    live: BTreeSet<NodeId>,
+    /// Nodes whose loss was reported. The loss of a node that leaves is seen twice: in its message, and in the list of leases.
     gone: BTreeSet<NodeId>,
+    /// Time of the last renewal of this node's own lease.
+    renewed: Option<Instant>,
+    /// Time until which leases that are missing mean nothing, because the store was away and all leases may have expired.
+    uncertain_until: Option<Instant>,
 }
 
 impl OtherNodes {
     /// Maximum number of nodes in `gone`.
     const MOST_GONE: usize = 10_000;
+
+    /// Takes over the leases that a renewal has read, and returns the nodes that have gone since the last one.
+    ///
+    /// If this node was late, the store may have been away, so that all leases have expired. The other nodes then have the time of a lease to
+    /// renew theirs.
+    pub(super) fn renew(&mut self, live: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
+        let now = Instant::now();
+        if self.renewed.is_some_and(|at| now.duration_since(at) > LEASE - RENEWAL) {
+            self.uncertain_until = Some(now + LEASE);
+        }
+        self.renewed = Some(now);
+        self.gone.retain(|node| !live.contains(node));
+        if self.is_uncertain() {
+            self.live.extend(live);
+            return BTreeSet::new();
+        }
+        let before = std::mem::replace(&mut self.live, live.clone());
+        before.difference(live).copied().collect()
+    }
+
+    /// Returns whether it is not known yet which nodes are live.
+    pub(super) fn is_uncertain(&self) -> bool {
+        self.uncertain_until.is_some_and(|until| Instant::now() < until)
+    }
 
     /// Removes nodes, and returns those whose loss was not reported yet.
     pub(super) fn lose(&mut self, lost: BTreeSet<NodeId>) -> BTreeSet<NodeId> {
@@ -131,6 +161,25 @@ mod tests {
         let left = Transaction::on(PARTITION).then(end(NodeId::of(2)));
         store.execute(vec![left]).await.unwrap()[0].as_ref().unwrap();
         assert_eq!(renew(&store, 3).await, [3]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_node_counts_as_dead_while_the_others_renew_their_leases_after_an_outage() {
+        let ids = |numbers: &[u64]| numbers.iter().map(|number| NodeId::of(*number)).collect();
+        let mut others = OtherNodes::default();
+        assert_eq!(others.renew(&ids(&[1, 2, 3])), ids(&[]));
+        tokio::time::advance(LEASE).await;
+        assert_eq!(others.renew(&ids(&[1])), ids(&[]));
+        assert!(others.is_uncertain());
+        tokio::time::advance(RENEWAL).await;
+        assert_eq!(others.renew(&ids(&[1, 2])), ids(&[]));
+        for _ in 0..2 {
+            tokio::time::advance(RENEWAL).await;
+            assert_eq!(others.renew(&ids(&[1, 2])), ids(&[]));
+        }
+        tokio::time::advance(RENEWAL).await;
+        assert_eq!(others.renew(&ids(&[1, 2])), ids(&[3]));
+        assert!(!others.is_uncertain());
     }
 
     #[test]

@@ -8,8 +8,9 @@ use crate::storage::StoreOperation;
 /// Log with the messages of all nodes.
 pub(super) const MESSAGES: &str = "messages";
 
-/// Time after which the log of messages expires, unless a node sends a message.
-const TTL: Duration = Duration::from_secs(3600);
+/// Time after which the log of messages expires, unless a node sends a message. It is long, because a log that has expired looks like lost
+/// messages.
+const TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Maximum number of messages in the log. A node that falls behind by more of them sees a gap.
 pub(super) const MOST: usize = 16_384;

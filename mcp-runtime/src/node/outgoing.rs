@@ -2,7 +2,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tokio::sync::Notify;
@@ -20,6 +23,8 @@ const BATCH: usize = 256;
 pub(super) struct Outgoing {
     queue: Mutex<Queue>,
     arrived: Notify,
+    /// Number of messages that were added and are not stored yet.
+    unsent: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -45,7 +50,8 @@ impl Outgoing {
     pub(super) fn push(&self, message: Vec<StoreOperation>) {
         let mut queue = self.queue();
         queue.messages.push_back(message);
-        queue.trim();
+        self.unsent.fetch_add(1, Ordering::Relaxed);
+        self.unsent.fetch_sub(queue.trim(), Ordering::Relaxed);
         drop(queue);
         self.arrived.notify_one();
     }
@@ -68,6 +74,16 @@ impl Outgoing {
         (!messages.is_empty()).then_some(Batch { messages, dropped })
     }
 
+    /// Records that a batch is stored.
+    pub(super) fn stored(&self, batch: &Batch) {
+        self.unsent.fetch_sub(batch.messages.len(), Ordering::Relaxed);
+    }
+
+    /// Returns whether all messages are stored.
+    pub(super) fn is_sent(&self) -> bool {
+        self.unsent.load(Ordering::Relaxed) == 0
+    }
+
     /// Puts a batch that could not be stored back to the front of the queue.
     pub(super) fn put_back(&self, batch: Batch) {
         let mut queue = self.queue();
@@ -75,17 +91,19 @@ impl Outgoing {
             queue.messages.push_front(message);
         }
         queue.dropped += batch.dropped;
-        queue.trim();
+        self.unsent.fetch_sub(queue.trim(), Ordering::Relaxed);
         drop(queue);
         self.arrived.notify_one();
     }
 }
 
 impl Queue {
-    fn trim(&mut self) {
+    /// Drops the oldest messages beyond the maximum, and returns their number.
+    fn trim(&mut self) -> usize {
         let excess = self.messages.len().saturating_sub(MOST);
         self.messages.drain(..excess);
         self.dropped += excess as u64;
+        excess
     }
 }
 

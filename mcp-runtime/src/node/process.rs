@@ -17,10 +17,16 @@ use super::{
     message::{Delivery, MESSAGES, MessageHandlers, NodeMessage, Subject},
     outgoing::Outgoing,
 };
-use crate::storage::{Output, Store, StoreError, StoreOperation, Transaction, TransactionResult};
+use crate::storage::{
+    self, Output, Store, StoreError, StoreOperation, Transaction, TransactionResult,
+};
 
 /// Longest time between two attempts while the store is unavailable.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Number of looks, and time between two of them, that a node which stops gives its last messages.
+const LAST_LOOKS: usize = 100;
+const LAST_LOOK: Duration = Duration::from_millis(20);
 
 /// Minimum time between two log lines about an unavailable store.
 const QUIET: Duration = Duration::from_secs(10);
@@ -109,7 +115,13 @@ impl ServerNode {
     /// # Errors
     /// Fails if the store is unavailable.
     pub(crate) async fn live_nodes(&self) -> Result<BTreeSet<NodeId>, StoreError> {
-        Ok(lease::live_nodes(&self.state.execute(vec![lease::list()]).await?))
+        let live = lease::live_nodes(&self.state.execute(vec![lease::list()]).await?);
+        if self.state.others().is_uncertain() {
+            return Err(StoreError::unavailable(
+                "the store was away, and the nodes have not renewed their leases yet",
+            ));
+        }
+        Ok(live)
     }
 
     /// Executes operations without conditions in the partition of the nodes.
@@ -123,7 +135,7 @@ impl ServerNode {
         self.state.execute(operations).await
     }
 
-    /// Begins to receive messages and to renew the lease. Messages that were sent after this node has joined are delivered too.
+    /// Begins to receive messages and to renew the lease. Messages that are sent after this method has read the end of the log are delivered.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -162,7 +174,15 @@ impl ServerNode {
 
     /// Leaves the other nodes, which learn of it at once. An unavailable store is ignored: the lease then ends by itself.
     pub(crate) async fn leave(&self) {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+        for _ in 0..LAST_LOOKS {
+            if self.state.outgoing.is_sent() {
+                break;
+            }
+            sleep(LAST_LOOK).await;
+        }
+        let mut running =
+            std::mem::take(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner));
+        running.shutdown().await;
         let left = self.state.append(Subject::Nodes, "");
         let left = self.state.execute(vec![lease::end(self.state.id), left]).await;
         if let Err(why) = left {
@@ -188,7 +208,7 @@ impl NodeState {
 
     async fn execute(&self, operations: Vec<StoreOperation>) -> Result<Vec<Output>, StoreError> {
         let transaction = Transaction { partition: PARTITION.to_owned(), operations };
-        outputs(self.store.execute(vec![transaction]).await?)
+        outputs(storage::execute(&*self.store, vec![transaction]).await?)
     }
 
     /// Renews the lease, and reports the nodes that have gone since the last renewal.
@@ -197,9 +217,10 @@ impl NodeState {
         if let Some(renewals) = self.renewals.get() {
             renewal.operations.splice(0..0, renewals());
         }
-        let live = lease::live_nodes(&outputs(self.store.execute(vec![renewal]).await?)?);
-        let before = std::mem::replace(&mut self.others().live, live.clone());
-        self.lose(before.difference(&live).copied().collect());
+        let live =
+            lease::live_nodes(&outputs(storage::execute(&*self.store, vec![renewal]).await?)?);
+        let lost = self.others().renew(&live);
+        self.lose(lost);
         Ok(())
     }
 
@@ -236,7 +257,10 @@ impl NodeState {
                 );
             }
             match self.execute(batch.messages.iter().flatten().cloned().collect()).await {
-                Ok(_) => pauses = Pauses::default(),
+                Ok(_) => {
+                    self.outgoing.stored(&batch);
+                    pauses = Pauses::default();
+                }
                 Err(why) => {
                     self.complain("messages to other nodes have to wait", &why);
                     // The store may have stored the messages in spite of the error. Their handlers accept a message twice.

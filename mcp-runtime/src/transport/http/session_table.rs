@@ -130,8 +130,9 @@ impl<T: HasSessionId> SessionTable<T> {
         self.shards[id.part(self.shards.len())].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn insert(&self, session: Arc<T>) {
-        self.shard(session.id()).insert(SessionEntry(session));
+    /// Adds a session, unless there is one with its id. Returns whether it was added.
+    pub(super) fn insert(&self, session: Arc<T>) -> bool {
+        self.shard(session.id()).insert(SessionEntry(session))
     }
 
     #[inline]

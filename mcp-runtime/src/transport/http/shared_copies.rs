@@ -17,11 +17,20 @@ use super::{
     shared_sessions::SharedSessions,
     shared_stream,
 };
-use crate::{call::context::Carrier, protocol::SessionSettings, storage::StoreError};
+use crate::{
+    call::context::Carrier,
+    protocol::{Revision, SessionSettings},
+    storage::StoreError,
+};
 
 /// Returns the session that a request names, if this node has to look into the store before it handles the request.
 pub(super) fn to_refresh(endpoint: &Endpoint, head: &Head<'_>) -> Option<SessionId> {
     let shared = endpoint.shared.as_ref()?;
+    let version = head.version.first.and_then(|version| version.to_str().ok());
+    // Requests of the modern era belong to no session.
+    if version.and_then(Revision::parse).is_some_and(Revision::is_modern) {
+        return None;
+    }
     let id = head.session.first.and_then(|id| SessionId::parse(id.as_bytes()))?;
     let is_ready = shared.is_fresh(&id) && endpoint.sessions.find(&id).is_some();
     (!is_ready).then_some(id)
@@ -54,12 +63,16 @@ pub(super) async fn refresh(
     }
     let session = endpoint.session(*id, carrier).map_err(|why| Box::new(reply::busy(why)))?;
     session.peer.restore(&client);
-    apply(&session, &loaded.settings);
-    shared.remember(*id, loaded);
+    let (session, settings) = (Arc::new(session), loaded.settings.clone());
     // If another request has added the session in the meantime, that copy stays.
-    endpoint.sessions.insert(Arc::new(session));
+    if endpoint.sessions.insert(session) {
+        // An earlier copy, which this node has dropped, has no tokio task that logs its messages any more.
+        shared.end_log(id);
+    }
     if let Some(session) = endpoint.sessions.find(id) {
-        // Tasks and pages that begin at this node concern the client, whose stream is at another node.
+        apply(&session, &settings);
+        shared.remember(*id, loaded);
+        // This node reports its own tasks and pages through the log, even if the client's stream is at another node.
         log_messages(shared, &session);
     }
     Ok(())
@@ -99,6 +112,8 @@ pub(super) async fn change(
     let apply = |settings: &SessionSettings| apply(session, settings);
     let changed = shared.change(id, &copy, (before, after), apply).await;
     changed.map_err(|why| {
+        // The client repeats its request, which has to change the settings again.
+        session.peer.set_settings(before, session.tenant());
         shared.forget(id);
         unavailable(why)
     })

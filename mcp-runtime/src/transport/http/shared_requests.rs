@@ -1,6 +1,6 @@
 //! Requests of sessions that several nodes share, and the messages of nodes about these sessions.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use http::{Method, Response, StatusCode, request::Parts};
 use mcp_runtime_wire::{self as wire, Incoming, Parsed, RpcMessage};
@@ -23,6 +23,10 @@ use crate::{
     node::{Delivery, NodeId, Subject},
     protocol::{Arrival, Era, Outbox, Received, ReplyTo, SessionSettings},
 };
+
+/// Number of attempts to read a long message of a client, and the pause between them.
+const TRIES: usize = 60;
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Answers a message posted in a session that several nodes share. `body` is the text of the message.
 pub(super) fn post(
@@ -58,10 +62,16 @@ pub(super) fn post(
     if before == after {
         return answer;
     }
+    // A client that leaves does not cancel the change, because this node has applied it already.
+    let changed =
+        tokio::spawn(
+            async move { shared_copies::change(&endpoint, &session, &before, &after).await },
+        );
     HttpAnswer::later(async move {
-        match shared_copies::change(&endpoint, &session, &before, &after).await {
-            Ok(()) => answer,
-            Err(response) => response.into(),
+        match changed.await {
+            Ok(Ok(())) => answer,
+            Ok(Err(response)) => response.into(),
+            Err(_) => reply::busy("the change of the session has failed: try again later").into(),
         }
     })
 }
@@ -129,19 +139,20 @@ async fn get(
             checked.map_err(|why| session_requests::gone(endpoint, why))?
         }
     };
+    // The reader stores its position when it is dropped, even if this function fails.
+    let reader = LogReader::new(log.clone(), after, session.clone());
     if log.number() != 0 {
         let resumed = SessionMessage::Resumed(&id.to_string(), log.number());
         shared.send(&resumed).await.map_err(unavailable)?;
     } else {
         if !session.peer.hears() {
-            // What the node that has sent these messages so far still has follows after the events that this reader begins with.
+            // The previous sender then appends its unsent messages to the log. They follow the event at which this reader begins.
             let heard = SessionMessage::Heard(&id.to_string());
             shared.send(&heard).await.map_err(unavailable)?;
         }
         shared_copies::log_messages(shared, &session);
     }
-    let (number, reader) = (log.number(), LogReader::new(log, after, session.clone()));
-    shared.attach(id, number, reader.reading());
+    shared.attach(id, log.number(), reader.reading());
     let feed = EventFeed::Shared(SharedReader::Log(Box::new(reader)));
     Ok(session_requests::stream(endpoint, feed, permit, parts))
 }
@@ -198,7 +209,7 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
             session.peer.set_hears(hears);
         }
         SessionMessage::Posted(_, body) => handle(endpoint, &session, body.as_bytes()),
-        // A node without a call in the session has no use for a long message, which is an answer.
+        // Long messages are answers. A node without a running call waits for none.
         SessionMessage::Stored(_, name) if session.peer.in_flight() > 0 => {
             tokio::spawn(handle_stored(endpoint.clone(), session, name.into_owned()));
         }
@@ -218,9 +229,13 @@ fn handle(endpoint: &Endpoint, session: &HttpSession, body: &[u8]) {
 
 async fn handle_stored(endpoint: Arc<Endpoint>, session: Arc<HttpSession>, name: String) {
     let Some(shared) = &endpoint.shared else { return };
-    match shared.posted(session.id(), &name).await {
-        Ok(Some(body)) => handle(&endpoint, &session, &body),
-        Ok(None) => {}
-        Err(why) => tracing::warn!("a message of a client is lost: {why}"),
+    for _ in 0..TRIES {
+        match shared.posted(session.id(), &name).await {
+            Ok(Some(body)) => return handle(&endpoint, &session, &body),
+            Ok(None) => return,
+            Err(why) => tracing::debug!("a message of a client has to wait: {why}"),
+        }
+        tokio::time::sleep(PAUSE).await;
     }
+    tracing::warn!("a message of a client is lost, because the store does not answer");
 }

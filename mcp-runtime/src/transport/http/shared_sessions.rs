@@ -23,7 +23,7 @@ use crate::{
     node::{ServerNode, Subject},
     protocol::{SavedClient, SessionSettings},
     storage::{
-        Condition, Output, Record, Rejection, Store, StoreError, StoreOperation, Transaction,
+        self, Condition, Output, Record, Rejection, Store, StoreError, StoreOperation, Transaction,
     },
 };
 
@@ -236,7 +236,7 @@ impl SharedSessions {
         &self,
         transaction: Transaction,
     ) -> Result<Result<Vec<Output>, Rejection>, StoreError> {
-        let mut results = self.store.execute(vec![transaction]).await?;
+        let mut results = storage::execute(&*self.store, vec![transaction]).await?;
         results.pop().ok_or_else(|| StoreError::failed("the store has returned no result"))
     }
 
@@ -308,7 +308,8 @@ impl SharedSessions {
     /// Fails if the store is unavailable.
     pub(super) async fn keep(&self, sessions: &[SessionId]) -> Result<(), StoreError> {
         for some in sessions.chunks(256) {
-            self.store.execute(some.iter().map(|id| self.touching(id)).collect()).await?;
+            let touches = some.iter().map(|id| self.touching(id)).collect();
+            storage::execute(&*self.store, touches).await?;
         }
         Ok(())
     }

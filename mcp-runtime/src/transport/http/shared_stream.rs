@@ -1,4 +1,5 @@
-//! Streams of sessions that several nodes share: what a node reads from an outbox is in the log before the client sees it.
+//! Streams of sessions that several nodes share: what a node reads from an outbox is in the log before the client sees it. If the store
+//! fails, the client gets the message without an id.
 
 use std::{
     future::Future,
@@ -18,7 +19,7 @@ use super::expiry::StreamLifetime;
 use super::{
     session::HttpSession,
     sse,
-    stream_log::{StreamEvent, StreamLog, read},
+    stream_log::{StreamEvent, StreamLog, ordinal, read},
 };
 use crate::{
     protocol::{Outbox, Revision},
@@ -33,6 +34,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// Time after which a client reconnects if its stream ends early.
 const RETRY: Duration = Duration::from_millis(500);
+
+/// Number of attempts to append a message that no client has read yet.
+const PATIENCE: usize = 600;
 
 /// Number of events that a reader may be behind before it stops reading the log.
 const AHEAD: usize = 64;
@@ -50,15 +54,30 @@ struct LogWriter {
     /// Id of the last event.
     last: u64,
     has_ended: bool,
+    /// Whether messages are missing in the log, because the store has failed.
+    has_gap: bool,
+    /// Number of times that this writer tries to append a message.
+    tries: usize,
 }
 
 impl LogWriter {
     fn append(&mut self, lines: Vec<u8>) {
         let (log, ordinal) = (self.log.clone(), self.ordinal);
         // Clients must not resume over a gap.
-        let first = if self.outbox.take_lost() { vec![log.clearing()] } else { Vec::new() };
-        let text = lines.clone();
-        let appending = Box::pin(async move { log.append(first, &text, ordinal).await });
+        let is_cleared = self.outbox.take_lost() | std::mem::take(&mut self.has_gap);
+        let (text, tries) = (lines.clone(), self.tries);
+        let appending = Box::pin(async move {
+            let mut tried = 0;
+            loop {
+                let first = if is_cleared { vec![log.clearing()] } else { Vec::new() };
+                tried += 1;
+                match log.append(first, &text, ordinal).await {
+                    // The store may have stored the messages in spite of the error. Readers skip an event that comes twice.
+                    Err(_) if tried < tries => tokio::time::sleep(PAUSE).await,
+                    appended => return appended,
+                }
+            }
+        });
         self.appending = Some((lines, appending));
     }
 
@@ -74,6 +93,7 @@ impl LogWriter {
             // The client gets the messages in any case, but cannot resume after them.
             Err(why) => {
                 tracing::warn!("a client cannot resume its stream: {why}");
+                self.has_gap = true;
                 sse::messages(frames, lines, None);
             }
         }
@@ -101,14 +121,21 @@ impl LogWriter {
             self.has_ended = true;
             // The log of a stream with several writers has no end.
             let Some(ordinal) = self.ordinal else { return Poll::Ready(false) };
-            let log = self.log.clone();
-            let end = async move { log.end(ordinal).await.map(|()| Vec::new()) };
+            let (log, has_gap) = (self.log.clone(), self.has_gap);
+            let end = async move {
+                // A client must not take a stream with a gap for a whole one.
+                match has_gap {
+                    true => log.append(vec![log.clearing()], b"", None).await,
+                    false => log.end(ordinal).await.map(|()| Vec::new()),
+                }
+            };
             self.appending = Some((Vec::new(), Box::pin(end)));
         }
     }
 
     /// Appends the remaining messages without a client that reads along.
     async fn pump(mut self) {
+        self.tries = PATIENCE;
         let mut frames = Vec::new();
         while std::future::poll_fn(|cx| self.poll(cx, &mut frames)).await {
             frames.clear();
@@ -118,8 +145,16 @@ impl LogWriter {
 
 /// Appends the messages of a session that belong to no request, until the session ends at this node.
 pub(super) fn pump(log: StreamLog, outbox: Arc<Outbox>) -> JoinHandle<()> {
-    let (appending, has_ended) = (None, false);
-    let writer = LogWriter { log, outbox, appending, ordinal: None, last: 0, has_ended };
+    let writer = LogWriter {
+        log,
+        outbox,
+        appending: None,
+        ordinal: None,
+        last: 0,
+        has_ended: false,
+        has_gap: false,
+        tries: PATIENCE,
+    };
     tokio::spawn(writer.pump())
 }
 
@@ -152,6 +187,8 @@ impl SharedAnswer {
             ordinal: Some(0),
             last: 0,
             has_ended: false,
+            has_gap: false,
+            tries: 1,
         };
         Self { writer: Some(writer), primes: session.resumes(), session }
     }
@@ -199,6 +236,8 @@ pub(super) struct LogReader {
     log: StreamLog,
     /// Last event that the client has received.
     position: u64,
+    /// Ordinal of the last event, if it has one.
+    ordinal: u64,
     events: mpsc::Receiver<LogEvent>,
     reading: AbortHandle,
     session: Arc<HttpSession>,
@@ -209,7 +248,7 @@ impl LogReader {
     pub(super) fn new(log: StreamLog, after: u64, session: Arc<HttpSession>) -> Self {
         let (sender, events) = mpsc::channel(AHEAD);
         let reading = tokio::spawn(read_along(log.clone(), after, sender, session.revision()));
-        Self { log, position: after, events, reading: reading.abort_handle(), session }
+        Self { log, position: after, ordinal: 0, events, reading: reading.abort_handle(), session }
     }
 
     /// Returns the handle with which a further reader of the stream ends this reader.
@@ -225,7 +264,11 @@ impl LogReader {
             return Poll::Ready(false);
         }
         while let Some(next) = event {
+            let place = ordinal(&next);
+            let is_repeated = place != 0 && place <= self.ordinal;
+            self.ordinal = self.ordinal.max(place);
             match read(&next) {
+                StreamEvent::Message(_) if is_repeated => {}
                 StreamEvent::End => return Poll::Ready(false),
                 StreamEvent::Message(line) => {
                     sse::numbered(frames, &sse::event_id(self.log.number(), next.id), line);

@@ -12,8 +12,8 @@ use crate::{
     node::{NodeId, ServerNode},
     protocol::{Revision, unread},
     storage::{
-        Condition, Follower, LogEvent, Output, Record, StoreError, StoreOperation, Transaction,
-        TransactionResult,
+        self, Condition, Follower, LogEvent, Output, Record, StoreError, StoreOperation,
+        Transaction, TransactionResult,
     },
 };
 
@@ -87,7 +87,7 @@ impl StreamLog {
         operations: Vec<StoreOperation>,
     ) -> Result<TransactionResult, StoreError> {
         let transaction = Transaction { partition: self.partition.clone(), operations };
-        let mut results = self.node.store().execute(vec![transaction]).await?;
+        let mut results = storage::execute(&**self.node.store(), vec![transaction]).await?;
         results.pop().ok_or_else(|| StoreError::failed("the store has returned no result"))
     }
 
@@ -99,7 +99,7 @@ impl StreamLog {
     }
 
     /// Executes operations, and appends messages, each with its newline. `ordinal` is the number of events that this writer has appended
-    /// before, and 0 for a stream with several writers. Returns the ids of the events.
+    /// before, and `None` for a stream with several writers. Returns the ids of the events.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -115,6 +115,9 @@ impl StreamLog {
                 self.event(ordinal.map_or(0, |before| before + at), line, self.ttl)
             }),
         );
+        if ordinal.is_some() {
+            first.push(StoreOperation::Touch { name: self.name(), ttl: self.ttl });
+        }
         let outputs = self.execute(first).await?.unwrap_or_default();
         let id = |output: Output| match output {
             Output::Appended(id) => Some(id),
@@ -153,7 +156,7 @@ impl StreamLog {
         };
         Ok(match events.first() {
             // The first event of a stream that answers requests has the ordinal 1.
-            Some(event) if after == 0 && self.number != 0 && ordinal(&event.value) != 1 => {
+            Some(event) if after == 0 && self.number != 0 && ordinal(event) != 1 => {
                 Err(Gone::Forgotten)
             }
             Some(event) if after != 0 && event.id != after + 1 => Err(Gone::Forgotten),
@@ -183,17 +186,22 @@ impl StreamLog {
         }
     }
 
-    /// Returns the event after which a client that names none continues: the last event that it has received, or else the last event.
+    /// Returns the event after which a client that names none continues: the last event that it has received. Begins with the first event
+    /// if the client opens its first stream, and after the last event if its previous stream has not ended yet.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
     pub(super) async fn take_delivered(&self) -> Result<u64, StoreError> {
-        let take =
-            vec![StoreOperation::get(DELIVERED), StoreOperation::remove(DELIVERED, Condition::Any)];
+        let take = vec![
+            StoreOperation::get(DELIVERED),
+            StoreOperation::put(DELIVERED, *b"open", self.ttl, Condition::Any),
+        ];
         let outputs = self.execute(take).await?.unwrap_or_default();
-        let Some(Output::Record(Some(record))) = outputs.first() else { return self.last().await };
-        let delivered = str::from_utf8(&record.value).ok().and_then(|text| text.parse().ok());
-        delivered.map_or(self.last().await, Ok)
+        let Some(Output::Record(Some(record))) = outputs.first() else { return Ok(0) };
+        match str::from_utf8(&record.value).ok().and_then(|text| text.parse().ok()) {
+            Some(delivered) => Ok(delivered),
+            None => self.last().await,
+        }
     }
 
     pub(super) fn follow(&self, after: u64) -> Box<dyn Follower> {
@@ -206,15 +214,12 @@ impl StreamLog {
     /// # Errors
     /// Fails if the store is unavailable.
     pub(super) async fn answer_for_dead(&self, revision: Revision) -> Result<(), StoreError> {
-        let look =
-            vec![StoreOperation::get(self.name()), StoreOperation::read(self.name(), 0, self.most)];
-        let mut outputs = self.execute(look).await?.unwrap_or_default().into_iter();
-        let (Some(Output::Record(Some(record))), Some(Output::Events { events, .. })) =
-            (outputs.next(), outputs.next())
+        let outputs = self.execute(vec![StoreOperation::get(self.name())]).await?;
+        let Some(Output::Record(Some(Record { value, version }))) =
+            outputs.unwrap_or_default().into_iter().next()
         else {
             return Ok(());
         };
-        let Record { value, version } = record;
         let Ok(StreamRecord { node, mut requests }) = serde_json::from_slice(&value) else {
             return Ok(());
         };
@@ -222,6 +227,12 @@ impl StreamLog {
         if self.node.live_nodes().await?.contains(&owner) {
             return Ok(());
         }
+        let read = StoreOperation::read(self.name(), 0, self.most);
+        let outputs = self.execute(vec![read]).await?;
+        let Some(Output::Events { events, .. }) = outputs.unwrap_or_default().into_iter().next()
+        else {
+            return Ok(());
+        };
         let taken = StreamRecord { node: String::new(), requests: Vec::new() };
         let taken = serde_json::to_vec(&taken).unwrap_or_default();
         let condition = Condition::Version(version);
@@ -242,8 +253,8 @@ impl StreamLog {
 }
 
 /// Returns the ordinal of an event, or 0 if it has none.
-fn ordinal(value: &[u8]) -> u64 {
-    let digits = value.split(|byte| *byte == b' ').next().unwrap_or_default();
+pub(super) fn ordinal(event: &LogEvent) -> u64 {
+    let digits = event.value.split(|byte| *byte == b' ').next().unwrap_or_default();
     str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
