@@ -97,12 +97,13 @@ fn every_room_has_a_layer() {
 const RUNTIME: &str = "mcp-runtime/src";
 
 /// The folders of the published crates.
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 6] = [
     RUNTIME,
     "mcp-macros/src",
     "mcp-runtime/crates/wire/src",
     "mcp-runtime/crates/contract/src",
     "mcp-runtime/crates/authorization-server/src",
+    "mcp-runtime/crates/redis/src",
 ];
 
 fn sources_of(files: &[(&str, &str)]) -> Vec<Text> {

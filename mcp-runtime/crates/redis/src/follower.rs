@@ -7,7 +7,7 @@ use mcp_runtime::store::{
 };
 use tokio::sync::watch;
 
-use crate::{redis_store::RedisCore, script};
+use crate::{redis_core::RedisCore, script};
 
 /// Number of events that are read at once.
 const PAGE: usize = 100;

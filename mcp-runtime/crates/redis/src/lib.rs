@@ -17,7 +17,7 @@
 //! use mcp_runtime_redis as _;
 //! ```
 //!
-//! The store keeps tasks and logins. They survive a restart of the server as far as Redis keeps its own data: with `appendonly yes`, Redis
+//! Tasks and logins survive a restart of the server as far as Redis keeps its own data: with `appendonly yes`, Redis
 //! loses at most the last second of writes when it crashes, and with `appendfsync always` none.
 //!
 //! Redis 6.2 or later is required. Valkey works as well.
@@ -37,6 +37,7 @@
 mod address;
 mod connection;
 mod follower;
+mod redis_core;
 mod redis_store;
 mod script;
 mod subscriber;

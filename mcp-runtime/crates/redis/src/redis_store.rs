@@ -6,25 +6,16 @@ use std::{
     time::Duration,
 };
 
-use futures_util::future::try_join_all;
 use mcp_runtime::store::{
-    Follower, Store, StoreError, StoreFuture, Transaction, TransactionResult, offer_store,
+    Follower, Store, StoreFuture, Transaction, TransactionResult, offer_store,
 };
 
-use crate::{
-    address::Address,
-    connection::{Connection, failure},
-    follower::RedisFollower,
-    script,
-    subscriber::Subscriber,
-};
-
-/// Oldest version of Redis that has the commands of the store.
-const OLDEST: (u32, u32) = (6, 2);
+use crate::{address::Address, follower::RedisFollower, redis_core::RedisCore};
 
 /// Store in Redis or Valkey.
 ///
-/// **Each server needs its own prefix.** When a server starts, it ends the unfinished tasks under its prefix, or runs them again.
+/// **Servers with the same Redis and the same prefix are nodes of one server**, and must be built from the same program. Different servers
+/// need different prefixes.
 ///
 /// Set it with [`Builder::store`](mcp_runtime::Builder::store). These URLs are known:
 ///
@@ -54,16 +45,6 @@ const OLDEST: (u32, u32) = (6, 2);
 ///     mcp_runtime::server!().store(Redis::new("redis://127.0.0.1:6379").prefix("notes:"));
 /// ```
 pub struct Redis(Arc<RedisCore>);
-
-/// Settings and connections, which followers share with the store.
-pub(crate) struct RedisCore {
-    /// Address, or the reason why the URL names none.
-    address: Result<Arc<Address>, String>,
-    prefix: String,
-    deadline: Duration,
-    connection: OnceLock<Connection>,
-    subscriber: OnceLock<Subscriber>,
-}
 
 impl Redis {
     /// Creates a store at this URL. The store connects when the server starts.
@@ -101,70 +82,6 @@ impl Redis {
             change(core);
         }
         Self(core)
-    }
-}
-
-impl RedisCore {
-    fn address(&self) -> Result<&Arc<Address>, StoreError> {
-        self.address
-            .as_ref()
-            .map_err(|why| StoreError::failed(format_args!("the URL of Redis is invalid: {why}")))
-    }
-
-    fn connection(&self) -> Result<&Connection, StoreError> {
-        let address = self.address()?;
-        Ok(self.connection.get_or_init(|| Connection::new(address.clone())))
-    }
-
-    /// Returns the subscriptions, and starts their task on first use.
-    pub(crate) fn subscriber(&self) -> Option<&Subscriber> {
-        let address = self.address.as_ref().ok()?;
-        Some(self.subscriber.get_or_init(|| Subscriber::start(address.clone())))
-    }
-
-    pub(crate) fn partition_key(&self, partition: &str) -> String {
-        script::partition_key(&self.prefix, partition)
-    }
-
-    /// Executes transactions. They are sent together, so that they take one round trip.
-    pub(crate) async fn execute(
-        &self,
-        transactions: Vec<Transaction>,
-    ) -> Result<Vec<TransactionResult>, StoreError> {
-        let connection = self.connection()?;
-        let run = async |transaction: &Transaction| {
-            let command = script::command(&self.prefix, transaction)?;
-            let value = connection.send(&command).await.map_err(|why| failure(&why))?;
-            script::read(transaction, value)
-        };
-        let all = try_join_all(transactions.iter().map(run));
-        tokio::time::timeout(self.deadline, all).await.unwrap_or_else(|_| Err(self.is_late()))
-    }
-
-    fn is_late(&self) -> StoreError {
-        let deadline = self.deadline;
-        StoreError::unavailable(format_args!(
-            "Redis does not answer within {deadline:?} (`Redis::deadline`)"
-        ))
-    }
-
-    async fn open(&self) -> Result<(), StoreError> {
-        // A start may take longer than a request: names are resolved, and sentinels and nodes are asked.
-        let deadline = self.deadline.max(Duration::from_secs(5));
-        let version = self.connection()?.version();
-        let version = tokio::time::timeout(deadline, version).await;
-        let version = version.map_err(|_| self.is_late())?.map_err(|why| {
-            StoreError::unavailable(format_args!("cannot connect to Redis: {why}"))
-        })?;
-        let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
-        let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-        if found < OLDEST {
-            return Err(StoreError::failed(format_args!(
-                "Redis is version {version}: the store needs {}.{} or later, or Valkey",
-                OLDEST.0, OLDEST.1
-            )));
-        }
-        Ok(())
     }
 }
 
