@@ -53,6 +53,7 @@ mod scopes;
 mod server;
 mod sessions;
 mod shared_logins;
+mod shared_sessions;
 mod shares;
 mod shutdown;
 mod slow;

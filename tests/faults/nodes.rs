@@ -30,11 +30,11 @@ const REVISIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// Name of a node, as state of its server.
 #[derive(Clone)]
-struct Name(&'static str);
+pub(crate) struct Name(&'static str);
 
 /// Returns the node that runs the call.
 #[tool]
-fn node(name: &Name) -> &'static str {
+pub(crate) fn node(name: &Name) -> &'static str {
     name.0
 }
 
@@ -92,14 +92,14 @@ struct Pace(Arc<Semaphore>);
 
 /// Waits until it is cancelled.
 #[tool]
-async fn waits(gone: &Gone) {
+pub(crate) async fn waits(gone: &Gone) {
     let _gone = SetOnDrop(gone.clone());
     std::future::pending::<()>().await;
 }
 
 /// Set when a call has been dropped.
 #[derive(Clone, Default)]
-struct Gone(Arc<AtomicBool>);
+pub(crate) struct Gone(Arc<AtomicBool>);
 
 struct SetOnDrop(Gone);
 
@@ -111,8 +111,8 @@ impl Drop for SetOnDrop {
 
 /// Store of all nodes, which a test can make unavailable.
 #[derive(Clone)]
-struct SharedStore {
-    memory: Arc<MemoryStore>,
+pub(crate) struct SharedStore {
+    pub(crate) memory: Arc<MemoryStore>,
     is_away: Arc<AtomicBool>,
 }
 
@@ -134,20 +134,20 @@ impl Store for SharedStore {
 }
 
 /// Three nodes of one server.
-struct Cluster {
-    addresses: [SocketAddr; 3],
-    store: SharedStore,
+pub(crate) struct Cluster {
+    pub(crate) addresses: [SocketAddr; 3],
+    pub(crate) store: SharedStore,
     gone: Gone,
     pace: Pace,
     nodes: Vec<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
 impl Cluster {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::start_with(|server| server).await
     }
 
-    async fn start_with(configure: impl Fn(Builder) -> Builder) -> Self {
+    pub(crate) async fn start_with(configure: impl Fn(Builder) -> Builder) -> Self {
         let memory = Arc::new(MemoryStore::new().shared());
         let store = SharedStore { memory, is_away: Arc::default() };
         let (gone, pace) = (Gone::default(), Pace(Arc::new(Semaphore::new(0))));
@@ -171,7 +171,12 @@ impl Cluster {
         Self { addresses: addresses.try_into().unwrap(), store, gone, pace, nodes }
     }
 
-    async fn stop(self) {
+    /// Returns whether a call of `waits` was cancelled.
+    pub(crate) fn has_cancelled(&self) -> bool {
+        self.gone.0.load(Ordering::SeqCst)
+    }
+
+    pub(crate) async fn stop(self) {
         for (stop, serving) in self.nodes {
             stop.send(()).unwrap();
             serving.await.unwrap();
@@ -188,7 +193,7 @@ impl Cluster {
     }
 }
 
-fn notification(method: &str, params: Value) -> Value {
+pub(crate) fn notification(method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }
 

@@ -49,6 +49,12 @@ impl NodeId {
         (self.0 & 0xffff_ffff) << 20
     }
 
+    /// Returns whether a number can be in the range of a node.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_in_range(number: u64) -> bool {
+        (1 << 20..1 << 52).contains(&number)
+    }
+
     /// Parses the text that `Display` writes.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let is_hex = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());

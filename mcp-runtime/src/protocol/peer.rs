@@ -16,13 +16,13 @@ use super::{
     service::Service,
     state::{PeerState, Remembered},
 };
-#[cfg(feature = "http")]
-use crate::limits::Tenant;
 use crate::{
     call::context::{Carrier, Context},
     error::{Error, ErrorKind, shown},
     limits::{CallerKey, Limit, Limits},
 };
+#[cfg(feature = "http")]
+use crate::{limits::Tenant, node::NodeId};
 
 /// Server side of a conversation: the calls and streams of both eras, and a session of the legacy era if one begins. A connection that
 /// carries one message per line is one peer. Over HTTP, each session and each request without a session has a peer.
@@ -283,6 +283,12 @@ impl Peer {
         saved_session::restore(&self.state, saved);
     }
 
+    /// Replaces the client of a session, which has continued with a new client at another node.
+    #[cfg(feature = "http")]
+    pub(crate) fn replace_client(&self, saved: &SavedClient) {
+        saved_session::replace_client(&self.state, saved);
+    }
+
     /// Sets whether this node notifies the client of changed lists and resources. Of several nodes, only one does.
     #[cfg(feature = "http")]
     pub(crate) fn set_hears(&self, hears: bool) {
@@ -294,16 +300,31 @@ impl Peer {
         self.state.session().hears()
     }
 
-    /// Returns whether a message is for work of this node: it answers a question of a call that runs here, or cancels such a call. Always
-    /// true for a request.
+    /// Returns whether a message, or a message of a batch, may be for work of another node: the response to a question of a call that runs
+    /// there, or the cancellation of such a call. Never true for a request.
     #[cfg(feature = "http")]
-    pub(crate) fn expects(&self, incoming: &Incoming<'_>) -> bool {
-        let Incoming::One(Ok(message)) = incoming else { return true };
+    pub(crate) fn is_for_others(&self, incoming: &Incoming<'_>) -> bool {
+        match incoming {
+            Incoming::One(message) => {
+                message.as_ref().is_ok_and(|message| self.is_message_for_others(message))
+            }
+            Incoming::Batch(messages) => {
+                self.revision().features().batches
+                    && messages.iter().flatten().any(|message| self.is_message_for_others(message))
+            }
+            Incoming::EmptyBatch => false,
+        }
+    }
+
+    #[cfg(feature = "http")]
+    fn is_message_for_others(&self, message: &RpcMessage<'_>) -> bool {
         let ongoing = self.state.ongoing();
         match message {
-            RpcMessage::Request { .. } => true,
+            RpcMessage::Request { .. } => false,
+            // No node has sent a question with another id, so a client cannot fill the log of the nodes with responses to nothing.
             RpcMessage::Response { id, .. } => {
-                ongoing.is_some_and(|ongoing| ongoing.questions().waits_for(*id))
+                id.as_str().parse().is_ok_and(NodeId::is_in_range)
+                    && !ongoing.is_some_and(|ongoing| ongoing.questions().waits_for(*id))
             }
             RpcMessage::Notification { method, params } => match &**method {
                 "notifications/cancelled" => {
@@ -312,11 +333,11 @@ impl Peer {
                     let runs = |id: Id<'_>| {
                         ongoing.is_some_and(|ongoing| ongoing.calls().contains_key(id.as_str()))
                     };
-                    id.is_none_or(runs)
+                    id.is_some_and(|id| !runs(id))
                 }
                 // Every node keeps the roots of the client.
-                "notifications/roots/list_changed" => false,
-                _ => true,
+                "notifications/roots/list_changed" => true,
+                _ => false,
             },
         }
     }

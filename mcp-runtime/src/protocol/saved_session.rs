@@ -102,6 +102,11 @@ pub(super) fn restore(state: &Arc<PeerState>, saved: &SavedClient) {
     state.register(Topic::Lists);
 }
 
+/// Replaces the client of a session, which the client has initialized again at another node.
+pub(super) fn replace_client(state: &PeerState, saved: &SavedClient) {
+    state.session().initialize(saved.revision, saved.client.clone());
+}
+
 /// Replaces the settings of the session by those that the store has.
 pub(super) fn set_settings(
     state: &Arc<PeerState>,

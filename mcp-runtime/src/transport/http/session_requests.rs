@@ -233,7 +233,9 @@ impl Posted {
         if let (Some(shared), Some(_)) = (&self.endpoint.shared, &permit) {
             let log = shared.new_stream(self.session.id());
             let (session, outbox) = (self.session.clone(), self.source.outbox().clone());
+            let number = log.number();
             let answer = SharedAnswer::new(log, session, outbox, lines, self.requests);
+            shared.attach(self.session.id(), number, answer.reader());
             let feed = EventFeed::Shared(SharedReader::Answer(Box::new(answer)));
             let events = EventStream::new(feed, first, self.endpoint.limits().keep_alive);
             let events = match permit {

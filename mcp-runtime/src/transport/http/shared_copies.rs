@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     call::context::Carrier,
-    protocol::{Revision, SessionSettings},
+    protocol::{Revision, SavedClient, SessionSettings},
     storage::StoreError,
 };
 
@@ -32,7 +32,11 @@ pub(super) fn to_refresh(endpoint: &Endpoint, head: &Head<'_>) -> Option<Session
         return None;
     }
     let id = head.session.first.and_then(|id| SessionId::parse(id.as_bytes()))?;
-    let is_ready = shared.is_fresh(&id) && endpoint.sessions.find(&id).is_some();
+    // Another revision than that of the copy may come from a client that has initialized the session again at another node.
+    let is_known = |session: Arc<HttpSession>| {
+        version.is_none_or(|version| version == session.revision().name())
+    };
+    let is_ready = shared.is_fresh(&id) && endpoint.sessions.find(&id).is_some_and(is_known);
     (!is_ready).then_some(id)
 }
 
@@ -48,22 +52,23 @@ pub(super) async fn refresh(
 ) -> Result<(), Box<Response<HttpBody>>> {
     let Some(shared) = &endpoint.shared else { return Ok(()) };
     if let (Some(session), Some(copy)) = (endpoint.sessions.find(id), shared.copy(id)) {
+        let replace = |client: &SavedClient| session.peer.replace_client(client);
         let apply = |settings: &SessionSettings| apply(&session, settings);
-        if !shared.refresh(id, &copy, apply).await.map_err(unavailable)? {
+        if !shared.refresh(id, &copy, replace, apply).await.map_err(unavailable)? {
             end(endpoint, id);
         }
         return Ok(());
     }
-    let Some((client, loaded)) = shared.load(id).await.map_err(unavailable)? else {
+    let Some(loaded) = shared.load(id).await.map_err(unavailable)? else {
         end(endpoint, id);
         return Ok(());
     };
-    if client.principal != carrier.principal() {
+    if loaded.client.principal != carrier.principal() {
         return Ok(());
     }
     let session = endpoint.session(*id, carrier).map_err(|why| Box::new(reply::busy(why)))?;
-    session.peer.restore(&client);
-    let (session, settings) = (Arc::new(session), loaded.settings.clone());
+    session.peer.restore(&loaded.client);
+    let (session, settings) = (Arc::new(session), loaded.settings.settings.clone());
     // If another request has added the session in the meantime, that copy stays.
     if endpoint.sessions.insert(session) {
         // An earlier copy, which this node has dropped, has no tokio task that logs its messages any more.
@@ -71,7 +76,7 @@ pub(super) async fn refresh(
     }
     if let Some(session) = endpoint.sessions.find(id) {
         apply(&session, &settings);
-        shared.remember(*id, loaded);
+        shared.remember(*id, loaded.version, loaded.settings);
         // This node reports its own tasks and pages through the log, even if the client's stream is at another node.
         log_messages(shared, &session);
     }

@@ -16,7 +16,7 @@ use super::{
     session_table::{HasSessionId as _, SessionId},
     shared_copies::{self, unavailable},
     shared_sessions::{SessionMessage, SharedSessions},
-    shared_stream::{LogReader, SharedReader},
+    shared_stream::{LogReader, SharedReader, StreamReader},
 };
 use crate::{
     call::context::{Carrier, Principal},
@@ -41,14 +41,17 @@ pub(super) fn post(
         return session_requests::post(state, incoming, carrier, head, accepts);
     };
     let endpoint = state.endpoint.clone();
-    if !session.peer.expects(&incoming) {
+    if session.peer.is_for_others(&incoming) {
         let (id, body) = (*session.id(), String::from_utf8_lossy(body).into_owned());
+        // The other messages of a batch, such as requests, are for this node.
+        let answer = match incoming {
+            Incoming::Batch(_) => session_requests::post(state, incoming, carrier, head, accepts),
+            _ => reply::empty(StatusCode::ACCEPTED).into(),
+        };
         return HttpAnswer::later(async move {
-            let Some(shared) = &endpoint.shared else {
-                return reply::empty(StatusCode::ACCEPTED).into();
-            };
+            let Some(shared) = &endpoint.shared else { return answer };
             match shared.pass_on(&id, body).await {
-                Ok(()) => reply::empty(StatusCode::ACCEPTED).into(),
+                Ok(()) => answer,
                 Err(why) => unavailable(why).into(),
             }
         });
@@ -152,7 +155,7 @@ async fn get(
         }
         shared_copies::log_messages(shared, &session);
     }
-    shared.attach(id, log.number(), reader.reading());
+    shared.attach(id, log.number(), StreamReader::Log(reader.reading()));
     let feed = EventFeed::Shared(SharedReader::Log(Box::new(reader)));
     Ok(session_requests::stream(endpoint, feed, permit, parts))
 }
@@ -183,6 +186,7 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
     };
     let (SessionMessage::Ended(id)
     | SessionMessage::Settings(id, _)
+    | SessionMessage::Client(id)
     | SessionMessage::Resumed(id, _)
     | SessionMessage::Heard(id)
     | SessionMessage::Posted(id, _)
@@ -194,6 +198,13 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
         SessionMessage::Settings(_, new) => {
             let apply = |settings: &SessionSettings| shared_copies::apply(&session, settings);
             shared.learn(&id, new, apply);
+        }
+        SessionMessage::Client(_) => {
+            if from != shared.node.id()
+                && let Some(copy) = shared.copy(&id)
+            {
+                copy.distrust();
+            }
         }
         SessionMessage::Resumed(_, stream) => {
             if from != shared.node.id() {
@@ -217,10 +228,14 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
     }
 }
 
-/// Handles a message of a client that another node has received: a response or a notification.
+/// Handles the responses and notifications of a client that another node has received. The other node has handled the requests among them.
 fn handle(endpoint: &Endpoint, session: &HttpSession, body: &[u8]) {
     let (limits, mut parsed) = (endpoint.limits().of_wire(), Parsed::default());
-    let Ok(incoming) = wire::parse(body, limits, &mut parsed) else { return };
+    let Ok(mut incoming) = wire::parse(body, limits, &mut parsed) else { return };
+    if let Incoming::Batch(messages) = &mut incoming {
+        let asks = |message: &RpcMessage<'_>| matches!(message, RpcMessage::Request { .. });
+        messages.retain(|message| message.as_ref().is_ok_and(|message| !asks(message)));
+    }
     // Such a message gets no reply.
     let to = ReplyTo::each(Arc::<Outbox>::default());
     let arrival = Arrival { to, carrier: Carrier::default(), era: Era::Legacy };

@@ -11,10 +11,11 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tokio::{task::AbortHandle, time::Instant};
+use tokio::time::Instant;
 
 use super::{
     session_table::SessionId,
+    shared_stream::StreamReader,
     sse::millis,
     stream_log::{DELIVERED, StreamLog},
 };
@@ -39,6 +40,12 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Maximum size of a posted message in the log of the nodes, in bytes. Longer messages would fill the log, so they are in records.
 const LONG: usize = 4 << 10;
 
+/// Number of messages of a session that go into the log of the nodes at once, time between two more in milliseconds, and number of messages
+/// that may wait.
+const AT_ONCE: u64 = 64;
+const EVERY: u64 = 10;
+const MOST_WAITING: u64 = 256;
+
 /// Time for which a long message is kept for the nodes.
 const POSTED: Duration = Duration::from_secs(60);
 
@@ -56,7 +63,7 @@ pub(super) struct SharedSessions {
     /// Sessions whose messages that belong to no request this node appends to a log.
     logged: Mutex<HashSet<SessionId>>,
     /// Readers of streams at this node, by session and stream.
-    readers: Mutex<HashMap<(SessionId, u64), AbortHandle>>,
+    readers: Mutex<HashMap<(SessionId, u64), StreamReader>>,
     /// Number of streams that this node has begun.
     streams: AtomicU64,
     /// Maximum number of events that a stream keeps.
@@ -69,6 +76,10 @@ pub(super) struct SessionCopy {
     fresh_until: AtomicU64,
     /// Newest settings that this node has seen.
     known: Mutex<StoredSettings>,
+    /// Version of the record with the client that this node has.
+    client: AtomicU64,
+    /// Time at which the next message may go into the log of the nodes, in milliseconds since the start.
+    passes_at: AtomicU64,
     /// Locked while this node changes the settings in the store.
     changing: tokio::sync::Mutex<()>,
 }
@@ -86,6 +97,11 @@ impl SessionCopy {
     fn known(&self) -> StoredSettings {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// Lets the next request of the session look into the store.
+    pub(super) fn distrust(&self) {
+        self.fresh_until.store(0, Ordering::Relaxed);
+    }
 }
 
 /// Message of a node about a session.
@@ -96,6 +112,8 @@ pub(super) enum SessionMessage<'a> {
     Ended(&'a str),
     /// The session has these settings.
     Settings(&'a str, StoredSettings),
+    /// The session has continued with a new client.
+    Client(&'a str),
     /// The sender now reads this stream of the session.
     Resumed(&'a str, u64),
     /// The sender now sends the client the messages that belong to no request.
@@ -151,18 +169,18 @@ impl SharedSessions {
         self.logged().remove(id);
     }
 
-    fn readers(&self) -> MutexGuard<'_, HashMap<(SessionId, u64), AbortHandle>> {
+    fn readers(&self) -> MutexGuard<'_, HashMap<(SessionId, u64), StreamReader>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records the reader of a stream. The previous reader of the stream at this node gets no more events (rule HL-13).
-    pub(super) fn attach(&self, id: &SessionId, stream: u64, reader: AbortHandle) {
+    pub(super) fn attach(&self, id: &SessionId, stream: u64, reader: StreamReader) {
         let mut readers = self.readers();
         if readers.len() == readers.capacity() {
             readers.retain(|_, reader| !reader.is_finished());
         }
         if let Some(previous) = readers.insert((*id, stream), reader) {
-            previous.abort();
+            previous.end();
         }
     }
 
@@ -170,14 +188,14 @@ impl SharedSessions {
     pub(super) fn detach_all(&self, id: Option<&SessionId>) {
         let is_meant = |key: &(SessionId, u64)| id.is_none_or(|id| *id == key.0);
         for (_, reader) in self.readers().extract_if(|key, _| is_meant(key)) {
-            reader.abort();
+            reader.end();
         }
     }
 
     /// Ends the reader of a stream at this node, because a reader at another node has replaced it.
     pub(super) fn detach(&self, id: &SessionId, stream: u64) {
         if let Some(previous) = self.readers().remove(&(*id, stream)) {
-            previous.abort();
+            previous.end();
         }
     }
 
@@ -211,9 +229,7 @@ impl SharedSessions {
 
     /// Lets the next request of each session look into the store.
     pub(super) fn distrust_all(&self) {
-        for copy in self.copies().values() {
-            copy.fresh_until.store(0, Ordering::Relaxed);
-        }
+        self.copies().values().for_each(|copy| copy.distrust());
     }
 
     /// Forgets the sessions for which `is_used` returns false.
@@ -222,11 +238,13 @@ impl SharedSessions {
         self.logged().retain(is_used);
     }
 
-    /// Remembers a session that this node has begun or loaded.
-    pub(super) fn remember(&self, id: SessionId, loaded: StoredSettings) {
+    /// Remembers a session that this node has begun or loaded. `client` is the version of the record with its client.
+    pub(super) fn remember(&self, id: SessionId, client: u64, loaded: StoredSettings) {
         let copy = SessionCopy {
             fresh_until: AtomicU64::new(self.fresh_until()),
             known: Mutex::new(loaded),
+            client: AtomicU64::new(client),
+            passes_at: AtomicU64::new(0),
             changing: tokio::sync::Mutex::default(),
         };
         self.copies().insert(id, Arc::new(copy));
@@ -258,43 +276,44 @@ impl SharedSessions {
         let begin = Transaction::on(partition(&id))
             .then(self.put(CLIENT, client.write(), Condition::Any))
             .then(self.put(SETTINGS, value, Condition::Absent));
-        match self.execute(begin).await? {
-            Ok(outputs) => {
-                if let Some(Output::Version(version)) = outputs.last() {
-                    self.remember(id, StoredSettings { settings, version: *version });
-                }
-                Ok(())
+        if let Ok(outputs) = self.execute(begin).await? {
+            if let [Output::Version(client), Output::Version(version)] = outputs[..] {
+                self.remember(id, client, StoredSettings { settings, version });
             }
-            // The session has settings already, and continues with a new client.
-            Err(_) => {
-                let client = self.put(CLIENT, client.write(), Condition::Any);
-                self.execute(Transaction::on(partition(&id)).then(client)).await.map(drop)
-            }
+            return Ok(());
         }
+        // The session has settings already, and continues with a new client.
+        let put = self.put(CLIENT, client.write(), Condition::Any);
+        let outputs = self.execute(Transaction::on(partition(&id)).then(put)).await?;
+        if let (Some(copy), Some(Output::Version(client))) =
+            (self.copy(&id), outputs.unwrap_or_default().first())
+        {
+            copy.client.store(*client, Ordering::Relaxed);
+        }
+        self.send(&SessionMessage::Client(&id.to_string())).await
     }
 
     /// Reads a session that began at another node. Returns `None` if there is no such session.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
-    pub(super) async fn load(
-        &self,
-        id: &SessionId,
-    ) -> Result<Option<(SavedClient, StoredSettings)>, StoreError> {
+    pub(super) async fn load(&self, id: &SessionId) -> Result<Option<StoredSession>, StoreError> {
+        let Some((client, settings)) = self.read(id).await? else { return Ok(None) };
+        let settings = StoredSettings::of(&settings)?;
+        Ok(Some(StoredSession { version: client.version, client: saved(&client)?, settings }))
+    }
+
+    /// Reads the records of a session, with its client and its settings, and keeps them from expiring.
+    async fn read(&self, id: &SessionId) -> Result<Option<(Record, Record)>, StoreError> {
         let read = self.touching(id).then(StoreOperation::get(CLIENT));
-        let Ok(mut outputs) = self.execute(read.then(StoreOperation::get(SETTINGS))).await? else {
-            return Ok(None);
-        };
-        let (Some(Output::Record(Some(settings))), Some(Output::Record(Some(client)))) =
-            (outputs.pop(), outputs.pop())
-        else {
-            return Ok(None);
-        };
-        let loaded = StoredSettings::of(&settings)?;
-        let client = SavedClient::read(&client.value);
-        let client =
-            client.ok_or_else(|| StoreError::failed("the record of a session is damaged"))?;
-        Ok(Some((client, loaded)))
+        let outputs = self.execute(read.then(StoreOperation::get(SETTINGS))).await?;
+        let mut outputs = outputs.unwrap_or_default();
+        Ok(match (outputs.pop(), outputs.pop()) {
+            (Some(Output::Record(Some(settings))), Some(Output::Record(Some(client)))) => {
+                Some((client, settings))
+            }
+            _ => None,
+        })
     }
 
     fn touching(&self, id: &SessionId) -> Transaction {
@@ -314,7 +333,8 @@ impl SharedSessions {
         Ok(())
     }
 
-    /// Reads the settings of a session again, and passes them to `apply` if they have changed. Returns `false` if the session has ended.
+    /// Reads a session again, and passes its client and its settings to `replace` and `apply` if they have changed. Returns `false` if the
+    /// session has ended.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -322,13 +342,16 @@ impl SharedSessions {
         &self,
         id: &SessionId,
         copy: &SessionCopy,
+        replace: impl FnOnce(&SavedClient),
         apply: impl FnOnce(&SessionSettings),
     ) -> Result<bool, StoreError> {
-        let read = self.touching(id).then(StoreOperation::get(SETTINGS));
-        let outputs = self.execute(read).await?.unwrap_or_default();
-        let Some(Output::Record(Some(settings))) = outputs.last() else { return Ok(false) };
+        let Some((client, settings)) = self.read(id).await? else { return Ok(false) };
+        if client.version > copy.client.load(Ordering::Relaxed) {
+            replace(&saved(&client)?);
+            copy.client.fetch_max(client.version, Ordering::Relaxed);
+        }
         if settings.version != copy.known().version {
-            copy.learn(StoredSettings::of(settings)?, apply);
+            copy.learn(StoredSettings::of(&settings)?, apply);
         }
         copy.fresh_until.store(self.fresh_until(), Ordering::Relaxed);
         Ok(true)
@@ -394,12 +417,26 @@ impl SharedSessions {
         self.send(&SessionMessage::Ended(&id.to_string())).await
     }
 
-    /// Passes a message that the client has posted to all nodes.
+    /// Returns how long the next message of a session has to wait before it goes into the log of the nodes. Returns `None` if too many
+    /// messages wait already.
+    fn pause(&self, id: &SessionId) -> Option<Duration> {
+        let Some(copy) = self.copy(id) else { return Some(Duration::ZERO) };
+        let now = self.millis();
+        let next = |at: u64| next_pass(at, now);
+        let before =
+            copy.passes_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
+        Some(Duration::from_millis(before.saturating_sub(now)))
+    }
+
+    /// Passes a message that the client has posted to all nodes. A client that posts many messages waits, so that they do not push messages
+    /// of others out of the log.
     ///
     /// # Errors
-    /// Fails if the store is unavailable.
+    /// Fails if the store is unavailable, or if too many messages wait.
     pub(super) async fn pass_on(&self, id: &SessionId, body: String) -> Result<(), StoreError> {
         let session = id.to_string();
+        let too_many = || StoreError::unavailable("too many messages of this session wait for it");
+        tokio::time::sleep(self.pause(id).ok_or_else(too_many)?).await;
         if body.len() <= LONG {
             return self.send(&SessionMessage::Posted(&session, body.into())).await;
         }
@@ -438,6 +475,20 @@ impl SharedSessions {
     }
 }
 
+/// Session as the store has it.
+pub(super) struct StoredSession {
+    pub(super) client: SavedClient,
+    /// Version of the record with the client.
+    pub(super) version: u64,
+    pub(super) settings: StoredSettings,
+}
+
+/// Reads the record with the client of a session.
+fn saved(record: &Record) -> Result<SavedClient, StoreError> {
+    let damaged = || StoreError::failed("the record of a session is damaged");
+    SavedClient::read(&record.value).ok_or_else(damaged)
+}
+
 /// Settings of a session as the store has them, and the version of their record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct StoredSettings {
@@ -457,4 +508,35 @@ impl StoredSettings {
 
 fn json(settings: &SessionSettings) -> Result<Vec<u8>, StoreError> {
     serde_json::to_vec(settings).map_err(|why| StoreError::failed(why.to_string()))
+}
+
+/// Returns the time at which the message after a message passes, if this message passes at `at` or, if that is past, now. Returns `None` if
+/// too many messages wait already. All times are in milliseconds.
+fn next_pass(at: u64, now: u64) -> Option<u64> {
+    let next = at.max(now.saturating_sub(AT_ONCE * EVERY)) + EVERY;
+    (next <= now + MOST_WAITING * EVERY).then_some(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_a_client_pass_at_once_then_wait_and_are_refused_at_last() {
+        let now = 1_000_000;
+        let pass = |at: &mut u64| {
+            let before = *at;
+            *at = next_pass(before, now)?;
+            Some(before.saturating_sub(now))
+        };
+        let mut at = 0;
+        for _ in 0..=AT_ONCE {
+            assert_eq!(pass(&mut at), Some(0));
+        }
+        for number in 1..MOST_WAITING {
+            assert_eq!(pass(&mut at), Some(number * EVERY));
+        }
+        assert_eq!(pass(&mut at), None);
+        assert!(next_pass(at, now + EVERY).is_some());
+    }
 }

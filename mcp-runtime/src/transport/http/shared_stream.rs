@@ -4,7 +4,7 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -158,10 +158,54 @@ pub(super) fn pump(log: StreamLog, outbox: Arc<Outbox>) -> JoinHandle<()> {
     tokio::spawn(writer.pump())
 }
 
+/// Reader of a stream at this node, as seen from elsewhere.
+pub(super) enum StreamReader {
+    /// Tokio task that reads the log for a client.
+    Log(AbortHandle),
+    /// Answer at the node that runs the calls.
+    Answer(Weak<AnswerWriter>),
+}
+
+impl StreamReader {
+    pub(super) fn is_finished(&self) -> bool {
+        match self {
+            Self::Log(reading) => reading.is_finished(),
+            Self::Answer(writer) => writer.strong_count() == 0,
+        }
+    }
+
+    /// Ends the reader. The calls of an answer go on, and their messages are in the log.
+    pub(super) fn end(self) {
+        match self {
+            Self::Log(reading) => reading.abort(),
+            Self::Answer(writer) => {
+                if let Some(writer) = writer.upgrade() {
+                    writer.release();
+                }
+            }
+        }
+    }
+}
+
+/// Writer of an answer. It is empty after the client has left, or has resumed the stream elsewhere.
+pub(super) struct AnswerWriter(Mutex<Option<LogWriter>>);
+
+impl AnswerWriter {
+    fn lock(&self) -> MutexGuard<'_, Option<LogWriter>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Appends the remaining messages to the log without the client, which may read so slowly that it would hold them up.
+    fn release(&self) {
+        if let Some(writer) = self.lock().take() {
+            tokio::spawn(writer.pump());
+        }
+    }
+}
+
 /// Answer of a request as a stream, at the node that runs its calls.
 pub(super) struct SharedAnswer {
-    /// Taken when the client leaves.
-    writer: Option<LogWriter>,
+    writer: Arc<AnswerWriter>,
     primes: bool,
     session: Arc<HttpSession>,
 }
@@ -190,12 +234,19 @@ impl SharedAnswer {
             has_gap: false,
             tries: 1,
         };
-        Self { writer: Some(writer), primes: session.resumes(), session }
+        let writer = Arc::new(AnswerWriter(Mutex::new(Some(writer))));
+        Self { writer, primes: session.resumes(), session }
+    }
+
+    /// Returns the handle with which a reader that resumes the stream ends this answer.
+    pub(super) fn reader(&self) -> StreamReader {
+        StreamReader::Answer(Arc::downgrade(&self.writer))
     }
 
     /// Waits for more events, and appends them to `frames`. Returns `false` if this stream gets no more events.
     fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
-        let Some(writer) = &mut self.writer else { return Poll::Ready(false) };
+        let mut slot = self.writer.lock();
+        let Some(writer) = slot.as_mut() else { return Poll::Ready(false) };
         if self.primes {
             // The client learns how it can resume when the store knows the stream.
             let Some((lines, appending)) = &mut writer.appending else { return Poll::Ready(false) };
@@ -211,7 +262,7 @@ impl SharedAnswer {
         }
         let polled = writer.poll(cx, frames);
         if polled == Poll::Ready(false) {
-            self.writer = None;
+            *slot = None;
         } else if polled.is_pending()
             && let Some(after) = writer.outbox.take_release()
         {
@@ -225,9 +276,7 @@ impl SharedAnswer {
 impl Drop for SharedAnswer {
     fn drop(&mut self) {
         self.session.touch();
-        if let Some(writer) = self.writer.take() {
-            tokio::spawn(writer.pump());
-        }
+        self.writer.release();
     }
 }
 

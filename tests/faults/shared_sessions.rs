@@ -1,0 +1,169 @@
+//! Sessions of several nodes whose clients do what is rare: they initialize again, post batches, or leave a connection half-open.
+
+use mcp_runtime::{
+    extract::Client,
+    prelude::*,
+    store::{Output, Store, StoreOperation, Transaction},
+};
+use serde_json::{Value, json};
+use support::clock::eventually;
+
+use crate::{
+    client::{Session, initialize_as, run, text_of, tool_call},
+    nodes::{Cluster, node, notification, waits},
+};
+
+/// Returns whether the client can show forms.
+#[tool]
+fn shows_forms(client: Client) -> String {
+    client.can_elicit().to_string()
+}
+
+/// Reports a step, and then more than a connection holds.
+#[tool]
+async fn floods(progress: Progress) -> &'static str {
+    progress.step();
+    for done in 2..60 {
+        progress.say(done, "x".repeat(200_000));
+        tokio::task::yield_now().await;
+    }
+    "the end"
+}
+
+/// Asks the model for a color.
+#[tool]
+async fn samples(model: Sample) -> Result<String> {
+    Ok(model.ask("color", Sampling::ask("Which color?", 10)).await?.text())
+}
+
+#[test]
+fn a_session_that_is_initialized_again_has_its_new_client_and_revision_at_every_node() {
+    run(async {
+        let cluster = Cluster::start_with(|server| server.items(items![shows_forms])).await;
+        let [one, two, three] = cluster.addresses;
+        let old = Session::begin(one, "2025-06-18").await;
+        for address in [one, two, three] {
+            let reply = old.call(1, "shows_forms", json!({})).ask(address).await;
+            assert_eq!(reply.text(), "false");
+        }
+        let again = initialize_as("2025-11-25", json!({ "elicitation": {} }));
+        let reply = again.header("Mcp-Session-Id", &*old.id).ask(two).await;
+        assert_eq!(reply.json()["result"]["protocolVersion"], "2025-11-25", "{reply:?}");
+        let new = Session { address: two, revision: "2025-11-25", id: old.id.clone() };
+        for address in [one, two, three] {
+            let reply = new.call(2, "shows_forms", json!({})).ask(address).await;
+            assert_eq!(reply.text(), "true");
+        }
+        assert_eq!(old.call(3, "shows_forms", json!({})).ask(three).await.status(), 400);
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_session_that_is_initialized_again_in_the_same_revision_has_its_new_client_at_every_node() {
+    run(async {
+        let cluster = Cluster::start_with(|server| server.items(items![shows_forms])).await;
+        let [one, two, _] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        assert_eq!(session.call(1, "shows_forms", json!({})).ask(two).await.text(), "false");
+        let again = initialize_as("2025-11-25", json!({ "elicitation": {} }));
+        assert_eq!(again.header("Mcp-Session-Id", &*session.id).ask(one).await.status(), 200);
+        // The other node learns of it from the log of the nodes.
+        eventually("the new client", async || {
+            let reply = session.call(2, "shows_forms", json!({})).ask(two).await;
+            (reply.text() == "true").then_some(())
+        })
+        .await;
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn answers_and_cancellations_in_a_batch_reach_calls_at_other_nodes() {
+    run(async {
+        let cluster =
+            Cluster::start_with(|server| server.items(items![samples, node, waits])).await;
+        let [one, two, three] = cluster.addresses;
+        let reply = initialize_as("2025-03-26", json!({ "sampling": {} })).ask(one).await;
+        let id = reply.head.get("mcp-session-id").unwrap();
+        let session = Session { address: one, revision: "2025-03-26", id };
+        let initialized = notification("notifications/initialized", json!({}));
+        assert_eq!(session.post(&initialized).ask(one).await.status(), 202);
+        let mut stream = session.call("asks", "samples", json!({})).open(one).await.check_events();
+        let question = stream.message().await.unwrap();
+        assert_eq!(question["method"], "sampling/createMessage", "{question}");
+        let waiting = session.call("waits", "waits", json!({})).send(two).await;
+        let content = json!({ "type": "text", "text": "blue" });
+        let result = json!({ "role": "assistant", "content": content, "model": "m" });
+        let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
+        let batch = json!([tool_call(7, "node", json!({})), answer]);
+        let reply = session.post(&batch).ask(three).await;
+        let answered = reply.json();
+        let node: Vec<&Value> = answered.as_array().unwrap().iter().collect();
+        assert_eq!(node.len(), 1, "{answered}");
+        assert_eq!(text_of(node[0]), "three");
+        assert_eq!(text_of(&stream.message().await.unwrap()), "blue");
+        // The cancellation is repeated, because it may arrive before the call.
+        eventually("the end of the call", async || {
+            let cancel = notification("notifications/cancelled", json!({ "requestId": "waits" }));
+            assert_eq!(session.post(&json!([cancel])).ask(three).await.status(), 202);
+            cluster.has_cancelled().then_some(())
+        })
+        .await;
+        drop(waiting);
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_stream_can_be_resumed_while_its_first_connection_is_half_open() {
+    run(async {
+        let cluster = Cluster::start_with(|server| server.items(items![floods])).await;
+        let [one, two, _] = cluster.addresses;
+        for address in [one, two] {
+            let session = Session::begin(one, "2025-11-25").await;
+            let mut stream = session.call(1, "floods", json!({})).open(one).await.check_events();
+            assert_eq!(stream.message().await.unwrap()["method"], "notifications/progress");
+            let last = stream.last.clone().unwrap();
+            // The server cannot know that the client reads the first connection no more.
+            let mut resumed = session.resume(&last).open(address).await.check_events();
+            let end = loop {
+                let message = resumed.message().await.expect("the response");
+                if message["id"] == 1 {
+                    break message;
+                }
+            };
+            assert_eq!(text_of(&end), "the end");
+            drop(stream);
+        }
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn responses_to_questions_that_no_node_can_have_sent_do_not_reach_the_store() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, _, _] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        let read =
+            || Transaction::on("nodes").then(StoreOperation::read("messages", 0, usize::MAX));
+        let last = async || {
+            let outputs = cluster.store.memory.execute(vec![read()]).await.unwrap().remove(0);
+            match outputs.unwrap().remove(0) {
+                Output::Events { last, .. } => last,
+                other => panic!("{other:?}"),
+            }
+        };
+        let before = last().await;
+        for id in [json!(1), json!(1_048_575), json!("5000000"), json!(9_007_199_254_740_992_u64)] {
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "result": {} });
+            assert_eq!(session.post(&answer).ask(one).await.status(), 202, "{id}");
+        }
+        assert_eq!(last().await, before);
+        let answer = json!({ "jsonrpc": "2.0", "id": 5_000_000, "result": {} });
+        assert_eq!(session.post(&answer).ask(one).await.status(), 202);
+        assert_eq!(last().await, before + 1);
+        cluster.stop().await;
+    });
+}
