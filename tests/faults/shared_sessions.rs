@@ -1,7 +1,9 @@
 //! Sessions of several nodes whose clients do what is rare: they initialize again, post batches, or leave a connection half-open.
 
 use mcp_runtime::{
+    auth::StaticTokens,
     extract::Client,
+    limits::Limits,
     prelude::*,
     store::{Output, Store, StoreOperation, Transaction},
 };
@@ -164,6 +166,63 @@ fn responses_to_questions_that_no_node_can_have_sent_do_not_reach_the_store() {
         let answer = json!({ "jsonrpc": "2.0", "id": 5_000_000, "result": {} });
         assert_eq!(session.post(&answer).ask(one).await.status(), 202);
         assert_eq!(last().await, before + 1);
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn the_store_keeps_no_more_events_of_a_stream_than_its_limits_allow() {
+    run(async {
+        let cluster = Cluster::start_with(|server| server.items(items![floods])).await;
+        let [one, two, _] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        let mut stream = session.call(1, "floods", json!({})).open(one).await.check_events();
+        assert!(stream.message().await.is_some());
+        let first = stream.last.clone().unwrap();
+        let all = stream.rest().await;
+        assert_eq!(text_of(all.last().unwrap()), "the end");
+        // The client has read everything, but the store has dropped the first events.
+        let reply = session.resume(&first).ask(two).await;
+        assert_eq!(reply.status(), 400, "{reply:?}");
+        let log = format!("stream/{}", first.split_once('-').unwrap().0);
+        let read = Transaction::on(format!("session:{}", session.id));
+        let read = read.then(StoreOperation::read(log, 0, usize::MAX));
+        let output = cluster.store.memory.execute(vec![read]).await.unwrap().remove(0);
+        let Output::Events { events, .. } = output.unwrap().remove(0) else { panic!("events") };
+        let bytes: usize = events.iter().map(|event| event.value.len()).sum();
+        assert!(events.len() > 2 && bytes <= (1 << 20) + 8 * events.len(), "{bytes} bytes");
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn sessions_are_counted_once_for_all_nodes_and_each_principal() {
+    run(async {
+        let cluster = Cluster::start_with(|server| {
+            let tokens =
+                StaticTokens::new().token("token-of-ada", "ada").token("token-of-bob", "bob");
+            server.auth(tokens).limits(Limits::new().sessions(8))
+        })
+        .await;
+        let open = async |token: &str, node: usize| {
+            let token = format!("Bearer {token}");
+            let request = initialize_as("2025-11-25", json!({})).header("Authorization", token);
+            request.ask(cluster.addresses[node % 3]).await
+        };
+        let mut first = None;
+        for number in 0..7 {
+            let reply = open("token-of-ada", number).await;
+            assert_eq!(reply.status(), 200, "{number}: {reply:?}");
+            first = first.or(reply.head.get("mcp-session-id"));
+        }
+        open("token-of-ada", 1).await.check_busy("share of the 8 sessions of all nodes");
+        assert_eq!(open("token-of-bob", 2).await.status(), 200);
+        open("token-of-bob", 0).await.check_busy("8 sessions at all nodes");
+        let session =
+            Session { address: cluster.addresses[0], revision: "2025-11-25", id: first.unwrap() };
+        let end = session.delete().header("Authorization", "Bearer token-of-ada");
+        assert_eq!(end.ask(cluster.addresses[1]).await.status(), 204);
+        assert_eq!(open("token-of-bob", 0).await.status(), 200);
         cluster.stop().await;
     });
 }

@@ -32,6 +32,7 @@ mod endpoint;
 mod expiry;
 mod head;
 mod legacy_sse;
+mod log_memory;
 mod open_connections;
 #[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "only `.run()` brings threads"))]
 mod reactors;
@@ -42,6 +43,7 @@ mod route;
 mod server;
 mod service;
 mod session;
+mod session_places;
 mod session_requests;
 mod session_table;
 mod shared_copies;

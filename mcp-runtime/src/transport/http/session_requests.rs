@@ -43,7 +43,7 @@ pub(super) fn initialize(
             Ok(session) => {
                 show_token(&session, &carrier);
                 let (_, response) = begin(&session, incoming, carrier, accepts);
-                begun(endpoint, session, response)
+                begun(endpoint, session, response, true)
             }
             Err(unnamed) => unnamed.reply(incoming.id()).into(),
         };
@@ -60,14 +60,15 @@ pub(super) fn initialize(
     if !has_begun {
         return response.into();
     }
-    begun(endpoint, session, response)
+    begun(endpoint, session, response, false)
 }
 
-/// Adds a session that has begun to the table. If the server has several nodes, the session is in the store before its client learns its id.
+/// Adds a session that has begun to the table, unless it was known before. If the server has several nodes, the session is in the store before its client learns its id.
 fn begun(
     endpoint: &Arc<Endpoint>,
     session: Arc<HttpSession>,
     response: Response<HttpBody>,
+    was_known: bool,
 ) -> HttpAnswer {
     let response = with_id(&session, response);
     if endpoint.shared.is_none() {
@@ -76,7 +77,7 @@ fn begun(
     }
     let endpoint = endpoint.clone();
     HttpAnswer::later(async move {
-        match shared_copies::begin(&endpoint, &session).await {
+        match shared_copies::begin(&endpoint, &session, was_known).await {
             Ok(()) => {
                 endpoint.sessions.insert(session);
                 response.into()
@@ -231,10 +232,10 @@ impl Posted {
         let mut first = Vec::new();
         let permit = self.endpoint.permit(self.session.tenant());
         if let (Some(shared), Some(_)) = (&self.endpoint.shared, &permit) {
-            let log = shared.new_stream(self.session.id());
+            let (log, kept) = (shared.new_stream(self.session.id()), shared.kept());
             let (session, outbox) = (self.session.clone(), self.source.outbox().clone());
             let number = log.number();
-            let answer = SharedAnswer::new(log, session, outbox, lines, self.requests);
+            let answer = SharedAnswer::new((log, kept), session, outbox, lines, self.requests);
             shared.attach(self.session.id(), number, answer.reader());
             let feed = EventFeed::Shared(SharedReader::Answer(Box::new(answer)));
             let events = EventStream::new(feed, first, self.endpoint.limits().keep_alive);

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     call::context::Carrier,
+    limits::Limit,
     protocol::{Revision, SavedClient, SessionSettings},
     storage::StoreError,
 };
@@ -54,7 +55,9 @@ pub(super) async fn refresh(
     if let (Some(session), Some(copy)) = (endpoint.sessions.find(id), shared.copy(id)) {
         let replace = |client: &SavedClient| session.peer.replace_client(client);
         let apply = |settings: &SessionSettings| apply(&session, settings);
-        if !shared.refresh(id, &copy, replace, apply).await.map_err(unavailable)? {
+        let principal = session.tenant().principal();
+        let refreshed = shared.refresh(id, &copy, principal, (replace, apply)).await;
+        if !refreshed.map_err(unavailable)? {
             end(endpoint, id);
         }
         return Ok(());
@@ -87,18 +90,26 @@ pub(super) fn apply(session: &HttpSession, settings: &SessionSettings) {
     session.peer.set_settings(settings, session.tenant());
 }
 
-/// Stores a session that has begun, or its new client.
+/// Stores a session that has begun, or the new client of a session that was known before.
 ///
 /// # Errors
-/// Returns the response if the store is unavailable.
+/// Returns the response if the store is unavailable, or if there are too many sessions.
 pub(super) async fn begin(
     endpoint: &Endpoint,
     session: &HttpSession,
+    was_known: bool,
 ) -> Result<(), Box<Response<HttpBody>>> {
     let Some(shared) = &endpoint.shared else { return Ok(()) };
     let principal = session.tenant().principal();
     let Some(client) = session.peer.saved_client(principal) else { return Ok(()) };
-    shared.begin(*session.id(), &client).await.map_err(unavailable)
+    let id = *session.id();
+    if was_known {
+        return shared.replace_client(id, &client).await.map_err(unavailable);
+    }
+    shared.begin(id, &client).await.map_err(unavailable)?.map_err(|why| {
+        endpoint.service.tally().refuse(Limit::Sessions);
+        reply::busy(why).into()
+    })
 }
 
 /// Stores the settings that a client has changed. If that fails, this node drops its copy, so that the next request reads the store.
@@ -129,7 +140,7 @@ pub(super) fn log_messages(shared: &SharedSessions, session: &HttpSession) {
     let outbox = session.peer.outbox();
     if shared.begins_log(session.id()) {
         outbox.set_unread(None);
-        shared_stream::pump(shared.stream(session.id(), 0), outbox.clone());
+        shared_stream::pump(shared.stream(session.id(), 0), shared.kept(), outbox.clone());
     }
 }
 
@@ -160,7 +171,7 @@ pub(super) async fn keep_used(endpoint: Weak<Endpoint>, every: Duration) {
         let mut used = Vec::new();
         endpoint.sessions.for_each(|session| {
             if session.is_in_use() {
-                used.push(*session.id());
+                used.push((*session.id(), session.tenant().principal().to_owned()));
             }
         });
         if let Err(why) = shared.keep(&used).await {

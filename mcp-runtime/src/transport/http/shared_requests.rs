@@ -115,7 +115,7 @@ async fn delete(
 ) -> Result<Response<HttpBody>, Box<Response<HttpBody>>> {
     let (head, principal) = (Head::of(&parts.headers), Principal::named_in(&parts.extensions));
     if let (Some(shared), Ok(session)) = (&endpoint.shared, find(endpoint, &head, principal)) {
-        shared.end(session.id()).await.map_err(unavailable)?;
+        shared.end(session.id(), principal).await.map_err(unavailable)?;
         shared_copies::end(endpoint, session.id());
         return Ok(reply::empty(StatusCode::NO_CONTENT));
     }

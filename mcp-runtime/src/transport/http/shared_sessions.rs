@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::{
+    log_memory::{KeptEvents, LogMemory},
+    session_places::SessionPlaces,
     session_table::SessionId,
     shared_stream::StreamReader,
     sse::millis,
@@ -33,6 +35,9 @@ const CLIENT: &str = "client";
 
 /// Record with the settings of a session, as JSON of [`SessionSettings`].
 const SETTINGS: &str = "settings";
+
+/// Time for which a session is kept whose client sends nothing after `initialize`.
+const UNUSED: Duration = Duration::from_secs(60);
 
 /// Time for which a node relies on its copy of a session without asking the store.
 const FRESH: Duration = Duration::from_secs(1);
@@ -58,6 +63,7 @@ pub(super) struct SharedSessions {
     pub(super) node: Arc<ServerNode>,
     /// Time after which an unused session expires.
     idle: Duration,
+    places: SessionPlaces,
     since: Instant,
     copies: Mutex<HashMap<SessionId, Arc<SessionCopy>>>,
     /// Sessions whose messages that belong to no request this node appends to a log.
@@ -66,8 +72,7 @@ pub(super) struct SharedSessions {
     readers: Mutex<HashMap<(SessionId, u64), StreamReader>>,
     /// Number of streams that this node has begun.
     streams: AtomicU64,
-    /// Maximum number of events that a stream keeps.
-    most_events: usize,
+    memory: Arc<LogMemory>,
 }
 
 /// What this node knows about the records of a session.
@@ -78,6 +83,8 @@ pub(super) struct SessionCopy {
     known: Mutex<StoredSettings>,
     /// Version of the record with the client that this node has.
     client: AtomicU64,
+    /// Time after which this node renews the lease on the place of the session, in milliseconds since the start.
+    renewed_at: AtomicU64,
     /// Time at which the next message may go into the log of the nodes, in milliseconds since the start.
     passes_at: AtomicU64,
     /// Locked while this node changes the settings in the store.
@@ -134,18 +141,24 @@ impl SharedSessions {
             store: node.store().clone(),
             node,
             idle: limits.session_idle,
+            places: SessionPlaces::new(limits),
             since: Instant::now(),
             copies: Mutex::default(),
             logged: Mutex::default(),
             readers: Mutex::default(),
             streams: AtomicU64::new(0),
-            most_events: limits.events.max(1),
+            memory: Arc::new(LogMemory::new(limits)),
         }
     }
 
     /// Returns the log of a stream of a session. Stream 0 is for messages that belong to no request.
     pub(super) fn stream(&self, id: &SessionId, number: u64) -> StreamLog {
-        StreamLog::new(&self.node, partition(id), number, (self.most_events, self.idle))
+        StreamLog::new(&self.node, partition(id), number, (self.memory.most(), self.idle))
+    }
+
+    /// Returns the record of the events that a writer of a log appends.
+    pub(super) fn kept(&self) -> KeptEvents {
+        KeptEvents::new(self.memory.clone())
     }
 
     /// Returns the log of a new stream, whose number no other node uses.
@@ -244,6 +257,7 @@ impl SharedSessions {
             fresh_until: AtomicU64::new(self.fresh_until()),
             known: Mutex::new(loaded),
             client: AtomicU64::new(client),
+            renewed_at: AtomicU64::new(0),
             passes_at: AtomicU64::new(0),
             changing: tokio::sync::Mutex::default(),
         };
@@ -258,32 +272,52 @@ impl SharedSessions {
         results.pop().ok_or_else(|| StoreError::failed("the store has returned no result"))
     }
 
-    fn put(&self, name: &str, value: Vec<u8>, condition: Condition) -> StoreOperation {
-        StoreOperation::put(name, value, self.idle, condition)
-    }
-
-    /// Stores a session that has begun, or a new client of a session.
+    /// Stores a session that has begun. Its records expire soon, unless the client sends a further message.
     ///
     /// # Errors
-    /// Fails if the store is unavailable.
+    /// The outer error says that the store is unavailable, the inner error why there is no place for the session.
     pub(super) async fn begin(
         &self,
         id: SessionId,
         client: &SavedClient,
-    ) -> Result<(), StoreError> {
-        let settings = SessionSettings::default();
-        let value = json(&settings)?;
+    ) -> Result<Result<(), String>, StoreError> {
+        let (settings, ttl) = (SessionSettings::default(), self.idle.min(UNUSED));
+        let absent = Condition::Absent;
         let begin = Transaction::on(partition(&id))
-            .then(self.put(CLIENT, client.write(), Condition::Any))
-            .then(self.put(SETTINGS, value, Condition::Absent));
-        if let Ok(outputs) = self.execute(begin).await? {
-            if let [Output::Version(client), Output::Version(version)] = outputs[..] {
-                self.remember(id, client, StoredSettings { settings, version });
-            }
-            return Ok(());
+            .then(StoreOperation::put(CLIENT, client.write(), ttl, absent))
+            .then(StoreOperation::put(SETTINGS, json(&settings)?, ttl, absent));
+        let enter = self.places.enter(&id, &client.principal, ttl);
+        let results = storage::execute(&*self.store, vec![enter, begin]).await?;
+        let Ok([entered, begun]) = <[_; 2]>::try_from(results) else {
+            return Err(StoreError::failed("the store has returned other results"));
+        };
+        if let Err(rejection) = entered {
+            let _ = self.execute(self.removing(&id)).await?;
+            return Ok(Err(self.places.reason(rejection)));
         }
-        // The session has settings already, and continues with a new client.
-        let put = self.put(CLIENT, client.write(), Condition::Any);
+        match begun.as_deref() {
+            Ok([Output::Version(client), Output::Version(version)]) => {
+                self.remember(id, *client, StoredSettings { settings, version: *version });
+                // The next request looks into the store, which then keeps the session for longer.
+                if let Some(copy) = self.copy(&id) {
+                    copy.distrust();
+                }
+                Ok(Ok(()))
+            }
+            _ => Err(StoreError::failed("the store has a session with a random new id")),
+        }
+    }
+
+    /// Stores the new client of a session, which has been initialized again, and tells the other nodes.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn replace_client(
+        &self,
+        id: SessionId,
+        client: &SavedClient,
+    ) -> Result<(), StoreError> {
+        let put = StoreOperation::put(CLIENT, client.write(), self.idle, Condition::Any);
         let outputs = self.execute(Transaction::on(partition(&id)).then(put)).await?;
         if let (Some(copy), Some(Output::Version(client))) =
             (self.copy(&id), outputs.unwrap_or_default().first())
@@ -298,16 +332,23 @@ impl SharedSessions {
     /// # Errors
     /// Fails if the store is unavailable.
     pub(super) async fn load(&self, id: &SessionId) -> Result<Option<StoredSession>, StoreError> {
-        let Some((client, settings)) = self.read(id).await? else { return Ok(None) };
+        let Some((client, settings)) = self.read(id, None).await? else { return Ok(None) };
         let settings = StoredSettings::of(&settings)?;
         Ok(Some(StoredSession { version: client.version, client: saved(&client)?, settings }))
     }
 
-    /// Reads the records of a session, with its client and its settings, and keeps them from expiring.
-    async fn read(&self, id: &SessionId) -> Result<Option<(Record, Record)>, StoreError> {
+    /// Reads the records of a session, with its client and its settings, and keeps them from expiring. Executes `first` in the same round
+    /// trip.
+    async fn read(
+        &self,
+        id: &SessionId,
+        first: Option<Transaction>,
+    ) -> Result<Option<(Record, Record)>, StoreError> {
         let read = self.touching(id).then(StoreOperation::get(CLIENT));
-        let outputs = self.execute(read.then(StoreOperation::get(SETTINGS))).await?;
-        let mut outputs = outputs.unwrap_or_default();
+        let read = read.then(StoreOperation::get(SETTINGS));
+        let transactions = first.into_iter().chain([read]).collect();
+        let mut results = storage::execute(&*self.store, transactions).await?;
+        let mut outputs = results.pop().and_then(Result::ok).unwrap_or_default();
         Ok(match (outputs.pop(), outputs.pop()) {
             (Some(Output::Record(Some(settings))), Some(Output::Record(Some(client)))) => {
                 Some((client, settings))
@@ -321,14 +362,26 @@ impl SharedSessions {
         Transaction::on(partition(id)).then(touch(CLIENT)).then(touch(SETTINGS))
     }
 
-    /// Keeps the records of these sessions from expiring.
+    /// Returns the transaction that renews the leases on the places of a session, if it is time to do so.
+    fn renewal(&self, id: &SessionId, copy: &SessionCopy, principal: &str) -> Option<Transaction> {
+        let now = self.millis();
+        let next = now + millis(self.idle / 8);
+        let is_due = |at: u64| (at <= now).then_some(next);
+        copy.renewed_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_due).ok()?;
+        Some(self.places.enter(id, principal, self.idle))
+    }
+
+    /// Keeps the records of these sessions from expiring. Each is given with its principal.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
-    pub(super) async fn keep(&self, sessions: &[SessionId]) -> Result<(), StoreError> {
+    pub(super) async fn keep(&self, sessions: &[(SessionId, String)]) -> Result<(), StoreError> {
         for some in sessions.chunks(256) {
-            let touches = some.iter().map(|id| self.touching(id)).collect();
-            storage::execute(&*self.store, touches).await?;
+            let mut transactions: Vec<_> = some.iter().map(|(id, _)| self.touching(id)).collect();
+            for (id, principal) in some {
+                transactions.push(self.places.enter(id, principal, self.idle));
+            }
+            storage::execute(&*self.store, transactions).await?;
         }
         Ok(())
     }
@@ -342,10 +395,11 @@ impl SharedSessions {
         &self,
         id: &SessionId,
         copy: &SessionCopy,
-        replace: impl FnOnce(&SavedClient),
-        apply: impl FnOnce(&SessionSettings),
+        principal: &str,
+        (replace, apply): (impl FnOnce(&SavedClient), impl FnOnce(&SessionSettings)),
     ) -> Result<bool, StoreError> {
-        let Some((client, settings)) = self.read(id).await? else { return Ok(false) };
+        let renewal = self.renewal(id, copy, principal);
+        let Some((client, settings)) = self.read(id, renewal).await? else { return Ok(false) };
         if client.version > copy.client.load(Ordering::Relaxed) {
             replace(&saved(&client)?);
             copy.client.fetch_max(client.version, Ordering::Relaxed);
@@ -385,8 +439,9 @@ impl SharedSessions {
         let mut known = copy.known();
         for _ in 0..ATTEMPTS {
             let settings = known.settings.changed(before, after);
-            let put = self.put(SETTINGS, json(&settings)?, Condition::Version(known.version));
-            let change = Transaction::on(partition(id)).then(put);
+            let condition = Condition::Version(known.version);
+            let put = StoreOperation::put(SETTINGS, json(&settings)?, self.idle, condition);
+            let change = self.touching(id).then(put);
             if let Ok(outputs) = self.execute(change).await? {
                 let Some(Output::Version(version)) = outputs.last() else { break };
                 let new = StoredSettings { settings, version: *version };
@@ -408,13 +463,17 @@ impl SharedSessions {
     ///
     /// # Errors
     /// Fails if the store is unavailable.
-    pub(super) async fn end(&self, id: &SessionId) -> Result<(), StoreError> {
+    pub(super) async fn end(&self, id: &SessionId, principal: &str) -> Result<(), StoreError> {
         self.forget(id);
+        let end = vec![self.removing(id), self.places.leave(id, principal)];
+        storage::execute(&*self.store, end).await?;
+        self.send(&SessionMessage::Ended(&id.to_string())).await
+    }
+
+    fn removing(&self, id: &SessionId) -> Transaction {
         let remove = |name: &str| StoreOperation::remove(name, Condition::Any);
         let end = Transaction::on(partition(id)).then(remove(CLIENT)).then(remove(SETTINGS));
-        let end = end.then(remove(DELIVERED)).then(self.stream(id, 0).clearing());
-        let _ = self.execute(end).await?;
-        self.send(&SessionMessage::Ended(&id.to_string())).await
+        end.then(remove(DELIVERED)).then(self.stream(id, 0).clearing())
     }
 
     /// Returns how long the next message of a session has to wait before it goes into the log of the nodes. Returns `None` if too many
@@ -520,6 +579,32 @@ fn next_pass(at: u64, now: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{model::ClientInfo, protocol::Revision, storage::MemoryStore};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_without_a_further_message_is_kept_for_a_short_time_only() {
+        let store = Arc::new(MemoryStore::new().shared());
+        let node = Arc::new(ServerNode::join(store).await.unwrap());
+        let shared = SharedSessions::new(node, &Limits::new());
+        let client = SavedClient {
+            revision: Revision::parse("2025-11-25").unwrap(),
+            client: Arc::new(ClientInfo::default()),
+            principal: String::new(),
+        };
+        let [unused, used] = [(); 2].map(|()| SessionId::unguessable().unwrap());
+        for id in [unused, used] {
+            shared.begin(id, &client).await.unwrap().unwrap();
+            assert!(!shared.is_fresh(&id));
+        }
+        let copy = shared.copy(&used).unwrap();
+        let is_open = shared.refresh(&used, &copy, "", (|_: &_| (), |_: &_| ())).await.unwrap();
+        assert!(is_open && shared.is_fresh(&used));
+        tokio::time::advance(UNUSED).await;
+        assert!(shared.load(&unused).await.unwrap().is_none());
+        assert!(shared.load(&used).await.unwrap().is_some());
+        tokio::time::advance(Limits::new().session_idle).await;
+        assert!(shared.load(&used).await.unwrap().is_none());
+    }
 
     #[test]
     fn messages_of_a_client_pass_at_once_then_wait_and_are_refused_at_last() {

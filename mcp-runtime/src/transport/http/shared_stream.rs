@@ -17,6 +17,7 @@ use tokio::{
 #[cfg(feature = "auth")]
 use super::expiry::StreamLifetime;
 use super::{
+    log_memory::KeptEvents,
     session::HttpSession,
     sse,
     stream_log::{StreamEvent, StreamLog, ordinal, read},
@@ -46,6 +47,7 @@ type Appending = Pin<Box<dyn Future<Output = Result<Vec<u64>, StoreError>> + Sen
 /// Writer of the log of a stream: it appends the messages of an outbox, and numbers them for a client that reads along.
 struct LogWriter {
     log: StreamLog,
+    kept: KeptEvents,
     outbox: Arc<Outbox>,
     /// Messages that are being appended.
     appending: Option<(Vec<u8>, Appending)>,
@@ -65,13 +67,13 @@ impl LogWriter {
         let (log, ordinal) = (self.log.clone(), self.ordinal);
         // Clients must not resume over a gap.
         let is_cleared = self.outbox.take_lost() | std::mem::take(&mut self.has_gap);
-        let (text, tries) = (lines.clone(), self.tries);
+        let (text, tries, most) = (lines.clone(), self.tries, self.kept.add(&lines));
         let appending = Box::pin(async move {
             let mut tried = 0;
             loop {
                 let first = if is_cleared { vec![log.clearing()] } else { Vec::new() };
                 tried += 1;
-                match log.append(first, &text, ordinal).await {
+                match log.append(first, &text, ordinal, most).await {
                     // The store may have stored the messages in spite of the error. Readers skip an event that comes twice.
                     Err(_) if tried < tries => tokio::time::sleep(PAUSE).await,
                     appended => return appended,
@@ -125,7 +127,7 @@ impl LogWriter {
             let end = async move {
                 // A client must not take a stream with a gap for a whole one.
                 match has_gap {
-                    true => log.append(vec![log.clearing()], b"", None).await,
+                    true => log.append(vec![log.clearing()], b"", None, 1).await,
                     false => log.end(ordinal).await.map(|()| Vec::new()),
                 }
             };
@@ -144,9 +146,10 @@ impl LogWriter {
 }
 
 /// Appends the messages of a session that belong to no request, until the session ends at this node.
-pub(super) fn pump(log: StreamLog, outbox: Arc<Outbox>) -> JoinHandle<()> {
+pub(super) fn pump(log: StreamLog, kept: KeptEvents, outbox: Arc<Outbox>) -> JoinHandle<()> {
     let writer = LogWriter {
         log,
+        kept,
         outbox,
         appending: None,
         ordinal: None,
@@ -213,19 +216,20 @@ pub(super) struct SharedAnswer {
 impl SharedAnswer {
     /// Announces a stream, whose first messages are `lines`. `requests` are the ids of its requests, as JSON texts.
     pub(super) fn new(
-        log: StreamLog,
+        (log, mut kept): (StreamLog, KeptEvents),
         session: Arc<HttpSession>,
         outbox: Arc<Outbox>,
         lines: Vec<u8>,
         requests: Vec<String>,
     ) -> Self {
-        let (announced, text) = (log.clone(), lines.clone());
+        let (announced, text, most) = (log.clone(), lines.clone(), kept.add(&lines));
         let appending = Box::pin(async move {
             let announcement = announced.announcement(requests);
-            announced.append(vec![announcement], &text, Some(0)).await
+            announced.append(vec![announcement], &text, Some(0), most).await
         });
         let writer = LogWriter {
             log,
+            kept,
             outbox,
             appending: Some((lines, appending)),
             ordinal: Some(0),

@@ -19,7 +19,7 @@ use crate::{
 
 /// Time for which the events of a stream are kept after its end. During this time, a client whose connection broke before the end can still
 /// resume the stream.
-const KEPT: Duration = Duration::from_secs(60);
+pub(super) const KEPT: Duration = Duration::from_secs(60);
 
 /// Record with the id of the last event of stream 0 that the client has received.
 pub(super) const DELIVERED: &str = "delivered";
@@ -33,7 +33,7 @@ pub(super) struct StreamLog {
     node: Arc<ServerNode>,
     partition: String,
     number: u64,
-    /// Maximum number of events.
+    /// Maximum number of events, unless a writer names a lower one.
     most: usize,
     /// Time after which the log expires, unless an event is appended.
     ttl: Duration,
@@ -76,10 +76,10 @@ impl StreamLog {
         format!("stream/{}", self.number)
     }
 
-    fn event(&self, ordinal: u64, line: &[u8], ttl: Duration) -> StoreOperation {
+    fn event(&self, ordinal: u64, line: &[u8], ttl: Duration, most: usize) -> StoreOperation {
         let mut value = format!("{ordinal} ").into_bytes();
         value.extend_from_slice(line);
-        StoreOperation::append(self.name(), value, ttl, self.most)
+        StoreOperation::append(self.name(), value, ttl, most)
     }
 
     async fn execute(
@@ -98,7 +98,7 @@ impl StreamLog {
         StoreOperation::put(self.name(), record, self.ttl, Condition::Any)
     }
 
-    /// Executes operations, and appends messages, each with its newline. `ordinal` is the number of events that this writer has appended
+    /// Executes operations, and appends messages, each with its newline. The log keeps at most `most` events. `ordinal` is the number of events that this writer has appended
     /// before, and `None` for a stream with several writers. Returns the ids of the events.
     ///
     /// # Errors
@@ -108,13 +108,12 @@ impl StreamLog {
         mut first: Vec<StoreOperation>,
         lines: &[u8],
         ordinal: Option<u64>,
+        most: usize,
     ) -> Result<Vec<u64>, StoreError> {
         let lines = lines.split_inclusive(|byte| *byte == b'\n');
-        first.extend(
-            lines.zip(1..).map(|(line, at)| {
-                self.event(ordinal.map_or(0, |before| before + at), line, self.ttl)
-            }),
-        );
+        first.extend(lines.zip(1..).map(|(line, at)| {
+            self.event(ordinal.map_or(0, |before| before + at), line, self.ttl, most)
+        }));
         if ordinal.is_some() {
             first.push(StoreOperation::Touch { name: self.name(), ttl: self.ttl });
         }
@@ -136,7 +135,7 @@ impl StreamLog {
     /// # Errors
     /// Fails if the store is unavailable.
     pub(super) async fn end(&self, ordinal: u64) -> Result<(), StoreError> {
-        let end = self.event(ordinal + 1, b"", KEPT);
+        let end = self.event(ordinal + 1, b"", KEPT, self.most);
         let touch = StoreOperation::Touch { name: self.name(), ttl: KEPT };
         self.execute(vec![end, touch]).await.map(drop)
     }
@@ -245,9 +244,9 @@ impl StreamLog {
         for request in &requests {
             let mut line = unread(Some(revision), Id::parse(Raw::trusted(request)), &error);
             line.push(b'\n');
-            answer.push(self.event(0, &line, KEPT));
+            answer.push(self.event(0, &line, KEPT, self.most));
         }
-        answer.push(self.event(0, b"", KEPT));
+        answer.push(self.event(0, b"", KEPT, self.most));
         self.execute(answer).await.map(drop)
     }
 }

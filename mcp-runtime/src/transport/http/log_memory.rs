@@ -1,0 +1,142 @@
+//! Size of the events in the logs of streams. Each node bounds the events that it writes, so that clients cannot fill the store.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use tokio::time::Instant;
+
+use super::stream_log::KEPT;
+use crate::limits::Limits;
+
+/// Bounds of the logs that this node writes, and the size of their events.
+pub(super) struct LogMemory {
+    /// Maximum number and size of the events of a stream.
+    most: usize,
+    each: usize,
+    /// Maximum size of the events of all streams.
+    all: usize,
+    bytes: AtomicUsize,
+    /// Sizes of the logs that this node writes no more, with the times when they expire, the earliest first.
+    ended: Mutex<VecDeque<(Instant, usize)>>,
+}
+
+impl LogMemory {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            most: limits.events.max(1),
+            each: limits.event_bytes,
+            all: limits.all_event_bytes,
+            bytes: AtomicUsize::new(0),
+            ended: Mutex::default(),
+        }
+    }
+
+    /// Maximum number of events of a stream.
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
+    fn is_full(&self) -> bool {
+        let is_full = || self.bytes.load(Ordering::Relaxed) > self.all;
+        if !is_full() {
+            return false;
+        }
+        let (now, mut expired) = (Instant::now(), 0);
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        while ended.front().is_some_and(|(until, _)| *until <= now) {
+            expired += ended.pop_front().map_or(0, |(_, bytes)| bytes);
+        }
+        drop(ended);
+        self.bytes.fetch_sub(expired, Ordering::Relaxed);
+        is_full()
+    }
+}
+
+/// Events of a log that one writer has appended and that are still kept.
+pub(super) struct KeptEvents {
+    memory: Arc<LogMemory>,
+    sizes: VecDeque<usize>,
+    bytes: usize,
+}
+
+impl KeptEvents {
+    pub(super) fn new(memory: Arc<LogMemory>) -> Self {
+        Self { memory, sizes: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Adds events, each with its newline. Returns the maximum number of events that the log may keep from now on, which is at least one.
+    pub(super) fn add(&mut self, lines: &[u8]) -> usize {
+        let mut is_too_large = false;
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            self.sizes.push_back(line.len());
+            self.bytes += line.len();
+            self.memory.bytes.fetch_add(line.len(), Ordering::Relaxed);
+            while self.sizes.len() > self.memory.most {
+                self.drop_first();
+            }
+            while self.sizes.len() > 1 && (self.bytes > self.memory.each || self.memory.is_full()) {
+                self.drop_first();
+                is_too_large = true;
+            }
+        }
+        // Other writers may have events in the same log, which stay if there is room.
+        if is_too_large { self.sizes.len() } else { self.memory.most }
+    }
+
+    fn drop_first(&mut self) {
+        let size = self.sizes.pop_front().unwrap_or(0);
+        self.bytes -= size;
+        self.memory.bytes.fetch_sub(size, Ordering::Relaxed);
+    }
+}
+
+impl Drop for KeptEvents {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            let mut ended = self.memory.ended.lock().unwrap_or_else(PoisonError::into_inner);
+            ended.push_back((Instant::now() + KEPT, self.bytes));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(events: usize, each: usize, all: usize) -> Arc<LogMemory> {
+        let limits = Limits::new().events(events).event_bytes(each).all_event_bytes(all);
+        Arc::new(LogMemory::new(&limits))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_log_keeps_the_newest_events_that_fit() {
+        let mut kept = KeptEvents::new(memory(5, 10, 1000));
+        assert_eq!(kept.add(b"12\n34\n56\n"), 5);
+        // The first event is dropped, so that four events have ten bytes.
+        assert_eq!(kept.add(b"\n"), 5);
+        assert_eq!(kept.add(b"78\n"), 4);
+        assert_eq!(kept.add(b"a long line of more than ten bytes\n"), 1);
+        assert_eq!(kept.add(b"\n"), 1);
+        assert_eq!(kept.add(b"\n"), 5);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_logs_of_a_node_share_a_bound_until_they_expire() {
+        let memory = memory(5, 100, 12);
+        let [mut one, mut two] = [memory.clone(), memory.clone()].map(KeptEvents::new);
+        assert_eq!(one.add(b"1234\n1234\n"), 5);
+        assert_eq!(two.add(b"1234\n"), 5);
+        assert_eq!(two.add(b"1234\n"), 1);
+        drop((one, two));
+        let mut three = KeptEvents::new(memory.clone());
+        assert_eq!(three.add(b"1\n2\n"), 1);
+        tokio::time::advance(KEPT).await;
+        assert_eq!(three.add(b"3\n4\n"), 5);
+        assert_eq!(memory.bytes.load(Ordering::Relaxed), 6);
+    }
+}
