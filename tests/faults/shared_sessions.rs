@@ -1,11 +1,13 @@
 //! Sessions of several nodes whose clients do what is rare: they initialize again, post batches, or leave a connection half-open.
 
+use std::time::Duration;
+
 use mcp_runtime::{
     auth::StaticTokens,
     extract::Client,
     limits::Limits,
     prelude::*,
-    store::{Output, Store, StoreOperation, Transaction},
+    store::{Condition, Output, Store, StoreOperation, Transaction},
 };
 use serde_json::{Value, json};
 use support::clock::eventually;
@@ -223,6 +225,31 @@ fn sessions_are_counted_once_for_all_nodes_and_each_principal() {
         let end = session.delete().header("Authorization", "Bearer token-of-ada");
         assert_eq!(end.ask(cluster.addresses[1]).await.status(), 204);
         assert_eq!(open("token-of-bob", 0).await.status(), 200);
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_node_that_missed_messages_of_the_others_sends_a_client_nothing_that_another_node_sends() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, _] = cluster.addresses;
+        let [session, other] = [one, two].map(|node| Session::begin(node, "2025-11-25"));
+        let (session, other) = (session.await, other.await);
+        let mut stream = session.get().open(one).await.check_events();
+        let hearing = |session: &Session| Transaction::on(format!("session:{}", session.id));
+        let read = hearing(&other).then(StoreOperation::get("hearing"));
+        let output = cluster.store.memory.execute(vec![read]).await.unwrap().remove(0);
+        let Output::Record(Some(two)) = output.unwrap().remove(0) else { panic!("a record") };
+        // The second node takes over, and the first one falls so far behind that it misses the message.
+        let long = Duration::from_secs(60);
+        let put = StoreOperation::put("hearing", two.value, long, Condition::Any);
+        let flood = (0..20_000).fold(Transaction::on("nodes"), |flood, _| {
+            flood.then(StoreOperation::append("messages", *b"x", long, 16_384))
+        });
+        let done = cluster.store.memory.execute(vec![hearing(&session).then(put), flood]).await;
+        assert!(done.unwrap().iter().all(Result::is_ok));
+        assert!(stream.message().await.is_none());
         cluster.stop().await;
     });
 }

@@ -20,6 +20,7 @@ use super::{
 use crate::{
     call::context::Carrier,
     limits::Limit,
+    node::NodeId,
     protocol::{Revision, SavedClient, SessionSettings},
     storage::StoreError,
 };
@@ -71,6 +72,7 @@ pub(super) async fn refresh(
     }
     let session = endpoint.session(*id, carrier).map_err(|why| Box::new(reply::busy(why)))?;
     session.peer.restore(&loaded.client);
+    session.peer.set_hears(loaded.hearing.is_some_and(|(node, _)| node == shared.node.id()));
     let (session, settings) = (Arc::new(session), loaded.settings.settings.clone());
     // If another request has added the session in the meantime, that copy stays.
     if endpoint.sessions.insert(session) {
@@ -80,6 +82,9 @@ pub(super) async fn refresh(
     if let Some(session) = endpoint.sessions.find(id) {
         apply(&session, &settings);
         shared.remember(*id, loaded.version, loaded.settings);
+        if let Some((_, version)) = loaded.hearing {
+            shared.learn_hearing(id, version);
+        }
         // This node reports its own tasks and pages through the log, even if the client's stream is at another node.
         log_messages(shared, &session);
     }
@@ -144,6 +149,44 @@ pub(super) fn log_messages(shared: &SharedSessions, session: &HttpSession) {
     }
 }
 
+/// Lets `node` send the client of a session the messages that belong to no request, unless this node knows a newer version of the record that
+/// says so.
+pub(super) fn move_hearing(
+    shared: &SharedSessions,
+    session: &HttpSession,
+    node: NodeId,
+    version: u64,
+) {
+    if !shared.learn_hearing(session.id(), version) {
+        return;
+    }
+    let hears = node == shared.node.id();
+    if session.peer.hears() && !hears {
+        shared.detach(session.id(), 0);
+        log_messages(shared, session);
+    }
+    session.peer.set_hears(hears);
+}
+
+/// Reads which node sends the clients of the sessions here the messages that belong to no request, because this node may not have heard of a
+/// change.
+pub(super) async fn check_hearing(endpoint: Arc<Endpoint>) {
+    let Some(shared) = &endpoint.shared else { return };
+    let mut hearing = Vec::new();
+    endpoint.sessions.for_each(|session| {
+        if session.peer.hears() {
+            hearing.push(session.clone());
+        }
+    });
+    for session in hearing {
+        match shared.hearing(session.id()).await {
+            Ok(Some((node, version))) => move_hearing(shared, &session, node, version),
+            Ok(None) => {}
+            Err(why) => tracing::warn!("two nodes may send a client the same messages: {why}"),
+        }
+    }
+}
+
 /// Ends the copy of a session at this node.
 pub(super) fn end(endpoint: &Endpoint, id: &SessionId) {
     if let Some(shared) = &endpoint.shared {
@@ -168,12 +211,20 @@ pub(super) async fn keep_used(endpoint: Weak<Endpoint>, every: Duration) {
         tokio::time::sleep(every).await;
         let Some(endpoint) = endpoint.upgrade() else { return };
         let Some(shared) = &endpoint.shared else { return };
-        let mut used = Vec::new();
+        let (mut used, mut hearing) = (Vec::new(), Vec::new());
         endpoint.sessions.for_each(|session| {
             if session.is_in_use() {
                 used.push((*session.id(), session.tenant().principal().to_owned()));
+            } else if session.peer.hears() {
+                hearing.push(session.clone());
             }
         });
+        for session in hearing {
+            // The client may use the session at other nodes only. Without this copy, no node would log its messages.
+            if shared.hearing(session.id()).await.is_ok_and(|hearing| hearing.is_some()) {
+                session.touch();
+            }
+        }
         if let Err(why) = shared.keep(&used).await {
             tracing::warn!("sessions in use may expire: {why}");
         }

@@ -150,8 +150,7 @@ async fn get(
     } else {
         if !session.peer.hears() {
             // The previous sender then appends its unsent messages to the log. They follow the event at which this reader begins.
-            let heard = SessionMessage::Heard(&id.to_string());
-            shared.send(&heard).await.map_err(unavailable)?;
+            shared.hear(id).await.map_err(unavailable)?;
         }
         shared_copies::log_messages(shared, &session);
     }
@@ -170,7 +169,10 @@ pub(super) fn share(endpoint: &Arc<Endpoint>) {
         match delivery {
             Delivery::Message { from, body } => receive(&endpoint, shared, from, body),
             // A session may have changed without this node hearing of it.
-            Delivery::Gap => shared.distrust_all(),
+            Delivery::Gap => {
+                shared.distrust_all();
+                tokio::spawn(shared_copies::check_hearing(endpoint.clone()));
+            }
         }
     });
     tokio::spawn(shared_copies::keep_used(
@@ -188,7 +190,7 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
     | SessionMessage::Settings(id, _)
     | SessionMessage::Client(id)
     | SessionMessage::Resumed(id, _)
-    | SessionMessage::Heard(id)
+    | SessionMessage::Heard(id, _)
     | SessionMessage::Posted(id, _)
     | SessionMessage::Stored(id, _)) = &message;
     let Some(id) = SessionId::parse(id.as_bytes()) else { return };
@@ -211,13 +213,8 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
                 shared.detach(&id, stream);
             }
         }
-        SessionMessage::Heard(_) => {
-            let hears = from == shared.node.id();
-            if session.peer.hears() && !hears {
-                shared.detach(&id, 0);
-                shared_copies::log_messages(shared, &session);
-            }
-            session.peer.set_hears(hears);
+        SessionMessage::Heard(_, version) => {
+            shared_copies::move_hearing(shared, &session, from, version);
         }
         SessionMessage::Posted(_, body) => handle(endpoint, &session, body.as_bytes()),
         // Long messages are answers. A node without a running call waits for none.

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     limits::Limits,
-    node::{ServerNode, Subject},
+    node::{NodeId, ServerNode, Subject},
     protocol::{SavedClient, SessionSettings},
     storage::{
         self, Condition, Output, Record, Rejection, Store, StoreError, StoreOperation, Transaction,
@@ -41,6 +41,9 @@ const UNUSED: Duration = Duration::from_secs(60);
 
 /// Time for which a node relies on its copy of a session without asking the store.
 const FRESH: Duration = Duration::from_secs(1);
+
+/// Record with the id of the node that sends the client the messages that belong to no request.
+const HEARING: &str = "hearing";
 
 /// Maximum size of a posted message in the log of the nodes, in bytes. Longer messages would fill the log, so they are in records.
 const LONG: usize = 4 << 10;
@@ -83,6 +86,8 @@ pub(super) struct SessionCopy {
     known: Mutex<StoredSettings>,
     /// Version of the record with the client that this node has.
     client: AtomicU64,
+    /// Version of the record with the hearing node that this node has.
+    heard: AtomicU64,
     /// Time after which this node renews the lease on the place of the session, in milliseconds since the start.
     renewed_at: AtomicU64,
     /// Time at which the next message may go into the log of the nodes, in milliseconds since the start.
@@ -123,8 +128,8 @@ pub(super) enum SessionMessage<'a> {
     Client(&'a str),
     /// The sender now reads this stream of the session.
     Resumed(&'a str, u64),
-    /// The sender now sends the client the messages that belong to no request.
-    Heard(&'a str),
+    /// The sender now sends the client the messages that belong to no request. The number is the version of the record that says so.
+    Heard(&'a str, u64),
     /// The client of the session has posted this message, which may be for a call of any node.
     Posted(&'a str, #[serde(borrow)] Cow<'a, str>),
     /// Like `Posted`, for a message in the record with this name.
@@ -257,6 +262,7 @@ impl SharedSessions {
             fresh_until: AtomicU64::new(self.fresh_until()),
             known: Mutex::new(loaded),
             client: AtomicU64::new(client),
+            heard: AtomicU64::new(0),
             renewed_at: AtomicU64::new(0),
             passes_at: AtomicU64::new(0),
             changing: tokio::sync::Mutex::default(),
@@ -284,6 +290,7 @@ impl SharedSessions {
         let (settings, ttl) = (SessionSettings::default(), self.idle.min(UNUSED));
         let absent = Condition::Absent;
         let begin = Transaction::on(partition(&id))
+            .then(StoreOperation::put(HEARING, self.node.id().to_string(), ttl, absent))
             .then(StoreOperation::put(CLIENT, client.write(), ttl, absent))
             .then(StoreOperation::put(SETTINGS, json(&settings)?, ttl, absent));
         let enter = self.places.enter(&id, &client.principal, ttl);
@@ -296,7 +303,7 @@ impl SharedSessions {
             return Ok(Err(self.places.reason(rejection)));
         }
         match begun.as_deref() {
-            Ok([Output::Version(client), Output::Version(version)]) => {
+            Ok([_, Output::Version(client), Output::Version(version)]) => {
                 self.remember(id, *client, StoredSettings { settings, version: *version });
                 // The next request looks into the store, which then keeps the session for longer.
                 if let Some(copy) = self.copy(&id) {
@@ -332,34 +339,77 @@ impl SharedSessions {
     /// # Errors
     /// Fails if the store is unavailable.
     pub(super) async fn load(&self, id: &SessionId) -> Result<Option<StoredSession>, StoreError> {
-        let Some((client, settings)) = self.read(id, None).await? else { return Ok(None) };
-        let settings = StoredSettings::of(&settings)?;
-        Ok(Some(StoredSession { version: client.version, client: saved(&client)?, settings }))
+        let [client, settings, hearing] = self.read(id, [CLIENT, SETTINGS, HEARING], None).await?;
+        let (Some(client), Some(settings)) = (client, settings) else { return Ok(None) };
+        Ok(Some(StoredSession {
+            version: client.version,
+            client: saved(&client)?,
+            settings: StoredSettings::of(&settings)?,
+            hearing: hearing.as_ref().and_then(hearing_node),
+        }))
     }
 
-    /// Reads the records of a session, with its client and its settings, and keeps them from expiring. Executes `first` in the same round
-    /// trip.
-    async fn read(
+    /// Returns the node that sends the client of a session the messages that belong to no request, and the version of the record that says
+    /// so. Does not keep the record from expiring.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn hearing(
         &self,
         id: &SessionId,
+    ) -> Result<Option<(NodeId, u64)>, StoreError> {
+        let read = Transaction::on(partition(id)).then(StoreOperation::get(HEARING));
+        let outputs = self.execute(read).await?.unwrap_or_default();
+        let Some(Output::Record(Some(record))) = outputs.first() else { return Ok(None) };
+        Ok(hearing_node(record))
+    }
+
+    /// Records that this node sends the client of a session the messages that belong to no request, and tells the other nodes.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn hear(&self, id: &SessionId) -> Result<(), StoreError> {
+        let node = self.node.id().to_string();
+        let put = StoreOperation::put(HEARING, node, self.idle, Condition::Any);
+        let outputs = self.execute(Transaction::on(partition(id)).then(put)).await?;
+        match outputs.unwrap_or_default().first() {
+            Some(Output::Version(version)) => {
+                self.send(&SessionMessage::Heard(&id.to_string(), *version)).await
+            }
+            _ => Err(StoreError::failed("the store has returned no version")),
+        }
+    }
+
+    /// Records the version of the record with the hearing node. Returns whether it is newer than the version that this node knows.
+    pub(super) fn learn_hearing(&self, id: &SessionId, version: u64) -> bool {
+        self.copy(id).is_some_and(|copy| copy.heard.fetch_max(version, Ordering::Relaxed) < version)
+    }
+
+    /// Reads records of a session, and keeps all its records from expiring. Executes `first` in the same round trip.
+    async fn read<const N: usize>(
+        &self,
+        id: &SessionId,
+        names: [&str; N],
         first: Option<Transaction>,
-    ) -> Result<Option<(Record, Record)>, StoreError> {
-        let read = self.touching(id).then(StoreOperation::get(CLIENT));
-        let read = read.then(StoreOperation::get(SETTINGS));
+    ) -> Result<[Option<Record>; N], StoreError> {
+        let get = |read: Transaction, name: &&str| read.then(StoreOperation::get(*name));
+        let read = names.iter().fold(self.touching(id), get);
         let transactions = first.into_iter().chain([read]).collect();
         let mut results = storage::execute(&*self.store, transactions).await?;
-        let mut outputs = results.pop().and_then(Result::ok).unwrap_or_default();
-        Ok(match (outputs.pop(), outputs.pop()) {
-            (Some(Output::Record(Some(settings))), Some(Output::Record(Some(client)))) => {
-                Some((client, settings))
-            }
+        let outputs = results.pop().and_then(Result::ok).unwrap_or_default();
+        let mut records = outputs.into_iter().filter_map(|output| match output {
+            Output::Record(record) => Some(record),
             _ => None,
-        })
+        });
+        Ok([(); N].map(|()| records.next().flatten()))
     }
 
     fn touching(&self, id: &SessionId) -> Transaction {
         let touch = |name: &str| StoreOperation::Touch { name: name.to_owned(), ttl: self.idle };
-        Transaction::on(partition(id)).then(touch(CLIENT)).then(touch(SETTINGS))
+        Transaction::on(partition(id))
+            .then(touch(CLIENT))
+            .then(touch(SETTINGS))
+            .then(touch(HEARING))
     }
 
     /// Returns the transaction that renews the leases on the places of a session, if it is time to do so.
@@ -399,7 +449,8 @@ impl SharedSessions {
         (replace, apply): (impl FnOnce(&SavedClient), impl FnOnce(&SessionSettings)),
     ) -> Result<bool, StoreError> {
         let renewal = self.renewal(id, copy, principal);
-        let Some((client, settings)) = self.read(id, renewal).await? else { return Ok(false) };
+        let [client, settings] = self.read(id, [CLIENT, SETTINGS], renewal).await?;
+        let (Some(client), Some(settings)) = (client, settings) else { return Ok(false) };
         if client.version > copy.client.load(Ordering::Relaxed) {
             replace(&saved(&client)?);
             copy.client.fetch_max(client.version, Ordering::Relaxed);
@@ -472,8 +523,10 @@ impl SharedSessions {
 
     fn removing(&self, id: &SessionId) -> Transaction {
         let remove = |name: &str| StoreOperation::remove(name, Condition::Any);
-        let end = Transaction::on(partition(id)).then(remove(CLIENT)).then(remove(SETTINGS));
-        end.then(remove(DELIVERED)).then(self.stream(id, 0).clearing())
+        let names = [CLIENT, SETTINGS, HEARING, DELIVERED];
+        let removals =
+            names.iter().fold(Transaction::on(partition(id)), |end, name| end.then(remove(name)));
+        removals.then(self.stream(id, 0).clearing())
     }
 
     /// Returns how long the next message of a session has to wait before it goes into the log of the nodes. Returns `None` if too many
@@ -540,6 +593,13 @@ pub(super) struct StoredSession {
     /// Version of the record with the client.
     pub(super) version: u64,
     pub(super) settings: StoredSettings,
+    /// Node that sends the client the messages that belong to no request, and the version of the record that says so.
+    pub(super) hearing: Option<(NodeId, u64)>,
+}
+
+fn hearing_node(record: &Record) -> Option<(NodeId, u64)> {
+    let node = str::from_utf8(&record.value).ok().and_then(NodeId::parse)?;
+    Some((node, record.version))
 }
 
 /// Reads the record with the client of a session.
