@@ -114,10 +114,12 @@ impl Bus {
 
     /// Notifies the listeners of this node of an update of every resource that a client is subscribed to. For use after updates were lost.
     pub(super) fn deliver_all_updates(&self) {
-        let mut uris = BTreeSet::new();
-        self.all(Topic::Resources).iter().for_each(|listener| listener.add_subscribed(&mut uris));
-        for uri in uris {
-            self.deliver(&Event::ResourceUpdated(uri.into()));
+        for listener in self.all(Topic::Resources) {
+            let mut uris = BTreeSet::new();
+            listener.add_subscribed(&mut uris);
+            for uri in uris {
+                listener.notify(&Event::ResourceUpdated(uri.into()));
+            }
         }
     }
 

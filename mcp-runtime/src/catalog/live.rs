@@ -173,11 +173,20 @@ impl Catalog {
         let _ = self.shared.set(shared);
     }
 
-    /// Remembers a switch, so that this node renews it.
-    pub(super) fn note_switch(&self, name: &str, switch: Switch) {
-        if let Some(shared) = self.shared.get() {
+    /// Returns the number of switches that this node has heard of.
+    pub(super) fn switch_changes(&self) -> u64 {
+        self.shared.get().map_or(0, |shared| shared.known.changes())
+    }
+
+    /// Remembers a stored switch, so that this node renews it. Returns `false` if this node has heard of another switch of the item after
+    /// `changes` others.
+    pub(super) fn note_switch(&self, name: &str, switch: Switch, changes: u64) -> bool {
+        let Some(shared) = self.shared.get() else { return true };
+        let is_newest = !shared.known.has_changed_since(name, changes);
+        if is_newest {
             shared.known.insert(name, switch);
         }
+        is_newest
     }
 
     fn stats(&self) -> Stats {
@@ -290,7 +299,14 @@ impl Handle {
         #[cfg(feature = "auth")]
         entry.default_guard(self.0.guards_all);
         let entry = Arc::new(entry);
-        self.0.change(|items| items.add(&entry)).map_err(Error::msg)
+        self.0.change(|items| items.add(&entry)).map_err(Error::msg)?;
+        // Otherwise a node that starts later would remove its item of this name.
+        if let Some(shared) =
+            self.0.shared.get().filter(|shared| shared.known.is_removed(&entry.name))
+        {
+            shared.send(&entry.name, Switch::Enabled);
+        }
+        Ok(())
     }
 
     /// Removes every item with this name, or the resource at this URI. Returns whether there was such an item. Running calls continue.

@@ -27,6 +27,18 @@ pub(crate) fn share(catalog: &Arc<Catalog>, node: &Arc<ServerNode>) {
     });
     let switches = known.clone();
     node.renewing(move || switches.renewals());
+    let (switches, receiver) = (known.clone(), Arc::downgrade(node));
+    node.on_reset(move || {
+        let Some(node) = receiver.upgrade() else { return };
+        let switches = switches.clone();
+        tokio::spawn(async move {
+            if let Err(why) = switches.put_back(&node).await {
+                tracing::error!(
+                    "nodes that start later do not know which items are disabled: {why}"
+                );
+            }
+        });
+    });
     let sender: Weak<ServerNode> = Arc::downgrade(node);
     catalog.bus.set_relay(Box::new(move |event| {
         let message = match event {
@@ -46,9 +58,12 @@ pub(crate) fn share(catalog: &Arc<Catalog>, node: &Arc<ServerNode>) {
 /// # Errors
 /// Fails if the store is unavailable.
 pub(crate) async fn restore(catalog: &Catalog, node: &ServerNode) -> Result<(), StoreError> {
+    let before = catalog.switch_changes();
     for (name, switch) in stored_switches(node).await? {
-        catalog.apply(&name, switch);
-        catalog.note_switch(&name, switch);
+        // A message that has arrived in the meantime may be newer than the stored switch, and otherwise a newer one follows.
+        if catalog.note_switch(&name, switch, before) {
+            catalog.apply(&name, switch);
+        }
     }
     Ok(())
 }

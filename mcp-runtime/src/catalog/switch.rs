@@ -43,7 +43,14 @@ pub(super) enum CatalogMessage<'a> {
 
 /// Switches that this node knows.
 #[derive(Default)]
-pub(super) struct Switches(Mutex<BTreeMap<String, Switch>>);
+pub(super) struct Switches(Mutex<KnownSwitches>);
+
+#[derive(Default)]
+struct KnownSwitches {
+    /// Switch of each item, and the number of changes up to it.
+    by_name: BTreeMap<String, (Switch, u64)>,
+    changes: u64,
+}
 
 /// Switches that this node knows, and the node that sends them to the others.
 pub(super) struct SharedSwitches {
@@ -56,7 +63,7 @@ impl SharedSwitches {
     pub(super) fn send(&self, name: &str, switch: Switch) {
         self.known.insert(name, switch);
         self.node.post_with(
-            stored(name, switch),
+            stored(name, switch, Condition::Any),
             Subject::Catalog,
             &body(&CatalogMessage::Switch(name.into(), switch)),
         );
@@ -64,26 +71,58 @@ impl SharedSwitches {
 }
 
 impl Switches {
-    fn locked(&self) -> MutexGuard<'_, BTreeMap<String, Switch>> {
+    fn locked(&self) -> MutexGuard<'_, KnownSwitches> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a switch, or replaces the switch of the same item. Beyond the maximum, a switch of another item is not added.
     pub(super) fn insert(&self, name: &str, switch: Switch) {
         let mut known = self.locked();
-        if known.len() < MOST || known.contains_key(name) {
-            known.insert(name.to_owned(), switch);
+        if known.by_name.len() < MOST || known.by_name.contains_key(name) {
+            known.changes += 1;
+            let changes = known.changes;
+            known.by_name.insert(name.to_owned(), (switch, changes));
         }
+    }
+
+    /// Returns the number of changes so far.
+    pub(super) fn changes(&self) -> u64 {
+        self.locked().changes
+    }
+
+    /// Returns whether the switch of an item has changed after this number of changes.
+    pub(super) fn has_changed_since(&self, name: &str, changes: u64) -> bool {
+        self.locked().by_name.get(name).is_some_and(|(_, at)| *at > changes)
+    }
+
+    /// Returns whether the item of this name was removed.
+    pub(super) fn is_removed(&self, name: &str) -> bool {
+        self.locked().by_name.get(name).is_some_and(|(switch, _)| *switch == Switch::Removed)
     }
 
     /// Returns the operations that renew the switches in the store.
     pub(super) fn renewals(&self) -> Vec<StoreOperation> {
         let known = self.locked();
-        let renewals = known.keys().flat_map(|name| {
+        let renewals = known.by_name.keys().flat_map(|name| {
             let renewed = StoreOperation::enlist(SWITCHES, record(name), 0, KEPT);
             [StoreOperation::Touch { name: record(name), ttl: KEPT }, renewed]
         });
         renewals.collect()
+    }
+
+    /// Stores the switches again after the store has lost them, unless another node has done so, or has stored a later switch.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn put_back(&self, node: &ServerNode) -> Result<(), StoreError> {
+        let known: Vec<_> = {
+            let known = self.locked();
+            known.by_name.iter().map(|(name, (switch, _))| (name.clone(), *switch)).collect()
+        };
+        for (name, switch) in known {
+            node.attempt(stored(&name, switch, Condition::Absent)).await?;
+        }
+        Ok(())
     }
 }
 
@@ -109,10 +148,10 @@ fn record(name: &str) -> String {
 }
 
 /// Returns the operations that store a switch for nodes that start later.
-fn stored(name: &str, switch: Switch) -> Vec<StoreOperation> {
+fn stored(name: &str, switch: Switch, condition: Condition) -> Vec<StoreOperation> {
     let value = serde_json::to_vec(&(name, switch)).unwrap_or_default();
     vec![
-        StoreOperation::put(record(name), value, KEPT, Condition::Any),
+        StoreOperation::put(record(name), value, KEPT, condition),
         StoreOperation::enlist(SWITCHES, record(name), 0, KEPT),
     ]
 }

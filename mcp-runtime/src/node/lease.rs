@@ -86,23 +86,26 @@ impl OtherNodes {
     /// Maximum number of nodes in `gone`.
     const MOST_GONE: usize = 10_000;
 
-    /// Takes over the leases that a renewal has read, and returns the nodes that have gone since the last one.
+    /// Takes over the leases that a renewal of `own` has read before it took effect.
     ///
-    /// If this node was late, the store may have been away, so that all leases have expired. The other nodes then have the time of a lease to
-    /// renew theirs.
-    pub(super) fn renew(&mut self, live: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
+    /// If this node was late, the store may have been away, so that all leases have expired. If this node was not late and its lease is missing
+    /// nevertheless, the store has lost its data. The other nodes then have the time of a lease to renew theirs.
+    pub(super) fn renew(&mut self, own: NodeId, mut live: BTreeSet<NodeId>) -> Renewed {
         let now = Instant::now();
-        if self.renewed.is_some_and(|at| now.duration_since(at) > LEASE - RENEWAL) {
+        let since = self.renewed.map(|at| now.duration_since(at));
+        let has_reset = live.insert(own) && since.is_some_and(|since| since < LEASE - RENEWAL);
+        if has_reset || since.is_some_and(|since| since > LEASE - RENEWAL) {
             self.uncertain_until = Some(now + LEASE);
         }
         self.renewed = Some(now);
         self.gone.retain(|node| !live.contains(node));
         if self.is_uncertain() {
             self.live.extend(live);
-            return BTreeSet::new();
+            return Renewed { lost: BTreeSet::new(), has_reset };
         }
-        let before = std::mem::replace(&mut self.live, live.clone());
-        before.difference(live).copied().collect()
+        let lost = self.live.difference(&live).copied().collect();
+        self.live = live;
+        Renewed { lost, has_reset }
     }
 
     /// Returns whether it is not known yet which nodes are live.
@@ -122,11 +125,19 @@ impl OtherNodes {
     }
 }
 
-/// Returns the transaction that renews the lease of a node, and reads the leases of all nodes.
+/// Result of a renewal of a lease.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Renewed {
+    /// Nodes that have gone since the last renewal.
+    pub(super) lost: BTreeSet<NodeId>,
+    /// Whether the store has lost its data since the last renewal.
+    pub(super) has_reset: bool,
+}
+
+/// Returns the transaction that reads the leases of all nodes, and renews that of a node.
 pub(super) fn renewal(node: NodeId) -> Transaction {
-    Transaction::on(PARTITION)
-        .then(StoreOperation::enlist(LIVE, node.to_string(), 0, LEASE))
-        .then(list())
+    let renewed = StoreOperation::enlist(LIVE, node.to_string(), 0, LEASE);
+    Transaction::on(PARTITION).then(list()).then(renewed)
 }
 
 /// Returns the operation that reads the leases of all nodes.
@@ -139,10 +150,13 @@ pub(super) fn end(node: NodeId) -> StoreOperation {
     StoreOperation::delist(LIVE, node.to_string())
 }
 
-/// Returns the nodes with a lease. The last output is that of [`list`].
+/// Returns the nodes with a lease, from the output of [`list`] among these outputs.
 pub(super) fn live_nodes(outputs: &[Output]) -> BTreeSet<NodeId> {
-    let Some(Output::Entries(entries)) = outputs.last() else { return BTreeSet::new() };
-    entries.iter().filter_map(|entry| NodeId::parse(&entry.name)).collect()
+    let entries = outputs.iter().find_map(|output| match output {
+        Output::Entries(entries) => Some(entries),
+        _ => None,
+    });
+    entries.into_iter().flatten().filter_map(|entry| NodeId::parse(&entry.name)).collect()
 }
 
 #[cfg(test)]
@@ -151,8 +165,9 @@ mod tests {
     use crate::storage::{MemoryStore, Store as _};
 
     async fn renew(store: &MemoryStore, node: u64) -> Vec<u64> {
-        let results = store.execute(vec![renewal(NodeId::of(node))]).await.unwrap();
-        live_nodes(results[0].as_ref().unwrap()).into_iter().map(|node| node.0).collect()
+        let transaction = renewal(NodeId::of(node)).then(list());
+        let results = store.execute(vec![transaction]).await.unwrap();
+        live_nodes(&results[0].as_ref().unwrap()[2..]).into_iter().map(|node| node.0).collect()
     }
 
     #[tokio::test(start_paused = true)]
@@ -171,21 +186,46 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn no_node_counts_as_dead_while_the_others_renew_their_leases_after_an_outage() {
-        let ids = |numbers: &[u64]| numbers.iter().map(|number| NodeId::of(*number)).collect();
         let mut others = OtherNodes::default();
-        assert_eq!(others.renew(&ids(&[1, 2, 3])), ids(&[]));
+        assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2, 3])), lost(&[]));
         tokio::time::advance(LEASE).await;
-        assert_eq!(others.renew(&ids(&[1])), ids(&[]));
+        assert_eq!(others.renew(NodeId::of(1), ids(&[])), lost(&[]));
         assert!(others.is_uncertain());
         tokio::time::advance(RENEWAL).await;
-        assert_eq!(others.renew(&ids(&[1, 2])), ids(&[]));
+        assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2])), lost(&[]));
         for _ in 0..2 {
             tokio::time::advance(RENEWAL).await;
-            assert_eq!(others.renew(&ids(&[1, 2])), ids(&[]));
+            assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2])), lost(&[]));
         }
         tokio::time::advance(RENEWAL).await;
-        assert_eq!(others.renew(&ids(&[1, 2])), ids(&[3]));
+        assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2])), lost(&[3]));
         assert!(!others.is_uncertain());
+    }
+
+    fn ids(numbers: &[u64]) -> BTreeSet<NodeId> {
+        numbers.iter().map(|number| NodeId::of(*number)).collect()
+    }
+
+    fn lost(numbers: &[u64]) -> Renewed {
+        Renewed { lost: ids(numbers), has_reset: false }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_node_counts_as_dead_because_the_store_has_lost_its_data() {
+        let mut others = OtherNodes::default();
+        assert_eq!(others.renew(NodeId::of(1), ids(&[2, 3])), lost(&[]));
+        tokio::time::advance(RENEWAL).await;
+        assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2, 3])), lost(&[]));
+        tokio::time::advance(RENEWAL).await;
+        let reset = Renewed { lost: ids(&[]), has_reset: true };
+        assert_eq!(others.renew(NodeId::of(1), ids(&[2])), reset);
+        for _ in 0..3 {
+            assert!(others.is_uncertain());
+            tokio::time::advance(RENEWAL).await;
+            assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2])), lost(&[]));
+        }
+        tokio::time::advance(RENEWAL).await;
+        assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2])), lost(&[3]));
     }
 
     #[test]

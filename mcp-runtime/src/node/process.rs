@@ -3,7 +3,10 @@
 use std::{
     collections::BTreeSet,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -17,8 +20,9 @@ use super::{
     message::{Delivery, MESSAGES, MessageHandlers, NodeMessage, Subject},
     outgoing::Outgoing,
 };
-use crate::storage::{
-    self, Output, Store, StoreError, StoreOperation, Transaction, TransactionResult,
+use crate::{
+    storage::{self, Output, Store, StoreError, StoreOperation, Transaction, TransactionResult},
+    unwind,
 };
 
 /// Longest time between two attempts while the store is unavailable.
@@ -33,6 +37,9 @@ const QUIET: Duration = Duration::from_secs(10);
 
 /// Handler that learns of nodes that have left or died.
 type LossHandler = Box<dyn Fn(&BTreeSet<NodeId>) + Send + Sync>;
+
+/// Handler that learns that the store has lost its data.
+type ResetHandler = Box<dyn Fn() + Send + Sync>;
 
 /// Operations that every renewal of the lease executes in addition, in the partition of the nodes.
 type Renewals = Box<dyn Fn() -> Vec<StoreOperation> + Send + Sync>;
@@ -50,7 +57,10 @@ struct NodeState {
     outgoing: Outgoing,
     handlers: MessageHandlers,
     on_loss: OnceLock<LossHandler>,
+    on_reset: OnceLock<ResetHandler>,
     renewals: OnceLock<Renewals>,
+    /// Id of the last message that this node has read.
+    last_read: AtomicU64,
     others: Mutex<OtherNodes>,
     /// Time of the last log line about an unavailable store.
     complained: Mutex<Option<Instant>>,
@@ -69,7 +79,9 @@ impl ServerNode {
             outgoing: Outgoing::default(),
             handlers: Default::default(),
             on_loss: OnceLock::new(),
+            on_reset: OnceLock::new(),
             renewals: OnceLock::new(),
+            last_read: AtomicU64::new(0),
             others: Mutex::default(),
             complained: Mutex::default(),
         };
@@ -99,6 +111,11 @@ impl ServerNode {
     /// Sets the handler that learns of nodes that have left or died.
     pub(crate) fn on_loss(&self, handler: impl Fn(&BTreeSet<NodeId>) + Send + Sync + 'static) {
         let _ = self.state.on_loss.set(Box::new(handler));
+    }
+
+    /// Sets the handler that learns that the store has lost its data while nodes live.
+    pub(crate) fn on_reset(&self, handler: impl Fn() + Send + Sync + 'static) {
+        let _ = self.state.on_reset.set(Box::new(handler));
     }
 
     /// Sets the function that returns further operations for each renewal of the lease, in the partition of the nodes.
@@ -135,6 +152,15 @@ impl ServerNode {
         self.state.execute(operations).await
     }
 
+    /// Executes operations in the partition of the nodes, unless one of their conditions does not hold.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(crate) async fn attempt(&self, operations: Vec<StoreOperation>) -> Result<(), StoreError> {
+        let transaction = Transaction { partition: PARTITION.to_owned(), operations };
+        storage::execute(&*self.state.store, vec![transaction]).await.map(drop)
+    }
+
     /// Begins to receive messages and to renew the lease. Messages that are sent after this method has read the end of the log are delivered.
     ///
     /// # Errors
@@ -147,9 +173,13 @@ impl ServerNode {
             _ => 0,
         };
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.spawn(self.state.clone().read_from(last));
-        running.spawn(self.state.clone().send_all());
-        running.spawn(self.state.clone().keep_lease());
+        self.state.last_read.store(last, Ordering::Relaxed);
+        let [reader, sender, renewer] = [(); 3].map(|()| self.state.clone());
+        running.spawn(restarting("reads the messages of the nodes", move || reader.clone().read()));
+        running
+            .spawn(restarting("sends the messages of a node", move || sender.clone().send_all()));
+        running
+            .spawn(restarting("renews the lease of a node", move || renewer.clone().keep_lease()));
         Ok(())
     }
 
@@ -219,8 +249,16 @@ impl NodeState {
         }
         let live =
             lease::live_nodes(&outputs(storage::execute(&*self.store, vec![renewal]).await?)?);
-        let lost = self.others().renew(&live);
-        self.lose(lost);
+        let renewed = self.others().renew(self.id, live);
+        if renewed.has_reset {
+            tracing::error!(
+                "the store has lost its data: sessions, logins and tasks are gone, and clients have to begin again"
+            );
+            if let Some(on_reset) = self.on_reset.get() {
+                on_reset();
+            }
+        }
+        self.lose(renewed.lost);
         Ok(())
     }
 
@@ -271,7 +309,8 @@ impl NodeState {
         }
     }
 
-    async fn read_from(self: Arc<Self>, mut last: u64) {
+    async fn read(self: Arc<Self>) {
+        let mut last = self.last_read.load(Ordering::Relaxed);
         let mut follower = self.store.follow(PARTITION, MESSAGES, last);
         let mut pauses = Pauses::default();
         loop {
@@ -280,6 +319,8 @@ impl NodeState {
                     // The first event of a log has any id, so there is no gap before it.
                     let has_gap = last != 0 && event.id != last + 1;
                     last = event.id;
+                    // Before the handlers run, so that a message whose handler panics is not read again.
+                    self.last_read.store(last, Ordering::Relaxed);
                     self.deliver(&event.value, has_gap);
                     pauses = Pauses::default();
                 }
@@ -314,6 +355,14 @@ impl NodeState {
             drop(complained);
             tracing::error!("{what}: {why}");
         }
+    }
+}
+
+/// Runs a future that does not end. If it panics, a new one takes its place.
+async fn restarting<F: Future<Output = ()> + Send + 'static>(what: &str, work: impl Fn() -> F) {
+    while unwind::catch_async(|| Box::pin(work())).await.is_err() {
+        tracing::error!("the part of the server that {what} has panicked, and begins again");
+        sleep(LONGEST_PAUSE).await;
     }
 }
 
@@ -398,6 +447,16 @@ mod tests {
         node.execute(flood).await.unwrap();
         node.send(Subject::Catalog, "last").await.unwrap();
         hears(&heard, &["first", "gap", "last"]).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_handler_that_panics_does_not_keep_a_node_from_reading_further_messages() {
+        let store = Arc::new(MemoryStore::new());
+        let (node, heard) = node(&store).await;
+        node.on(Subject::Tasks, |_| panic!("of a handler"));
+        node.send(Subject::Tasks, "").await.unwrap();
+        node.send(Subject::Catalog, "next").await.unwrap();
+        hears(&heard, &["next"]).await;
     }
 
     #[tokio::test(start_paused = true)]

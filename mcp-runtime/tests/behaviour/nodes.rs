@@ -13,7 +13,8 @@ use mcp_runtime::{
     prelude::*,
     server,
     store::{
-        Follower, MemoryStore, Store, StoreError, StoreFuture, Transaction, TransactionResult,
+        Condition, Follower, MemoryStore, Output, Store, StoreError, StoreFuture, StoreOperation,
+        Transaction, TransactionResult,
     },
     testing::{Revision, TestClient},
 };
@@ -76,6 +77,9 @@ fn switch(handle: Handle, how: &str, name: &str) -> Result<bool> {
         "enable" => handle.enable(name),
         "disable" => handle.disable(name),
         "remove" => handle.remove(name),
+        "add" => {
+            handle.add(Tool::new(name.to_owned()).handler(async |_: Context| ())).map(|()| true)?
+        }
         other => return Err(Error::invalid_params(format_args!("{other} is no switch"))),
     })
 }
@@ -153,7 +157,47 @@ both_eras! {
     }
 }
 
+/// Removes the leases of all nodes and their switches, as if the store had restarted without its data.
+async fn lose_data(store: &SharedStore) {
+    let on = || Transaction::on("nodes");
+    let lists = ["live", "switches"].map(|index| on().then(StoreOperation::list(index, None, 99)));
+    let outputs = store.memory.execute(lists.to_vec()).await.unwrap();
+    let mut lost = on();
+    for (index, output) in ["live", "switches"].into_iter().zip(outputs) {
+        let Output::Entries(entries) = output.unwrap().remove(0) else { panic!("entries") };
+        assert!(!entries.is_empty(), "{index}");
+        for entry in entries {
+            lost = lost.then(StoreOperation::delist(index, &*entry.name));
+            lost = lost.then(StoreOperation::remove(entry.name, Condition::Any));
+        }
+    }
+    assert!(store.memory.execute(vec![lost]).await.unwrap()[0].is_ok());
+}
+
 both_eras_paused! {
+    async fn a_switch_is_stored_again_after_the_store_has_lost_it(revision) {
+        let store = SharedStore::new();
+        let [mut one, mut two] = nodes(&store, revision).await;
+        one.call("switch", json!({ "how": "disable", "name": "update" })).await.unwrap();
+        eventually("the tool to be disabled", async || two.tools().await.unwrap().len() == 1).await;
+        lose_data(&store).await;
+        while two.notification(Duration::from_secs(10)).await.is_some() {}
+        let [mut late] = nodes(&store, revision).await;
+        assert_eq!(late.tools().await.unwrap().len(), 1);
+    }
+
+    async fn an_item_that_was_removed_and_added_again_is_there_at_nodes_that_start_later(revision) {
+        let store = SharedStore::new();
+        let [mut one] = nodes(&store, revision).await;
+        for (how, tools) in [("remove", 1), ("add", 2)] {
+            one.call("switch", json!({ "how": how, "name": "update" })).await.unwrap();
+            eventually("the change", async || one.tools().await.unwrap().len() == tools).await;
+            while one.notification(Duration::from_secs(1)).await.is_some() {}
+            let [mut late] = nodes(&store, revision).await;
+            assert_eq!(late.tools().await.unwrap().len(), tools, "{how}");
+        }
+    }
+
     async fn updates_wait_while_the_store_is_away(revision) {
         let store = SharedStore::new();
         let [mut one, mut two] = nodes(&store, revision).await;
