@@ -24,7 +24,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::client::{Request, Session, initialize_as, message, plain_call, run};
+use crate::client::{Request, Session, initialize_as, message, modern, plain_call, run};
 
 const REVISIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 
@@ -78,6 +78,10 @@ async fn steps(progress: Progress, pace: &Pace) {
     }
     pace.0.acquire().await.unwrap().forget();
 }
+
+/// Runs at most ten times in a second at all nodes together.
+#[tool(rate = "10/s")]
+fn seldom() {}
 
 /// Runs as a task until there is a permit.
 #[tool(task)]
@@ -154,7 +158,17 @@ impl Cluster {
         let (mut addresses, mut nodes) = (Vec::new(), Vec::new());
         for name in ["one", "two", "three"] {
             let server = mcp_runtime::server!(name = "nodes")
-                .items(items![node, today, change, asks, waits, steps, later, store_requests])
+                .items(items![
+                    node,
+                    today,
+                    change,
+                    asks,
+                    waits,
+                    steps,
+                    later,
+                    store_requests,
+                    seldom
+                ])
                 .state(Name(name))
                 .state(gone.clone())
                 .state(pace.clone())
@@ -354,6 +368,17 @@ fn requests_that_need_the_store_are_refused_while_it_is_away_and_others_go_on() 
         initialize_as("2025-11-25", json!({})).ask(two).await.check_busy("the store");
         session.delete().ask(two).await.check_busy("the store");
         assert_eq!(plain_call(2, "node", json!({})).ask(two).await.text(), "two");
+        let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+        let meta = json!({ "io.modelcontextprotocol/clientCapabilities": tasks });
+        let id = "0123456789abcdef0123456789abcdef";
+        for refused in [
+            plain_call(3, "seldom", json!({})).ask(two).await,
+            modern(4, "tasks/get", json!({ "taskId": id, "_meta": meta })).ask(two).await,
+        ] {
+            refused.check_busy("the store of the server");
+            assert_eq!(refused.json()["error"]["code"], -32603);
+            assert!(refused.json()["id"].is_number());
+        }
         cluster.store.is_away.store(false, Ordering::SeqCst);
         assert_eq!(session.call(3, "node", json!({})).ask(two).await.text(), "two");
         cluster.stop().await;

@@ -152,7 +152,7 @@ async fn spend(store: Arc<dyn Store>, round: RoundId) -> Result<()> {
                 "a call is refused, because the store cannot mark its round as used: {why}"
             );
             Err(Error::of(
-                ErrorKind::Failed,
+                ErrorKind::Unavailable,
                 "the store of the server, which remembers the rounds of calls, does not answer: try again later",
             ))
         }

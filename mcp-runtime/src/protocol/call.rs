@@ -11,6 +11,8 @@ use std::{
 
 use mcp_runtime_wire::{Id, IdBuf, notification};
 
+#[cfg(feature = "http")]
+use super::outbox::ResponseRefusal;
 use super::{
     encode,
     outbox::{Outbox, OutboxHold, ProgressSlot},
@@ -241,8 +243,14 @@ impl ResponseSink<'_> {
         if let Err(error) = answer {
             encode::log_internal(error);
             #[cfg(feature = "http")]
-            if revision.is_modern() && error.kind() == ErrorKind::MissingCapability {
-                to.outbox.refuse();
+            match error.kind() {
+                ErrorKind::MissingCapability if revision.is_modern() => {
+                    to.outbox.refuse(ResponseRefusal::MissingCapability);
+                }
+                ErrorKind::Unavailable if to.batch.is_none() => {
+                    to.outbox.refuse(ResponseRefusal::Unavailable);
+                }
+                _ => {}
             }
         }
         let write = |out: &mut Vec<u8>| {

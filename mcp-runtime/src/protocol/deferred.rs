@@ -99,7 +99,7 @@ impl DeferredCall {
         };
         let why = refusal_text(&self.service, entry, closed);
         match closed {
-            Closed::Uncounted => Err(Error::of(ErrorKind::Failed, why)),
+            Closed::Uncounted => Err(Error::of(ErrorKind::Unavailable, why)),
             _ if self.tells_model => Ok(Done::Tool(ToolResult::failure(why))),
             _ => Err(Error::msg(why)),
         }

@@ -42,6 +42,8 @@ pub(crate) use encode::{listed, written_question};
 #[cfg(feature = "http")]
 pub(crate) use headers::{Route, VERSION_HEADER, route};
 #[cfg(feature = "http")]
+#[cfg(feature = "http")]
+pub(crate) use outbox::ResponseRefusal;
 pub(crate) use outbox::{Outbox, OutboxHold};
 #[cfg(feature = "http")]
 pub(crate) use peer::Era;

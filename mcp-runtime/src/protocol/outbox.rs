@@ -41,14 +41,24 @@ struct OutboxQueue {
     extras: Option<Box<OutboxExtras>>,
 }
 
+/// Reason for which a response has a status of its own over HTTP.
+#[cfg(feature = "http")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResponseRefusal {
+    /// The client lacks a capability that the call needs.
+    MissingCapability,
+    /// The store that several servers share does not answer.
+    Unavailable,
+}
+
 /// Parts of an outbox that only few outboxes need.
 #[derive(Default)]
 struct OutboxExtras {
     /// Whether messages were dropped because too many bytes waited.
     has_lost: bool,
-    /// Whether the response reports that the client lacks a capability which the call needs.
+    /// Reason for which the response has a status of its own over HTTP.
     #[cfg(feature = "http")]
-    is_refused: bool,
+    refusal: Option<ResponseRefusal>,
     /// Time after which the client should reconnect. Set if the handler wants the stream to end early.
     release: Option<Duration>,
     /// Newest report of each call, sorted by the address of its slot. Reports and events wait here until the reader has caught up. The
@@ -235,16 +245,16 @@ impl Outbox {
         self.queue().extras.as_mut().is_some_and(|extras| std::mem::take(&mut extras.has_lost))
     }
 
-    /// Records that the response refuses a client that lacks a capability. Over HTTP such a response has a status of its own, if no other
-    /// message has been sent before.
+    /// Records why the response refuses the request. Over HTTP such a response has a status of its own, if no other message has been sent
+    /// before.
     #[cfg(feature = "http")]
-    pub(super) fn refuse(&self) {
-        self.queue().extras().is_refused = true;
+    pub(super) fn refuse(&self, why: ResponseRefusal) {
+        self.queue().extras().refusal = Some(why);
     }
 
     #[cfg(feature = "http")]
-    pub(crate) fn is_refused(&self) -> bool {
-        self.queue().extras.as_ref().is_some_and(|extras| extras.is_refused)
+    pub(crate) fn refusal(&self) -> Option<ResponseRefusal> {
+        self.queue().extras.as_ref().and_then(|extras| extras.refusal)
     }
 
     #[cfg(feature = "http")]
@@ -373,8 +383,8 @@ impl OutboxQueue {
 #[cfg(feature = "http")]
 impl OutboxExtras {
     fn is_empty(&self) -> bool {
-        let Self { has_lost, is_refused, release, reports, events } = self;
-        let is_plain = release.is_none() && !has_lost && !is_refused;
+        let Self { has_lost, refusal, release, reports, events } = self;
+        let is_plain = release.is_none() && !has_lost && refusal.is_none();
         is_plain && reports.is_empty() && events.is_empty()
     }
 }

@@ -179,7 +179,10 @@ impl Revision {
             ErrorKind::ResourceNotFound if self.is_modern() => -32602,
             ErrorKind::ResourceNotFound => -32002,
             ErrorKind::UrlRequired if self.features().url_mode && !self.is_modern() => -32042,
-            ErrorKind::Internal | ErrorKind::Failed | ErrorKind::UrlRequired => -32603,
+            ErrorKind::Internal
+            | ErrorKind::Failed
+            | ErrorKind::UrlRequired
+            | ErrorKind::Unavailable => -32603,
             ErrorKind::HeaderMismatch => -32020,
             ErrorKind::MissingCapability => -32021,
             ErrorKind::UnsupportedVersion => -32022,

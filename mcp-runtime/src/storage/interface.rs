@@ -138,7 +138,14 @@ impl std::error::Error for StoreError {}
 impl StoreError {
     /// Converts the error into the error of a request. Only the log shows the cause, because it may name files and hosts.
     pub(crate) fn into_error(self) -> Error {
-        Error::of(ErrorKind::Internal, self.message)
+        if !self.is_unavailable() {
+            return Error::of(ErrorKind::Internal, self.message);
+        }
+        tracing::debug!("a request is refused: {}", self.message);
+        Error::of(
+            ErrorKind::Unavailable,
+            "the store of the server does not answer: try again later",
+        )
     }
 }
 

@@ -170,7 +170,7 @@ fn write_end(out: &mut Vec<u8>, end: &TaskEnd) {
 
 /// Kinds of errors, in the order of their stored numbers. JSON-RPC codes are not stored, because they differ between protocol revisions. An
 /// error code that an author chose is stored unchanged.
-const KINDS: [ErrorKind; 11] = [
+const KINDS: [ErrorKind; 12] = [
     ErrorKind::Failed,
     ErrorKind::Parse,
     ErrorKind::InvalidRequest,
@@ -182,6 +182,7 @@ const KINDS: [ErrorKind; 11] = [
     ErrorKind::HeaderMismatch,
     ErrorKind::MissingCapability,
     ErrorKind::UrlRequired,
+    ErrorKind::Unavailable,
 ];
 
 /// Number of the first kind. It is in the range that JSON-RPC reserves, so it cannot be an error code that an author chose.

@@ -9,7 +9,7 @@ use std::{
 
 use super::head::Accepts;
 use crate::{
-    protocol::{Outbox, Peer, PendingCall},
+    protocol::{Outbox, Peer, PendingCall, ResponseRefusal},
     transport::stream::spawn,
 };
 
@@ -51,9 +51,9 @@ impl AnswerSource {
         self.outbox.poll_take(cx, lines)
     }
 
-    /// Whether the answer reports a missing client capability, which requires the status 400 (rule META-04).
-    pub(super) fn is_refused(&self) -> bool {
-        self.outbox.is_refused()
+    /// Reason for which the answer has a status of its own.
+    pub(super) fn refusal(&self) -> Option<ResponseRefusal> {
+        self.outbox.refusal()
     }
 
     /// Waits until the form of the response is known. The head is not sent before that, so the server can still choose the status, and can

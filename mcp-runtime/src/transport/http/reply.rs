@@ -10,6 +10,7 @@ use super::body::HttpBody;
 use crate::{
     error::{Error, ErrorKind, shown},
     limits::LARGE,
+    protocol::ResponseRefusal,
     protocol::{Revision, unread},
 };
 
@@ -103,6 +104,24 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<HttpBody> {
 /// Refuses a request because a limit is currently reached, and asks the client to retry.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<HttpBody> {
     later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(ErrorKind::Failed, why)))
+}
+
+/// Returns a response of one message. A missing client capability requires the status 400 (rule META-04).
+#[inline]
+pub(super) fn message(
+    status: StatusCode,
+    refusal: Option<ResponseRefusal>,
+    message: Vec<u8>,
+) -> HttpAnswer {
+    match refusal {
+        None => HttpAnswer::Json(status, message),
+        Some(ResponseRefusal::MissingCapability) => {
+            HttpAnswer::Json(StatusCode::BAD_REQUEST, message)
+        }
+        Some(ResponseRefusal::Unavailable) => {
+            later(json(StatusCode::SERVICE_UNAVAILABLE, message)).into()
+        }
+    }
 }
 
 /// Adds the header `Retry-After`.

@@ -186,8 +186,9 @@ pub(super) fn post(
     };
     match AnswerForm::at_once(&outbox, accepts) {
         Some(AnswerForm::Whole(message)) => {
+            let refusal = outbox.refusal();
             state.keep_outbox(outbox);
-            HttpAnswer::Json(status, message)
+            reply::message(status, refusal, message)
         }
         Some(begun) => posted(outbox).answer(begun),
         None => HttpAnswer::later(posted(outbox).wait(accepts)),
@@ -226,7 +227,9 @@ impl Posted {
     fn answer(self, begun: AnswerForm) -> HttpAnswer {
         let lines = match begun {
             AnswerForm::Nothing => return reply::empty(StatusCode::ACCEPTED).into(),
-            AnswerForm::Whole(message) => return HttpAnswer::Json(self.status, message),
+            AnswerForm::Whole(message) => {
+                return reply::message(self.status, self.source.refusal(), message);
+            }
             AnswerForm::Stream(lines) => lines,
         };
         let mut first = Vec::new();

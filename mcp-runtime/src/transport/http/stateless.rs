@@ -86,9 +86,9 @@ pub(super) fn answer(
     let at_once = turn.waiting.is_empty().then(|| AnswerForm::at_once(peer.outbox(), accepts));
     match at_once.flatten() {
         Some(AnswerForm::Whole(message)) => {
-            let is_refused = peer.outbox().is_refused();
+            let refusal = peer.outbox().refusal();
             state.keep_peer(peer);
-            HttpAnswer::Json(status(is_refused), message)
+            reply::message(StatusCode::OK, refusal, message)
         }
         Some(begun) => {
             respond(begun, AnswerSource::stateless(peer, turn.waiting), listening, keep_alive)
@@ -99,10 +99,6 @@ pub(super) fn answer(
             respond(begun, source, listening, keep_alive)
         }),
     }
-}
-
-fn status(is_refused: bool) -> StatusCode {
-    if is_refused { StatusCode::BAD_REQUEST } else { StatusCode::OK }
 }
 
 /// Permit and request of a listen stream, which stays open for future messages.
@@ -118,7 +114,7 @@ fn respond(
     keep_alive: Duration,
 ) -> HttpAnswer {
     match begun {
-        AnswerForm::Whole(message) => HttpAnswer::Json(status(source.is_refused()), message),
+        AnswerForm::Whole(message) => reply::message(StatusCode::OK, source.refusal(), message),
         AnswerForm::Nothing => reply::empty(StatusCode::ACCEPTED).into(),
         AnswerForm::Stream(lines) => {
             let mut first = Vec::new();
