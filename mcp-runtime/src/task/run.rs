@@ -23,7 +23,7 @@ use crate::{
         AnswerFuture, Asker, Caller, Channel, Context, ProgressReport, TaskBegin, TaskBeginning,
     },
     dispatch::{Dispatched, Dispatcher, PendingHandler, Request},
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     limits::{ItemGate, Reservation},
     model::{Done, Level, ListKind, NeedInput, OperationResult, Question, TaskAnswer},
 };
@@ -93,7 +93,8 @@ async fn begin(
     let mut abandoned = Abandoned { tasks, live, is_kept: true };
     let put = tasks.put(live).await;
     // If several nodes share the store, a task that was perhaps stored must not look as if it ran.
-    abandoned.is_kept = put.is_err() && live.origin.is_shared;
+    let was_refused = put.as_ref().is_err_and(|why| why.kind() == ErrorKind::Failed);
+    abandoned.is_kept = put.is_err() && live.origin.is_shared && !was_refused;
     if !put? {
         return Err(stopping());
     }

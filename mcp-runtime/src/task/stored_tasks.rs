@@ -7,8 +7,8 @@ use crate::{
     model::Timestamp,
     random::random,
     storage::{
-        Condition, IndexEntry, Output, Record, Store, StoreError, StoreOperation, Transaction,
-        TransactionResult,
+        Condition, IndexEntry, Output, Record, Rejection, Store, StoreError, StoreOperation,
+        Transaction, TransactionResult,
     },
 };
 
@@ -27,6 +27,9 @@ const CREATED: &str = "created";
 /// Index of an owner's tasks that have not ended.
 const UNFINISHED: &str = "unfinished";
 
+/// Places of an owner's tasks that have not ended.
+const PLACES: &str = "running";
+
 /// Suffix of the record with a task's outcome, which is separate because it may be large.
 const END: &str = "/end";
 
@@ -41,6 +44,17 @@ const MESSAGE_TTL: Duration = Duration::from_secs(60);
 /// Each owner has a partition. It holds two records for each task: one for the task, and one for its outcome. The first has the id of the
 /// task as its name, so that an index of ids also lists the tasks.
 pub(super) struct StoredTasks(Arc<dyn Store>);
+
+/// Result of an attempt to store a task.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum StoredTask {
+    /// The task is stored, in this version.
+    Version(u64),
+    /// The condition does not hold.
+    Changed,
+    /// The owner has too many tasks that have not ended.
+    NoPlace,
+}
 
 /// Task in the form in which a store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,15 +123,20 @@ impl StoredTasks {
         Self(store)
     }
 
-    /// Stores a task, and replaces its previous version. If the store is full, the oldest ended tasks of the same owner make room. Returns
-    /// the new version, or `None` if the condition does not hold.
+    /// Stores a task, and replaces its previous version. If the store is full, the oldest ended tasks of the same owner make room. `places` is
+    /// the maximum number of tasks of the owner that have not ended, if the store counts them.
     ///
     /// # Errors
     /// Fails if the store cannot be used, or is full of other things.
-    pub(super) async fn put(&self, task: &TaskRecord, condition: Condition) -> Result<Option<u64>> {
+    pub(super) async fn put(
+        &self,
+        task: &TaskRecord,
+        condition: Condition,
+        places: Option<u32>,
+    ) -> Result<StoredTask> {
         let mut evicted = 1;
         loop {
-            match self.0.execute(changes(task, condition)).await {
+            match self.0.execute(changes(task, condition, places)).await {
                 Err(why) if why.is_full() => {
                     if self.evict(&task.owner, &task.id, evicted).await? == 0 {
                         let text = "there is no room for another task: wait until some of them have finished";
@@ -128,11 +147,14 @@ impl StoredTasks {
                 }
                 Err(why) => return Err(why.into_error()),
                 Ok(mut results) => {
-                    let applied = results.pop().and_then(std::result::Result::ok);
-                    return Ok(applied.and_then(|outputs| match outputs.first() {
-                        Some(Output::Version(version)) => Some(*version),
-                        _ => None,
-                    }));
+                    return Ok(match results.pop() {
+                        Some(Ok(outputs)) => match outputs.first() {
+                            Some(Output::Version(version)) => StoredTask::Version(*version),
+                            _ => StoredTask::Changed,
+                        },
+                        Some(Err(Rejection::NoPlace(_))) => StoredTask::NoPlace,
+                        _ => StoredTask::Changed,
+                    });
                 }
             }
         }
@@ -279,7 +301,7 @@ impl StoredTasks {
 /// The client gets the id of a task after both of them. If the process ends in between, the task is unknown to everybody and expires.
 ///
 /// The last transaction writes the record, as its first operation.
-fn changes(task: &TaskRecord, condition: Condition) -> Vec<Transaction> {
+fn changes(task: &TaskRecord, condition: Condition, places: Option<u32>) -> Vec<Transaction> {
     let ttl = task.ttl();
     let put = StoreOperation::put(&*task.id, task.value(), ttl, condition);
     let own = Transaction::on(partition(&task.owner)).then(put).then(StoreOperation::enlist(
@@ -290,7 +312,10 @@ fn changes(task: &TaskRecord, condition: Condition) -> Vec<Transaction> {
     ));
     if task.finished {
         let end = StoreOperation::put(format!("{}{END}", task.id), &*task.end, ttl, Condition::Any);
-        return vec![own.then(end).then(StoreOperation::delist(UNFINISHED, &*task.id))];
+        let own = own.then(end).then(StoreOperation::delist(UNFINISHED, &*task.id));
+        let (places_of_owner, holder) = (PLACES.to_owned(), task.id.clone());
+        let leave = StoreOperation::Leave { places: places_of_owner, holder };
+        return vec![if places.is_some() { own.then(leave) } else { own }];
     }
     let own = own.then(StoreOperation::enlist(UNFINISHED, &*task.id, task.created, ttl));
     // The first version of the record has added the owner.
@@ -298,6 +323,16 @@ fn changes(task: &TaskRecord, condition: Condition) -> Vec<Transaction> {
         return vec![own];
     }
     let owner = StoreOperation::enlist(OWNERS, partition(&task.owner), 0, ttl);
+    let own = match places {
+        None => own,
+        // A task whose node dies keeps its place, because another node takes the task.
+        Some(most) => own.then(StoreOperation::Enter {
+            places: PLACES.to_owned(),
+            holder: task.id.clone(),
+            most,
+            lease: ttl,
+        }),
+    };
     vec![Transaction::on(ALL).then(owner), own]
 }
 
@@ -364,7 +399,7 @@ mod tests {
 
     async fn put_all(stored: &StoredTasks, tasks: impl IntoIterator<Item = TaskRecord>) {
         for task in tasks {
-            stored.put(&task, Condition::Any).await.unwrap();
+            stored.put(&task, Condition::Any, None).await.unwrap();
         }
     }
 
@@ -374,7 +409,7 @@ mod tests {
     }
 
     async fn check_no_room(stored: &StoredTasks, task: TaskRecord) {
-        let error = stored.put(&task, Condition::Any).await.unwrap_err();
+        let error = stored.put(&task, Condition::Any, None).await.unwrap_err();
         assert!(error.message().contains("no room"), "{error:?}");
     }
 
@@ -408,7 +443,17 @@ mod tests {
     #[tokio::test]
     async fn a_task_is_stored_only_if_its_version_is_the_expected_one() {
         let stored = tasks(1 << 20);
-        let put = async |task: &TaskRecord, condition| stored.put(task, condition).await.unwrap();
+        let put = async |task: &TaskRecord, condition| match stored
+            .put(task, condition, None)
+            .await
+            .unwrap()
+        {
+            StoredTask::Version(version) => Some(version),
+            other => {
+                assert_eq!(other, StoredTask::Changed);
+                None
+            }
+        };
         let first = put(&task("a", "x", 1), Condition::Absent).await.unwrap();
         assert_eq!(put(&finished("a", "x", 1), Condition::Absent).await, None);
         let second = put(&task("a", "x", 1), Condition::Version(first)).await.unwrap();
@@ -417,6 +462,26 @@ mod tests {
         put(&finished("a", "x", 1), Condition::Version(second)).await.unwrap();
         assert_eq!(stored.get("x", "a").await.unwrap().unwrap().end, "\"a\"");
         assert_eq!(stored.unfinished().await.unwrap(), []);
+    }
+
+    #[tokio::test]
+    async fn an_owner_has_a_bounded_number_of_tasks_that_have_not_ended() {
+        let stored = tasks(1 << 20);
+        let put = async |task: &TaskRecord, condition| {
+            stored.put(task, condition, Some(2)).await.unwrap()
+        };
+        let StoredTask::Version(first) = put(&task("a", "x", 1), Condition::Absent).await else {
+            panic!("a version");
+        };
+        for (id, owner) in [("b", "x"), ("c", "y")] {
+            let done = put(&task(id, owner, 1), Condition::Absent).await;
+            assert!(matches!(done, StoredTask::Version(_)), "{done:?}");
+        }
+        assert_eq!(put(&task("d", "x", 1), Condition::Absent).await, StoredTask::NoPlace);
+        assert_eq!(stored.get("x", "d").await.unwrap(), None);
+        put(&finished("a", "x", 1), Condition::Version(first)).await;
+        let done = put(&task("d", "x", 1), Condition::Absent).await;
+        assert!(matches!(done, StoredTask::Version(_)), "{done:?}");
     }
 
     #[tokio::test]

@@ -15,7 +15,7 @@ use super::{
     live::{LiveTask, TaskOrigin},
     message::{TaskMessage, TextAnswers},
     record::{RestoredTask, record_of},
-    stored_tasks::{StoredTasks, TaskRecord},
+    stored_tasks::{StoredTask, StoredTasks, TaskRecord},
     task_node::{TaskJob, TaskNode, TaskWatch},
 };
 use crate::{
@@ -165,6 +165,12 @@ impl Tasks {
             self.catalog.tally.refuse(limit);
             Error::msg(text)
         })
+    }
+
+    /// Returns the number of tasks of an owner that may run at all nodes together. An unknown owner may stand for many clients, so its tasks
+    /// are not counted.
+    fn places(&self, owner: &str) -> Option<u32> {
+        (!owner.is_empty()).then(|| u32::try_from(self.limits.owner_tasks).unwrap_or(u32::MAX))
     }
 
     pub(super) fn enter(&self, live: &Arc<LiveTask>) {
@@ -449,7 +455,7 @@ impl Tasks {
             Box::pin(async {
                 let Some(node) = self.node.get() else {
                     let record = record_of(live, &live.latest_view(), None);
-                    return self.stored.put(&record, Condition::Any).await.map(|_| true);
+                    return self.stored.put(&record, Condition::Any, None).await.map(|_| true);
                 };
                 self.put_shared(node, live).await
             })
@@ -457,7 +463,9 @@ impl Tasks {
         .await;
         // A panic counts as an error. Otherwise clients would never see the end of the task, and the task would keep its share.
         let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the store panicked")));
-        if let Err(why) = &put {
+        if let Err(why) = put.as_ref()
+            && why.kind() != ErrorKind::Failed
+        {
             tracing::error!(
                 "task `{}` of `{}` cannot be stored: {}",
                 live.origin.id,
@@ -503,7 +511,15 @@ impl Tasks {
         let mut view = live.view_to_store();
         let record = record_of(live, &view, Some(&node.shared));
         let condition = version.map_or(Condition::Absent, Condition::Version);
-        let Some(new) = self.stored.put(&record, condition).await? else { return Ok(false) };
+        let new = match self.stored.put(&record, condition, self.places(&live.origin.owner)).await?
+        {
+            StoredTask::Version(new) => new,
+            StoredTask::Changed => return Ok(false),
+            StoredTask::NoPlace => {
+                self.catalog.tally.refuse(Limit::OwnerTasks);
+                return Err(Error::msg(already(self.limits.owner_tasks)));
+            }
+        };
         view.version = new;
         live.show(view);
         // No client knows a new task yet.

@@ -664,6 +664,36 @@ async fn the_tasks_of_another_user_are_unknown_at_every_node() {
     assert_eq!(status(&mut one, &id).await, "cancelled");
 }
 
+#[cfg(feature = "auth")]
+#[tokio::test(start_paused = true)]
+async fn the_tasks_of_a_principal_are_counted_once_for_all_nodes() {
+    use mcp_runtime::{auth::Authorization, limits::Limits};
+
+    let (store, diary) = (NodeStore::new(), Diary::default());
+    let mut clients = Vec::new();
+    for name in ["ada", "ada", "bob"] {
+        let can = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+        let server = server(&store.other(), &diary).limits(Limits::new().owner_tasks(3));
+        let mut client = TestClient::connect_capable(server, V5, can).await.unwrap();
+        client.authorization(Authorization::new(name));
+        clients.push(client);
+    }
+    let [one, two, bob] = &mut clients[..] else { panic!("three clients") };
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        ids.push(begin(one, "work", json!({ "seconds": 100 })).await);
+    }
+    begin(two, "work", json!({ "seconds": 100 })).await;
+    for client in [&mut *one, &mut *two] {
+        let reply = client.call("work", json!({ "seconds": 100 })).await;
+        let refused = format!("{reply:?}");
+        assert!(refused.contains("3 tasks are running already"), "{refused}");
+    }
+    begin(bob, "work", json!({ "seconds": 100 })).await;
+    two.request("tasks/cancel", json!({ "taskId": ids[0] })).await.unwrap();
+    begin(two, "work", json!({ "seconds": 100 })).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_store_that_is_not_shared_gets_the_begin_and_the_end_of_a_task_alone() {
     let store = NodeStore::of(MemoryStore::new());
