@@ -10,6 +10,8 @@ mod lists;
 mod suite;
 mod verdict;
 
+#[cfg(unix)]
+use support::cluster::ServerCluster;
 use support::{examples::example, process::HttpServer};
 
 use crate::{lists::REVISIONS, suite::Suite};
@@ -22,9 +24,27 @@ fn everything_conforms_to_both_eras() {
         Err(missing) => return missing.skip(),
     };
     let server = HttpServer::start(example("everything"), &[], []);
+    check(&suite, &server.url);
+}
+
+/// Tests three server processes that share a Redis, with a load balancer that sends each request to the next one.
+#[cfg(unix)]
+#[test]
+fn several_nodes_behind_nginx_conform_to_both_eras() {
+    let suite = match Suite::installed() {
+        Ok(suite) => suite,
+        Err(missing) => return missing.skip(),
+    };
+    match ServerCluster::start(example("everything")) {
+        Ok(cluster) => check(&suite, &cluster.url()),
+        Err(missing) => missing.skip(),
+    }
+}
+
+fn check(suite: &Suite, url: &str) {
     let mut problems = Vec::new();
     for (revision, not_yet) in REVISIONS {
-        let scenarios = suite.run(&server.url, revision);
+        let scenarios = suite.run(url, revision);
         let found = verdict::problems(&scenarios, not_yet);
         problems.extend(found.into_iter().map(|problem| format!("{revision} {problem}")));
     }

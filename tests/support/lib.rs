@@ -2,6 +2,7 @@
 //!
 //! - [`browser`]: a user who logs in and agrees to an authorization.
 //! - [`clock`]: waiting for conditions, measuring time, and controlling the clock.
+//! - [`cluster`]: several nodes of a server that share a Redis, behind nginx.
 //! - [`examples`]: the example servers, built once per test binary.
 //! - [`schema`]: judges a server's messages by the official schema of their revision.
 //! - [`transcript`], [`pattern`], [`replay`]: recorded conversations, and their replay against a server.
@@ -17,6 +18,8 @@
 
 pub mod browser;
 pub mod clock;
+#[cfg(unix)]
+pub mod cluster;
 pub mod examples;
 pub mod http;
 pub mod install;

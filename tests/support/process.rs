@@ -71,7 +71,7 @@ impl Drop for Running {
 pub struct HttpServer {
     /// URL that clients connect to, such as `http://127.0.0.1:49152/mcp`.
     pub url: String,
-    _process: Running,
+    process: Running,
 }
 
 impl HttpServer {
@@ -126,13 +126,48 @@ impl HttpServer {
             said
         });
         match urls.recv_timeout(LIMIT) {
-            Ok(url) => Self { url, _process: process },
+            Ok(url) => Self { url, process },
             Err(_) => {
                 drop(process);
                 panic!("{} says no URL: {}", binary.display(), reader.join().unwrap_or_default());
             }
         }
     }
+}
+
+#[cfg(unix)]
+impl HttpServer {
+    /// Returns the id of the process.
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// Asks the server to stop, as a service manager does, and waits until it has ended.
+    ///
+    /// # Panics
+    ///
+    /// When the server does not end within [`LIMIT`].
+    pub fn stop(mut self) -> ExitStatus {
+        send_signal(self.pid(), rustix::process::Signal::TERM);
+        self.process.wait(LIMIT).expect("the server ends")
+    }
+
+    /// Kills the server.
+    pub fn kill(mut self) {
+        send_signal(self.pid(), rustix::process::Signal::KILL);
+        self.process.wait(LIMIT).expect("the server ends");
+    }
+}
+
+/// Sends a signal to a process that the test has started.
+///
+/// # Panics
+///
+/// When there is no such process.
+#[cfg(unix)]
+pub fn send_signal(process: u32, signal: rustix::process::Signal) {
+    let pid = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    rustix::process::kill_process(pid.expect("an id of a process"), signal).expect("a process");
 }
 
 fn url_in(line: &str) -> Option<&str> {

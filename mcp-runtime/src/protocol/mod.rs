@@ -42,9 +42,7 @@ pub(crate) use encode::{listed, written_question};
 #[cfg(feature = "http")]
 pub(crate) use headers::{Route, VERSION_HEADER, route};
 #[cfg(feature = "http")]
-#[cfg(feature = "http")]
-pub(crate) use outbox::ResponseRefusal;
-pub(crate) use outbox::{Outbox, OutboxHold};
+pub(crate) use outbox::{Outbox, OutboxHold, ResponseRefusal};
 #[cfg(feature = "http")]
 pub(crate) use peer::Era;
 pub(crate) use peer::{Arrival, Peer};

@@ -9,7 +9,8 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::{Instant, timeout};
+use mcp_runtime_wire::Raw;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{
     live::{LiveTask, TaskOrigin},
@@ -94,6 +95,9 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Time for which a client waits until another node has cancelled its task. A node that has died is replaced within this time.
 const CANCEL_LIMIT: Duration = Duration::from_secs(20);
+
+/// Time for which a client waits until another node has taken its answers. They are in the log of the nodes by then, so they are not lost.
+const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 /// Time after which the node of a task is asked again to cancel it.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
@@ -325,23 +329,59 @@ impl Tasks {
         viewer: &Viewer,
         answers: TaskAnswers,
     ) -> Result<()> {
-        let Some(live) = self.live(id, viewer) else {
-            // Only answers to open questions are sent, so that a client cannot fill the store.
-            let TaskState::InputRequired(open) = self.view(id, viewer).await?.state else {
-                return Ok(());
-            };
-            let mut answers = answers;
-            answers.retain(|(key, _)| open.iter().any(|(asked, _)| asked == key));
-            if answers.is_empty() {
+        if let Some(live) = self.live(id, viewer) {
+            for (key, json) in answers {
+                live.answer(&key, Ok(json));
+            }
+            if live.origin.is_shared {
+                // The client may look at the task at another node as soon as it has its response.
+                let _ = self.put(&live).await;
+            }
+            return Ok(());
+        }
+        match self.node.get() {
+            Some(node) => {
+                let watch = node.watch(id);
+                let updated = self.update_elsewhere(&watch, id, viewer, answers).await;
+                node.unwatch(&watch);
+                updated
+            }
+            None => self.view(id, viewer).await.map(drop),
+        }
+    }
+
+    /// Sends answers to the node of a task, and waits until the record of the task shows that they were taken.
+    async fn update_elsewhere(
+        &self,
+        watch: &TaskWatch,
+        id: &str,
+        viewer: &Viewer,
+        mut answers: TaskAnswers,
+    ) -> Result<()> {
+        // Only answers that fit open questions are sent, so that a client cannot fill the store.
+        let TaskState::InputRequired(open) = self.view(id, viewer).await?.state else {
+            return Ok(());
+        };
+        answers.retain(|(key, json)| {
+            let asked = open.iter().find(|(asked, _)| asked == key);
+            asked.is_some_and(|(_, question)| question.check(Raw::trusted(json)).is_ok())
+        });
+        if answers.is_empty() {
+            return Ok(());
+        }
+        let keys: Vec<_> = answers.iter().map(|(key, _)| key.clone()).collect();
+        let answers = answers.into_iter().map(|(key, json)| (key.into(), Ok(json.into())));
+        self.send_answers(viewer.owner(), id, &answers.collect(), false).await?;
+        let until = Instant::now() + ANSWER_LIMIT;
+        loop {
+            let (view, _) = self.kept(id, viewer).await?;
+            let TaskState::InputRequired(open) = &view.state else { return Ok(()) };
+            let is_open = |key| open.iter().any(|(asked, _)| asked == key);
+            if !keys.iter().any(is_open) || Instant::now() >= until {
                 return Ok(());
             }
-            let answers = answers.into_iter().map(|(key, json)| (key.into(), Ok(json.into())));
-            return self.send_answers(viewer.owner(), id, &answers.collect(), false).await;
-        };
-        for (key, json) in answers {
-            live.answer(&key, Ok(json));
+            let _ = timeout_at(until, watch.next()).await;
         }
-        Ok(())
     }
 
     /// Sends answers to the node that runs the task. Answers may be large, so the message names a record with them. `asked` is true if this

@@ -520,9 +520,12 @@ async fn questions_are_answered_at_any_node_in_the_newer_dialect() {
         (&mut three, json!({ "a": accept("Al"), "b": accept("Other") }), Some("c")),
         (&mut one, json!({ "c": accept("Cy") }), None),
     ];
-    for (client, answers, open) in &mut answers {
+    for ((client, answers, open), taken) in answers.iter_mut().zip(["b", "a", "c"]) {
         let update = json!({ "taskId": id, "inputResponses": answers });
         client.request("tasks/update", update).await.unwrap();
+        // As soon as the client has its response, no node asks the question again.
+        let seen = get(client, &id).await;
+        assert_eq!(seen["inputRequests"][taken], Value::Null, "{seen}");
         pass(SOON).await;
         let seen = get(client, &id).await;
         let keys = seen["inputRequests"].as_object().map(|asked| asked.keys().cloned().collect());

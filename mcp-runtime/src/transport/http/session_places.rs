@@ -66,3 +66,30 @@ impl SessionPlaces {
 fn of(principal: &str) -> String {
     format!("of:{principal}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{MemoryStore, Store as _};
+
+    #[tokio::test]
+    async fn a_principal_leaves_places_for_others() {
+        let (store, places) = (MemoryStore::new(), SessionPlaces::new(&Limits::new().sessions(8)));
+        let lease = Duration::from_secs(60);
+        let enter = async |principal: &str| {
+            let id = SessionId::unguessable().unwrap();
+            let entered = store.execute(vec![places.enter(&id, principal, lease)]).await.unwrap();
+            entered.into_iter().next().unwrap().map(|_| id)
+        };
+        for _ in 0..7 {
+            enter("ada").await.unwrap();
+        }
+        let why = places.reason(enter("ada").await.err().unwrap());
+        assert!(why.contains("its share of the 8"), "{why}");
+        let id = enter("").await.unwrap();
+        let why = places.reason(enter("bob").await.err().unwrap());
+        assert!(why.contains("already 8 sessions"), "{why}");
+        store.execute(vec![places.leave(&id, "")]).await.unwrap()[0].as_ref().unwrap();
+        enter("bob").await.unwrap();
+    }
+}

@@ -16,7 +16,7 @@ use super::{
     session_table::{HasSessionId as _, SessionId},
     shared_copies::{self, unavailable},
     shared_sessions::{SessionMessage, SharedSessions},
-    shared_stream::{LogReader, SharedReader, StreamReader},
+    shared_stream::{AttachedReader, LogReader, SharedReader},
 };
 use crate::{
     call::context::{Carrier, Principal},
@@ -154,7 +154,7 @@ async fn get(
         }
         shared_copies::log_messages(shared, &session);
     }
-    shared.attach(id, log.number(), StreamReader::Log(reader.reading()));
+    shared.attach(id, log.number(), AttachedReader::Log(reader.reading()));
     let feed = EventFeed::Shared(SharedReader::Log(Box::new(reader)));
     Ok(session_requests::stream(endpoint, feed, permit, parts))
 }

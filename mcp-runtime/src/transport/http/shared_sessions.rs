@@ -17,7 +17,7 @@ use super::{
     log_memory::{KeptEvents, LogMemory},
     session_places::SessionPlaces,
     session_table::SessionId,
-    shared_stream::StreamReader,
+    shared_stream::AttachedReader,
     sse::millis,
     stream_log::{DELIVERED, StreamLog},
 };
@@ -72,7 +72,7 @@ pub(super) struct SharedSessions {
     /// Sessions whose messages that belong to no request this node appends to a log.
     logged: Mutex<HashSet<SessionId>>,
     /// Readers of streams at this node, by session and stream.
-    readers: Mutex<HashMap<(SessionId, u64), StreamReader>>,
+    readers: Mutex<HashMap<(SessionId, u64), AttachedReader>>,
     /// Number of streams that this node has begun.
     streams: AtomicU64,
     memory: Arc<LogMemory>,
@@ -187,12 +187,12 @@ impl SharedSessions {
         self.logged().remove(id);
     }
 
-    fn readers(&self) -> MutexGuard<'_, HashMap<(SessionId, u64), StreamReader>> {
+    fn readers(&self) -> MutexGuard<'_, HashMap<(SessionId, u64), AttachedReader>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records the reader of a stream. The previous reader of the stream at this node gets no more events (rule HL-13).
-    pub(super) fn attach(&self, id: &SessionId, stream: u64, reader: StreamReader) {
+    pub(super) fn attach(&self, id: &SessionId, stream: u64, reader: AttachedReader) {
         let mut readers = self.readers();
         if readers.len() == readers.capacity() {
             readers.retain(|_, reader| !reader.is_finished());

@@ -162,14 +162,14 @@ pub(super) fn pump(log: StreamLog, kept: KeptEvents, outbox: Arc<Outbox>) -> Joi
 }
 
 /// Reader of a stream at this node, as seen from elsewhere.
-pub(super) enum StreamReader {
+pub(super) enum AttachedReader {
     /// Tokio task that reads the log for a client.
     Log(AbortHandle),
     /// Answer at the node that runs the calls.
     Answer(Weak<AnswerWriter>),
 }
 
-impl StreamReader {
+impl AttachedReader {
     pub(super) fn is_finished(&self) -> bool {
         match self {
             Self::Log(reading) => reading.is_finished(),
@@ -243,8 +243,8 @@ impl SharedAnswer {
     }
 
     /// Returns the handle with which a reader that resumes the stream ends this answer.
-    pub(super) fn reader(&self) -> StreamReader {
-        StreamReader::Answer(Arc::downgrade(&self.writer))
+    pub(super) fn reader(&self) -> AttachedReader {
+        AttachedReader::Answer(Arc::downgrade(&self.writer))
     }
 
     /// Waits for more events, and appends them to `frames`. Returns `false` if this stream gets no more events.

@@ -1,0 +1,139 @@
+//! Several nodes of a server that share a Redis, behind nginx with the settings of `examples/cluster`.
+
+use std::{
+    env, fs,
+    net::{SocketAddr, TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{self, Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use crate::{
+    clock::eventually_blocking,
+    process::{HttpServer, Running},
+    redis::RedisServer,
+    requirement::Missing,
+};
+
+/// Settings of nginx, with the ports 8000 to 8003.
+const SETTINGS: &str = include_str!("../../examples/cluster/nginx.conf");
+
+/// Number of nodes.
+pub const NODES: usize = 3;
+
+/// Running nodes, Redis and nginx.
+pub struct ServerCluster {
+    /// Address of nginx, which sends each request to the next node.
+    pub address: SocketAddr,
+    /// Store of the nodes.
+    pub redis: RedisServer,
+    binary: PathBuf,
+    nodes: [Option<HttpServer>; NODES],
+    addresses: [SocketAddr; NODES],
+    _nginx: Running,
+    folder: PathBuf,
+}
+
+impl ServerCluster {
+    /// Starts three processes of a program that reads `MCP_REDIS_URL`, and waits until nginx accepts connections.
+    ///
+    /// # Errors
+    ///
+    /// Fails if Redis or nginx is not installed.
+    pub fn start(binary: &Path) -> Result<Self, Missing> {
+        let nginx = nginx()?;
+        let redis = RedisServer::start(&[])?;
+        let [address, addresses @ ..]: [SocketAddr; NODES + 1] = free_addresses();
+        static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("mcp-cluster-{}-{number}", process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let mut settings = SETTINGS.to_owned();
+        for (port, own) in (8000..).zip([address].iter().chain(&addresses)) {
+            let written = format!("127.0.0.1:{port};");
+            assert!(settings.contains(&written), "{written} in {settings}");
+            settings = settings.replace(&written, &format!("{own};"));
+        }
+        let file = folder.join("nginx.conf");
+        fs::write(&file, settings).expect("the folder is writable");
+        let log = fs::File::create(folder.join("nginx.log")).expect("the folder is writable");
+        let mut command = Command::new(nginx);
+        command.arg("-p").arg(&folder).arg("-c").arg(file).args(["-e", "stderr"]);
+        let output = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        let nginx = Running::start(output);
+        let mut cluster = Self {
+            address,
+            redis,
+            binary: binary.to_owned(),
+            nodes: [const { None }; NODES],
+            addresses,
+            _nginx: nginx,
+            folder,
+        };
+        for node in 0..NODES {
+            cluster.start_node(node);
+        }
+        cluster.wait_for_nginx();
+        Ok(cluster)
+    }
+
+    fn wait_for_nginx(&self) {
+        eventually_blocking("nginx listens", || TcpStream::connect(self.address).ok());
+    }
+
+    /// Returns the URL for clients.
+    pub fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    /// Returns the address of a node, for a client that passes by nginx.
+    pub fn node(&self, node: usize) -> SocketAddr {
+        self.addresses[node]
+    }
+
+    /// Returns the process ids of the running nodes.
+    pub fn pids(&self) -> Vec<u32> {
+        self.nodes.iter().flatten().map(HttpServer::pid).collect()
+    }
+
+    /// Starts a node that does not run, at its address.
+    pub fn start_node(&mut self, node: usize) {
+        let url = ("MCP_REDIS_URL", PathBuf::from(self.redis.url()));
+        let options = ["--trust-proxy", "127.0.0.1"];
+        let server = HttpServer::start_at(self.addresses[node], &self.binary, &options, [&url]);
+        self.nodes[node] = Some(server);
+    }
+
+    /// Takes the process of a node, to end it.
+    ///
+    /// # Panics
+    ///
+    /// When the node does not run.
+    pub fn take(&mut self, node: usize) -> HttpServer {
+        self.nodes[node].take().expect("the node runs")
+    }
+}
+
+impl Drop for ServerCluster {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Returns addresses that no process listens on at the moment.
+fn free_addresses<const N: usize>() -> [SocketAddr; N] {
+    let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
+    listeners.map(|listener| listener.local_addr().expect("its address"))
+}
+
+/// Returns the name or the path of nginx.
+fn nginx() -> Result<&'static str, Missing> {
+    // Debian installs nginx into a folder that is in the `PATH` of root only.
+    let starts = |program: &&str| {
+        let mut command = Command::new(program);
+        let run = command.arg("-v").stderr(Stdio::null()).stdout(Stdio::null()).status();
+        run.is_ok_and(|status| status.success())
+    };
+    let found = ["nginx", "/usr/sbin/nginx"].into_iter().find(starts);
+    found.ok_or_else(|| Missing::new("nginx (in Debian: apt-get install nginx)"))
+}
