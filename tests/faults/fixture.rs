@@ -22,6 +22,12 @@ use tokio::time::sleep;
 
 /// Returns the text.
 #[tool]
+fn process_id() -> u32 {
+    std::process::id()
+}
+
+/// Returns the text.
+#[tool]
 fn echo(text: String) -> String {
     text
 }

@@ -50,9 +50,9 @@ impl ServerCluster {
         fs::create_dir_all(&folder).expect("a folder");
         let mut settings = SETTINGS.to_owned();
         for (port, own) in (8000..).zip([address].iter().chain(&addresses)) {
-            let written = format!("127.0.0.1:{port};");
+            let written = format!("127.0.0.1:{port}");
             assert!(settings.contains(&written), "{written} in {settings}");
-            settings = settings.replace(&written, &format!("{own};"));
+            settings = settings.replace(&written, &own.to_string());
         }
         let file = folder.join("nginx.conf");
         fs::write(&file, settings).expect("the folder is writable");
@@ -89,6 +89,15 @@ impl ServerCluster {
     /// Returns the address of a node, for a client that passes by nginx.
     pub fn node(&self, node: usize) -> SocketAddr {
         self.addresses[node]
+    }
+
+    /// Returns the process id of a node.
+    ///
+    /// # Panics
+    ///
+    /// When the node does not run.
+    pub fn pid(&self, node: usize) -> u32 {
+        self.nodes[node].as_ref().expect("the node runs").pid()
     }
 
     /// Returns the process ids of the running nodes.

@@ -76,6 +76,7 @@ impl HttpConnection {
         let mut stops = pin!(is_stopping.wait_for(|stops| *stops));
         let mut driven: Option<(ConnectionWaker, Deadlines)> = None;
         let mut has_asked = false;
+        let mut last_request: Option<Pin<Box<Sleep>>> = None;
         let served = poll_fn(|cx| {
             let (waker, deadlines) = match &mut driven {
                 Some(driven) if driven.0.wakes(cx.waker()) => driven,
@@ -88,8 +89,15 @@ impl HttpConnection {
                 }
             };
             if !has_asked && state.endpoint.is_stopping() {
-                has_asked = true;
-                Pin::new(&mut connection).graceful_shutdown();
+                let last_request = last_request.get_or_insert_with(|| {
+                    let _entered = timers.enter();
+                    Box::pin(sleep(LAST_REQUEST))
+                });
+                let waits = !state.activity.is_working();
+                if !waits || last_request.as_mut().poll(cx).is_ready() {
+                    has_asked = true;
+                    Pin::new(&mut connection).graceful_shutdown();
+                }
             }
             if Pin::new(&mut connection).poll(&mut Context::from_waker(waker.waker()))?.is_ready() {
                 return Poll::Ready(Ok::<_, hyper::Error>(None));
@@ -129,6 +137,10 @@ fn reset(stream: &TcpStream) {
 
 #[cfg(not(unix))]
 fn reset(_: &TcpStream) {}
+
+/// Time for which a connection without a request stays open when the server stops. A proxy may have sent a request on it already, and could
+/// not send the request again, because it cannot know whether the server has begun the call.
+const LAST_REQUEST: Duration = Duration::from_millis(250);
 
 /// Maximum time for which the server reads and drops bytes after the last response, so that the client can read the response.
 const LINGER: Duration = Duration::from_secs(2);

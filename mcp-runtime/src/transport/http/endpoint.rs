@@ -275,6 +275,8 @@ impl Endpoint {
 
     /// Ends the streams that would otherwise stay open. Running calls continue.
     pub(super) fn stop(&self) {
+        // A connection whose last request arrives only now ends with its response, as during the drain.
+        self.begin_drain();
         self.is_stopping.store(true, Ordering::Release);
         self.service.dispatcher.catalog.bus.stop();
         self.sessions.for_each(|session| session.stop());

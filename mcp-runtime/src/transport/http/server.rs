@@ -198,6 +198,10 @@ impl HttpServer {
             };
             self.accept_until(&mut connections, &is_stopping, reactors, &mut drained).await;
         }
+        // The system has accepted further connections for this listener, and would reset them.
+        let mut never = |_: &mut Context<'_>| Poll::Pending;
+        let waiting = self.accept_until(&mut connections, &is_stopping, reactors, &mut never);
+        let _ = tokio::time::timeout(Duration::ZERO, waiting).await;
         drop(self.listener);
         self.service.stop();
         let _ = stopping.send(true);

@@ -48,7 +48,8 @@ pub(super) fn initialize(
             Err(unnamed) => unnamed.reply(incoming.id()).into(),
         };
     }
-    if endpoint.is_stopping() {
+    // Of several nodes, the others go on with the session.
+    if endpoint.is_stopping() && endpoint.shared.is_none() {
         return reply::busy("the server is stopping").into();
     }
     let session = match endpoint.new_session(&carrier) {

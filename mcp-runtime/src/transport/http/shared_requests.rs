@@ -16,7 +16,8 @@ use super::{
     session_table::{HasSessionId as _, SessionId},
     shared_copies::{self, unavailable},
     shared_sessions::{SessionMessage, SharedSessions},
-    shared_stream::{AttachedReader, LogReader, SharedReader},
+    shared_stream::{AttachedReader, LogReader, RETRY, SharedReader},
+    sse,
 };
 use crate::{
     call::context::{Carrier, Principal},
@@ -126,6 +127,12 @@ async fn get(
     endpoint: &Arc<Endpoint>,
     parts: &Parts,
 ) -> Result<Response<HttpBody>, Box<Response<HttpBody>>> {
+    if endpoint.is_stopping() {
+        // The client opens its stream at another node.
+        let mut frames = Vec::new();
+        sse::retry(&mut frames, RETRY);
+        return Ok(reply::events(HttpBody::whole(frames.into())));
+    }
     let checked = session_requests::check_get(endpoint, &Head::of(&parts.headers), parts);
     let (session, permit) = checked?;
     let Some(shared) = &endpoint.shared else {

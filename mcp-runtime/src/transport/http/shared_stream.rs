@@ -34,7 +34,7 @@ const LOOK: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Time after which a client reconnects if its stream ends early.
-const RETRY: Duration = Duration::from_millis(500);
+pub(super) const RETRY: Duration = Duration::from_millis(500);
 
 /// Number of attempts to append a message that no client has read yet.
 const PATIENCE: usize = 600;

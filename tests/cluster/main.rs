@@ -1,0 +1,17 @@
+//! Three server processes that share a real Redis, behind nginx, which sends each request to the next of them.
+//!
+//! The suite `faults` has further tests of nodes in one process, where every message can be watched, and of the death of a node. The suite
+//! `conformance` runs the official scenarios against such a cluster.
+
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+#[path = "../faults/client.rs"]
+#[allow(dead_code, reason = "the suite `faults` uses the rest")]
+mod client;
+mod clients;
+mod memory;
+mod restart;
+#[path = "../faults/server.rs"]
+#[allow(dead_code, reason = "the suite `faults` uses the rest")]
+mod server;
