@@ -1,1 +1,207 @@
-//! x
+//! Memory of the nodes and of Redis: for each session, and after a while at a steady rate.
+
+use std::{env, fs, future::Future, net::SocketAddr, sync::Arc, time::Duration};
+
+use serde_json::json;
+use support::{
+    clock::{Stopwatch, eventually, pause},
+    cluster::ServerCluster,
+};
+use tokio::task::JoinSet;
+
+use crate::{
+    client::{Session, message, plain_call, run_within},
+    server::fixture,
+};
+
+/// Number of requests at a time.
+const AT_ONCE: usize = 16;
+
+/// Runs some of the futures at a time, and returns their results.
+async fn some_at_once<F>(work: impl IntoIterator<Item = F>) -> Vec<F::Output>
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    let (mut running, mut results) = (JoinSet::new(), Vec::new());
+    for work in work {
+        if running.len() == AT_ONCE {
+            results.extend(running.join_next().await.map(|result| result.expect("no panic")));
+        }
+        running.spawn(work);
+    }
+    results.extend(running.join_all().await);
+    results
+}
+
+/// Memory of a cluster.
+struct Memory {
+    /// Resident memory of all nodes, in bytes.
+    nodes: usize,
+    /// Memory of the data in Redis, in bytes.
+    redis: usize,
+}
+
+impl Memory {
+    fn of(cluster: &ServerCluster) -> Self {
+        let resident = |pid: u32| {
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the node runs");
+            let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+            let size = line.trim().trim_end_matches(" kB").parse::<usize>();
+            size.expect("a number of KiB") << 10
+        };
+        let info = cluster.redis.cli(&["INFO", "memory"]);
+        let used = info.lines().find_map(|line| line.strip_prefix("used_memory:")).expect("a size");
+        Self {
+            nodes: cluster.pids().into_iter().map(resident).sum(),
+            redis: used.trim().parse().expect("a number of bytes"),
+        }
+    }
+}
+
+/// Returns the keys in Redis that belong to sessions, streams or tasks, and not to the nodes themselves.
+fn keys(cluster: &ServerCluster) -> Vec<String> {
+    let all = cluster.redis.cli(&["--raw", "KEYS", "*"]);
+    let of_nodes = ["{pnodes}", "{pstate-keys}"];
+    let is_left = |key: &&str| !key.is_empty() && !of_nodes.iter().any(|own| key.contains(own));
+    all.lines().filter(is_left).map(str::to_owned).collect()
+}
+
+/// Opens sessions, calls each at another node, and ends them. Prints the memory for each session.
+fn check_sessions(count: usize) {
+    let cluster = match ServerCluster::start(fixture()) {
+        Ok(cluster) => cluster,
+        Err(missing) => return missing.skip(),
+    };
+    run_within(Duration::from_secs(600), async {
+        let address = cluster.address;
+        let open = async |count: usize| -> Vec<Arc<Session>> {
+            some_at_once(
+                (0..count)
+                    .map(|_| async move { Arc::new(Session::begin(address, "2025-11-25").await) }),
+            )
+            .await
+        };
+        let end = async |sessions: Vec<Arc<Session>>| {
+            some_at_once(sessions.into_iter().map(|session| async move {
+                assert_eq!(session.delete().ask(address).await.status(), 204);
+            }))
+            .await;
+        };
+        end(open(200).await).await;
+        eventually("an empty store", async || keys(&cluster).is_empty().then_some(())).await;
+        let before = Memory::of(&cluster);
+        let sessions = open(count).await;
+        let opened = Memory::of(&cluster);
+        // With three nodes in turn, two further requests reach nodes that did not begin the session.
+        for _ in 0..2 {
+            some_at_once(sessions.iter().cloned().map(|session| async move {
+                let reply = session.call(1, "echo", json!({ "text": "hello" })).ask(address).await;
+                assert_eq!(reply.text(), "hello");
+            }))
+            .await;
+        }
+        let used = Memory::of(&cluster);
+        let each = |now: usize, before: usize| now.saturating_sub(before) / count;
+        let nodes = [each(opened.nodes, before.nodes), each(used.nodes, before.nodes)];
+        let redis = [each(opened.redis, before.redis), each(used.redis, before.redis)];
+        println!(
+            "{count} sessions: {} bytes each in all nodes together and {} in Redis; after their use at all nodes {} and {}",
+            nodes[0], redis[0], nodes[1], redis[1]
+        );
+        assert!(nodes[1] < 32 << 10, "{} bytes for each session", nodes[1]);
+        assert!(redis[1] < 4 << 10, "{} bytes in Redis for each session", redis[1]);
+        end(sessions).await;
+        eventually("an empty store", async || keys(&cluster).is_empty().then_some(())).await;
+        let after = Memory::of(&cluster);
+        println!(
+            "after their end {} bytes more in Redis",
+            after.redis.saturating_sub(before.redis)
+        );
+    });
+}
+
+#[test]
+fn sessions_need_little_memory_and_leave_nothing_in_redis() {
+    check_sessions(1000);
+}
+
+#[test]
+#[ignore = "takes a minute: `cargo test -p mcp-tests --test cluster -- --ignored --nocapture`"]
+fn ten_thousand_sessions_need_little_memory_and_leave_nothing_in_redis() {
+    check_sessions(10_000);
+}
+
+/// One client: a session with a subscription, a stream for its updates, a call with reports, and an end.
+async fn visit(address: SocketAddr, number: usize) {
+    let session = Session::begin(address, "2025-11-25").await;
+    let uri = format!("notes://{}", number % 4);
+    let subscribe = message(1, "resources/subscribe", json!({ "uri": uri }));
+    assert_eq!(session.post(&subscribe).ask(address).await.status(), 200);
+    let updates = session.get().open(address).await.check_events();
+    let mut steps = session.call(2, "ticks", json!({ "n": 3, "ms": 1 })).open(address).await;
+    let last = steps.rest().await;
+    assert_eq!(last.last().map(|last| &last["id"]), Some(&json!(2)), "{last:?}");
+    let touched = plain_call(3, "touch", json!({ "uris": 4, "times": 1 })).ask(address).await;
+    assert_eq!(touched.status(), 200, "{touched:?}");
+    let mut updates = updates;
+    assert!(updates.message().await.is_some());
+    drop(updates);
+    assert_eq!(session.delete().ask(address).await.status(), 204);
+}
+
+/// Lets clients visit at a steady rate, and compares the memory at the end of the first fifth of the time with that at the end.
+fn check_soak(time: Duration) {
+    let cluster = match ServerCluster::start(fixture()) {
+        Ok(cluster) => cluster,
+        Err(missing) => return missing.skip(),
+    };
+    run_within(time + Duration::from_secs(300), async {
+        let watch = Stopwatch::start();
+        let (mut visits, mut early) = (0_usize, None);
+        while watch.elapsed() < time {
+            let due = watch.elapsed().as_millis() as usize * RATE / 1000;
+            if visits >= due {
+                pause().await;
+                continue;
+            }
+            let some = visits..due.min(visits + AT_ONCE);
+            visits += some_at_once(some.map(|number| visit(cluster.address, number))).await.len();
+            if early.is_none() && watch.elapsed() >= time / 5 {
+                early = Some(Memory::of(&cluster));
+            }
+        }
+        let (early, late) = (early.expect("a fifth of the time has passed"), Memory::of(&cluster));
+        println!(
+            "{visits} visits in {} s: {} KiB in all nodes after a fifth of the time and {} at its end, {} and {} in Redis",
+            time.as_secs(),
+            early.nodes >> 10,
+            late.nodes >> 10,
+            early.redis >> 10,
+            late.redis >> 10
+        );
+        assert!(visits >= 10, "{visits}");
+        let most = early.nodes + early.nodes / 5 + (8 << 20);
+        assert!(late.nodes <= most, "the nodes need {} KiB more", (late.nodes - early.nodes) >> 10);
+        // The events of a stream stay for a minute after its end.
+        let emptied = Stopwatch::start();
+        while !keys(&cluster).is_empty() {
+            assert!(emptied.elapsed() < Duration::from_secs(150), "{:?}", keys(&cluster));
+            pause().await;
+        }
+    });
+}
+
+/// Number of visits in a second.
+const RATE: usize = 5;
+
+#[test]
+fn memory_and_keys_return_to_where_they_began_after_a_short_while() {
+    check_soak(Duration::from_secs(20));
+}
+
+#[test]
+#[ignore = "takes ten minutes, or `SOAK_SECONDS`: `cargo test -p mcp-tests --test cluster -- --ignored --nocapture`"]
+fn memory_and_keys_return_to_where_they_began_after_ten_minutes() {
+    let seconds = env::var("SOAK_SECONDS").map_or(600, |text| text.parse().expect("a number"));
+    check_soak(Duration::from_secs(seconds));
+}

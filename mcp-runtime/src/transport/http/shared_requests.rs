@@ -142,15 +142,21 @@ async fn get(
     let last = session_requests::last_event(&parts.headers).transpose();
     let last = last.map_err(|why| session_requests::gone(endpoint, why))?;
     let log = shared.stream(id, last.map_or(0, |last| last.stream));
-    let after = match last {
-        None => log.take_delivered().await.map_err(unavailable)?,
+    let named = match last {
+        None => None,
         Some(last) => {
             let checked = log.check(last.event).await.map_err(unavailable)?;
-            checked.map_err(|why| session_requests::gone(endpoint, why))?
+            Some(checked.map_err(|why| session_requests::gone(endpoint, why))?)
         }
     };
+    let (after, opened) = if log.number() == 0 {
+        let (delivered, version) = log.open_delivered().await.map_err(unavailable)?;
+        (named.unwrap_or(delivered), Some(version))
+    } else {
+        (named.unwrap_or(0), None)
+    };
     // The reader stores its position when it is dropped, even if this function fails.
-    let reader = LogReader::new(log.clone(), after, session.clone());
+    let reader = LogReader::new(log.clone(), (after, opened), session.clone());
     if log.number() != 0 {
         let resumed = SessionMessage::Resumed(&id.to_string(), log.number());
         shared.send(&resumed).await.map_err(unavailable)?;

@@ -289,6 +289,7 @@ pub(super) struct LogReader {
     log: StreamLog,
     /// Last event that the client has received.
     position: u64,
+    opened: Option<u64>,
     /// Ordinal of the last event, if it has one.
     ordinal: u64,
     events: mpsc::Receiver<LogEvent>,
@@ -297,11 +298,16 @@ pub(super) struct LogReader {
 }
 
 impl LogReader {
-    /// Reads the events after the event `after`.
-    pub(super) fn new(log: StreamLog, after: u64, session: Arc<HttpSession>) -> Self {
+    /// Reads the events after the event `after`. `opened` is the version of the record that says up to where the client has read stream 0.
+    pub(super) fn new(
+        log: StreamLog,
+        (after, opened): (u64, Option<u64>),
+        session: Arc<HttpSession>,
+    ) -> Self {
         let (sender, events) = mpsc::channel(AHEAD);
         let reading = tokio::spawn(read_along(log.clone(), after, sender, session.revision()));
-        Self { log, position: after, ordinal: 0, events, reading: reading.abort_handle(), session }
+        let reading = reading.abort_handle();
+        Self { log, position: after, opened, ordinal: 0, events, reading, session }
     }
 
     /// Returns the handle with which a further reader of the stream ends this reader.
@@ -338,8 +344,8 @@ impl Drop for LogReader {
     fn drop(&mut self) {
         self.reading.abort();
         self.session.touch();
-        if self.log.number() == 0 {
-            tokio::spawn(self.log.clone().set_delivered(self.position));
+        if let Some(opened) = self.opened {
+            tokio::spawn(self.log.clone().set_delivered(self.position, opened));
         }
     }
 }

@@ -176,30 +176,35 @@ impl StreamLog {
         })
     }
 
-    /// Stores the id of the last event that the client has received, for a client that reconnects without naming it.
-    pub(super) async fn set_delivered(self, event: u64) {
-        let value = event.to_string().into_bytes();
-        let put = StoreOperation::put(DELIVERED, value, self.ttl, Condition::Any);
+    /// Stores the id of the last event that the client has received, for a client that reconnects without naming it. Does nothing if the
+    /// record does not have the version that [`open_delivered`](Self::open_delivered) has returned: then the session has ended, or the
+    /// client has opened a further stream.
+    pub(super) async fn set_delivered(self, event: u64, version: u64) {
+        let (value, condition) = (event.to_string().into_bytes(), Condition::Version(version));
+        let put = StoreOperation::put(DELIVERED, value, self.ttl, condition);
         if let Err(why) = self.execute(vec![put]).await {
             tracing::debug!("a client that reconnects may miss messages: {why}");
         }
     }
 
-    /// Returns the event after which a client that names none continues: the last event that it has received. Begins with the first event
-    /// if the client opens its first stream, and after the last event if its previous stream has not ended yet.
+    /// Records that the client has opened a stream. Returns the event after which a client that names none continues, and the version of the
+    /// record for [`set_delivered`](Self::set_delivered). The event is the last event that the client has received. The first stream of a
+    /// client begins with the first event, and a stream whose predecessor has not ended yet begins after the last event.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
-    pub(super) async fn take_delivered(&self) -> Result<u64, StoreError> {
+    pub(super) async fn open_delivered(&self) -> Result<(u64, u64), StoreError> {
         let take = vec![
             StoreOperation::get(DELIVERED),
             StoreOperation::put(DELIVERED, *b"open", self.ttl, Condition::Any),
         ];
         let outputs = self.execute(take).await?.unwrap_or_default();
-        let Some(Output::Record(Some(record))) = outputs.first() else { return Ok(0) };
-        match str::from_utf8(&record.value).ok().and_then(|text| text.parse().ok()) {
-            Some(delivered) => Ok(delivered),
-            None => self.last().await,
+        let Some(Output::Version(version)) = outputs.last() else { return Ok((0, 0)) };
+        let Some(Output::Record(Some(record))) = outputs.first() else { return Ok((0, *version)) };
+        let delivered = str::from_utf8(&record.value).ok().and_then(|text| text.parse().ok());
+        match delivered {
+            Some(delivered) => Ok((delivered, *version)),
+            None => Ok((self.last().await?, *version)),
         }
     }
 
