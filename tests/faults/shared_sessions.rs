@@ -11,9 +11,10 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 use support::clock::eventually;
+use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::{
-    client::{Session, initialize_as, run, text_of, tool_call},
+    client::{Session, initialize_as, message, run, text_of, tool_call},
     nodes::{Cluster, node, notification, waits},
 };
 
@@ -59,6 +60,36 @@ fn a_session_that_is_initialized_again_has_its_new_client_and_revision_at_every_
             assert_eq!(reply.text(), "true");
         }
         assert_eq!(old.call(3, "shows_forms", json!({})).ask(three).await.status(), 400);
+        cluster.stop().await;
+    });
+}
+
+/// Sends a message to the log of the client.
+#[tool]
+fn logs() {
+    tracing::info!("a message");
+}
+
+#[test]
+fn a_log_level_applies_at_every_node_as_soon_as_it_is_set() {
+    // The nodes run on the threads of this test alone, so other tests are not affected.
+    let layer = tracing_subscriber::registry().with(mcp_runtime::logging::client_log());
+    let _logging = tracing::subscriber::set_default(layer);
+    run(async {
+        let cluster = Cluster::start_with(|server| server.items(items![logs])).await;
+        let session = Session::begin(cluster.addresses[0], "2025-11-25").await;
+        for round in 0..20 {
+            for node in 0..3 {
+                let (setter, caller) = (cluster.addresses[node], cluster.addresses[(node + 1) % 3]);
+                for (level, expected) in [("debug", 2), ("error", 1)] {
+                    let set = message(1, "logging/setLevel", json!({ "level": level }));
+                    assert_eq!(session.post(&set).ask(setter).await.status(), 200);
+                    let call = session.call(2, "logs", json!({})).ask(caller).await;
+                    let messages = String::from_utf8(call.body).unwrap().matches("jsonrpc").count();
+                    assert_eq!(messages, expected, "{level} in round {round}");
+                }
+            }
+        }
         cluster.stop().await;
     });
 }

@@ -122,15 +122,21 @@ fn check(rows: Vec<Row>, protocol: &str, drive: impl FnOnce(&[Value]) -> Result<
     }
 }
 
+/// Lets Python carry out all steps.
 #[track_caller]
-fn check_python(server: &Server, era: &str, protocol: &str) {
+pub(crate) fn check_python(server: &Server, era: &str, protocol: &str) {
     check(everything(), protocol, |steps| python::drive(server, era, steps));
+}
+
+/// Lets TypeScript carry out all steps.
+#[track_caller]
+pub(crate) fn check_typescript_at(server: &Server, client: &str, version: &str, protocol: &str) {
+    check(everything(), protocol, |steps| typescript::drive(server, client, version, steps));
 }
 
 #[track_caller]
 fn check_typescript(client: &str, version: &str, protocol: &str) {
-    let server = Server::over_http("everything");
-    check(everything(), protocol, |steps| typescript::drive(&server, client, version, steps));
+    check_typescript_at(&Server::over_http("everything"), client, version, protocol);
 }
 
 #[test]

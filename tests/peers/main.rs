@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 mod asking;
 mod book;
+#[cfg(target_os = "linux")]
+mod cluster;
 mod database;
 mod deploy;
 mod driver;

@@ -135,12 +135,26 @@ fn check_typescript(server: &Server, client: &str, revision: &str, rows: &[Row])
     assert_eq!(listed.collect::<BTreeSet<_>>(), made.collect::<BTreeSet<_>>());
 }
 
-#[test]
-fn typescript_follows_tasks_of_the_newer_dialect() {
+/// Lets TypeScript carry out tasks with and without questions, in the newer dialect.
+#[track_caller]
+pub(crate) fn check_newer_dialect(server: &Server) {
     let mut rows = quiet();
     rows.extend(asking());
+    check_typescript(server, "client", EXTENSION, &rows);
+}
+
+/// Lets the older TypeScript carry out tasks with and without questions, in the older dialect.
+#[track_caller]
+pub(crate) fn check_older_dialect(server: &Server) {
+    let mut rows = quiet();
+    rows.extend(asking());
+    check_typescript(server, "sdk", CORE, &rows);
+}
+
+#[test]
+fn typescript_follows_tasks_of_the_newer_dialect() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
-        check_typescript(&server, "client", EXTENSION, &rows);
+        check_newer_dialect(&server);
     }
 }
 
@@ -153,42 +167,45 @@ fn typescript_follows_tasks_of_the_older_dialect() {
 
 #[test]
 fn the_older_typescript_follows_tasks() {
-    let mut rows = quiet();
-    rows.extend(asking());
     for server in [Server::new("everything"), Server::over_http("everything")] {
-        check_typescript(&server, "sdk", CORE, &rows);
+        check_older_dialect(&server);
     }
+}
+
+/// Lets Python carry out tasks with and without questions.
+#[track_caller]
+pub(crate) fn check_python(server: &Server) {
+    let mut rows = quiet();
+    rows.retain(|row| !matches!(row.2, Err(End::Cancelled)));
+    rows.extend(asking());
+    let steps: Vec<_> = rows.iter().map(|row| step("call", row)).collect();
+    let plan = json!({ "elicitation": person(), "tasks": true, "steps": steps });
+    let report = match python::carry_out(server, "auto", plan) {
+        Ok(report) => report,
+        Err(missing) => return missing.skip(),
+    };
+    assert_eq!(report["protocol"], EXTENSION, "{report:#}");
+    let outcomes = report["steps"].as_array().expect("one outcome for each step");
+    for (outcome, (tool, _, end)) in outcomes.iter().zip(&rows) {
+        let is_right = match end {
+            Ok(expected) => text(outcome) == Some(*expected),
+            Err(End::Failure(expected)) => failure(outcome) == Some(*expected),
+            Err(End::Error(code)) => outcome["error"]["code"] == *code,
+            Err(End::Cancelled) => false,
+        };
+        assert!(is_right, "{tool}\n{outcome:#}");
+    }
+    let statuses = report["tasks"].as_array().expect("what was looked after");
+    assert_eq!(statuses.len(), rows.len(), "{report:#}");
+    let asked = report["asked"].as_array().expect("what was asked").iter();
+    let asked: Vec<_> = asked.map(|question| question["elicitation"]["message"].clone()).collect();
+    assert_eq!(asked, QUESTIONS, "{report:#}");
 }
 
 #[test]
 fn python_follows_tasks_with_an_extension() {
-    let mut rows = quiet();
-    rows.retain(|row| !matches!(row.2, Err(End::Cancelled)));
-    rows.extend(asking());
     for server in [Server::new("everything"), Server::over_http("everything")] {
-        let steps: Vec<_> = rows.iter().map(|row| step("call", row)).collect();
-        let plan = json!({ "elicitation": person(), "tasks": true, "steps": steps });
-        let report = match python::carry_out(&server, "auto", plan) {
-            Ok(report) => report,
-            Err(missing) => return missing.skip(),
-        };
-        assert_eq!(report["protocol"], EXTENSION, "{report:#}");
-        let outcomes = report["steps"].as_array().expect("one outcome for each step");
-        for (outcome, (tool, _, end)) in outcomes.iter().zip(&rows) {
-            let is_right = match end {
-                Ok(expected) => text(outcome) == Some(*expected),
-                Err(End::Failure(expected)) => failure(outcome) == Some(*expected),
-                Err(End::Error(code)) => outcome["error"]["code"] == *code,
-                Err(End::Cancelled) => false,
-            };
-            assert!(is_right, "{tool}\n{outcome:#}");
-        }
-        let statuses = report["tasks"].as_array().expect("what was looked after");
-        assert_eq!(statuses.len(), rows.len(), "{report:#}");
-        let asked = report["asked"].as_array().expect("what was asked").iter();
-        let asked: Vec<_> =
-            asked.map(|question| question["elicitation"]["message"].clone()).collect();
-        assert_eq!(asked, QUESTIONS, "{report:#}");
+        check_python(&server);
     }
 }
 

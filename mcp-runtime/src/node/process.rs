@@ -16,6 +16,7 @@ use tokio::{
 };
 
 use super::{
+    barrier::{BarrierMessage, OpenBarriers},
     lease::{self, NodeId, OtherNodes, PARTITION, RENEWAL},
     message::{Delivery, MESSAGES, MessageHandlers, NodeMessage, Subject},
     outgoing::Outgoing,
@@ -62,6 +63,7 @@ struct NodeState {
     /// Id of the last message that this node has read.
     last_read: AtomicU64,
     others: Mutex<OtherNodes>,
+    barriers: OpenBarriers,
     /// Time of the last log line about an unavailable store.
     complained: Mutex<Option<Instant>>,
 }
@@ -83,6 +85,7 @@ impl ServerNode {
             renewals: OnceLock::new(),
             last_read: AtomicU64::new(0),
             others: Mutex::default(),
+            barriers: OpenBarriers::default(),
             complained: Mutex::default(),
         };
         state.renew().await?;
@@ -200,6 +203,25 @@ impl ServerNode {
     /// Fails if the store is unavailable. The message may be in the log or not.
     pub(crate) async fn send(&self, subject: Subject, body: &str) -> Result<(), StoreError> {
         self.state.execute(vec![self.state.append(subject, body)]).await.map(drop)
+    }
+
+    /// Waits until all other nodes have handled the messages that are in the log now, but no longer than `most`.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(crate) async fn all_have_read(&self, most: Duration) -> Result<(), StoreError> {
+        let (number, passed) = self.state.barriers.open();
+        let asked = BarrierMessage::Asked(number).write();
+        let asked = self.state.append(Subject::Nodes, &asked);
+        let sent = self.state.execute(vec![lease::list(), asked]).await;
+        if let Ok(outputs) = &sent {
+            let mut others = lease::live_nodes(outputs);
+            others.remove(&self.state.id);
+            self.state.barriers.need(number, others);
+            let _ = tokio::time::timeout(most, passed).await;
+        }
+        self.state.barriers.close(number);
+        sent.map(drop)
     }
 
     /// Leaves the other nodes, which learn of it at once. An unavailable store is ignored: the lease then ends by itself.
@@ -343,7 +365,22 @@ impl NodeState {
         };
         self.handlers.deliver(subject, Delivery::Message { from, body });
         if subject == Subject::Nodes && from != self.id {
-            self.lose(BTreeSet::from([from]));
+            self.hear_of(from, body);
+        }
+    }
+
+    /// Handles a message about the nodes themselves.
+    fn hear_of(&self, from: NodeId, body: &str) {
+        match BarrierMessage::read(body) {
+            Some(BarrierMessage::Asked(number)) => {
+                let read = BarrierMessage::Read(from, number).write();
+                self.outgoing.push(vec![self.append(Subject::Nodes, &read)]);
+            }
+            Some(BarrierMessage::Read(node, number)) if node == self.id => {
+                self.barriers.pass(number, from);
+            }
+            Some(BarrierMessage::Read(..)) => {}
+            None => self.lose(BTreeSet::from([from])),
         }
     }
 
@@ -447,6 +484,22 @@ mod tests {
         node.execute(flood).await.unwrap();
         node.send(Subject::Catalog, "last").await.unwrap();
         hears(&heard, &["first", "gap", "last"]).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_waits_until_all_others_have_read_its_messages_but_not_for_a_dead_one() {
+        let store = Arc::new(MemoryStore::new());
+        let (one, _) = node(&store).await;
+        one.all_have_read(Duration::MAX).await.unwrap();
+        let (two, heard) = node(&store).await;
+        one.send(Subject::Catalog, "change").await.unwrap();
+        let begin = Instant::now();
+        one.all_have_read(Duration::from_secs(60)).await.unwrap();
+        assert_eq!(*heard.lock().unwrap(), ["change"]);
+        assert!(begin.elapsed() < RENEWAL);
+        drop(two);
+        one.all_have_read(Duration::from_secs(1)).await.unwrap();
+        assert!(begin.elapsed() >= Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]

@@ -60,6 +60,11 @@ pub(crate) struct SessionSettings {
 }
 
 impl SessionSettings {
+    /// Returns whether the log level differs.
+    pub(crate) fn has_other_level(&self, other: &Self) -> bool {
+        self.log_level != other.log_level
+    }
+
     /// Returns the settings that follow from these if a client changes its settings from `before` to `after`.
     pub(crate) fn changed(mut self, before: &Self, after: &Self) -> Self {
         self.is_initialized |= after.is_initialized;

@@ -331,7 +331,8 @@ impl SharedSessions {
         {
             copy.client.store(*client, Ordering::Relaxed);
         }
-        self.send(&SessionMessage::Client(&id.to_string())).await
+        self.send(&SessionMessage::Client(&id.to_string())).await?;
+        self.node.all_have_read(FRESH).await
     }
 
     /// Reads a session that began at another node. Returns `None` if there is no such session.
@@ -498,7 +499,12 @@ impl SharedSessions {
                 let new = StoredSettings { settings, version: *version };
                 copy.learn(new.clone(), apply);
                 // An update that follows in the log finds the subscription at the node that sends it to the client.
-                return self.send(&SessionMessage::Settings(&id.to_string(), new)).await;
+                self.send(&SessionMessage::Settings(&id.to_string(), new)).await?;
+                if before.has_other_level(after) {
+                    // The next call may run at another node, which has to know which log messages the client wants.
+                    self.node.all_have_read(FRESH).await?;
+                }
+                return Ok(());
             }
             let read = Transaction::on(partition(id)).then(StoreOperation::get(SETTINGS));
             let outputs = self.execute(read).await?.unwrap_or_default();
