@@ -48,7 +48,8 @@ impl ServerCluster {
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = env::temp_dir().join(format!("mcp-cluster-{}-{number}", process::id()));
         fs::create_dir_all(&folder).expect("a folder");
-        let mut settings = SETTINGS.to_owned();
+        // Otherwise a worker process would outlive the process that the test ends.
+        let mut settings = format!("master_process off;\n{SETTINGS}");
         for (port, own) in (8000..).zip([address].iter().chain(&addresses)) {
             let written = format!("127.0.0.1:{port}");
             assert!(settings.contains(&written), "{written} in {settings}");
