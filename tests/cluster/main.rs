@@ -9,7 +9,6 @@
 #[path = "../faults/client.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod client;
-mod clients;
 mod memory;
 mod restart;
 #[path = "../faults/server.rs"]

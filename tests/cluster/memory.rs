@@ -39,6 +39,8 @@ struct Memory {
     nodes: usize,
     /// Memory of the data in Redis, in bytes.
     redis: usize,
+    /// Number of transactions that Redis has executed.
+    transactions: usize,
 }
 
 impl Memory {
@@ -51,7 +53,11 @@ impl Memory {
         };
         let info = cluster.redis.cli(&["INFO", "memory"]);
         let used = info.lines().find_map(|line| line.strip_prefix("used_memory:")).expect("a size");
+        let info = cluster.redis.cli(&["INFO", "commandstats"]);
+        let calls = info.lines().find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
+        let calls = calls.and_then(|line| line.split(',').next()).expect("a number of calls");
         Self {
+            transactions: calls.parse().expect("a number"),
             nodes: cluster.pids().into_iter().map(resident).sum(),
             redis: used.trim().parse().expect("a number of bytes"),
         }
@@ -104,16 +110,22 @@ fn check_sessions(count: usize) {
         let each = |now: usize, before: usize| now.saturating_sub(before) / count;
         let nodes = [each(opened.nodes, before.nodes), each(used.nodes, before.nodes)];
         let redis = [each(opened.redis, before.redis), each(used.redis, before.redis)];
-        println!(
+        eprintln!(
             "{count} sessions: {} bytes each in all nodes together and {} in Redis; after their use at all nodes {} and {}",
             nodes[0], redis[0], nodes[1], redis[1]
+        );
+        let transactions = |now: usize, before: usize| (now - before) as f64 / count as f64;
+        eprintln!(
+            "{:.1} transactions for the beginning of a session, {:.1} for a call at a further node",
+            transactions(opened.transactions, before.transactions),
+            transactions(used.transactions, opened.transactions) / 2.0
         );
         assert!(nodes[1] < 32 << 10, "{} bytes for each session", nodes[1]);
         assert!(redis[1] < 4 << 10, "{} bytes in Redis for each session", redis[1]);
         end(sessions).await;
         eventually("an empty store", async || keys(&cluster).is_empty().then_some(())).await;
         let after = Memory::of(&cluster);
-        println!(
+        eprintln!(
             "after their end {} bytes more in Redis",
             after.redis.saturating_sub(before.redis)
         );
@@ -171,7 +183,7 @@ fn check_soak(time: Duration) {
             }
         }
         let (early, late) = (early.expect("a fifth of the time has passed"), Memory::of(&cluster));
-        println!(
+        eprintln!(
             "{visits} visits in {} s: {} KiB in all nodes after a fifth of the time and {} at its end, {} and {} in Redis",
             time.as_secs(),
             early.nodes >> 10,

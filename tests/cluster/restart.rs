@@ -126,7 +126,7 @@ fn clients_notice_nothing_when_the_nodes_are_restarted_in_turn() {
         let answers = calling.join_all().await;
         let good: usize = answers.iter().map(|answers| answers.good).sum();
         let bad: Vec<_> = answers.into_iter().flat_map(|answers| answers.bad).collect();
-        println!("{good} calls were answered, and {} failed: {bad:?}", bad.len());
+        eprintln!("{good} calls were answered, and {} failed: {bad:?}", bad.len());
         assert!(good >= 100 * NODES, "{good}");
         assert!(bad.is_empty(), "{bad:?}");
 
@@ -139,7 +139,7 @@ fn clients_notice_nothing_when_the_nodes_are_restarted_in_turn() {
             assert_ne!(update, Value::Null);
             reopened += streams - 1;
         }
-        println!("{LISTENERS} clients have opened their streams {reopened} more times");
+        eprintln!("{LISTENERS} clients have opened their streams {reopened} more times");
         assert!(reopened >= LISTENERS, "{reopened}");
     });
 }

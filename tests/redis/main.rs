@@ -2,6 +2,7 @@
 
 mod environment;
 mod logins;
+mod topologies;
 
 use std::time::Duration;
 

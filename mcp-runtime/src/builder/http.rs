@@ -93,6 +93,7 @@ impl Builder {
     }
 
     /// Sets for how long the server still accepts connections after it was asked to stop. Default: zero. The listener then closes at once.
+    /// Connections without a request stay open for a further quarter of a second, because a proxy may have sent a request already.
     ///
     /// Set a few seconds if a load balancer decides by `/readyz` where it sends requests, or if an orchestrator tells the load balancer which
     /// servers exist. Choose more time than the load balancer needs to notice that the server is going. During the drain, `/readyz` answers

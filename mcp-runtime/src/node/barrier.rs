@@ -62,6 +62,7 @@ impl OpenBarrier {
 #[derive(Default)]
 pub(super) struct OpenBarriers(Mutex<(u64, HashMap<u64, OpenBarrier>)>);
 
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only sessions over HTTP wait"))]
 impl OpenBarriers {
     fn locked(&self) -> MutexGuard<'_, (u64, HashMap<u64, OpenBarrier>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

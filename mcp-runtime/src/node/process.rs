@@ -209,6 +209,7 @@ impl ServerNode {
     ///
     /// # Errors
     /// Fails if the store is unavailable.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "for sessions over HTTP"))]
     pub(crate) async fn all_have_read(&self, most: Duration) -> Result<(), StoreError> {
         let (number, passed) = self.state.barriers.open();
         let asked = BarrierMessage::Asked(number).write();

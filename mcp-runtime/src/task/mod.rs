@@ -5,6 +5,7 @@
 //! nodes send each other messages (decision 0106). This module does not depend on protocol revisions: the two dialects of
 //! tasks are in `protocol/tasks.rs`.
 
+mod elsewhere;
 mod live;
 mod local_waiter;
 mod message;

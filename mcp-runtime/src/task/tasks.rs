@@ -9,22 +9,19 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime_wire::Raw;
-use tokio::time::{Instant, timeout, timeout_at};
-
 use super::{
     live::{LiveTask, TaskOrigin},
     message::{TaskMessage, TextAnswers},
     record::{RestoredTask, record_of},
     stored_tasks::{StoredTask, StoredTasks, TaskRecord},
-    task_node::{TaskJob, TaskNode, TaskWatch},
+    task_node::{TaskJob, TaskNode},
 };
 use crate::{
     call::context::Carrier,
     catalog::{Catalog, Entry},
     error::{Error, ErrorKind, Result},
     limits::{CallerKey, Capacity, Limit, Limits, NoShare, Pool, Share, Tenant},
-    model::{ClientInfo, TaskEnd, TaskState, TaskSupport, TaskView, Timestamp},
+    model::{ClientInfo, TaskState, TaskSupport, TaskView, Timestamp},
     node::NodeId,
     random::random,
     storage::{Condition, Store},
@@ -92,15 +89,6 @@ const PAGE: usize = 100;
 
 /// Shortest time to live that a client can request. With a shorter one, the task could expire before the client polls it.
 const SHORTEST: Duration = Duration::from_secs(1);
-
-/// Time for which a client waits until another node has cancelled its task. A node that has died is replaced within this time.
-const CANCEL_LIMIT: Duration = Duration::from_secs(20);
-
-/// Time for which a client waits until another node has taken its answers. They are in the log of the nodes by then, so they are not lost.
-const ANSWER_LIMIT: Duration = Duration::from_secs(5);
-
-/// Time after which the node of a task is asked again to cancel it.
-const ASK_AGAIN: Duration = Duration::from_secs(5);
 
 impl Tasks {
     pub(crate) fn new(store: Arc<dyn Store>, catalog: Arc<Catalog>, limits: Limits) -> Self {
@@ -289,36 +277,6 @@ impl Tasks {
         }
     }
 
-    /// Asks the node of a task to cancel it, and waits until the record of the task shows an end. If the node dies meanwhile, the node that
-    /// takes the task is asked.
-    async fn cancel_elsewhere(
-        &self,
-        node: &TaskNode,
-        watch: &TaskWatch,
-        id: &str,
-        viewer: &Viewer,
-    ) -> Result<(TaskView, bool)> {
-        let (until, mut asked) = (Instant::now() + CANCEL_LIMIT, None);
-        let mut has_asked = false;
-        loop {
-            let (view, runs_at) = self.kept(id, viewer).await?;
-            if let TaskState::Ended(end) = &view.state {
-                let had_ended = !has_asked || !matches!(**end, TaskEnd::Cancelled);
-                return Ok((view, had_ended));
-            }
-            if Instant::now() >= until {
-                return Ok((view, false));
-            }
-            if asked != Some(runs_at) {
-                node.send(&TaskMessage::Cancel { id: id.into() }).await?;
-                (asked, has_asked) = (Some(runs_at), true);
-            }
-            if timeout(ASK_AGAIN, watch.next()).await.is_err() {
-                asked = None;
-            }
-        }
-    }
-
     /// Passes a client's answers to the task, by the keys of their questions. Answers without an open question are ignored.
     ///
     /// # Errors
@@ -347,40 +305,6 @@ impl Tasks {
                 updated
             }
             None => self.view(id, viewer).await.map(drop),
-        }
-    }
-
-    /// Sends answers to the node of a task, and waits until the record of the task shows that they were taken.
-    async fn update_elsewhere(
-        &self,
-        watch: &TaskWatch,
-        id: &str,
-        viewer: &Viewer,
-        mut answers: TaskAnswers,
-    ) -> Result<()> {
-        // Only answers that fit open questions are sent, so that a client cannot fill the store.
-        let TaskState::InputRequired(open) = self.view(id, viewer).await?.state else {
-            return Ok(());
-        };
-        answers.retain(|(key, json)| {
-            let asked = open.iter().find(|(asked, _)| asked == key);
-            asked.is_some_and(|(_, question)| question.check(Raw::trusted(json)).is_ok())
-        });
-        if answers.is_empty() {
-            return Ok(());
-        }
-        let keys: Vec<_> = answers.iter().map(|(key, _)| key.clone()).collect();
-        let answers = answers.into_iter().map(|(key, json)| (key.into(), Ok(json.into())));
-        self.send_answers(viewer.owner(), id, &answers.collect(), false).await?;
-        let until = Instant::now() + ANSWER_LIMIT;
-        loop {
-            let (view, _) = self.kept(id, viewer).await?;
-            let TaskState::InputRequired(open) = &view.state else { return Ok(()) };
-            let is_open = |key| open.iter().any(|(asked, _)| asked == key);
-            if !keys.iter().any(is_open) || Instant::now() >= until {
-                return Ok(());
-            }
-            let _ = timeout_at(until, watch.next()).await;
         }
     }
 

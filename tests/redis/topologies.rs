@@ -1,0 +1,231 @@
+//! The store on a Redis Cluster of three primaries, and on a primary that sentinels watch.
+
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::PathBuf,
+    process::{self, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use mcp_runtime::{
+    store::{
+        Condition, Follower, Store, StoreFuture, StoreOperation, Transaction, TransactionResult,
+    },
+    testing::store_suite,
+};
+use mcp_runtime_redis::Redis;
+use support::{
+    clock::eventually_blocking,
+    process::Running,
+    redis::{RedisServer, free_port},
+    requirement::{Missing, output_of},
+};
+
+use crate::{LONG, eventually, put, value};
+
+/// Number of slots of a Redis Cluster.
+const SLOTS: usize = 16_384;
+
+/// Store on servers of its own, which end together with the store.
+struct OwnServers<S> {
+    store: Redis,
+    _servers: S,
+}
+
+impl<S: Send + Sync + 'static> Store for OwnServers<S> {
+    fn open(&self) -> StoreFuture<'_, ()> {
+        self.store.open()
+    }
+
+    fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
+        self.store.execute(transactions)
+    }
+
+    fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
+        self.store.follow(partition, log, after)
+    }
+}
+
+/// Starts three primaries, and joins them to a cluster.
+fn cluster() -> Result<Vec<RedisServer>, Missing> {
+    let mut servers = Vec::new();
+    for _ in 0..3 {
+        let bus = free_port().to_string();
+        let options = ["--cluster-enabled", "yes", "--cluster-port", &bus];
+        servers.push(RedisServer::start(&options)?);
+    }
+    for (number, server) in servers.iter().enumerate() {
+        let first = (number * SLOTS / 3).to_string();
+        let last = ((number + 1) * SLOTS / 3 - 1).to_string();
+        assert_eq!(server.cli(&["CLUSTER", "ADDSLOTSRANGE", &first, &last]).trim(), "OK");
+        // Two servers with the same epoch would have to find out which of them gives way.
+        let epoch = (number + 1).to_string();
+        assert_eq!(server.cli(&["CLUSTER", "SET-CONFIG-EPOCH", &epoch]).trim(), "OK");
+        let own = server.cli(&["CONFIG", "GET", "cluster-port"]);
+        let bus = own.lines().nth(1).expect("a port").trim().to_owned();
+        let port = server.port().to_string();
+        let met = servers[0].cli(&["CLUSTER", "MEET", "127.0.0.1", &port, &bus]);
+        assert_eq!(met.trim(), "OK");
+    }
+    for server in &servers {
+        eventually_blocking("the cluster", || {
+            let info = server.cli(&["CLUSTER", "INFO"]);
+            let is_ready = ["cluster_state:ok", "cluster_slots_ok:16384", "cluster_size:3"]
+                .iter()
+                .all(|line| info.contains(line));
+            is_ready.then_some(())
+        });
+    }
+    Ok(servers)
+}
+
+fn cluster_url(servers: &[RedisServer]) -> String {
+    let hosts: Vec<_> =
+        servers.iter().map(|server| format!("127.0.0.1:{}", server.port())).collect();
+    format!("redis+cluster://{}", hosts.join(","))
+}
+
+/// Returns a new cluster, or skips the test.
+macro_rules! redis_cluster {
+    () => {
+        match cluster() {
+            Ok(servers) => servers,
+            Err(missing) => return missing.skip(),
+        }
+    };
+}
+
+fn on_cluster(servers: Vec<RedisServer>) -> OwnServers<Vec<RedisServer>> {
+    let store = Redis::new(cluster_url(&servers)).deadline(Duration::from_secs(20));
+    OwnServers { store, _servers: servers }
+}
+
+store_suite!(on_a_cluster, on_cluster(redis_cluster!()));
+
+#[tokio::test]
+async fn the_keys_of_a_partition_are_at_one_server_of_a_cluster_and_partitions_are_at_all() {
+    let servers = redis_cluster!();
+    let store = Redis::new(cluster_url(&servers)).deadline(Duration::from_secs(20));
+    let on = |number: usize| {
+        Transaction::on(format!("partition {number}"))
+            .then(StoreOperation::put("a", *b"1", LONG, Condition::Any))
+            .then(StoreOperation::put("b", *b"1", LONG, Condition::Any))
+            .then(StoreOperation::append("c", *b"x", LONG, 9))
+            .then(StoreOperation::enlist("d", "a", 1, LONG))
+    };
+    // All transactions are sent at once, to the servers that have their partitions.
+    let results = store.execute((0..60).map(on).collect()).await.unwrap();
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    let mut seen = BTreeSet::new();
+    for server in &servers {
+        let keys = server.cli(&["--scan"]);
+        let partitions: BTreeSet<_> = keys
+            .lines()
+            .filter_map(|key| key.split_once('}'))
+            .map(|parts| parts.0.to_owned())
+            .collect();
+        // Two records, a log, and the three keys of an index.
+        assert_eq!(keys.lines().count(), 6 * partitions.len(), "{keys}");
+        assert!(partitions.len() > 5, "{partitions:?}");
+        assert!(partitions.is_disjoint(&seen));
+        seen.extend(partitions);
+    }
+    assert_eq!(seen.len(), 60);
+}
+
+/// Primary and replica with a sentinel.
+struct Watched {
+    primary: RedisServer,
+    replica: RedisServer,
+    sentinel: Running,
+    port: u16,
+    folder: PathBuf,
+}
+
+impl Watched {
+    fn start() -> Result<Self, Missing> {
+        let primary = RedisServer::start(&[])?;
+        let of = format!("127.0.0.1 {}", primary.port());
+        let replica = RedisServer::start(&["--replicaof", &of])?;
+        static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("mcp-sentinel-{}-{number}", process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let (port, file) = (free_port(), folder.join("sentinel.conf"));
+        // The sentinel writes what it knows into its file.
+        let settings = format!(
+            "port {port}\nbind 127.0.0.1\ndir {}\nsentinel monitor mine {of} 1\nsentinel down-after-milliseconds mine 500\nsentinel failover-timeout mine 5000\n",
+            folder.display()
+        );
+        fs::write(&file, settings).expect("the folder is writable");
+        let mut command = Command::new("redis-server");
+        command.arg(&file).arg("--sentinel").stdin(Stdio::null()).stdout(Stdio::null());
+        let watched =
+            Self { primary, replica, sentinel: Running::start(&mut command), port, folder };
+        eventually_blocking("the sentinel to know the replica", || {
+            let replicas = watched.ask(&["SENTINEL", "REPLICAS", "mine"]).unwrap_or_default();
+            replicas.contains(&watched.replica.port().to_string()).then_some(())
+        });
+        Ok(watched)
+    }
+
+    /// Sends a command to the sentinel.
+    fn ask(&self, command: &[&str]) -> Result<String, Missing> {
+        let mut cli = Command::new("redis-cli");
+        output_of(cli.args(["-p", &self.port.to_string()]).args(command))
+    }
+
+    fn url(&self) -> String {
+        format!("redis+sentinel://127.0.0.1:{}/mine", self.port)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let _ = self.sentinel.wait(Duration::ZERO);
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Returns new servers with a sentinel, or skips the test.
+macro_rules! watched {
+    () => {
+        match Watched::start() {
+            Ok(watched) => watched,
+            Err(missing) => return missing.skip(),
+        }
+    };
+}
+
+fn behind_sentinel(watched: Watched) -> OwnServers<Watched> {
+    let store = Redis::new(watched.url()).deadline(Duration::from_secs(20));
+    OwnServers { store, _servers: watched }
+}
+
+store_suite!(behind_a_sentinel, behind_sentinel(watched!()));
+
+#[tokio::test]
+async fn the_store_goes_on_at_the_new_primary_after_a_failover() {
+    let mut watched = watched!();
+    let store = Arc::new(Redis::new(watched.url()).deadline(Duration::from_secs(1)));
+    eventually(async || store.execute(put("before", b"1")).await.is_ok()).await;
+    eventually_blocking("the replica has the record", || {
+        (watched.replica.cli(&["DBSIZE"]).trim() == "1").then_some(())
+    });
+    let mut follower = store.follow("p", "log", 0);
+    watched.primary.stop();
+    assert!(store.execute(put("away", b"1")).await.is_err());
+    // The sentinel needs a moment to notice and to promote the replica.
+    eventually(async || store.execute(put("after", b"2")).await.is_ok()).await;
+    assert_eq!(value(&store, "before").await.as_deref(), Some(&b"1"[..]));
+    assert_eq!(value(&store, "after").await.as_deref(), Some(&b"2"[..]));
+    assert!(watched.replica.cli(&["ROLE"]).starts_with("master"));
+    let append = Transaction::on("p").then(StoreOperation::append("log", *b"event", LONG, 9));
+    assert!(store.execute(vec![append]).await.unwrap()[0].is_ok());
+    eventually(async || follower.next().await.is_ok_and(|event| event.value == b"event")).await;
+}
