@@ -10,6 +10,7 @@
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod client;
 mod memory;
+mod outages;
 mod restart;
 #[path = "../faults/server.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]

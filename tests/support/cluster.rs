@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
     process::{self, Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
 };
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
     process::{HttpServer, Running},
     redis::RedisServer,
     requirement::Missing,
+    slow::SlowProxy,
 };
 
 /// Settings of nginx, with the ports 8000 to 8003.
@@ -27,6 +29,8 @@ pub struct ServerCluster {
     pub address: SocketAddr,
     /// Store of the nodes.
     pub redis: RedisServer,
+    /// URL by which the nodes reach Redis.
+    store: String,
     binary: PathBuf,
     nodes: [Option<HttpServer>; NODES],
     addresses: [SocketAddr; NODES],
@@ -41,8 +45,41 @@ impl ServerCluster {
     ///
     /// Fails if Redis or nginx is not installed.
     pub fn start(binary: &Path) -> Result<Self, Missing> {
+        Self::start_with(binary, &[])
+    }
+
+    /// Like [`start`](Self::start), with options for Redis.
+    ///
+    /// # Errors
+    ///
+    /// Fails if Redis or nginx is not installed.
+    pub fn start_with(binary: &Path, options: &[&str]) -> Result<Self, Missing> {
+        Self::start_delayed(binary, options, None)
+    }
+
+    /// Like [`start`](Self::start), with a delay in each direction between the nodes and Redis.
+    ///
+    /// # Errors
+    ///
+    /// Fails if Redis or nginx is not installed.
+    pub fn start_slow(binary: &Path, delay: Duration) -> Result<Self, Missing> {
+        Self::start_delayed(binary, &[], Some(delay))
+    }
+
+    fn start_delayed(
+        binary: &Path,
+        options: &[&str],
+        delay: Option<Duration>,
+    ) -> Result<Self, Missing> {
         let nginx = nginx()?;
-        let redis = RedisServer::start(&[])?;
+        let redis = RedisServer::start(options)?;
+        let store = match delay {
+            None => redis.url(),
+            Some(delay) => {
+                let proxy = SlowProxy::start(([127, 0, 0, 1], redis.port()).into(), delay);
+                format!("redis://{}", proxy.address)
+            }
+        };
         let [address, addresses @ ..]: [SocketAddr; NODES + 1] = free_addresses();
         static FOLDERS: AtomicUsize = AtomicUsize::new(0);
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
@@ -65,6 +102,7 @@ impl ServerCluster {
         let mut cluster = Self {
             address,
             redis,
+            store,
             binary: binary.to_owned(),
             nodes: [const { None }; NODES],
             addresses,
@@ -108,7 +146,7 @@ impl ServerCluster {
 
     /// Starts a node that does not run, at its address.
     pub fn start_node(&mut self, node: usize) {
-        let url = ("MCP_REDIS_URL", PathBuf::from(self.redis.url()));
+        let url = ("MCP_REDIS_URL", PathBuf::from(&self.store));
         let options = ["--trust-proxy", "127.0.0.1"];
         let server = HttpServer::start_at(self.addresses[node], &self.binary, &options, [&url]);
         self.nodes[node] = Some(server);

@@ -8,6 +8,7 @@
 //! - [`transcript`], [`pattern`], [`replay`]: recorded conversations, and their replay against a server.
 //! - [`http`]: recorded conversations over HTTP, and a client that can send any bytes.
 //! - [`server`]: a server for clients that are processes of their own.
+//! - [`slow`]: a slow network between two programs.
 //! - [`install`], [`node`]: third-party programs, which are installed into `target` at pinned versions.
 //! - [`process`]: servers and clients as processes that end with the test.
 //! - [`proxy`]: passes requests to several servers in turn.
@@ -35,4 +36,5 @@ pub mod replay;
 pub mod requirement;
 pub mod schema;
 pub mod server;
+pub mod slow;
 pub mod transcript;

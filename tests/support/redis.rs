@@ -20,7 +20,7 @@ use crate::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Running `redis-server`, which loses its data when it ends.
+/// Running `redis-server`, which loses its data when it ends, unless its options say otherwise.
 pub struct RedisServer {
     process: Option<Running>,
     folder: PathBuf,
@@ -67,7 +67,7 @@ impl RedisServer {
         self.process = None;
     }
 
-    /// Starts the server again, on the same port and without data.
+    /// Starts the server again, on the same port. It has its data again if its options let it write a file.
     pub fn restart(&mut self) {
         self.process = start(self.port, &self.folder, &self.options);
         assert!(self.process.is_some(), "the port has been taken");

@@ -8,9 +8,15 @@ use redis::{
     aio::{ConnectionLike, MultiplexedConnection},
     cluster_async::ClusterConnection,
 };
-use tokio::{sync::Mutex, time::Instant};
+use tokio::{
+    sync::Mutex,
+    time::{Instant, timeout},
+};
 
 use crate::{address::Address, script};
+
+/// Maximum time for an attempt to connect. It takes several round trips, and may ask sentinels and the nodes of a cluster.
+const CONNECT: Duration = Duration::from_secs(5);
 
 /// Time between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -41,9 +47,28 @@ impl Connection {
         Self { address, open: Mutex::default() }
     }
 
-    /// Returns the open connection with its number, and connects if there is none. After a failed attempt, callers get its error for a
-    /// while, so that a Redis that is away is not flooded with attempts.
-    async fn get(&self) -> RedisResult<(OpenConnection, u64)> {
+    /// Returns the open connection with its number, and connects if there is none.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the attempt to connect goes on. Otherwise no caller whose deadline is shorter than an attempt would ever get a
+    /// connection.
+    async fn get(self: &Arc<Self>) -> RedisResult<(OpenConnection, u64)> {
+        {
+            let open = self.open.lock().await;
+            if let Some(connection) = &open.connection {
+                return Ok((connection.clone(), open.number));
+            }
+        }
+        let this = self.clone();
+        match tokio::spawn(async move { this.get_or_connect().await }).await {
+            Ok(got) => got,
+            Err(why) => Err(RedisError::from((ErrorKind::Io, "cannot connect", why.to_string()))),
+        }
+    }
+
+    /// Connects, unless another caller has done so. After a failed attempt, callers get its error for a while, so that a Redis that is away is
+    /// not flooded with attempts.
+    async fn get_or_connect(&self) -> RedisResult<(OpenConnection, u64)> {
         let mut open = self.open.lock().await;
         if let Some(connection) = &open.connection {
             return Ok((connection.clone(), open.number));
@@ -53,7 +78,11 @@ impl Connection {
         {
             return Err(why.clone());
         }
-        match self.connect().await {
+        let connected = timeout(CONNECT, self.connect()).await;
+        let connected = connected.unwrap_or_else(|_| {
+            Err(RedisError::from((ErrorKind::Io, "Redis does not answer a new connection")))
+        });
+        match connected {
             Ok(connection) => {
                 open.number += 1;
                 open.connection = Some(connection.clone());
@@ -70,7 +99,7 @@ impl Connection {
     async fn connect(&self) -> RedisResult<OpenConnection> {
         // The deadline of a command is that of the store, so the library sets none.
         let config = AsyncConnectionConfig::new().set_response_timeout(None);
-        Ok(match &*self.address {
+        let mut connection = match &*self.address {
             Address::Cluster(client, _) => {
                 OpenConnection::Cluster(client.get_async_connection().await?)
             }
@@ -80,7 +109,10 @@ impl Connection {
                     client.get_multiplexed_async_connection_with_config(&config).await?,
                 )
             }
-        })
+        };
+        // Otherwise the first command would take three round trips within its deadline.
+        connection.load().await?;
+        Ok(connection)
     }
 
     /// Closes the connection with this number, unless another caller has replaced it already.
@@ -93,7 +125,7 @@ impl Connection {
 
     /// Sends a command. A command that names a script which Redis does not know is sent again after the script was loaded, because Redis has
     /// not executed it.
-    pub(crate) async fn send(&self, command: &Cmd) -> RedisResult<Value> {
+    pub(crate) async fn send(self: &Arc<Self>, command: &Cmd) -> RedisResult<Value> {
         let (mut connection, number) = self.get().await?;
         let mut result = connection.send(command).await;
         if is(&result, ServerErrorKind::NoScript) {
@@ -109,7 +141,7 @@ impl Connection {
     }
 
     /// Returns the version of the server.
-    pub(crate) async fn version(&self) -> RedisResult<String> {
+    pub(crate) async fn version(self: &Arc<Self>) -> RedisResult<String> {
         let mut info = redis::cmd("INFO");
         info.arg("server");
         let (mut connection, _) = self.get().await?;

@@ -24,7 +24,7 @@ pub(crate) struct RedisCore {
     pub(crate) address: Result<Arc<Address>, String>,
     pub(crate) prefix: String,
     pub(crate) deadline: Duration,
-    pub(crate) connection: OnceLock<Connection>,
+    pub(crate) connection: OnceLock<Arc<Connection>>,
     pub(crate) subscriber: OnceLock<Subscriber>,
 }
 
@@ -35,9 +35,9 @@ impl RedisCore {
             .map_err(|why| StoreError::failed(format_args!("the URL of Redis is invalid: {why}")))
     }
 
-    fn connection(&self) -> Result<&Connection, StoreError> {
+    fn connection(&self) -> Result<&Arc<Connection>, StoreError> {
         let address = self.address()?;
-        Ok(self.connection.get_or_init(|| Connection::new(address.clone())))
+        Ok(self.connection.get_or_init(|| Arc::new(Connection::new(address.clone()))))
     }
 
     /// Returns the subscriptions, and starts their task on first use.
