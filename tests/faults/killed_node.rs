@@ -1,6 +1,6 @@
 //! Death of a node while its calls and streams run, with server processes and a real Redis.
 
-use std::net::SocketAddr;
+use std::{collections::BTreeMap, net::SocketAddr};
 
 use serde_json::{Value, json};
 use support::{clock::LIMIT, redis::RedisServer};
@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use crate::{
     client::{Session, Stream, ask, message, run_within},
     server::Server,
+    tasks::{self, Folder},
 };
 
 /// Number of calls, and of streams that wait for updates.
@@ -99,5 +100,42 @@ fn calls_end_and_streams_go_on_at_other_nodes_when_a_node_is_killed() {
                 "on"
             );
         }
+    });
+}
+
+/// Number of tasks of each kind.
+const TASKS: usize = 100;
+
+#[test]
+fn tasks_end_or_run_again_at_other_nodes_when_a_node_is_killed() {
+    let redis = match RedisServer::start(&[]) {
+        Ok(redis) => redis,
+        Err(missing) => return missing.skip(),
+    };
+    run_within(4 * LIMIT, async {
+        let [killed, two, three] = [(); 3].map(|()| Server::start_node(&redis.url()));
+        let folder = Folder::new();
+        let (mut once, mut again) = (Vec::new(), Vec::new());
+        for _ in 0..TASKS {
+            once.push(tasks::begin(&killed, "await_file", folder.flag("go")).await);
+            again.push(tasks::begin(&killed, "await_file_again", folder.flag("go")).await);
+        }
+        let own = tasks::begin(&two, "await_file", folder.flag("go")).await;
+        drop(killed);
+        for id in &once {
+            let ended = tasks::end(&three, id).await;
+            assert_eq!(ended["status"], "failed", "{ended:#}");
+        }
+        // The tasks that run again wait for the file, as do those of the other nodes.
+        folder.raise("go");
+        let mut runs = BTreeMap::new();
+        for id in &again {
+            let ended = tasks::end(&two, id).await;
+            assert_eq!(ended["status"], "completed", "{ended:#}");
+            *runs.entry(tasks::text(&ended).to_owned()).or_insert(0) += 1;
+        }
+        eprintln!("{TASKS} tasks have failed, and {runs:?} ran again, by process");
+        assert!(runs.len() <= 2, "{runs:?}");
+        assert_eq!(tasks::end(&three, &own).await["status"], "completed");
     });
 }

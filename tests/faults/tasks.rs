@@ -71,7 +71,7 @@ fn id_of(reply: &Reply) -> String {
     result["taskId"].as_str().expect("a task").to_owned()
 }
 
-async fn begin(server: &Server, tool: &str, arguments: Value) -> String {
+pub(crate) async fn begin(server: &Server, tool: &str, arguments: Value) -> String {
     id_of(&beginning(tool, arguments).ask(server.address()).await)
 }
 
@@ -81,7 +81,7 @@ async fn get(server: &Server, id: &str) -> Value {
 }
 
 /// Polls the task until its status is no longer `working`.
-async fn end(server: &Server, id: &str) -> Value {
+pub(crate) async fn end(server: &Server, id: &str) -> Value {
     eventually("the task has ended", async || {
         let task = get(server, id).await;
         (task["status"] != "working").then_some(task)
@@ -89,7 +89,7 @@ async fn end(server: &Server, id: &str) -> Value {
     .await
 }
 
-fn text(task: &Value) -> &str {
+pub(crate) fn text(task: &Value) -> &str {
     task["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{task:#}"))
 }
 
