@@ -9,6 +9,7 @@
 #[path = "../faults/client.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod client;
+mod costs;
 mod memory;
 mod outages;
 mod restart;

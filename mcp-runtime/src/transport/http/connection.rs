@@ -91,7 +91,8 @@ impl HttpConnection {
             if !has_asked && state.endpoint.is_stopping() {
                 let last_request = last_request.get_or_insert_with(|| {
                     let _entered = timers.enter();
-                    Box::pin(sleep(LAST_REQUEST))
+                    // The grace period is for calls, and must not end with connections that only wait.
+                    Box::pin(sleep(LAST_REQUEST.min(limits.grace / 2)))
                 });
                 let waits = !state.activity.is_working();
                 if !waits || last_request.as_mut().poll(cx).is_ready() {

@@ -41,25 +41,38 @@ pub(super) fn post(
     let Ok(session) = find(&state.endpoint, head, carrier.principal()) else {
         return session_requests::post(state, incoming, carrier, head, accepts);
     };
-    let endpoint = state.endpoint.clone();
-    if session.peer.is_for_others(&incoming) {
-        let (id, body) = (*session.id(), String::from_utf8_lossy(body).into_owned());
-        // The other messages of a batch, such as requests, are for this node.
-        let answer = match incoming {
-            Incoming::Batch(_) => session_requests::post(state, incoming, carrier, head, accepts),
-            _ => reply::empty(StatusCode::ACCEPTED).into(),
-        };
-        return HttpAnswer::later(async move {
-            let Some(shared) = &endpoint.shared else { return answer };
-            match shared.pass_on(&id, body).await {
-                Ok(()) => answer,
-                Err(why) => unavailable(why).into(),
-            }
-        });
+    if !session.peer.is_for_others(&incoming) {
+        return handle_here(state, session, incoming, carrier, head, accepts);
     }
+    let (id, body) = (*session.id(), String::from_utf8_lossy(body).into_owned());
+    // The other messages of a batch, such as requests, are for this node.
+    let answer = match incoming {
+        Incoming::Batch(_) => handle_here(state, session, incoming, carrier, head, accepts),
+        _ => reply::empty(StatusCode::ACCEPTED).into(),
+    };
+    let endpoint = state.endpoint.clone();
+    HttpAnswer::later(async move {
+        let Some(shared) = &endpoint.shared else { return answer };
+        match shared.pass_on(&id, body).await {
+            Ok(()) => answer,
+            Err(why) => unavailable(why).into(),
+        }
+    })
+}
+
+/// Answers a message at this node. Settings that it changes are stored before the client gets the answer.
+fn handle_here(
+    state: &ConnectionState,
+    session: Arc<HttpSession>,
+    incoming: Incoming<'_>,
+    carrier: Carrier,
+    head: &Head<'_>,
+    accepts: Accepts,
+) -> HttpAnswer {
     if !changes_settings(&incoming) {
         return session_requests::post(state, incoming, carrier, head, accepts);
     }
+    let endpoint = state.endpoint.clone();
     let before = session.peer.settings();
     let answer = session_requests::post(state, incoming, carrier, head, accepts);
     let after = session.peer.settings();
