@@ -1,16 +1,21 @@
 //! Sessions of several nodes whose clients do what is rare: they initialize again, post batches, or leave a connection half-open.
 
-use std::time::Duration;
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use mcp_runtime::{
     auth::StaticTokens,
     extract::Client,
     limits::Limits,
     prelude::*,
-    store::{Condition, Output, Store, StoreOperation, Transaction},
+    store::{Condition, MemoryStore, Output, Store, StoreOperation, Transaction},
+    testing::{FaultyStore, StoreFault},
 };
 use serde_json::{Value, json};
 use support::clock::eventually;
+use tokio::{
+    sync::{Semaphore, oneshot},
+    task::JoinHandle,
+};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::{
@@ -282,5 +287,86 @@ fn a_node_that_missed_messages_of_the_others_sends_a_client_nothing_that_another
         assert!(done.unwrap().iter().all(Result::is_ok));
         assert!(stream.message().await.is_none());
         cluster.stop().await;
+    });
+}
+
+/// Waits after its first step.
+#[tool]
+async fn step_and_wait(progress: Progress, gate: &Gate) -> &'static str {
+    progress.step();
+    gate.0.acquire().await.unwrap().forget();
+    "the end"
+}
+
+/// Gate of `step_and_wait`.
+#[derive(Clone)]
+struct Gate(Arc<Semaphore>);
+
+/// Serves a node on a store until the sender is used.
+async fn serve(
+    store: impl Store,
+    gate: &Gate,
+) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<()>) {
+    let server = mcp_runtime::server!(name = "faulty").items(items![step_and_wait]);
+    let server = server.state(gate.clone()).store(store).bind_http("127.0.0.1:0").await.unwrap();
+    let (address, (stop, stopped)) = (server.local_addr(), oneshot::channel());
+    let serving = tokio::spawn(async move {
+        server.serve_until(async { drop(stopped.await) }).await.unwrap();
+    });
+    (address, stop, serving)
+}
+
+/// Opens a session and a stream at a node whose store has a fault at a request. The other node has the same data and no faults. Returns the
+/// number of requests.
+async fn open_with(fault: Option<(usize, StoreFault)>) -> usize {
+    let memory = Arc::new(MemoryStore::new().shared());
+    let faulty = FaultyStore::new(memory.clone());
+    let gate = Gate(Arc::new(Semaphore::new(0)));
+    let (one, stop_one, serving_one) = serve(faulty.clone(), &gate).await;
+    let (two, stop_two, serving_two) = serve(memory, &gate).await;
+    let before = faulty.requests();
+    if let Some((number, fault)) = fault {
+        faulty.fault_at(before + number, fault);
+    }
+    let opened = initialize_as("2025-11-25", json!({})).ask(one).await;
+    if opened.status() == 200 {
+        let id = opened.head.get("mcp-session-id").unwrap();
+        let session = Session { address: one, revision: "2025-11-25", id };
+        let ping = session.post(&message(1, "ping", json!({}))).ask(two).await;
+        assert_eq!(ping.status(), 200, "{fault:?}: the store does not know the session");
+        let call = session.call(2, "step_and_wait", json!({})).open(one).await;
+        if call.head.status == 200 {
+            let mut stream = call.check_events();
+            let step = stream.message().await.unwrap();
+            assert_eq!(step["method"], "notifications/progress", "{fault:?}: {step}");
+            // An event with an id can be resumed from at once.
+            if let Some(last) = stream.last.clone() {
+                let resumed = session.resume(&last).open(two).await;
+                assert_eq!(resumed.head.status, 200, "{fault:?}: the store does not know {last}");
+            }
+            gate.0.add_permits(1);
+        }
+    } else {
+        opened.check_busy("the store of the sessions");
+    }
+    let requests = faulty.requests() - before;
+    for (stop, serving) in [(stop_one, serving_one), (stop_two, serving_two)] {
+        stop.send(()).unwrap();
+        serving.await.unwrap();
+    }
+    requests
+}
+
+#[test]
+fn a_client_is_told_of_no_session_and_no_event_that_the_store_does_not_hold() {
+    run(async {
+        let requests = open_with(None).await;
+        assert!(requests >= 2, "{requests}");
+        let delay = StoreFault::Delays(Duration::from_millis(20));
+        for fault in [StoreFault::FailsBefore, StoreFault::FailsAfter, StoreFault::Repeats, delay] {
+            for number in 0..requests {
+                open_with(Some((number, fault))).await;
+            }
+        }
     });
 }

@@ -23,6 +23,7 @@ mod callers;
 mod cancellation;
 mod completion;
 mod constraints;
+mod faulty_store;
 mod groups;
 mod handle;
 #[cfg(feature = "http")]
