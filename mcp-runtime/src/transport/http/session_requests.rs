@@ -187,7 +187,8 @@ pub(super) fn post(
     };
     match AnswerForm::at_once(&outbox, accepts) {
         Some(AnswerForm::Whole(message)) => {
-            let refusal = outbox.refusal();
+            // Only a store that several nodes share can be away, so that a single server saves the look.
+            let refusal = state.endpoint.shared.as_ref().and_then(|_| outbox.refusal());
             state.keep_outbox(outbox);
             reply::message(status, refusal, message)
         }
