@@ -94,6 +94,8 @@ impl<S: Store> FaultyStore<S> {
     }
 }
 
+// The error for a value that is no store proposes stores for servers, not this one for tests.
+#[diagnostic::do_not_recommend]
 impl<S: Store> Store for FaultyStore<S> {
     fn open(&self) -> StoreFuture<'_, ()> {
         self.store.open()
