@@ -276,8 +276,8 @@ pub mod sampling {
 
 /// Stores, which keep what outlasts a process or is shared by several.
 ///
-/// [`Builder::store`](Builder::store) sets the store of a server: [`MemoryStore`](store::MemoryStore), which is the default, or `SqliteStore` (feature
-/// `sqlite`). The other types, and [`offer_store!`](store::offer_store), are for stores of your own.
+/// [`Builder::store`](Builder::store) sets the store of a server: [`MemoryStore`](store::MemoryStore), which is the default, or `SqliteStore`
+/// (feature `sqlite`). The other types, and [`offer_store!`](store::offer_store), are for stores of your own.
 ///
 /// A store knows no tasks, sessions or logins. It keeps these things, which [`Transaction`](store::Transaction)s read and change:
 ///

@@ -1,4 +1,5 @@
-//! Parses the words of the command line: arguments in the form `NAME=VALUE`, according to the schema of the item, and the names of options.
+//! Parses the words of the command line: arguments in the form `NAME=VALUE`, according to the schema of the item.
+//! Writes an option as the user wrote it.
 
 use mcp_runtime_contract::{collect::collect_by_insert, suggest::nearest};
 use serde_json::{Map, Value};

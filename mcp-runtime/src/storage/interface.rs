@@ -16,8 +16,8 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// The default, [`MemoryStore`](crate::store::MemoryStore), loses everything when the process ends. `SqliteStore` (feature `sqlite`) keeps it in a
 /// file.
 ///
-/// A store of your own implements `execute` and `follow`, and the other methods if their defaults do not fit. The macro [`store_suite!`][crate::testing::store_suite] writes the tests that every store
-/// has to pass.
+/// A store of your own implements `execute` and `follow`, and the other methods if their defaults do not fit. The macro
+/// [`store_suite!`][crate::testing::store_suite] writes the tests that every store has to pass.
 ///
 /// The server drops the future of a method when a client cancels its call. The store may then have applied the transactions or not, but
 /// never a part of one, and has to remain usable.

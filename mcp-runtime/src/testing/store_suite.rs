@@ -20,8 +20,9 @@ pub use logs::*;
 
 /// Writes the tests that every [`Store`](crate::store::Store) has to pass, each a `#[tokio::test]`, into a module of this name.
 ///
-/// The expression is evaluated in each test, which is an `async fn` without a result. It may be a new store each time, or an `Arc` of the
-/// same store: the tests use names of their own. Needs the feature `store-suite`, and `tokio` with the features `macros` and `rt` in the dev-dependencies.
+/// The expression is evaluated in each test, which is an `async fn` without a result. It may be a new store each time, or an `Arc` of the same
+/// store: the tests use names of their own. Needs the feature `store-suite`, and `tokio` with the features `macros` and `rt` in the
+/// dev-dependencies.
 ///
 /// ```
 /// mod tests {

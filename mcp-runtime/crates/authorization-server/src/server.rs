@@ -28,8 +28,9 @@ use crate::{
 /// Pass it to [`Builder::auth`](mcp_runtime::Builder::auth). Your function authenticates users. The framework registers clients, shows the
 /// pages, and issues codes and tokens.
 ///
-/// It is meant for development, and for servers whose processes share a store or that run as a single process. If your users have accounts at an OpenID provider, use
-/// [`delegated`](Self::delegated). If another authorization server issues the tokens, use [`Jwt`](mcp_runtime::auth::Jwt) instead.
+/// It is meant for development, and for servers whose processes share a store or that run as a single process. If your users have accounts at an
+/// OpenID provider, use [`delegated`](Self::delegated). If another authorization server issues the tokens, use [`Jwt`](mcp_runtime::auth::Jwt)
+/// instead.
 ///
 /// ```
 /// use mcp_runtime_authorization_server::{

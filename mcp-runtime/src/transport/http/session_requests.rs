@@ -64,7 +64,8 @@ pub(super) fn initialize(
     begun(endpoint, session, response, false)
 }
 
-/// Adds a session that has begun to the table, unless it was known before. If the server has several nodes, the session is in the store before its client learns its id.
+/// Adds a session that has begun to the table, unless it was known before. If the server has several nodes, the session is in the store before
+/// its client learns its id.
 fn begun(
     endpoint: &Arc<Endpoint>,
     session: Arc<HttpSession>,

@@ -98,8 +98,8 @@ impl StreamLog {
         StoreOperation::put(self.name(), record, self.ttl, Condition::Any)
     }
 
-    /// Executes operations, and appends messages, each with its newline. The log keeps at most `most` events. `ordinal` is the number of events that this writer has appended
-    /// before, and `None` for a stream with several writers. Returns the ids of the events.
+    /// Executes operations, and appends messages, each with its newline. The log keeps at most `most` events. `ordinal` is the number of events
+    /// that this writer has appended before, and `None` for a stream with several writers. Returns the ids of the events.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
