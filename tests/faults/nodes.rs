@@ -296,7 +296,7 @@ fn an_answer_to_a_question_may_arrive_at_another_node() {
         }
         assert_ne!(calls[0].1, calls[1].1, "two questions of a session have the same id");
         for (at, (stream, id, _)) in calls.iter_mut().enumerate() {
-            // Long answers take another way than short ones.
+            // Short answers reach the node of the call through the log, long answers through a record.
             let word = format!("word {at}").repeat(1 + at * 10_000);
             let content = json!({ "word": word });
             let result = json!({ "action": "accept", "content": content });

@@ -10,7 +10,7 @@ use mcp_runtime::store::{
     TransactionResult,
 };
 
-/// Way in which the connection of one node to the store works.
+/// State of a node's connection to the store.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(crate) enum Line {
     #[default]
