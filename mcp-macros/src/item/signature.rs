@@ -193,7 +193,7 @@ fn binding(input: ParseStream<'_>) -> syn::Result<Binding> {
     }
     let start = input.cursor();
     while !input.is_empty() && !input.peek(Token![,]) && !is_colon(input) {
-        // Both colons of a path are read together, so that the second is not mistaken for the end of the pattern.
+        // Reads both colons of a path together, so that the second is not mistaken for the end of the pattern.
         if input.parse::<Option<Token![::]>>()?.is_none() {
             input.parse::<TokenTree>()?;
         }

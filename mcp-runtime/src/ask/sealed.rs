@@ -33,7 +33,7 @@ pub(crate) struct SealedStorage {
 
 /// Single-use rounds whose state clients have sent back.
 enum SpentStates {
-    /// Those of this process.
+    /// The process remembers its own rounds.
     Process(SpentRounds),
     /// The store remembers the rounds of all servers that share it.
     Shared(Arc<dyn Store>),
@@ -134,7 +134,7 @@ impl StateStorage for SealedStorage {
 /// Maximum difference between the clocks of two servers. If the clocks differ by more, a single-use round may be used twice.
 const CLOCKS: Duration = Duration::from_secs(5 * 60);
 
-/// Marks a round as used in the store. Exactly one of several attempts succeeds, on whichever servers they are made.
+/// Marks a round as used in the store. Exactly one of several attempts succeeds, even if they are made on different servers.
 ///
 /// # Errors
 /// Fails if the round has been used already, or if the store cannot be used. In the second case the round may count as used.

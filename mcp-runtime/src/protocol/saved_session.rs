@@ -136,7 +136,7 @@ pub(super) fn set_settings(
     }
     let Some(subscriptions) = session.subscriptions() else { return };
     for uri in settings.subscriptions.difference(&own) {
-        // Another node has accepted the subscription, so it can fail here only because a limit of this node is reached.
+        // The subscription was accepted by another node, so it can fail here only because a limit of this node is reached.
         if let Err((_, error)) = subscriptions.add(uri, 0, limits, tenant) {
             tracing::warn!("a subscription of another node is not taken over: {}", error.message());
         }

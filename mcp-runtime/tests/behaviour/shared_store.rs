@@ -21,7 +21,7 @@ pub(crate) enum Line {
     Silent,
 }
 
-/// One node's connection to a store that several nodes share.
+/// Connection of one node to a store that several nodes share.
 #[derive(Clone, Default)]
 pub(crate) struct NodeStore {
     store: Arc<MemoryStore>,

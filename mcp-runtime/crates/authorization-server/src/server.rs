@@ -28,8 +28,8 @@ use crate::{
 /// Pass it to [`Builder::auth`](mcp_runtime::Builder::auth). Your function authenticates users. The framework registers clients, shows the
 /// pages, and issues codes and tokens.
 ///
-/// It is meant for development, and for servers that run as a single process or as several processes with a shared store. If your users
-/// have accounts at an OpenID provider, use [`delegated`](Self::delegated). If another authorization server issues the tokens, use
+/// Use it for development, and for servers that run as a single process or as several processes with a shared store. If your users have
+/// accounts at an OpenID provider, use [`delegated`](Self::delegated). If another authorization server issues the tokens, use
 /// [`Jwt`](mcp_runtime::auth::Jwt) instead.
 ///
 /// ```

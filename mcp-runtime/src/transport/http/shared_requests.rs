@@ -260,7 +260,7 @@ fn handle(endpoint: &Endpoint, session: &HttpSession, body: &[u8]) {
         let asks = |message: &RpcMessage<'_>| matches!(message, RpcMessage::Request { .. });
         messages.retain(|message| message.as_ref().is_ok_and(|message| !asks(message)));
     }
-    // Such a message gets no reply.
+    // Messages from other nodes get no reply.
     let to = ReplyTo::each(Arc::<Outbox>::default());
     let arrival = Arrival { to, carrier: Carrier::default(), era: Era::Legacy };
     session.peer.handle(&incoming, &arrival, &mut Received::default());

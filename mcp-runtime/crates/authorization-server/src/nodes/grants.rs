@@ -455,7 +455,7 @@ impl SharedGrants {
             if failed.is_some_and(|at| at >= asked) {
                 return Err(OAuthError::store_unavailable());
             }
-            // Another request may have read the grant while this one waited.
+            // While this request waited, another request may have read the grant.
             if let Known::Fresh(found) = self.known.look_up(&key, &digest, now) {
                 return Ok(found);
             }

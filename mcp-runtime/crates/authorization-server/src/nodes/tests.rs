@@ -474,7 +474,7 @@ async fn a_page_that_is_answered_at_two_nodes_is_answered_once() {
     for _ in 0..200 {
         let begun = a.add_authorization(request(), CallerKey::Anybody, false).await.unwrap();
         let id = &*begun.id;
-        // Both nodes together allow five attempts, and an attempt beyond them ends the authorization.
+        // The nodes allow five attempts together, and a further attempt ends the authorization.
         let other = b.add_authorization(request(), CallerKey::Anybody, false).await.unwrap();
         let tries = async |node: &Records| {
             let mut allowed = 0;
