@@ -507,7 +507,7 @@ fn a_node_is_not_ready_while_the_store_is_away() {
         let away = (503, "the store does not answer\n".to_owned());
         assert_eq!(ready(two, "/readyz").await, away);
         assert_eq!(ready(two, "/healthz").await, (200, "ok\n".to_owned()));
-        // A node without requests notices when it renews its lease.
+        // A node without requests notices the outage when it renews its lease.
         eventually("the node is not ready", async || {
             (ready(one, "/readyz").await == away).then_some(())
         })

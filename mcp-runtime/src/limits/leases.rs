@@ -250,7 +250,7 @@ impl PlaceEnd {
 /// Tokio task of a node that renews leases and gives places back. It runs while the node holds a place.
 struct Worker {
     leases: Arc<Leases>,
-    /// Whether the worker has ended because there was nothing left to do. Another one may run by now.
+    /// Whether the worker has ended because there was nothing left to do. Another worker may run by now.
     rests: bool,
 }
 
