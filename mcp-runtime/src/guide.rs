@@ -1,4 +1,5 @@
-// The index links to files at its end, which GitHub shows. The first definition of a link counts, so these lead to the modules instead.
+// The index ends with definitions of links to files, which GitHub uses. The first definition of a link counts, so the definitions in
+// `guide-modules.md` come first and lead to the modules.
 #![doc = include_str!("../docs/guide-modules.md")]
 #![doc = include_str!("../docs/guide/README.md")]
 // The label with the features would be on each page, although readers of the guide do not need them.

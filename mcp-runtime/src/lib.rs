@@ -274,7 +274,7 @@ pub mod sampling {
     };
 }
 
-/// Stores, which keep what outlasts a process or is shared by several.
+/// Stores, which keep the data that outlasts a process or that several processes share.
 ///
 /// [`Builder::store`](Builder::store) sets the store of a server: [`MemoryStore`](store::MemoryStore), which is the default, or `SqliteStore`
 /// (feature `sqlite`). The other types, and [`offer_store!`](store::offer_store), are for stores of your own.

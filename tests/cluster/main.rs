@@ -1,4 +1,4 @@
-//! Three server processes that share a real Redis, behind nginx, which sends each request to the next of them.
+//! Three server processes that share a real Redis, behind nginx, which sends each request to the next process.
 //!
 //! The suite `faults` has further tests of nodes in one process, where every message can be watched, and of the death of a node. The suite
 //! `conformance` runs the official scenarios against such a cluster.

@@ -143,7 +143,7 @@ fn ten_thousand_sessions_need_little_memory_and_leave_nothing_in_redis() {
     check_sessions(10_000);
 }
 
-/// One client: a session with a subscription, a stream for its updates, a call with reports, and an end.
+/// Visit of a client: a session with a subscription, a stream for its updates, a call with reports, and the end of the session.
 async fn visit(address: SocketAddr, number: usize) {
     let session = Session::begin(address, "2025-11-25").await;
     let uri = format!("notes://{}", number % 4);

@@ -27,7 +27,7 @@ async fn echo(session: &Session, address: SocketAddr) -> Reply {
     session.call(1, "echo", json!({ "text": "hello" })).ask(address).await
 }
 
-/// Checks what clients see while Redis does not answer: requests that need nothing of it go on, and others are refused.
+/// Checks what clients see while Redis does not answer: requests that need nothing from Redis go on, and all other requests are refused.
 async fn check_away(cluster: &ServerCluster, session: &Session) {
     for number in 0..3 {
         let node = cluster.node(number);

@@ -78,7 +78,7 @@ fn calls_end_and_streams_go_on_at_other_nodes_when_a_node_is_killed() {
         for (at, (session, mut updates, mut call, mut step)) in begun.into_iter().enumerate() {
             let address = others[at % 2];
             ended.spawn(async move {
-                // What was on its way when the node was killed still arrives.
+                // Messages that were on their way when the node was killed still arrive.
                 while let Some(message) = call.message_until_break().await {
                     step = step_of(&message);
                 }

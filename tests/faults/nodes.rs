@@ -296,7 +296,7 @@ fn an_answer_to_a_question_may_arrive_at_another_node() {
         }
         assert_ne!(calls[0].1, calls[1].1, "two questions of a session have the same id");
         for (at, (stream, id, _)) in calls.iter_mut().enumerate() {
-            // Long answers take another way than short ones.
+            // Short answers reach the node of the call through the log, long answers through a record.
             let word = format!("word {at}").repeat(1 + at * 10_000);
             let content = json!({ "word": word });
             let result = json!({ "action": "accept", "content": content });
@@ -507,7 +507,7 @@ fn a_node_is_not_ready_while_the_store_is_away() {
         let away = (503, "the store does not answer\n".to_owned());
         assert_eq!(ready(two, "/readyz").await, away);
         assert_eq!(ready(two, "/healthz").await, (200, "ok\n".to_owned()));
-        // A node without requests notices when it renews its lease.
+        // A node without requests notices the outage when it renews its lease.
         eventually("the node is not ready", async || {
             (ready(one, "/readyz").await == away).then_some(())
         })

@@ -69,7 +69,7 @@ fn callers_behind_a_proxy_do_not_limit_each_other() {
     run(serving(behind(server()), check_believed));
 }
 
-/// Servers that share a store count the calls of an address together, whichever of them a balancer chooses.
+/// Servers that share a store count the calls of an address together, no matter which server a balancer chooses.
 #[test]
 fn callers_of_several_servers_with_one_store_are_counted_once() {
     run(async {

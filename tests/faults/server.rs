@@ -66,7 +66,7 @@ impl Server {
         Self::start_program(fixture(), &[("FIXTURE_TASKS", tasks)])
     }
 
-    /// Starts the fixture as a node of the server whose nodes share this Redis.
+    /// Starts the fixture as a node. All nodes that share this Redis are one server.
     pub(crate) fn start_node(redis: &str) -> Self {
         Self::start_program(fixture(), &[("FIXTURE_REDIS", redis)])
     }

@@ -1,4 +1,4 @@
-//! Two nodes of a server with logins that share one store: what a client or a browser begins at one node, it goes on with at the other.
+//! Two nodes of a server with logins that share one store: a client or a browser begins a login at one node, and continues it at the other.
 
 use std::{
     sync::{
@@ -340,7 +340,7 @@ fn guessing_at_all_nodes_ends_as_soon_as_at_one() {
     });
 }
 
-/// A client or a browser of another user gets nothing at the one node that it would not get at the other.
+/// Each node refuses the client or the browser of another user, also if the login has begun at the other node.
 #[test]
 fn nodes_show_nothing_to_strangers() {
     run(async {
@@ -372,7 +372,7 @@ fn nodes_show_nothing_to_strangers() {
             assert_eq!(stranger.post("/revoke", &revoke).await.status(), 200);
             assert_eq!(status(&b, &tokens.access).await, 200);
         }
-        // A refresh token is no access token, and the other way round.
+        // A refresh token is not accepted as an access token, and an access token is not accepted as a refresh token.
         assert_eq!(status(&b, &tokens.refresh).await, 401);
         check_refused(&b.refresh(&tokens.access).await);
         Tokens::of(&b.refresh(&tokens.refresh).await);
@@ -392,7 +392,7 @@ fn calls_with_one_token_ask_the_store_at_most_once_a_second() {
             assert_eq!(status(&b, &tokens.access).await, 200);
         }
         assert_eq!(nodes.store.transactions() - before, 1);
-        // Tokens that no node has issued do not reach the store, beyond one look for a new key.
+        // Tokens that no node has issued cause no transaction, except for one read of the common key.
         for number in 0..20 {
             let (name, rest) = (format!("{number:022}"), &tokens.access[22..]);
             assert_eq!(status(&b, &format!("{name}{rest}")).await, 401);
@@ -496,7 +496,7 @@ fn a_node_that_starts_later_knows_everything() {
         assert_eq!(status(&client, &tokens.access).await, 200);
         let moved = Tokens::of(&client.refresh(&tokens.refresh).await);
         second.end().await;
-        // Tokens for one URL of a server are not good for another one.
+        // Tokens for one URL of a server are not valid for another URL.
         let other = start(authorization_server().issuer("https://notes.example.com")).await;
         let elsewhere = Client { address: other.address, ..client.clone() };
         assert_eq!(status(&elsewhere, &moved.access).await, 401);

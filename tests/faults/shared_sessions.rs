@@ -1,4 +1,4 @@
-//! Sessions of several nodes whose clients do what is rare: they initialize again, post batches, or leave a connection half-open.
+//! Sessions of several nodes with unusual clients, which initialize again, post batches, or leave a connection half-open.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -108,7 +108,7 @@ fn a_session_that_is_initialized_again_in_the_same_revision_has_its_new_client_a
         assert_eq!(session.call(1, "shows_forms", json!({})).ask(two).await.text(), "false");
         let again = initialize_as("2025-11-25", json!({ "elicitation": {} }));
         assert_eq!(again.header("Mcp-Session-Id", &*session.id).ask(one).await.status(), 200);
-        // The other node learns of it from the log of the nodes.
+        // The other node learns of the new client from the log of the nodes.
         eventually("the new client", async || {
             let reply = session.call(2, "shows_forms", json!({})).ask(two).await;
             (reply.text() == "true").then_some(())

@@ -391,7 +391,7 @@ fn a_server_brings_few_crates() {
     crates::check("stdio,client-log,sqlite", 48 + 11);
 }
 
-/// The feature takes syn half a second longer to compile (docs/decisions/0099).
+/// With this feature, syn takes half a second longer to compile (docs/decisions/0099).
 #[test]
 fn a_first_server_does_not_enable_the_feature_full_of_syn() {
     let enabled = crates::enabled_features();

@@ -16,10 +16,10 @@ use support::redis::{RedisServer, free_port};
 
 use crate::quick;
 
-/// Set in the processes that start a server. Its value says whether the server has a store of its own.
+/// Variable that is set in the processes that start a server. Its value says whether the server has a store of its own.
 const OWN_STORE: &str = "MCP_TEST_OWN_STORE";
 
-/// Begins the line in which such a process reports whether its server has started.
+/// Beginning of the line in which such a process reports whether its server has started.
 const OUTCOME: &str = "outcome: ";
 
 /// Starts a server, and prints the outcome.

@@ -1,4 +1,5 @@
-//! Two nodes of a server with logins on one `redis-server`: races for codes and tokens, and a Redis that is away or has lost its data.
+//! Two nodes of a server with logins on one `redis-server`: races for codes and tokens, and a Redis that is unavailable or has lost its
+//! data.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -171,7 +172,7 @@ async fn one_of_two_nodes_exchanges_a_code() {
         assert!(results.iter().any(Result::is_err), "both nodes have exchanged a code");
         for result in &results {
             match result {
-                // The second use takes back what the first one gave.
+                // The second use of the code ends the grant of the first use.
                 Ok([_, refresh]) => {
                     let refreshed = b.refresh(&client, refresh).await;
                     assert_eq!(refreshed.unwrap_err(), "invalid_grant");

@@ -110,7 +110,7 @@ fn inputs(input: ParseStream<'_>) -> syn::Result<(Vec<Input>, Option<Token![...]
     Ok((inputs, None))
 }
 
-/// Parses a parameter without its attributes. Returns the dots of `name: ...`, which is no parameter.
+/// Parses a parameter after its attributes. If the tokens are `name: ...`, which is not a parameter, returns the dots.
 fn one(
     attrs: Vec<Attribute>,
     input: ParseStream<'_>,
@@ -138,7 +138,7 @@ fn one(
     Ok(variadic)
 }
 
-/// Parses `self` with what stands before it. Returns whether that begins with `&`.
+/// Parses `self` and the tokens before it, such as `&mut`. Returns whether there is a `&`.
 fn before_type(input: ParseStream<'_>) -> syn::Result<(bool, Token![self])> {
     let is_reference = input.parse::<Option<Token![&]>>()?.is_some();
     if is_reference {
@@ -193,7 +193,7 @@ fn binding(input: ParseStream<'_>) -> syn::Result<Binding> {
     }
     let start = input.cursor();
     while !input.is_empty() && !input.peek(Token![,]) && !is_colon(input) {
-        // Both colons of a path, so that the second is not mistaken for the end.
+        // Reads both colons of a path together, so that the second is not mistaken for the end of the pattern.
         if input.parse::<Option<Token![::]>>()?.is_none() {
             input.parse::<TokenTree>()?;
         }

@@ -7,7 +7,8 @@ use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative as _;
 use syn::{Expr, Token};
 
-/// Parses an expression. An expression that syn does not know is `Expr::Verbatim` and ends at the next comma outside of it.
+/// Parses an expression. An expression that syn does not know becomes an `Expr::Verbatim`, which ends at the next comma that is not part of
+/// the expression.
 pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<Expr> {
     let ahead = input.fork();
     let read = ahead.parse::<Expr>();
@@ -26,7 +27,7 @@ pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<Expr> {
     }
 }
 
-/// Whether the expression is one that runs when it is called, such as `|caller, access| …`.
+/// Whether the expression is a closure, such as `|caller, access| …`.
 pub(crate) fn is_closure(expr: &Expr) -> bool {
     let Expr::Verbatim(tokens) = expr else { return matches!(expr, Expr::Closure(_)) };
     let mut tokens = tokens.clone().into_iter().skip_while(|token| {

@@ -45,7 +45,7 @@ impl Default for StateSettings {
 /// Storage and limits of the state between rounds, shared by all calls of a server.
 pub(crate) struct RoundStates {
     storage: Box<dyn StateStorage>,
-    /// Keys of the storage, if servers with the same store make them together.
+    /// Keys that all servers with the same store share. `None` if the author has set a key, or if the store is not shared.
     #[cfg(feature = "state-key")]
     shared_keys: Option<Arc<SharedKeys>>,
     tally: Arc<RefusalCounters>,
@@ -106,7 +106,7 @@ impl RoundStates {
         Self { storage, tally, most: limits.state, depth: limits.depth }
     }
 
-    /// Reads the keys that servers with the same store make together. The first server makes them.
+    /// Reads the keys that all servers with the same store share. The first server creates them.
     ///
     /// # Errors
     /// Fails if the store cannot be used.
@@ -162,7 +162,7 @@ impl StateCodec {
         self.states.storage.spend(round, &self.tenant)
     }
 
-    /// Returns work that marks the round of a single-use call as used, if this takes a store that other servers share.
+    /// Returns a future that marks the round of a single-use call as used, if the used rounds are in a store that other servers share.
     pub(super) fn spending(&self, round: RoundId) -> Option<BeginFuture> {
         if !self.is_single_use {
             return None;

@@ -33,9 +33,9 @@ pub(crate) struct SealedStorage {
 
 /// Single-use rounds whose state clients have sent back.
 enum SpentStates {
-    /// Those of this process.
+    /// The process remembers its own rounds.
     Process(SpentRounds),
-    /// Those of all servers that share the store.
+    /// The store remembers the rounds of all servers that share it.
     Shared(Arc<dyn Store>),
 }
 
@@ -82,7 +82,7 @@ impl StateKeys {
         self.get().ok_or_else(|| Error::internal("the server has no key to seal state with"))
     }
 
-    /// Returns the bytes of all keys, the newest first. `None` if the server has not read its keys.
+    /// Returns the bytes of all keys, beginning with the key that seals. `None` if the server has not read its keys.
     pub(super) fn ring(&self) -> Option<Vec<u8>> {
         let sealer = self.get()?;
         Some(sealer.keys().flatten().copied().collect())
@@ -131,10 +131,10 @@ impl StateStorage for SealedStorage {
     }
 }
 
-/// Greatest difference between the clocks of two servers for which a single-use round cannot be used twice.
+/// Maximum difference between the clocks of two servers. If the clocks differ by more, a single-use round may be used twice.
 const CLOCKS: Duration = Duration::from_secs(5 * 60);
 
-/// Marks a round as used in the store. Exactly one of several attempts succeeds, on whichever servers they are made.
+/// Marks a round as used in the store. Exactly one of several attempts succeeds, even if they are made on different servers.
 ///
 /// # Errors
 /// Fails if the round has been used already, or if the store cannot be used. In the second case the round may count as used.

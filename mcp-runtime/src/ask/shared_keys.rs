@@ -1,4 +1,4 @@
-//! Keys that all servers with the same store make together, so that each of them can continue the calls of the others.
+//! Keys that all servers with the same store share, so that each server can continue the calls of the others.
 
 use std::{
     fmt,
@@ -26,11 +26,11 @@ const KEYS: &str = "keys";
 /// Record that exists until the keys have to be rotated.
 const ROTATED: &str = "rotated";
 
-/// Time between two looks at the keys in the store.
+/// Time between two reads of the keys in the store.
 const REFRESH: Duration = Duration::from_secs(60);
 
-/// Least time between two rotations. It is much longer than [`REFRESH`], so that each server knows a key long before another one seals with
-/// it, and a store that fails for hours does no harm.
+/// Least time between two rotations. It is much longer than [`REFRESH`], so that each server knows a key long before another server seals
+/// with it, even if the store fails for hours.
 const LEAST_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Bytes of a key.
@@ -38,8 +38,8 @@ const KEY: usize = 32;
 
 /// Keys of the store, and this server's copy of them.
 ///
-/// A rotation makes the next key the current one, and the current key the previous one. A server that has not seen the last rotation seals
-/// with the key that is now the previous one, and can open what was sealed with the key that it knows as the next one.
+/// A rotation makes the next key the current one, and the current key the previous one. A server that has not seen the last rotation still
+/// works: the other servers open its states with their previous key, and it opens their states with its next key.
 pub(crate) struct SharedKeys {
     store: Arc<dyn Store>,
     copy: Arc<StateKeys>,
@@ -98,8 +98,8 @@ impl SharedKeys {
         Ok(())
     }
 
-    /// Reads the keys, makes them if there are none, and rotates them if it is time. Returns `false` if another server has made keys at the
-    /// same moment, which have to be read.
+    /// Reads the keys, makes them if there are none, and rotates them if it is time. Returns `false` if another server has created keys at
+    /// the same moment. The caller then calls this method again, which reads these keys.
     ///
     /// # Errors
     /// Fails if the store cannot be used.
@@ -142,7 +142,7 @@ impl SharedKeys {
         Ok(is_written)
     }
 
-    /// Time that the store keeps the keys after the last server has read them.
+    /// Time for which the store keeps the keys after a server has read them.
     fn kept(&self) -> Duration {
         self.pause.saturating_mul(2)
     }
@@ -233,7 +233,8 @@ mod tests {
         let mut before = Vec::new();
         for hour in 0..24 * 10 {
             let mut now = [sealed(&one), sealed(&other)];
-            // Each server opens what another one has sealed within the last hour, whoever has rotated the keys.
+            // Each server opens the states that the other server has sealed within the last hour. It does not matter which of them has
+            // rotated the keys.
             for text in before.iter().chain(&now) {
                 assert!(opens(&one, text) && opens(&other, text), "{hour}");
             }

@@ -32,7 +32,8 @@ pub(crate) trait StateStorage: Send + Sync {
     /// Fails if the round has been used already, or if the storage is too full to remember the round.
     fn spend(&self, round: RoundId, tenant: &Arc<Tenant>) -> Result<()>;
 
-    /// Returns work that marks the round as used, if this takes a store that other servers share. [`spend`](Self::spend) does nothing then.
+    /// Returns a future that marks the round as used, if the used rounds are in a store that other servers share. In this case
+    /// [`spend`](Self::spend) does nothing.
     fn spending(&self, _: RoundId) -> Option<BeginFuture> {
         None
     }

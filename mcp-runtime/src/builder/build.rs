@@ -77,7 +77,7 @@ impl Builder {
         })
     }
 
-    /// Returns the limits that the server counts together with others, if they share a store.
+    /// Returns the limits that this server counts together with the other servers of its store. Returns `None` if the store is not shared.
     fn shared_limits(&self) -> Result<Option<Arc<SharedLimits>>, BuildError> {
         let Some(store) = self.store.as_ref().filter(|store| store.is_shared()) else {
             return Ok(None);

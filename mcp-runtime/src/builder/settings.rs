@@ -511,8 +511,8 @@ impl Builder {
     /// Seals the state of a call between two rounds with this key, and sends the sealed state to the client (`requestState`, protocol
     /// revision 2026-07-28). By default the state stays in the process. Handlers see no difference.
     ///
-    /// Servers that share a [store](Self::store) need no call of this method: they make a key, keep it in the store, and replace it every
-    /// day. With a key of your own, the state stays secret even from a reader of the store.
+    /// Servers that share a [store](Self::store) do not need this method. They create a key, keep it in the store, and replace it every
+    /// day. With a key of your own, the state stays secret even from a person who can read the store.
     ///
     /// Set the same key in all instances of a server that share an address. Each instance can then continue calls that another instance has
     /// begun, and calls survive a restart. The key must be random and secret: a client that knows it could forge state. The command
@@ -573,11 +573,11 @@ impl Builder {
     ///
     /// The store keeps scopes and claims as long as the task runs. It never keeps the access token or a token of another provider.
     ///
-    /// Servers share a store if [`Store::is_shared`] returns `true`, as that of the crate `mcp-runtime-redis` does. They count the
-    /// [`rate`](Self::rate) and the [`concurrency`](Self::concurrency) of items together, continue calls that another server has begun
-    /// under protocol revision 2026-07-28, and accept the state of a `single_use` item once. While such a store does not answer, they refuse
-    /// calls of items with a `rate` or a `concurrency`, and repeated calls of `single_use` items. Servers without the feature `state-key`
-    /// cannot share a store if their items ask questions.
+    /// Servers share a store if [`Store::is_shared`] returns `true`, as it does for the store of the crate `mcp-runtime-redis`. Such
+    /// servers count the [`rate`](Self::rate) and the [`concurrency`](Self::concurrency) of items together. Under protocol revision
+    /// 2026-07-28, each server continues calls that another server has begun, and the state of a `single_use` item is accepted once by all
+    /// servers together. While the store does not answer, they refuse calls of items with a `rate` or a `concurrency`, and repeated calls
+    /// of `single_use` items. Servers without the feature `state-key` cannot share a store if their items ask questions.
     ///
     /// ```
     /// use mcp_runtime::store::MemoryStore;

@@ -97,8 +97,8 @@ impl Bus {
         let _ = self.relay.set(relay);
     }
 
-    /// Notifies the listeners of an event. If the server has several nodes, the listeners of all nodes are notified, and those of this node
-    /// not before the others.
+    /// Notifies the listeners of an event. If the server has several nodes, each node, this one included, notifies its listeners when it
+    /// reads the event from the log of messages.
     pub(crate) fn publish(&self, event: &Event) {
         if !self.relay.get().is_some_and(|relay| relay(event)) {
             self.deliver(event);
@@ -112,7 +112,7 @@ impl Bus {
         }
     }
 
-    /// Notifies the listeners of this node of an update of every resource that a client is subscribed to. For use after updates were lost.
+    /// Reports an update of every resource that a client of this node is subscribed to. Called when messages about updates were lost.
     pub(super) fn deliver_all_updates(&self) {
         for listener in self.all(Topic::Resources) {
             let mut uris = BTreeSet::new();

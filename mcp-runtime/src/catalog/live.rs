@@ -80,7 +80,7 @@ impl Catalog {
         Self { rates, ..self }
     }
 
-    /// Sets the limits that the items, and those added later, count together with other servers.
+    /// Sets the limits that this server counts together with other servers. They apply to all items, also to those that are added later.
     pub(crate) fn with_shared_limits(self, shared_limits: Option<Arc<SharedLimits>>) -> Self {
         Self { shared_limits, ..self }
     }
@@ -173,13 +173,13 @@ impl Catalog {
         let _ = self.shared.set(shared);
     }
 
-    /// Returns the number of switches that this node has heard of.
+    /// Returns the number of changes of switches that this node has recorded so far.
     pub(super) fn switch_changes(&self) -> u64 {
         self.shared.get().map_or(0, |shared| shared.known.changes())
     }
 
-    /// Remembers a stored switch, so that this node renews it. Returns `false` if this node has heard of another switch of the item after
-    /// `changes` others.
+    /// Remembers a stored switch, so that this node renews it. Does nothing and returns `false` if this node has recorded a switch of the
+    /// item after the first `changes` changes.
     pub(super) fn note_switch(&self, name: &str, switch: Switch, changes: u64) -> bool {
         let Some(shared) = self.shared.get() else { return true };
         let is_newest = !shared.known.has_changed_since(name, changes);
@@ -208,7 +208,7 @@ impl Catalog {
         let _ = self.store.set(counters);
     }
 
-    /// Whether the shared store did not answer the last request to it.
+    /// Returns whether the last request to the shared store got no answer.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has health checks"))]
     pub(crate) fn is_store_away(&self) -> bool {
         self.store.get().is_some_and(|counters| counters.is_away())
@@ -300,7 +300,7 @@ impl Handle {
         entry.default_guard(self.0.guards_all);
         let entry = Arc::new(entry);
         self.0.change(|items| items.add(&entry)).map_err(Error::msg)?;
-        // Otherwise a node that starts later would remove its item of this name.
+        // An item of this name was removed on all nodes. Without this message, a node that starts later would remove its item of this name.
         if let Some(shared) =
             self.0.shared.get().filter(|shared| shared.known.is_removed(&entry.name))
         {

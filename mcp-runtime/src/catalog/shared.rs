@@ -15,7 +15,7 @@ use crate::{
 /// Connects the catalog with the other nodes. Call it before the node receives messages.
 pub(crate) fn share(catalog: &Arc<Catalog>, node: &Arc<ServerNode>) {
     let known = Arc::<Switches>::default();
-    // The catalog has the node, so the node must not keep the catalog alive.
+    // The catalog owns the node, so the node's handlers have only weak references to both.
     let (own, receiver) = (Arc::downgrade(catalog), Arc::downgrade(node));
     let switches = known.clone();
     node.on(Subject::Catalog, move |delivery| {
@@ -60,7 +60,8 @@ pub(crate) fn share(catalog: &Arc<Catalog>, node: &Arc<ServerNode>) {
 pub(crate) async fn restore(catalog: &Catalog, node: &ServerNode) -> Result<(), StoreError> {
     let before = catalog.switch_changes();
     for (name, switch) in stored_switches(node).await? {
-        // A message that has arrived in the meantime may be newer than the stored switch, and otherwise a newer one follows.
+        // A message that has arrived since `before` wins, because it may be newer than the stored switch. If the stored switch is newer,
+        // its own message follows.
         if catalog.note_switch(&name, switch, before) {
             catalog.apply(&name, switch);
         }

@@ -47,7 +47,7 @@ pub(super) struct Switches(Mutex<KnownSwitches>);
 
 #[derive(Default)]
 struct KnownSwitches {
-    /// Switch of each item, and the number of changes up to it.
+    /// Switch of each item, with the value of `changes` after it was recorded.
     by_name: BTreeMap<String, (Switch, u64)>,
     changes: u64,
 }
@@ -75,7 +75,8 @@ impl Switches {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a switch, or replaces the switch of the same item. Beyond the maximum, a switch of another item is not added.
+    /// Adds a switch, or replaces the switch of the same item. If there are [`MOST`] switches already, the switch of a further item is
+    /// ignored.
     pub(super) fn insert(&self, name: &str, switch: Switch) {
         let mut known = self.locked();
         if known.by_name.len() < MOST || known.by_name.contains_key(name) {
@@ -90,7 +91,7 @@ impl Switches {
         self.locked().changes
     }
 
-    /// Returns whether the switch of an item has changed after this number of changes.
+    /// Returns whether a switch of the item was recorded after the first `changes` changes.
     pub(super) fn has_changed_since(&self, name: &str, changes: u64) -> bool {
         self.locked().by_name.get(name).is_some_and(|(_, at)| *at > changes)
     }

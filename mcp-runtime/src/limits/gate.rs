@@ -26,7 +26,7 @@ pub(crate) struct ItemGate {
     concurrency: Option<u32>,
     running: AtomicU32,
     refused: [AtomicU64; 2],
-    /// Counts of all servers that share a store. `None` if this server counts alone.
+    /// Counter that all servers with the same store share. `None` if this server counts alone.
     shared: Option<SharedGate>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) enum Closed {
 }
 
 impl Closed {
-    /// Returns the limit that refuses the call, if it is a limit.
+    /// Returns the limit that refuses the call, or `None` if the store cannot count the call.
     pub(crate) fn limit(&self) -> Option<Limit> {
         match self {
             Self::TooOften(..) => Some(Limit::Rate),
@@ -145,7 +145,7 @@ impl ItemGate {
         Self { shared: Some(SharedGate::new(limits, item)), ..self }
     }
 
-    /// Returns the call of this caller as one that the store has to admit. Returns `None` if this server counts alone, in which case
+    /// Returns a call of this caller that the store has to admit. Returns `None` if this server counts alone. In this case
     /// [`enter`](Self::enter) admits the call.
     pub(crate) fn entering(self: &Arc<Self>, who: CallerKey<'_>) -> Option<EnteringCall> {
         let caller = self.shared.as_ref()?.caller(who);
@@ -182,7 +182,7 @@ impl ItemGate {
 pub(crate) enum Permit {
     /// Counts toward the calls that run in this server.
     Own(Arc<ItemGate>),
-    /// Place among those of all servers that share a store.
+    /// Counts toward the calls that run in all servers with the same store.
     Shared(#[allow(dead_code, reason = "held until the call ends")] Box<SharedPlace>),
 }
 
@@ -194,14 +194,15 @@ impl Drop for Permit {
     }
 }
 
-/// Call that waits until the store of several servers has counted it.
+/// Call that waits until the shared store has counted it.
 pub(crate) struct EnteringCall {
     gate: Arc<ItemGate>,
     caller: String,
 }
 
 impl EnteringCall {
-    /// Counts the call. If concurrency is limited, returns a permit, and the end of the call's place.
+    /// Counts the call. If concurrency is limited, returns the permit of the call, and a [`PlaceEnd`], with which the answer waits until
+    /// the place has been given back.
     ///
     /// # Errors
     /// Fails if the rate or the concurrency limit rejects the call, or if the store fails.

@@ -1,4 +1,4 @@
-//! Leases of this node on places that it shares with other nodes: one task renews all of them, and gives places back in batches.
+//! Leases of this node on places that it shares with other nodes. A single tokio task renews all leases, and gives places back in batches.
 
 use std::{
     collections::HashMap,
@@ -25,7 +25,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Maximum number of transactions in one call of the store.
 const BATCH: usize = 256;
 
-/// Maximum number of places that are given back later because the store has failed. The leases of further places end by themselves.
+/// Maximum number of places that wait to be given back while the store fails. The leases of further places expire by themselves.
 const MOST_LATE: usize = 4096;
 
 /// Name of the places of an item, in the partition of the item.
@@ -34,7 +34,7 @@ pub(super) const PLACES: &str = "calls";
 /// Leases of this node.
 pub(super) struct Leases {
     store: Arc<dyn Store>,
-    /// Random name of this node, with which the names of its holders begin.
+    /// Random name of this node. The names of its holders begin with it.
     node: Box<str>,
     state: Mutex<LeaseState>,
     /// Wakes the worker.
@@ -50,9 +50,9 @@ struct LeaseState {
     held: HashMap<u64, Lease>,
     /// Places that are no longer needed, but not given back yet.
     leaving: Vec<(u64, Lease)>,
-    /// Whether there is a [`Worker`]. It ends when no place is held.
+    /// Whether there is a [`Worker`], which ends when no place is held.
     is_working: bool,
-    /// Whether a place was taken without waiting for the store, which learns of it by a renewal.
+    /// Whether a place was taken without waiting for the store. A renewal then tells the store of the place.
     is_renewal_due: bool,
     /// Whether the last attempt to give places back has failed. Calls then do not wait for further attempts.
     is_failing: bool,
@@ -129,7 +129,7 @@ impl Leases {
         state.leaving.drain(..count).collect()
     }
 
-    /// Gives places back. Returns whether the store has confirmed it.
+    /// Gives places back. Returns whether the store has confirmed this.
     async fn give_back(&self, mut leaving: Vec<(u64, Lease)>) -> bool {
         let leave = |(number, lease): &(u64, Lease)| {
             let holder = self.holder(*number);
@@ -176,12 +176,12 @@ impl Leases {
         StoreOperation::Enter { places, holder, most, lease: LEASE }
     }
 
-    /// Waits until all places that are no longer needed have been given back, or the store has failed to free them.
+    /// Waits until all places that are no longer needed have been given back, or until an attempt to give them back has failed.
     pub(super) async fn settle(&self) {
         loop {
             let attempted = self.attempted.notified();
             tokio::pin!(attempted);
-            // Registers before the look, so that no attempt between the look and the wait is missed.
+            // Registers before the state is checked, so that no attempt between the check and the wait is missed.
             attempted.as_mut().enable();
             {
                 let state = self.state();
@@ -250,7 +250,7 @@ impl PlaceEnd {
 /// Tokio task of a node that renews leases and gives places back. It runs while the node holds a place.
 struct Worker {
     leases: Arc<Leases>,
-    /// Whether the worker has ended because there was nothing left to do. Another one may run by now.
+    /// Whether the worker has ended because there was nothing left to do. Another worker may run by now.
     rests: bool,
 }
 
@@ -289,7 +289,7 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// Lets the next place start another worker, if the runtime of this one has ended.
+    /// Lets the next place start another worker, if this worker ends because its runtime has ended.
     fn drop(&mut self) {
         if !self.rests {
             let mut state = self.leases.state();
@@ -312,7 +312,7 @@ mod tests {
         Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
     }
 
-    /// Takes one of `most` places, and returns it if there was a free one.
+    /// Tries to take one of `most` places. Returns `None` if no place is free.
     async fn take(leases: &Arc<Leases>, most: u32) -> Option<SharedPlace> {
         let (place, _) = leases.request("item".into());
         let enter = Transaction::on("item").then(place.enter(most));

@@ -1,4 +1,4 @@
-//! Rate and concurrency of an item that all servers with the same store count together.
+//! Rate and concurrency of an item, which all servers with the same store count together.
 
 use std::{
     fmt,
@@ -23,7 +23,7 @@ use crate::{
 /// Limits that this server, a node, counts together with the other servers that use its store.
 pub(crate) struct SharedLimits {
     leases: Arc<Leases>,
-    /// Random name of this node. It makes the names of callers unique that only this node knows.
+    /// Random name of this node. Callers that only this node knows have it in their names, so that their names are unique.
     node: Box<str>,
     /// Time of the last warning about a store that has failed.
     warned: Mutex<Option<Instant>>,
@@ -66,7 +66,7 @@ impl SharedLimits {
         Ok(Arc::new(Self { leases, node, warned: Mutex::default() }))
     }
 
-    /// Waits until the places of all ended calls have been given back, or the store has failed to free them.
+    /// Waits until the places of all ended calls have been given back, or until an attempt to give them back has failed.
     pub(crate) async fn settle(&self) {
         self.leases.settle().await;
     }
@@ -94,7 +94,7 @@ impl SharedGate {
         Self { limits, item: item.into(), places: format!("places:{item}").into() }
     }
 
-    /// Returns the name of a caller in the store. It is the same on all nodes, if they can know that it is the same caller.
+    /// Returns the name of a caller in the store. The name is the same on all nodes if the caller has a principal or an address.
     pub(super) fn caller(&self, who: CallerKey<'_>) -> String {
         match who {
             CallerKey::Principal(name) => format!("principal:{name}"),
@@ -104,11 +104,11 @@ impl SharedGate {
         }
     }
 
-    /// Counts a call of this caller, in one transaction. The partition belongs to the item if the concurrency is limited, and otherwise to
-    /// the item and the caller, so that a store with several machines can divide the work.
+    /// Counts a call of this caller, in one transaction. If the concurrency is limited, the partition belongs to the item. Otherwise it
+    /// belongs to the item and the caller, so that a store with several machines can divide the work.
     ///
     /// # Errors
-    /// Fails if a limit or the store does not admit the call. The call then counts for nothing.
+    /// Fails if a limit or the store does not admit the call. The call then counts toward no limit.
     ///
     /// # Cancel safety
     /// If the future is dropped, a place that the store may have given is given back. The call may count toward the rate.
@@ -121,7 +121,7 @@ impl SharedGate {
         let leases = &self.limits.leases;
         let taken = concurrency.map(|most| (most, leases.request(self.places.clone())));
         let mut transaction = match &taken {
-            // The places come first, so that a call without a place learns of the place and not of the rate.
+            // The place comes first, so that a call that exceeds both limits is refused for the concurrency, as in a single server.
             Some((most, (place, _))) => Transaction::on(&*self.places).then(place.enter(*most)),
             None => {
                 let Self { item, .. } = self;

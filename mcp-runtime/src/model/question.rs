@@ -45,7 +45,8 @@ impl WrittenQuestion {
         "roots",
     ];
 
-    /// Creates a question from the texts that another node has written. Returns `None` if this server does not know them.
+    /// Creates a question from the texts that another node has written. Returns `None` if this server does not know the method or a
+    /// capability.
     pub(crate) fn read<'a>(
         method: &str,
         mut needed: impl Iterator<Item = Cow<'a, str>>,

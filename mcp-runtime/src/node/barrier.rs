@@ -1,4 +1,4 @@
-//! Waiting until all nodes have read the log of messages up to a point.
+//! Barriers, at which a node waits until all other nodes have read the log of messages up to a point.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -39,13 +39,13 @@ impl BarrierMessage {
     }
 }
 
-/// Message that other nodes have to read.
+/// Barrier at which this node waits: a message that other nodes have to read.
 struct OpenBarrier {
     /// Nodes that have read the message.
     passed: BTreeSet<NodeId>,
     /// Nodes that have to read the message. `None` until they are known.
     needed: Option<BTreeSet<NodeId>>,
-    /// Sender that is told when all have read the message.
+    /// Reports that all of these nodes have read the message.
     done: Option<oneshot::Sender<()>>,
 }
 
@@ -58,7 +58,7 @@ impl OpenBarrier {
     }
 }
 
-/// Barriers at which this node waits.
+/// Number of the last barrier, and the barriers at which this node waits, by number.
 #[derive(Default)]
 pub(super) struct OpenBarriers(Mutex<(u64, HashMap<u64, OpenBarrier>)>);
 
@@ -68,7 +68,7 @@ impl OpenBarriers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a barrier. Returns its number, and the receiver that is told when all nodes have passed.
+    /// Adds a barrier. Returns its number, and a receiver that completes when all nodes have passed the barrier.
     pub(super) fn open(&self) -> (u64, oneshot::Receiver<()>) {
         let (done, receiver) = oneshot::channel();
         let mut barriers = self.locked();

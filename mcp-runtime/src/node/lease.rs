@@ -1,4 +1,4 @@
-//! Leases of nodes: an entry of an index that expires, unless its node renews it.
+//! Leases of nodes. A lease is an entry of an index, and expires unless its node renews it.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     storage::{Output, StoreOperation, Transaction},
 };
 
-/// Partition of everything that concerns all nodes together.
+/// Partition of the records that concern all nodes together, such as leases and messages.
 pub(super) const PARTITION: &str = "nodes";
 
 /// Index with the leases of the live nodes.
@@ -25,7 +25,7 @@ pub(super) const RENEWAL: Duration = Duration::from_secs(3);
 /// Maximum number of nodes.
 const MOST: usize = 1000;
 
-/// Id of a node, which is random, so that no two processes ever have the same id.
+/// Id of a node. Ids are random, so that no two processes ever have the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(u64);
 
@@ -43,13 +43,13 @@ impl NodeId {
         Self(number)
     }
 
-    /// Returns the first number of a range of 2^20. Another node is unlikely to have the same range. All numbers are below 2^53, up to which
-    /// JavaScript has exact integers.
+    /// Returns the first of 2^20 numbers that this node can use for streams and questions. Another node is unlikely to have the same range.
+    /// All numbers are below 2^53, because larger integers are not exact in JavaScript.
     pub(crate) fn first_number(self) -> u64 {
         (self.0 & 0xffff_ffff) << 20
     }
 
-    /// Returns whether a number can be in the range of a node.
+    /// Returns whether the number can belong to the range of some node.
     #[cfg(feature = "http")]
     pub(crate) fn is_in_range(number: u64) -> bool {
         (1 << 20..1 << 52).contains(&number)
@@ -69,16 +69,17 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// Nodes, as this node knows them.
+/// The other nodes, as far as this node knows them.
 #[derive(Default)]
 pub(super) struct OtherNodes {
     /// Nodes that were live at the last renewal of the lease.
     live: BTreeSet<NodeId>,
-    /// Nodes whose loss was reported. The loss of a node that leaves is seen twice: in its message, and in the list of leases.
+    /// Nodes whose loss was reported. A node that leaves is noticed twice: by its message, and because its lease is missing.
     gone: BTreeSet<NodeId>,
     /// Time of the last renewal of this node's own lease.
     renewed: Option<Instant>,
-    /// Time until which leases that are missing mean nothing, because the store was away and all leases may have expired.
+    /// Time until which a missing lease does not mean that its node is dead. After the store was unavailable or has lost its data, live
+    /// nodes first have to renew their leases.
     uncertain_until: Option<Instant>,
 }
 
@@ -86,10 +87,11 @@ impl OtherNodes {
     /// Maximum number of nodes in `gone`.
     const MOST_GONE: usize = 10_000;
 
-    /// Takes over the leases that a renewal of `own` has read before it took effect.
+    /// Updates the list of live nodes. `own` is this node, and `live` are the leases that the store held just before this renewal.
     ///
-    /// If this node was late, the store may have been away, so that all leases have expired. If this node was not late and its lease is missing
-    /// nevertheless, the store has lost its data. The other nodes then have the time of a lease to renew theirs.
+    /// If this node renews its lease late, the store may have been unavailable, so that all leases have expired. If this node is not late
+    /// but its lease is missing, the store has lost its data. In both cases no node counts as lost for the time of a lease, so that the
+    /// other nodes can renew theirs.
     pub(super) fn renew(&mut self, own: NodeId, mut live: BTreeSet<NodeId>) -> Renewed {
         let now = Instant::now();
         let since = self.renewed.map(|at| now.duration_since(at));
@@ -134,7 +136,7 @@ pub(super) struct Renewed {
     pub(super) has_reset: bool,
 }
 
-/// Returns the transaction that reads the leases of all nodes, and renews that of a node.
+/// Returns the transaction that reads the leases of all nodes, and then renews the lease of `node`.
 pub(super) fn renewal(node: NodeId) -> Transaction {
     let renewed = StoreOperation::enlist(LIVE, node.to_string(), 0, LEASE);
     Transaction::on(PARTITION).then(list()).then(renewed)
@@ -150,7 +152,7 @@ pub(super) fn end(node: NodeId) -> StoreOperation {
     StoreOperation::delist(LIVE, node.to_string())
 }
 
-/// Returns the nodes with a lease, from the output of [`list`] among these outputs.
+/// Finds the output of [`list`] among these outputs, and returns the nodes that have a lease.
 pub(super) fn live_nodes(outputs: &[Output]) -> BTreeSet<NodeId> {
     let entries = outputs.iter().find_map(|output| match output {
         Output::Entries(entries) => Some(entries),

@@ -12,7 +12,7 @@ pub(super) const MESSAGES: &str = "messages";
 /// messages.
 const TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// Maximum number of messages in the log. A node that falls behind by more of them sees a gap.
+/// Maximum number of messages in the log. A node that falls further behind has missed messages, and sees a gap.
 pub(super) const MOST: usize = 16_384;
 
 /// Part of the server that handles a message.
@@ -43,14 +43,14 @@ impl Subject {
     }
 }
 
-/// What the handler of a subject receives.
+/// Delivery to the handler of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delivery<'a> {
     /// Message of a node, which may be this node itself. All nodes receive all messages in the same order.
     Message {
         /// Sender.
         from: NodeId,
-        /// Text that only the subject understands.
+        /// Text that only the handler of the subject understands.
         body: &'a str,
     },
     /// Messages were lost, because this node could not read them in time.
@@ -65,7 +65,7 @@ pub(super) type MessageHandler = Box<dyn Fn(Delivery<'_>) + Send + Sync>;
 pub(super) struct MessageHandlers([OnceLock<MessageHandler>; Subject::ALL.len()]);
 
 impl MessageHandlers {
-    /// Sets the handler of a subject. Only the first handler of a subject counts.
+    /// Sets the handler of a subject. A second handler of the same subject is ignored.
     pub(super) fn set(&self, subject: Subject, handler: MessageHandler) {
         let _ = self.0[subject as usize].set(handler);
     }
@@ -100,7 +100,7 @@ impl<'a> NodeMessage<'a> {
         format!("{} {} {}", self.from, self.subject.name(), self.body).into_bytes()
     }
 
-    /// Reads a message. Returns `None` if it has another form, for example because a newer version of the server has written it.
+    /// Reads a message. Returns `None` if the text has another form, for example because a newer version of the server has written it.
     pub(super) fn read(value: &'a [u8]) -> Option<Self> {
         let mut parts = str::from_utf8(value).ok()?.splitn(3, ' ');
         let from = NodeId::parse(parts.next()?)?;

@@ -18,7 +18,8 @@ const MOST: usize = 4096;
 /// Maximum number of messages in a transaction.
 const BATCH: usize = 256;
 
-/// Queue of messages. If it is full, the oldest messages are dropped, so that an unavailable store lets nothing grow without bound.
+/// Queue of messages. If the queue is full, the oldest messages are dropped. Otherwise the queue would grow without bound while the store
+/// is unavailable.
 #[derive(Default)]
 pub(super) struct Outgoing {
     queue: Mutex<Queue>,
@@ -29,7 +30,7 @@ pub(super) struct Outgoing {
 
 #[derive(Default)]
 struct Queue {
-    /// Operations that store a message, for each message.
+    /// For each message, the operations that store it.
     messages: VecDeque<Vec<StoreOperation>>,
     dropped: u64,
 }

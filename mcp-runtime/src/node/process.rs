@@ -29,7 +29,7 @@ use crate::{
 /// Longest time between two attempts while the store is unavailable.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Number of looks, and time between two of them, that a node which stops gives its last messages.
+/// Number of times that a stopping node checks whether its last messages have been sent, and the pause between two checks.
 const LAST_LOOKS: usize = 100;
 const LAST_LOOK: Duration = Duration::from_millis(20);
 
@@ -69,7 +69,7 @@ struct NodeState {
 }
 
 impl ServerNode {
-    /// Joins the nodes that share the store. Messages are delivered after [`receive`](Self::receive).
+    /// Joins the nodes that share the store. Messages are delivered only after [`receive`](Self::receive) was called.
     ///
     /// # Errors
     /// Fails if the store is unavailable, or if the system has no random numbers.
@@ -101,7 +101,7 @@ impl ServerNode {
         &self.state.store
     }
 
-    /// Sets the handler of a subject. Only the first handler counts. It is called for messages that arrive after
+    /// Sets the handler of a subject. A second handler of the same subject is ignored. The handler is called for messages that arrive after
     /// [`receive`](Self::receive).
     pub(crate) fn on(
         &self,
@@ -129,8 +129,8 @@ impl ServerNode {
         let _ = self.state.renewals.set(Box::new(renewals));
     }
 
-    /// Reads which nodes are live now. A node takes its lease before it writes anything else, so the writer of a record is dead if this
-    /// function, called after the record was read, does not return it.
+    /// Reads which nodes are live now. To learn whether the writer of a record is dead, read the record first, and then call this function.
+    /// A node takes its lease before it writes anything else, so a writer that is missing in the result is dead.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -164,7 +164,8 @@ impl ServerNode {
         storage::execute(&*self.state.store, vec![transaction]).await.map(drop)
     }
 
-    /// Begins to receive messages and to renew the lease. Messages that are sent after this method has read the end of the log are delivered.
+    /// Begins to receive messages and to renew the lease. This node receives all messages that are sent after this method has read the end
+    /// of the log.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -225,7 +226,7 @@ impl ServerNode {
         sent.map(drop)
     }
 
-    /// Leaves the other nodes, which learn of it at once. An unavailable store is ignored: the lease then ends by itself.
+    /// Leaves the other nodes, and tells them so. If the store is unavailable, the other nodes notice later that the lease has expired.
     pub(crate) async fn leave(&self) {
         for _ in 0..LAST_LOOKS {
             if self.state.outgoing.is_sent() {
@@ -324,7 +325,7 @@ impl NodeState {
                 }
                 Err(why) => {
                     self.complain("messages to other nodes have to wait", &why);
-                    // The store may have stored the messages in spite of the error. Their handlers accept a message twice.
+                    // The store may have stored the messages in spite of the error, so they may arrive twice. The handlers expect this.
                     self.outgoing.put_back(batch);
                     sleep(pauses.next()).await;
                 }
@@ -339,10 +340,10 @@ impl NodeState {
         loop {
             match follower.next().await {
                 Ok(event) => {
-                    // The first event of a log has any id, so there is no gap before it.
+                    // The id of the first event of a log can be any number, so it does not show a gap.
                     let has_gap = last != 0 && event.id != last + 1;
                     last = event.id;
-                    // Before the handlers run, so that a message whose handler panics is not read again.
+                    // The id is stored before the handlers run, so that a message whose handler panics is not read again.
                     self.last_read.store(last, Ordering::Relaxed);
                     self.deliver(&event.value, has_gap);
                     pauses = Pauses::default();
@@ -396,7 +397,7 @@ impl NodeState {
     }
 }
 
-/// Runs a future that does not end. If it panics, a new one takes its place.
+/// Runs `work`, which never ends. If it panics, it is started again after a pause.
 async fn restarting<F: Future<Output = ()> + Send + 'static>(what: &str, work: impl Fn() -> F) {
     while unwind::catch_async(|| Box::pin(work())).await.is_err() {
         tracing::error!("the part of the server that {what} has panicked, and begins again");
@@ -412,7 +413,7 @@ fn outputs(results: Vec<TransactionResult>) -> Result<Vec<Output>, StoreError> {
     })
 }
 
-/// Pauses between attempts, each twice as long as the one before.
+/// Pauses between attempts. Each pause is twice as long as the previous one, up to [`LONGEST_PAUSE`].
 struct Pauses(Duration);
 
 impl Default for Pauses {
@@ -435,7 +436,7 @@ mod tests {
 
     type Heard = Arc<Mutex<Vec<String>>>;
 
-    /// Returns a node that receives messages, and what its handlers hear.
+    /// Returns a node that receives messages, and the list of what its handlers have heard.
     async fn node(store: &Arc<MemoryStore>) -> (ServerNode, Heard) {
         let (node, heard) = (ServerNode::join(store.clone()).await.unwrap(), Heard::default());
         let log = heard.clone();

@@ -128,9 +128,9 @@ fn cannot_be_asked(entry: &Entry, terms: &Terms) -> Option<String> {
 
 /// Reason why the gate of an item has not admitted a call.
 pub(super) enum GateStop {
-    /// The caller has to wait, for the reason in this text for the model.
+    /// The caller has to wait. The text tells the model why.
     Refused(String),
-    /// A store that other servers share has to admit the call.
+    /// The store has to admit the call, because other servers share it.
     Deferred(EnteringCall),
 }
 

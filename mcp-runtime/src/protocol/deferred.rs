@@ -13,12 +13,12 @@ use crate::{
     task::{self, LiveTask},
 };
 
-/// What a call waits for before its handler runs.
+/// Conditions for which a call waits before its handler runs.
 #[derive(Default)]
 pub(super) struct Deferral {
-    /// Rate and concurrency of the item, unless this server counts them alone.
+    /// Admission by the rate and the concurrency of the item, unless this server counts them alone.
     pub(super) entering: Option<EnteringCall>,
-    /// Single use of the state with which the client continues the call.
+    /// Check that the state with which the client continues the call was not used before.
     pub(super) beginning: Option<BeginFuture>,
 }
 
@@ -43,7 +43,8 @@ impl DeferredCall {
     pub(super) fn start(mut self) -> Dispatched {
         let dispatcher = &self.service.dispatcher;
         let (environment, settings) = (dispatcher.environment.clone(), dispatcher.settings);
-        // The handler has a context of its own. It ends with the context of the request, unless the call may go on as a task.
+        // The handler gets a context of its own. This context ends together with the context of the request, unless the call may go on as a
+        // task.
         let context = if self.live.is_some() {
             Context::new(environment, Caller::default(), None)
         } else {

@@ -98,7 +98,7 @@ fn find_elsewhere(
         owned.register(Topic::Tasks);
         let found = tasks.running_elsewhere(&named.elsewhere, &viewer).await?;
         begin(&owned, listen, named.here, &found);
-        // A change between the read and the begin of the stream has found no stream.
+        // A change between the read and the beginning of the stream was reported to no stream.
         found.iter().for_each(|view| tasks.tell(&view.id, &viewer));
         Ok(Done::Task(TaskAnswer::Listening))
     });
@@ -125,8 +125,8 @@ fn begin(
     if !here.is_empty() {
         state.register(Topic::Tasks);
     }
-    // Holding the lock keeps other events out of the outbox until the acknowledgement is there, because the specification requires it to be
-    // the first message of the stream (rule SUB-02).
+    // Holding the lock keeps other events out of the outbox until the acknowledgement is there. The specification requires the
+    // acknowledgement to be the first message of the stream (rule SUB-02).
     let mut listens = state.ongoing_or_new().listens();
     let views: Vec<_> = here.iter().map(|task| task.view()).chain(elsewhere.to_vec()).collect();
     listen.filter.tasks = views.iter().map(FollowedTask::new).collect();
@@ -233,7 +233,7 @@ fn tasks_of(
         }
         match service.tasks.live(&id, &viewer) {
             Some(live) => found.here.push(live),
-            // The store is read for each id, so their number is bounded like that of the tasks.
+            // The store is read for each of these ids, so their number has the same bound as the number of tasks.
             None if service.tasks.is_shared() && found.elsewhere.len() < service.limits.tasks => {
                 found.elsewhere.push((&*id).into());
             }

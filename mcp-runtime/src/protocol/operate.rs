@@ -149,7 +149,7 @@ fn tells_model(operation: &Request<'_>, live: Option<&Arc<LiveTask>>, terms: &Te
     operation.is_tool() && (live.is_none() || !is_core)
 }
 
-/// Starts a call that a store has to admit.
+/// Starts a call that the shared store has to admit.
 #[cold]
 fn defer(
     state: &Arc<PeerState>,

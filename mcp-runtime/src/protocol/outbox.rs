@@ -245,8 +245,8 @@ impl Outbox {
         self.queue().extras.as_mut().is_some_and(|extras| std::mem::take(&mut extras.has_lost))
     }
 
-    /// Records why the response refuses the request. Over HTTP such a response has a status of its own, if no other message has been sent
-    /// before.
+    /// Records why the response refuses the request. Over HTTP such a response has a status of its own, unless another message was sent
+    /// before it.
     #[cfg(feature = "http")]
     pub(super) fn refuse(&self, why: ResponseRefusal) {
         self.queue().extras().refusal = Some(why);

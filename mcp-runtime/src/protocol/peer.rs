@@ -259,7 +259,7 @@ impl Peer {
         self.state.session().revision().is_some()
     }
 
-    /// Returns the client of the session for other nodes, or `None` before the session has begun.
+    /// Returns the client of the session in the form that other nodes read, or `None` before the session has begun.
     #[cfg(feature = "http")]
     pub(crate) fn saved_client(&self, principal: &str) -> Option<SavedClient> {
         saved_session::saved_client(&self.state, principal)
@@ -283,13 +283,13 @@ impl Peer {
         saved_session::restore(&self.state, saved);
     }
 
-    /// Replaces the client of a session, which has continued with a new client at another node.
+    /// Replaces the client of a session that has continued with a new client at another node.
     #[cfg(feature = "http")]
     pub(crate) fn replace_client(&self, saved: &SavedClient) {
         saved_session::replace_client(&self.state, saved);
     }
 
-    /// Sets whether this node notifies the client of changed lists and resources. Of several nodes, only one does.
+    /// Sets whether this node notifies the client of changed lists and resources. A single node does so for each session.
     #[cfg(feature = "http")]
     pub(crate) fn set_hears(&self, hears: bool) {
         self.state.session().set_hears(hears);
@@ -300,8 +300,8 @@ impl Peer {
         self.state.session().hears()
     }
 
-    /// Returns whether a message, or a message of a batch, may be for work of another node: the response to a question of a call that runs
-    /// there, or the cancellation of such a call. Never true for a request.
+    /// Returns whether a message, or a message of a batch, may be for another node. Such a message answers a question of a call that runs
+    /// at the other node, or cancels such a call. A request is never for another node.
     #[cfg(feature = "http")]
     pub(crate) fn is_for_others(&self, incoming: &Incoming<'_>) -> bool {
         match incoming {
@@ -321,7 +321,7 @@ impl Peer {
         let ongoing = self.state.ongoing();
         match message {
             RpcMessage::Request { .. } => false,
-            // No node has sent a question with another id, so a client cannot fill the log of the nodes with responses to nothing.
+            // Questions have only ids in this range. Other responses answer no question, and must not fill the log of the nodes.
             RpcMessage::Response { id, .. } => {
                 id.as_str().parse().is_ok_and(NodeId::is_in_range)
                     && !ongoing.is_some_and(|ongoing| ongoing.questions().waits_for(*id))
@@ -335,7 +335,7 @@ impl Peer {
                     };
                     id.is_some_and(|id| !runs(id))
                 }
-                // Every node keeps the roots of the client.
+                // Every node may have cached the roots of the client.
                 "notifications/roots/list_changed" => true,
                 _ => false,
             },

@@ -14,7 +14,7 @@ use crate::{
     task::{read_client, write_client},
 };
 
-/// Maximum depth of the description of a client. No client that was accepted has a deeper one.
+/// Maximum depth of the description of a client. No accepted client has a deeper description.
 const DEPTH: usize = 1024;
 
 /// Client of a session, and the revision that it speaks. Only a further `initialize` changes them.
@@ -36,7 +36,7 @@ impl SavedClient {
         out
     }
 
-    /// Reads what [`write`](Self::write) has written. Returns `None` if something else has written it.
+    /// Reads what [`write`](Self::write) has written. Returns `None` for any other text.
     pub(crate) fn read(text: &[u8]) -> Option<Self> {
         let raw = validate(text, DEPTH).ok()?;
         let [revision, principal, client] = raw.pick(["revision", "principal", "client"]);
@@ -65,7 +65,7 @@ impl SessionSettings {
         self.log_level != other.log_level
     }
 
-    /// Returns the settings that follow from these if a client changes its settings from `before` to `after`.
+    /// Applies the difference between `before` and `after` to these settings.
     pub(crate) fn changed(mut self, before: &Self, after: &Self) -> Self {
         self.is_initialized |= after.is_initialized;
         if before.log_level != after.log_level {
@@ -107,7 +107,7 @@ pub(super) fn restore(state: &Arc<PeerState>, saved: &SavedClient) {
     state.register(Topic::Lists);
 }
 
-/// Replaces the client of a session, which the client has initialized again at another node.
+/// Replaces the client of a session that was initialized again at another node.
 pub(super) fn replace_client(state: &PeerState, saved: &SavedClient) {
     state.session().initialize(saved.revision, saved.client.clone());
 }
@@ -136,7 +136,7 @@ pub(super) fn set_settings(
     }
     let Some(subscriptions) = session.subscriptions() else { return };
     for uri in settings.subscriptions.difference(&own) {
-        // Another node has accepted the subscription, so a full limit at this node is its only problem.
+        // The subscription was accepted by another node, so it can fail here only because a limit of this node is reached.
         if let Err((_, error)) = subscriptions.add(uri, 0, limits, tenant) {
             tracing::warn!("a subscription of another node is not taken over: {}", error.message());
         }

@@ -32,7 +32,8 @@ pub(crate) struct Service {
     /// JSON text of the server's `Implementation`, for every result of the modern era.
     pub(super) server_info: String,
     pub(super) round_states: Arc<RoundStates>,
-    /// Number below the ids of all questions to clients. Each node of a server has another, because an answer may arrive at any node.
+    /// Ids of questions to clients are higher than this number. Each node of a server has a number of its own, because an answer may arrive
+    /// at any node.
     pub(super) first_question: u64,
 }
 
@@ -47,13 +48,13 @@ impl Service {
         &self.dispatcher.catalog.tally
     }
 
-    /// Returns the shares of clients in the limits that apply to all clients together.
-    /// Whether the shared store did not answer the last request to it.
+    /// Returns whether the last request to the shared store got no answer.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has health checks"))]
     pub(crate) fn is_store_away(&self) -> bool {
         self.dispatcher.catalog.is_store_away()
     }
 
+    /// Returns the shares of clients in the limits that apply to all clients together.
     pub(crate) fn shares(&self) -> &Shares {
         &self.dispatcher.catalog.shares
     }

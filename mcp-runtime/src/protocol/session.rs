@@ -42,7 +42,7 @@ struct OpenSession {
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
     is_initialized: bool,
-    /// Whether this node notifies the client of changed lists and resources. Of several nodes, only one does.
+    /// Whether this node notifies the client of changed lists and resources. A single node does so for each session.
     hears: bool,
     /// Boxed to save memory in idle sessions, because most sessions have no interests.
     interests: Option<Box<SessionInterests>>,
@@ -170,12 +170,12 @@ impl LegacySession {
 
     /// Returns the notifications that this session gets for an event.
     pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
-        // Of several nodes, only the one that knows a task or a page of the session notifies the client of it.
+        // A node notifies the client of its own tasks and URL-mode elicitations, even if another node sends all other notifications.
         let is_own = matches!(event, Event::TaskChanged(_) | Event::UrlCompleted(_));
         let is_ready =
             |session: &&mut OpenSession| session.is_initialized && (session.hears || is_own);
         let Some(open) = self.open.as_mut().filter(is_ready) else {
-            // A task that has ended must not count as a followed one, even if its client is not notified here.
+            // A task that has ended is no longer followed, even if this node does not notify the client of its end.
             if let Event::TaskChanged(view) = event
                 && matches!(view.state, TaskState::Ended(_))
             {

@@ -177,8 +177,8 @@ impl FollowedTask {
     }
 }
 
-/// Returns whether a client has to be told a state of a task, and remembers its version. If several nodes share the store, a client may be
-/// about to be told a state that it knows already.
+/// Returns whether a client has to be told this state of a task, and remembers the version of the state. If several nodes share the store,
+/// the same state may be reported more than once.
 pub(super) fn is_news(known: &mut u64, view: &TaskView) -> bool {
     let is_news = view.version == 0 || view.version > *known;
     *known = view.version;

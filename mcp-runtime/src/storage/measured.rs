@@ -52,7 +52,7 @@ impl StoreCounters {
         if failure.is_some() {
             self.failed.fetch_add(1, Relaxed);
         }
-        // An answer that reports a full or damaged store is an answer.
+        // A store that reports that it is full or damaged has answered.
         self.is_away.store(failure.is_some_and(StoreError::is_unavailable), Relaxed);
     }
 }

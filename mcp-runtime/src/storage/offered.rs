@@ -48,7 +48,7 @@ mod collected {
 #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
 pub use collected::MCP_RUNTIME_STORES_0;
 
-/// Offers a store to the servers of a program that links this crate: one call in a crate with a store.
+/// Offers a store to the servers of each program that links this crate. A crate with a store calls this macro once.
 ///
 /// A server without [`Builder::store`](crate::Builder::store) reads the environment variable when it starts. If the variable is set and not
 /// empty, the server uses the store that the function creates from the value of the variable and the name of the server. The function does

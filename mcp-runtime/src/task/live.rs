@@ -205,7 +205,7 @@ impl LiveTask {
         }
     }
 
-    /// Returns the state of the task for a store that several nodes share. The changes so far need no further write.
+    /// Returns the state of the task for a store that several nodes share. The caller writes it, so the changes so far are no longer due.
     pub(super) fn view_to_store(&self) -> TaskView {
         let mut state = self.state();
         state.due = None;

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use crate::model::{ClientInfo, Meta, WrittenQuestion};
 
-/// Message about a task. A node ignores a message about a task that it does not run, unless the message says otherwise.
+/// Message about a task. A node ignores a message about a task that it does not run, unless the variant says otherwise.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum TaskMessage<'a> {
-    /// The record of a task has this version now. All nodes tell their clients.
+    /// The record of a task has this version now. Each node notifies its own clients that follow the task.
     Changed {
         #[serde(borrow)]
         owner: Cow<'a, str>,
@@ -32,7 +32,7 @@ pub(super) enum TaskMessage<'a> {
         id: Cow<'a, str>,
         #[serde(borrow)]
         name: Cow<'a, str>,
-        /// Whether the client was asked by its node. Otherwise the client found the questions in the task.
+        /// Whether the sender has asked the client. Otherwise the client has found the questions in the state of the task.
         asked: bool,
     },
     /// A client waits for the end of the task at the sender, and can answer questions that need these capabilities.
@@ -45,7 +45,7 @@ pub(super) enum TaskMessage<'a> {
     },
     /// A client has stopped waiting at the sender.
     Unwait { waiter: u64 },
-    /// The node of this id sends a question to the client that waits there.
+    /// The node with the id `node` has to send a question to the client that waits at that node.
     Ask {
         #[serde(borrow)]
         node: Cow<'a, str>,
@@ -53,7 +53,7 @@ pub(super) enum TaskMessage<'a> {
         #[serde(borrow)]
         key: Cow<'a, str>,
     },
-    /// The node of this id withdraws a question from the client that waits there.
+    /// The node with the id `node` has to withdraw a question from the client that waits at that node.
     Withdraw {
         #[serde(borrow)]
         node: Cow<'a, str>,

@@ -35,7 +35,7 @@ pub(super) struct RestoredTask {
 /// Function that returns the parameters of a question as JSON text.
 pub(crate) type QuestionWriter = fn(&Question) -> Option<String>;
 
-/// What a record has in addition if several nodes share the store.
+/// Additional contents of a record if several nodes share the store.
 pub(super) struct SharedRecord {
     /// Node that runs the task.
     pub(super) node: NodeId,

@@ -92,7 +92,8 @@ async fn begin(
 ) -> OperationResult {
     let mut abandoned = Abandoned { tasks, live, is_kept: true };
     let put = tasks.put(live).await;
-    // If several nodes share the store, a task that was perhaps stored must not look as if it ran.
+    // If several nodes share the store, a write that has failed may still have stored the task. The guard then cancels the task, because
+    // other nodes would show it as running.
     let was_refused = put.as_ref().is_err_and(|why| why.kind() == ErrorKind::Failed);
     abandoned.is_kept = put.is_err() && live.origin.is_shared && !was_refused;
     if !put? {
@@ -171,6 +172,7 @@ type BackgroundWork = Pin<Box<dyn Future<Output = ()> + Send>>;
 struct Abandoned<'a> {
     tasks: &'a Arc<Tasks>,
     live: &'a Arc<LiveTask>,
+    /// Whether dropping the guard cancels the task.
     is_kept: bool,
 }
 
@@ -212,7 +214,8 @@ pub(crate) async fn recover(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) ->
     }
 }
 
-/// Takes the tasks of nodes that are gone. `unsure` has the ids of tasks which this node has perhaps taken, because the store has failed.
+/// Takes the tasks of nodes that are gone. `unsure` has the ids of tasks that this node may have taken although the store reported an
+/// error.
 ///
 /// # Errors
 /// Fails if the store cannot be read or written.

@@ -26,7 +26,7 @@ use crate::{
 /// Pause after an error of the store.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Number of attempts to read a task for its listeners.
+/// Maximum number of attempts to do the work that a message causes.
 const ATTEMPTS: usize = 60;
 
 /// Connects the tasks with the other nodes. Call it before the node receives messages.
@@ -41,7 +41,7 @@ pub(crate) fn share(
     if tasks.node.set(TaskNode::new(node.clone(), record, jobs)).is_err() {
         return;
     }
-    // The tasks have the node, so the node must not keep the tasks alive.
+    // The tasks own the node, so the node's handlers have only a weak reference to the tasks.
     let own = Arc::downgrade(tasks);
     tokio::spawn(work(own.clone(), queue));
     let receiver = own.clone();
@@ -68,7 +68,7 @@ fn receive(tasks: &Arc<Tasks>, node: &TaskNode, from: NodeId, message: TaskMessa
     match message {
         TaskMessage::Changed { owner, id, version } => {
             if let Some(live) = tasks.running(&id).filter(|_| from != node.id()) {
-                // During a write the lock is held. The condition of that write finds out whether the task was taken.
+                // While a write runs, the lock is held. The condition of that write then shows whether another node has taken the task.
                 let is_taken = live.stored.try_lock().is_ok_and(|own| *own < Some(version));
                 if is_taken {
                     tracing::warn!("task `{id}` is continued by another server");
@@ -118,7 +118,7 @@ fn is(node: &TaskNode, id: &str) -> bool {
     NodeId::parse(id) == Some(node.id())
 }
 
-/// Does the work that messages cause, in their order.
+/// Does the work that messages cause, in the order of the messages.
 async fn work(tasks: Weak<Tasks>, mut queue: mpsc::UnboundedReceiver<TaskJob>) {
     while let Some(job) = queue.recv().await {
         for _ in 0..ATTEMPTS {
@@ -139,7 +139,7 @@ async fn work(tasks: Weak<Tasks>, mut queue: mpsc::UnboundedReceiver<TaskJob>) {
     }
 }
 
-/// Tells the clients of this node the stored state of a task. Each of them skips a state that it knows already.
+/// Tells the clients of this node the stored state of a task. A client that knows this state already is not told again.
 async fn tell(tasks: &Tasks, owner: &str, id: &str) -> Result<()> {
     let view = match tasks.running(id) {
         Some(live) => live.view(),

@@ -127,7 +127,7 @@ impl StoredTasks {
     /// the maximum number of tasks of the owner that have not ended, if the store counts them.
     ///
     /// # Errors
-    /// Fails if the store cannot be used, or is full of other things.
+    /// Fails if the store cannot be used, or is full of other records.
     pub(super) async fn put(
         &self,
         task: &TaskRecord,
@@ -298,7 +298,7 @@ impl StoredTasks {
 
 /// Returns the transactions that store a task.
 ///
-/// The client gets the id of a task after both of them. If the process ends in between, the task is unknown to everybody and expires.
+/// The client gets the id of a task after both of them. If the process ends in between, no client knows the task, and it expires.
 ///
 /// The last transaction writes the record, as its first operation.
 fn changes(task: &TaskRecord, condition: Condition, places: Option<u32>) -> Vec<Transaction> {
@@ -318,7 +318,7 @@ fn changes(task: &TaskRecord, condition: Condition, places: Option<u32>) -> Vec<
         return vec![if places.is_some() { own.then(leave) } else { own }];
     }
     let own = own.then(StoreOperation::enlist(UNFINISHED, &*task.id, task.created, ttl));
-    // The first version of the record has added the owner.
+    // The transaction with the first version of the record has added the owner.
     if matches!(condition, Condition::Version(_)) {
         return vec![own];
     }

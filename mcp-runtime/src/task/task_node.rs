@@ -1,4 +1,4 @@
-//! The tasks of this process among those of other nodes: commands to other nodes, and clients here that wait for tasks there.
+//! This process as a node that runs tasks: commands to other nodes, and clients of this node that wait for tasks of other nodes.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -24,7 +24,7 @@ use crate::{
 
 /// Work that the messages of nodes cause. One tokio task does it, in the order of the messages.
 pub(super) enum TaskJob {
-    /// Tells the clients of this node that follow the task.
+    /// Tells the clients of this node that follow the task its new state.
     News { owner: Box<str>, id: Box<str> },
     /// Passes the answers of a client to the task.
     Answers { owner: Box<str>, id: Box<str>, name: Box<str>, asked: bool },
@@ -40,7 +40,7 @@ pub(super) struct TaskNode {
     /// Work for clients that wait at other nodes, by node and number of the watch.
     served: Mutex<HashMap<(NodeId, u64), ServedWaiter>>,
     is_stopped: AtomicBool,
-    /// Lock of the work that takes tasks of dead nodes.
+    /// Locked while this node takes over the tasks of dead nodes.
     pub(super) taking: tokio::sync::Mutex<()>,
 }
 
@@ -78,7 +78,7 @@ impl TaskNode {
         self.node.send(Subject::Tasks, &message.write()).await.map_err(StoreError::into_error)
     }
 
-    /// Returns the nodes that are live now, for records that were read before.
+    /// Returns the nodes that are live now. Call it after the records were read whose writers may be dead.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -156,7 +156,7 @@ impl TaskNode {
         served.entry(at).or_insert_with(|| ServedWaiter { work: start(), heard: now }).heard = now;
     }
 
-    /// Ends the work for clients at other nodes.
+    /// Ends the work for those clients at other nodes for which `is_over` returns `true`.
     pub(super) fn end_served(&self, is_over: impl Fn(&(NodeId, u64)) -> bool) {
         self.served().retain(|at, waiter| {
             let is_over = is_over(at);

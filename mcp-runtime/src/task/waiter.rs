@@ -45,7 +45,7 @@ pub(crate) enum TaskWaiter {
 }
 
 impl Tasks {
-    /// Begins to wait for the end of a task, for a client that can be asked its questions.
+    /// Begins to wait for the end of a task. The client can be asked the questions of the task.
     ///
     /// # Errors
     /// Fails if the viewer has no such task.
@@ -192,7 +192,7 @@ impl RemoteWaiter {
                 tokio::time::sleep(PAUSE).await;
             }
         };
-        // The client may stop to wait while its answer is on its way, so a tokio task sends it.
+        // The client may stop waiting while its answer is on its way, so a tokio task sends the answer.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(sending);
         }

@@ -21,10 +21,11 @@ pub enum StoreFault {
     Delays(Duration),
 }
 
-/// Store around another one, which has a fault at requests that a test chooses.
+/// Store that wraps another store, and has a fault at the requests that a test chooses.
 ///
-/// A server must tell a client nothing that its store does not hold yet. A test of this counts the requests of a scenario without faults, and
-/// then lets it run once for each request and each fault. Clones share the count and the faults. Needs the feature `store-suite`.
+/// A server must not tell a client anything that its store does not hold yet. To test this, count the requests of a scenario without
+/// faults. Then run the scenario once for each request and each fault. Clones share the count and the faults. Needs the feature
+/// `store-suite`.
 ///
 /// ```
 /// use mcp_runtime::{
@@ -94,7 +95,7 @@ impl<S: Store> FaultyStore<S> {
     }
 }
 
-// The error for a value that is no store proposes stores for servers, not this one for tests.
+// The compile error for a value that is not a store must propose the stores for servers, and not this store for tests.
 #[diagnostic::do_not_recommend]
 impl<S: Store> Store for FaultyStore<S> {
     fn open(&self) -> StoreFuture<'_, ()> {

@@ -117,7 +117,7 @@ both_eras! {
                 assert_eq!(updated(client).await, "notes://today");
             }
         }
-        // An update of a further round is the next message, so each client got the two updates exactly once.
+        // The next message of each client is a later update, so each client got the two updates exactly once.
         clients[2].call("update", json!({ "uri": "notes://TODAY" })).await.unwrap();
         clients[2].call("update", json!({ "uri": "notes://today" })).await.unwrap();
         for client in &mut clients {

@@ -1,5 +1,5 @@
-//! Calls in several rounds (protocol revision 2026-07-28) on several servers that share a store: each of them continues what another one has
-//! begun.
+//! Calls in several rounds (protocol revision 2026-07-28) on several servers that share a store: each server continues calls that another
+//! server has begun.
 
 use mcp_runtime::{
     Builder, items,
@@ -205,7 +205,7 @@ mod sealed {
             assert_eq!(error.code, -32603);
             assert!(error.message.contains("the store of the server"), "{error}");
             assert!(error.message.ends_with("does not answer: try again later"), "{error}");
-            // A call that asks needs the store no more than one that asks nothing.
+            // A call that asks a question needs no store if its tool is not `single_use`.
             let asks = begun(&mut other, "asks").await;
             assert!(sent(&mut other, &asks).await.is_ok());
             other_line(&stores, Line::Works);

@@ -128,7 +128,7 @@ impl Follower for NodeFollower {
     }
 }
 
-/// What the handlers of all nodes have done, in order.
+/// Record of what the handlers of all nodes have done, in order.
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Vec<String>>>);
 
@@ -416,7 +416,7 @@ both_eras_paused! {
         pass(Duration::from_secs(6)).await;
         for client in [&mut one, &mut two] {
             let status = status(client, &id).await;
-            // The leases of both nodes had ended, so either of them may be faster: the owner stores the end, or the other takes the task.
+            // The leases of both nodes had ended, so either node may be faster: the owner stores the end, or the other node takes the task.
             assert!(status == "completed" || status == "failed", "{status}");
         }
         assert_eq!(status(&mut one, &id).await, status(&mut two, &id).await);
@@ -457,7 +457,7 @@ both_eras_paused! {
         pass(Duration::from_secs(30)).await;
         let expected = ["working step 1", "working step 3", "working step 5", "completed "];
         if revision == V5 {
-            // The first of them is the state at the begin of the stream.
+            // The first status is the state at the beginning of the stream.
             assert_eq!(heard(&mut two, &id).await, expected);
             assert_eq!(heard(&mut three, &id).await, expected);
         } else {
@@ -594,7 +594,7 @@ async fn the_newest_client_of_all_nodes_is_asked() {
     let at_two = two.start("tasks/result", waiting.clone());
     let (asked, _) = questions(&mut two).await;
     assert_eq!(asked.len(), 2);
-    // A newer client takes the questions over, and gives them back when it stops to wait.
+    // A newer client takes the questions over, and gives them back when it stops waiting.
     let at_three = three.start("tasks/result", waiting.clone());
     let (asked_three, _) = questions(&mut three).await;
     assert_eq!(asked_three.len(), 2);

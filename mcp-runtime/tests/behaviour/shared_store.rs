@@ -10,7 +10,7 @@ use mcp_runtime::store::{
     TransactionResult,
 };
 
-/// Way in which the connection of one node to the store works.
+/// State of a node's connection to the store.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(crate) enum Line {
     #[default]
@@ -21,7 +21,7 @@ pub(crate) enum Line {
     Silent,
 }
 
-/// One node's connection to a store that several nodes share.
+/// Connection of one node to a store that several nodes share.
 #[derive(Clone, Default)]
 pub(crate) struct NodeStore {
     store: Arc<MemoryStore>,

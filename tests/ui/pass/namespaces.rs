@@ -41,7 +41,7 @@ fn authors(typed: &str) -> Vec<String> {
     vec![authors!(typed)]
 }
 
-/// Completed by a function that a macro has the name of.
+/// Has a completion function with the same name as a macro.
 #[prompt]
 fn biography(#[complete(authors)] of: &str) -> String {
     of.to_owned()

@@ -150,8 +150,8 @@ pub(crate) struct ClientCredentials {
 }
 
 impl ClientCredentials {
-    /// Whether the client is identified by its metadata URL. It has no secret to check. Its id is later compared with that of the code or the
-    /// grant.
+    /// Whether the client is identified by its metadata URL. Such a client has no secret to check. Its id is compared later with the id in
+    /// the code or the grant.
     pub(crate) fn is_metadata_url(&self) -> bool {
         is_metadata_url(&self.id) && self.secret.is_none()
     }

@@ -53,7 +53,7 @@ pub(crate) struct PendingState {
     tries: u32,
 }
 
-/// Start of a login, with which the end of all logins of its user is compared.
+/// Start of a login. The login is not valid if all logins of its user were ended after this start.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct LoginStart {
     /// Time in this process. Only the process that began the login compares it.

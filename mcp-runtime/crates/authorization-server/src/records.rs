@@ -38,7 +38,7 @@ pub(crate) struct Records {
     pub(crate) journal: Arc<Journal>,
     /// Upstream provider, if a provider authenticates the users.
     pub(crate) provider: Option<Arc<Provider>>,
-    /// Records in the store that several nodes share, from the start of the server on. `None` inside if no store is shared.
+    /// Records in the store that several nodes share. Set when the server starts, to `None` if no store is shared.
     nodes: OnceLock<Option<SharedRecords>>,
     is_loaded: Mutex<bool>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct AuthenticatedClient {
 /// Permission to refresh the upstream tokens of a grant, which one request has at a time.
 pub(crate) struct RefreshLock<'a> {
     _own: MutexGuard<'a, ()>,
-    /// The place among all nodes, if a store is shared.
+    /// Permission among all nodes, if several nodes share the store.
     place: Option<RefreshPlace>,
 }
 
@@ -74,7 +74,7 @@ impl Records {
         }
     }
 
-    /// Sets the store of the server when it starts. `None` keeps everything in memory alone.
+    /// Sets the store of the server when it starts. With `None`, all records are only in memory.
     pub(crate) fn start(&self, store: Option<Arc<dyn Store>>) {
         let (shared, own) = match store {
             Some(store) if store.is_shared() => (Some(store), None),
@@ -93,7 +93,7 @@ impl Records {
     }
 
     /// Loads the stored records once. Grants are set aside until the server knows which of them are valid. Nothing is loaded from a shared
-    /// store, which is asked for each record.
+    /// store, whose records are read when they are needed.
     ///
     /// # Errors
     /// Fails if the records cannot be read.

@@ -28,9 +28,9 @@ use crate::{
 /// Pass it to [`Builder::auth`](mcp_runtime::Builder::auth). Your function authenticates users. The framework registers clients, shows the
 /// pages, and issues codes and tokens.
 ///
-/// It is meant for development, and for servers whose processes share a store or that run as a single process. If your users have accounts at an
-/// OpenID provider, use [`delegated`](Self::delegated). If another authorization server issues the tokens, use [`Jwt`](mcp_runtime::auth::Jwt)
-/// instead.
+/// Use it for development, and for servers that run as a single process or as several processes with a shared store. If your users have
+/// accounts at an OpenID provider, use [`delegated`](Self::delegated). If another authorization server issues the tokens, use
+/// [`Jwt`](mcp_runtime::auth::Jwt) instead.
 ///
 /// ```
 /// use mcp_runtime_authorization_server::{
@@ -86,13 +86,13 @@ use crate::{
 /// **Several nodes.** If several processes share a [store](mcp_runtime::Builder::store), they act as one authorization server: a client that
 /// registers at one node is known to all of them, and each step of a login may reach another node. Give all nodes the same settings.
 ///
-/// * A node keeps an access token that it has verified for at most 1 second. After that, it reads the record of the login. A login that ends
-///   at one node is therefore over at the others within a second. Open streams are told at once.
-/// * The limits for one address count once for all nodes. Failed login attempts are limited to 20 in 2 minutes. Of the limits for everything
-///   together, those of clients (about 10,000) and of authorizations that wait for their users (4,096) apply. The number of logins is limited
-///   for each user only.
-/// * While the store is away, the pages and endpoints answer with status 503, `Retry-After` and the error `temporarily_unavailable`. Calls get
-///   status 503 too.
+/// * A node trusts an access token for at most 1 second after it has verified the token. Then it reads the record of the login again. A
+///   login that ends at one node is therefore over at the others within a second. Open streams of the login end at once on all nodes.
+/// * The limits for one address count once for all nodes. Failed login attempts are limited to 20 in 2 minutes. Of the limits for all
+///   addresses together, two apply: about 10,000 clients, and 4,096 authorizations that wait for their users. The number of logins is
+///   limited for each user only.
+/// * While the store is unavailable, the pages and endpoints answer with status 503, `Retry-After` and the error `temporarily_unavailable`.
+///   Calls get status 503 too.
 /// * Lifetimes of minutes and less end by the clock of the store. For those of hours and days, each node uses its own clock, so the clocks of
 ///   the nodes should agree within a minute.
 ///

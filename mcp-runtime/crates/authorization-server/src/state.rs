@@ -302,7 +302,8 @@ impl ServerState {
     }
 }
 
-/// Login attempt that counts against the limit of its address until it is given back. It has a value if it counts on all nodes.
+/// Login attempt that counts against the limit of its address until it is given back. Contains the place in the shared store, if all nodes
+/// count the attempt together.
 pub(crate) struct LoginAttempt(Option<CountedAttempt>);
 
 /// Whether two URLs name the same resource.

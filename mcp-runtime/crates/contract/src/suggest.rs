@@ -19,7 +19,7 @@ pub fn nearest<'a>(wrong: &str, mut names: impl Iterator<Item = &'a str>) -> Opt
     nearest_of(wrong, &mut names)
 }
 
-/// Not generic, so that it is compiled once and not for each caller.
+/// Returns the nearest name. This function is not generic, so that it is compiled once and not for each caller.
 fn nearest_of<'a>(wrong: &str, names: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = Letters::of(wrong);
     let likely = names.filter(|name| letters.may_be_near(name)).take(MAX_COMPARED);

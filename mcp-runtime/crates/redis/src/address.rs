@@ -77,14 +77,14 @@ impl Address {
     }
 }
 
-/// Chooses the cryptography of TLS connections, unless the program has chosen. The crate `redis` panics at its first connection if no choice
-/// is made, and the dependencies of the program enable no cryptography or several ones.
+/// Chooses the cryptography of TLS connections, unless the program has chosen it. Without a choice, the crate `redis` panics at its first
+/// connection if the dependencies of the program enable no cryptography or more than one.
 #[cfg(feature = "tls")]
 fn choose_cryptography() {
     use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 
     if CryptoProvider::get_default().is_none() {
-        // It fails if another thread has chosen meanwhile.
+        // This fails if another thread has chosen in the meantime, so the error is ignored.
         let _ = ring::default_provider().install_default();
     }
 }

@@ -66,8 +66,8 @@ impl Connection {
         }
     }
 
-    /// Connects, unless another caller has done so. After a failed attempt, callers get its error for a while, so that a Redis that is away is
-    /// not flooded with attempts.
+    /// Connects, unless another caller has done so. After a failed attempt, callers get its error for a while, so that an unavailable Redis
+    /// is not flooded with attempts.
     async fn get_or_connect(&self) -> RedisResult<(OpenConnection, u64)> {
         let mut open = self.open.lock().await;
         if let Some(connection) = &open.connection {

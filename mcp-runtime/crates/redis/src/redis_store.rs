@@ -26,16 +26,16 @@ use crate::{address::Address, follower::RedisFollower, redis_core::RedisCore};
 /// | `redis+sentinel://one:26379,two:26379/mymaster` | the primary of this name, which the sentinels know |
 /// | `redis+cluster://one:7000,two:7001` | a cluster with these nodes, and those that they name |
 ///
-/// User and password are percent-encoded. In a URL with several hosts they stand in front of the first host and hold for all of them.
-/// Sentinels get neither, because they are those of the primary. TLS connections trust the certificate authorities of the operating system,
-/// and those in the file that `SSL_CERT_FILE` names. Sentinels and clusters over TLS are not supported.
+/// User and password are percent-encoded. In a URL with several hosts they stand in front of the first host and hold for all of them. The
+/// sentinels get neither, because user and password belong to the primary. TLS connections trust the certificate authorities of the
+/// operating system, and those in the file that `SSL_CERT_FILE` names. Sentinels and clusters over TLS are not supported.
 ///
 /// The server connects when it starts, and does not start if Redis cannot be reached within five seconds, or is older than version 6.2. If
-/// Redis is away later, the store fails each transaction after the [`deadline`](Self::deadline), and connects again by itself, at most every
-/// 200 ms.
+/// Redis becomes unavailable later, each transaction fails after the [`deadline`](Self::deadline), and the store connects again by itself,
+/// at most every 200 ms.
 ///
-/// There is no pool of connections, because a further connection would make nothing faster: all transactions share one connection and do
-/// not wait for each other's answers, no command blocks, and Redis executes one script at a time. A second connection announces new events
+/// There is no pool of connections, because a further connection would make nothing faster. All transactions share one connection and do
+/// not wait for each other's answers. No command blocks, and Redis executes one script at a time. A second connection announces new events
 /// of logs. A cluster has a connection to each of its nodes.
 ///
 /// ```no_run

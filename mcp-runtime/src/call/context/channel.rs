@@ -35,7 +35,8 @@ pub(crate) struct ProgressReport {
 /// Future of the answer to a question: the client's result as JSON text.
 pub(crate) type AnswerFuture = Pin<Box<dyn Future<Output = Result<Box<str>>> + Send>>;
 
-/// Future of the beginning of a call that has to wait for a store. It fails if the call must not run again.
+/// Future that a call waits for before its handler runs, because a shared store decides whether the call may run. It fails if the call must
+/// not run again.
 pub(crate) type BeginFuture = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
 /// Asks the client the questions of one call. Some implementations send a request that the client answers during the call. Others end the
@@ -66,8 +67,8 @@ pub(crate) trait Asker: Send + Sync {
     /// Fails if the call must not run again.
     fn begin(&self) -> Result<(), Error>;
 
-    /// Returns work that has to succeed before the handler runs, if beginning the call takes a store that other servers share. The method
-    /// is called after [`begin`](Self::begin).
+    /// Returns a future that has to succeed before the handler runs. Returns `None` if no shared store has to be asked. Called after
+    /// [`begin`](Self::begin).
     fn beginning(&self) -> Option<BeginFuture> {
         None
     }

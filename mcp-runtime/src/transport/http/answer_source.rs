@@ -51,7 +51,7 @@ impl AnswerSource {
         self.outbox.poll_take(cx, lines)
     }
 
-    /// Reason for which the answer has a status of its own.
+    /// Returns the refusal that gives the answer a status of its own, if the request was refused.
     pub(super) fn refusal(&self) -> Option<ResponseRefusal> {
         self.outbox.refusal()
     }

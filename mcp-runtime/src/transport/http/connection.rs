@@ -91,7 +91,7 @@ impl HttpConnection {
             if !has_asked && state.endpoint.is_stopping() {
                 let last_request = last_request.get_or_insert_with(|| {
                     let _entered = timers.enter();
-                    // The grace period is for calls, and must not end with connections that only wait.
+                    // The grace period is for running calls, so connections without a request must close before it ends.
                     Box::pin(sleep(LAST_REQUEST.min(limits.grace / 2)))
                 });
                 let waits = !state.activity.is_working();

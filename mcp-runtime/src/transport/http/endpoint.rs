@@ -134,7 +134,7 @@ impl Endpoint {
         self.session(SessionId::unguessable()?, carrier)
     }
 
-    /// Creates a session with an id, such as one that began at another node. The caller adds the session to the table.
+    /// Creates the session with this id, which may have begun at another node. The caller adds the session to the table.
     ///
     /// # Errors
     /// Returns the reason for the refusal.
@@ -275,7 +275,7 @@ impl Endpoint {
 
     /// Ends the streams that would otherwise stay open. Running calls continue.
     pub(super) fn stop(&self) {
-        // A connection whose last request arrives only now ends with its response, as during the drain.
+        // From now on each response closes its connection, as during the drain.
         self.begin_drain();
         self.is_stopping.store(true, Ordering::Release);
         self.service.dispatcher.catalog.bus.stop();

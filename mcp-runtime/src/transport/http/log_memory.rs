@@ -21,7 +21,7 @@ pub(super) struct LogMemory {
     /// Maximum size of the events of all streams.
     all: usize,
     bytes: AtomicUsize,
-    /// Sizes of the logs that this node writes no more, with the times when they expire, the earliest first.
+    /// Sizes of the logs that this node no longer writes, each with the time at which the log expires. The earliest time comes first.
     ended: Mutex<VecDeque<(Instant, usize)>>,
 }
 
@@ -36,7 +36,7 @@ impl LogMemory {
         }
     }
 
-    /// Maximum number of events of a stream.
+    /// Returns the maximum number of events of a stream.
     pub(super) fn most(&self) -> usize {
         self.most
     }
@@ -57,7 +57,7 @@ impl LogMemory {
     }
 }
 
-/// Events of a log that one writer has appended and that are still kept.
+/// Events that one writer has appended to a log and that the log still keeps.
 pub(super) struct KeptEvents {
     memory: Arc<LogMemory>,
     sizes: VecDeque<usize>,

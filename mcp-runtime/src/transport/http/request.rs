@@ -152,7 +152,7 @@ fn answer_without_body(
         {
             return Err(reply::busy(no_connection(endpoint)).into());
         }
-        // Sessions of several nodes need the store, for which the caller of this function waits.
+        // If several nodes share the session, the answer needs the store. This function cannot wait, so its caller answers the request.
         (HttpRoute::Endpoint, &(Method::GET | Method::DELETE)) if endpoint.shared.is_some() => {}
         (HttpRoute::Endpoint, &Method::GET) => {
             return Err(session_requests::get(endpoint, head, parts).into());
@@ -234,7 +234,7 @@ fn handle(
     }
 }
 
-/// Handles a request of a session as soon as this node has the session as the other nodes have left it.
+/// Updates this node's copy of the session from the store, and then handles the request.
 fn refresh(
     route: HttpRoute,
     state: Arc<ConnectionState>,

@@ -198,7 +198,7 @@ impl HttpServer {
             };
             self.accept_until(&mut connections, &is_stopping, reactors, &mut drained).await;
         }
-        // The system has accepted further connections for this listener, and would reset them.
+        // The operating system may have accepted further connections for this listener, and would reset them when the listener closes.
         let mut never = |_: &mut Context<'_>| Poll::Pending;
         let waiting = self.accept_until(&mut connections, &is_stopping, reactors, &mut never);
         let _ = tokio::time::timeout(Duration::ZERO, waiting).await;

@@ -1,4 +1,4 @@
-//! Number of sessions of several nodes. Each session holds a place in the store, and a further place among those of its principal.
+//! Limit on the sessions of all nodes together. Each session holds a place in the store, and a further place among those of its principal.
 
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use crate::{
     storage::{Rejection, StoreOperation, Transaction},
 };
 
-/// Partition of the places. Each partition is at one server of a Redis Cluster, so the places cannot be with the records of the sessions.
+/// Partition of the places of all sessions. The records of each session have a partition of their own, so that a Redis Cluster can spread
+/// them over its servers.
 const PARTITION: &str = "sessions";
 
 /// Places of the sessions of all nodes.

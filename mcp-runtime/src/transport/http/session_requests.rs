@@ -48,7 +48,7 @@ pub(super) fn initialize(
             Err(unnamed) => unnamed.reply(incoming.id()).into(),
         };
     }
-    // Of several nodes, the others go on with the session.
+    // If several nodes share the session, the other nodes continue it, so it may still begin.
     if endpoint.is_stopping() && endpoint.shared.is_none() {
         return reply::busy("the server is stopping").into();
     }
@@ -64,8 +64,8 @@ pub(super) fn initialize(
     begun(endpoint, session, response, false)
 }
 
-/// Adds a session that has begun to the table, unless it was known before. If the server has several nodes, the session is in the store before
-/// its client learns its id.
+/// Adds a session that has begun to the table, unless it was known before. If the server has several nodes, the session is stored before
+/// the client learns its id.
 fn begun(
     endpoint: &Arc<Endpoint>,
     session: Arc<HttpSession>,
@@ -188,7 +188,8 @@ pub(super) fn post(
     };
     match AnswerForm::at_once(&outbox, accepts) {
         Some(AnswerForm::Whole(message)) => {
-            // Only a store that several nodes share can be away, so that a single server saves the look.
+            // A session refuses a request with a status of its own only if a shared store is unavailable. Without such a store, the lookup
+            // is skipped.
             let refusal = state.endpoint.shared.as_ref().and_then(|_| outbox.refusal());
             state.keep_outbox(outbox);
             reply::message(status, refusal, message)
@@ -204,7 +205,7 @@ struct Posted {
     session: Arc<HttpSession>,
     source: AnswerSource,
     status: StatusCode,
-    /// Ids of the requests in the message, as JSON texts. Only if the server has several nodes.
+    /// Ids of the requests in the message, as JSON texts. Empty if the server has a single node.
     requests: Vec<String>,
 }
 

@@ -1,4 +1,5 @@
-//! Copies of sessions that several nodes share: each node that gets requests of a session has a copy, and keeps it like the store.
+//! Copies of sessions that several nodes share. Each node that gets requests of a session has a copy of the session, and updates the copy
+//! from the store.
 
 use std::{
     sync::{Arc, Weak},
@@ -34,7 +35,7 @@ pub(super) fn to_refresh(endpoint: &Endpoint, head: &Head<'_>) -> Option<Session
         return None;
     }
     let id = head.session.first.and_then(|id| SessionId::parse(id.as_bytes()))?;
-    // Another revision than that of the copy may come from a client that has initialized the session again at another node.
+    // If the request has another revision than the copy, the client may have initialized the session again at another node.
     let is_known = |session: Arc<HttpSession>| {
         version.is_none_or(|version| version == session.revision().name())
     };
@@ -42,8 +43,8 @@ pub(super) fn to_refresh(endpoint: &Endpoint, head: &Head<'_>) -> Option<Session
     (!is_ready).then_some(id)
 }
 
-/// Makes the copy of a session like the store has it. Afterwards, a session that has ended, or that belongs to a different principal, is not
-/// in the table of sessions.
+/// Updates this node's copy of a session from the store, or creates the copy. A session that has ended, or that belongs to a different
+/// principal, is not in the table of sessions afterwards.
 ///
 /// # Errors
 /// Returns the response if the store is unavailable, or if this node has no room for another session.
@@ -76,7 +77,7 @@ pub(super) async fn refresh(
     let (session, settings) = (Arc::new(session), loaded.settings.settings.clone());
     // If another request has added the session in the meantime, that copy stays.
     if endpoint.sessions.insert(session) {
-        // An earlier copy, which this node has dropped, has no tokio task that logs its messages any more.
+        // This node may have had an earlier copy. The tokio task that logged the messages of that copy has ended.
         shared.end_log(id);
     }
     if let Some(session) = endpoint.sessions.find(id) {
@@ -85,7 +86,7 @@ pub(super) async fn refresh(
         if let Some((_, version)) = loaded.hearing {
             shared.learn_hearing(id, version);
         }
-        // This node reports its own tasks and pages through the log, even if the client's stream is at another node.
+        // This node reports its own tasks and URL-mode elicitations through the log, even if the client's stream is at another node.
         log_messages(shared, &session);
     }
     Ok(())
@@ -133,7 +134,7 @@ pub(super) async fn change(
     let apply = |settings: &SessionSettings| apply(session, settings);
     let changed = shared.change(id, &copy, (before, after), apply).await;
     changed.map_err(|why| {
-        // The client repeats its request, which has to change the settings again.
+        // The old settings are restored, so that the request changes them again when the client repeats it.
         session.peer.set_settings(before, session.tenant());
         shared.forget(id);
         unavailable(why)
@@ -149,8 +150,8 @@ pub(super) fn log_messages(shared: &SharedSessions, session: &HttpSession) {
     }
 }
 
-/// Lets `node` send the client of a session the messages that belong to no request, unless this node knows a newer version of the record that
-/// says so.
+/// Records that `node` sends the client of a session the messages that belong to no request. Does nothing if this node knows a newer
+/// version of the record `hearing`.
 pub(super) fn move_hearing(
     shared: &SharedSessions,
     session: &HttpSession,
@@ -168,8 +169,8 @@ pub(super) fn move_hearing(
     session.peer.set_hears(hears);
 }
 
-/// Reads which node sends the clients of the sessions here the messages that belong to no request, because this node may not have heard of a
-/// change.
+/// Reads the records `hearing` of the sessions to whose clients this node sends the messages that belong to no request. Called when this
+/// node may have missed a change of such a record.
 pub(super) async fn check_hearing(endpoint: Arc<Endpoint>) {
     let Some(shared) = &endpoint.shared else { return };
     let mut hearing = Vec::new();
@@ -220,7 +221,8 @@ pub(super) async fn keep_used(endpoint: Weak<Endpoint>, every: Duration) {
             }
         });
         for session in hearing {
-            // The client may use the session at other nodes only. Without this copy, no node would log its messages.
+            // The client may use the session at other nodes only. If this node dropped its copy, no node would log the messages of the
+            // session.
             if shared.hearing(session.id()).await.is_ok_and(|hearing| hearing.is_some()) {
                 session.touch();
             }

@@ -79,7 +79,7 @@ fn handle_here(
     if before == after {
         return answer;
     }
-    // A client that leaves does not cancel the change, because this node has applied it already.
+    // This node has applied the change already, so the change must be stored even if the client disconnects.
     let changed =
         tokio::spawn(
             async move { shared_copies::change(&endpoint, &session, &before, &after).await },
@@ -141,7 +141,7 @@ async fn get(
     parts: &Parts,
 ) -> Result<Response<HttpBody>, Box<Response<HttpBody>>> {
     if endpoint.is_stopping() {
-        // The client opens its stream at another node.
+        // The client connects again after this time, and reaches another node.
         let mut frames = Vec::new();
         sse::retry(&mut frames, RETRY);
         return Ok(reply::events(HttpBody::whole(frames.into())));
@@ -185,7 +185,7 @@ async fn get(
     Ok(session_requests::stream(endpoint, feed, permit, parts))
 }
 
-/// Connects the endpoint with the other nodes, if the server has several.
+/// Connects the endpoint with the other nodes, if several nodes share the store.
 pub(super) fn share(endpoint: &Arc<Endpoint>) {
     let Some(shared) = &endpoint.shared else { return };
     let receiver = Arc::downgrade(endpoint);
@@ -243,7 +243,7 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
             shared_copies::move_hearing(shared, &session, from, version);
         }
         SessionMessage::Posted(_, body) => handle(endpoint, &session, body.as_bytes()),
-        // Long messages are answers. A node without a running call waits for none.
+        // Long messages are answers to questions. If no call of the session runs here, this node waits for no answer.
         SessionMessage::Stored(_, name) if session.peer.in_flight() > 0 => {
             tokio::spawn(handle_stored(endpoint.clone(), session, name.into_owned()));
         }
@@ -251,7 +251,8 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
     }
 }
 
-/// Handles the responses and notifications of a client that another node has received. The other node has handled the requests among them.
+/// Handles the responses and notifications in a message that another node has received from the client. Requests in the same batch are
+/// handled by the other node.
 fn handle(endpoint: &Endpoint, session: &HttpSession, body: &[u8]) {
     let (limits, mut parsed) = (endpoint.limits().of_wire(), Parsed::default());
     let Ok(mut incoming) = wire::parse(body, limits, &mut parsed) else { return };
@@ -259,7 +260,7 @@ fn handle(endpoint: &Endpoint, session: &HttpSession, body: &[u8]) {
         let asks = |message: &RpcMessage<'_>| matches!(message, RpcMessage::Request { .. });
         messages.retain(|message| message.as_ref().is_ok_and(|message| !asks(message)));
     }
-    // Such a message gets no reply.
+    // Messages from other nodes get no reply.
     let to = ReplyTo::each(Arc::<Outbox>::default());
     let arrival = Arrival { to, carrier: Carrier::default(), era: Era::Legacy };
     session.peer.handle(&incoming, &arrival, &mut Received::default());

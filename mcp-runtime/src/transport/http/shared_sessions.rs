@@ -1,4 +1,4 @@
-//! Sessions in a store that several nodes share: their records, and what this node knows of them.
+//! Sessions in a store that several nodes share: their records, and this node's copies of these records.
 
 use std::{
     borrow::Cow,
@@ -36,7 +36,7 @@ const CLIENT: &str = "client";
 /// Record with the settings of a session, as JSON of [`SessionSettings`].
 const SETTINGS: &str = "settings";
 
-/// Time for which a session is kept whose client sends nothing after `initialize`.
+/// Time after which a session expires if its client sends nothing after `initialize`.
 const UNUSED: Duration = Duration::from_secs(60);
 
 /// Time for which a node relies on its copy of a session without asking the store.
@@ -45,13 +45,16 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Record with the id of the node that sends the client the messages that belong to no request.
 const HEARING: &str = "hearing";
 
-/// Maximum size of a posted message in the log of the nodes, in bytes. Longer messages would fill the log, so they are in records.
+/// Maximum size of a posted message in the log of the nodes, in bytes. Longer messages would fill the log, so they are stored in records.
 const LONG: usize = 4 << 10;
 
-/// Number of messages of a session that go into the log of the nodes at once, time between two more in milliseconds, and number of messages
-/// that may wait.
+/// Number of posted messages of a session that go into the log of the nodes without a pause.
 const AT_ONCE: u64 = 64;
+
+/// Pause between further messages of the session, in milliseconds.
 const EVERY: u64 = 10;
+
+/// Maximum number of messages of a session that wait.
 const MOST_WAITING: u64 = 256;
 
 /// Time for which a long message is kept for the nodes.
@@ -69,7 +72,7 @@ pub(super) struct SharedSessions {
     places: SessionPlaces,
     since: Instant,
     copies: Mutex<HashMap<SessionId, Arc<SessionCopy>>>,
-    /// Sessions whose messages that belong to no request this node appends to a log.
+    /// Sessions of which this node logs the messages that belong to no request.
     logged: Mutex<HashSet<SessionId>>,
     /// Readers of streams at this node, by session and stream.
     readers: Mutex<HashMap<(SessionId, u64), AttachedReader>>,
@@ -78,15 +81,15 @@ pub(super) struct SharedSessions {
     memory: Arc<LogMemory>,
 }
 
-/// What this node knows about the records of a session.
+/// State of the records of a session, as far as this node knows it.
 pub(super) struct SessionCopy {
     /// Time until which this node need not look into the store, in milliseconds since the start.
     fresh_until: AtomicU64,
     /// Newest settings that this node has seen.
     known: Mutex<StoredSettings>,
-    /// Version of the record with the client that this node has.
+    /// Version of the record `client` that this node has applied.
     client: AtomicU64,
-    /// Version of the record with the hearing node that this node has.
+    /// Newest version of the record `hearing` that this node knows.
     heard: AtomicU64,
     /// Time after which this node renews the lease on the place of the session, in milliseconds since the start.
     renewed_at: AtomicU64,
@@ -128,7 +131,7 @@ pub(super) enum SessionMessage<'a> {
     Client(&'a str),
     /// The sender now reads this stream of the session.
     Resumed(&'a str, u64),
-    /// The sender now sends the client the messages that belong to no request. The number is the version of the record that says so.
+    /// The sender now sends the client the messages that belong to no request. The number is the version of the record `hearing`.
     Heard(&'a str, u64),
     /// The client of the session has posted this message, which may be for a call of any node.
     Posted(&'a str, #[serde(borrow)] Cow<'a, str>),
@@ -161,7 +164,7 @@ impl SharedSessions {
         StreamLog::new(&self.node, partition(id), number, (self.memory.most(), self.idle))
     }
 
-    /// Returns the record of the events that a writer of a log appends.
+    /// Returns the size counter for the events that a new writer of a log appends.
     pub(super) fn kept(&self) -> KeptEvents {
         KeptEvents::new(self.memory.clone())
     }
@@ -177,7 +180,7 @@ impl SharedSessions {
         self.logged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that this node appends the messages of a session that belong to no request to a log. Returns whether it did not before.
+    /// Records that this node logs the messages of a session that belong to no request. Returns `false` if this was recorded before.
     pub(super) fn begins_log(&self, id: &SessionId) -> bool {
         self.logged().insert(*id)
     }
@@ -229,7 +232,7 @@ impl SharedSessions {
         millis(self.since.elapsed() + FRESH)
     }
 
-    /// Returns what this node knows about a session.
+    /// Returns this node's copy of a session.
     pub(super) fn copy(&self, id: &SessionId) -> Option<Arc<SessionCopy>> {
         self.copies().get(id).cloned()
     }
@@ -256,7 +259,7 @@ impl SharedSessions {
         self.logged().retain(is_used);
     }
 
-    /// Remembers a session that this node has begun or loaded. `client` is the version of the record with its client.
+    /// Remembers a session that this node has begun or loaded. `client` is the version of its record `client`.
     pub(super) fn remember(&self, id: SessionId, client: u64, loaded: StoredSettings) {
         let copy = SessionCopy {
             fresh_until: AtomicU64::new(self.fresh_until()),
@@ -305,7 +308,7 @@ impl SharedSessions {
         match begun.as_deref() {
             Ok([_, Output::Version(client), Output::Version(version)]) => {
                 self.remember(id, *client, StoredSettings { settings, version: *version });
-                // The next request looks into the store, which then keeps the session for longer.
+                // The next request then reads the records, which extends their lifetime.
                 if let Some(copy) = self.copy(&id) {
                     copy.distrust();
                 }
@@ -350,8 +353,8 @@ impl SharedSessions {
         }))
     }
 
-    /// Returns the node that sends the client of a session the messages that belong to no request, and the version of the record that says
-    /// so. Does not keep the record from expiring.
+    /// Returns the node that sends the client of a session the messages that belong to no request, and the version of the record `hearing`.
+    /// Does not extend the lifetime of the record.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -381,7 +384,7 @@ impl SharedSessions {
         }
     }
 
-    /// Records the version of the record with the hearing node. Returns whether it is newer than the version that this node knows.
+    /// Records a version of the record `hearing`. Returns whether it is newer than the version that this node has known so far.
     pub(super) fn learn_hearing(&self, id: &SessionId, version: u64) -> bool {
         self.copy(id).is_some_and(|copy| copy.heard.fetch_max(version, Ordering::Relaxed) < version)
     }
@@ -422,7 +425,7 @@ impl SharedSessions {
         Some(self.places.enter(id, principal, self.idle))
     }
 
-    /// Keeps the records of these sessions from expiring. Each is given with its principal.
+    /// Extends the lifetime of the records of these sessions. Each session comes with its principal.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -475,8 +478,9 @@ impl SharedSessions {
         }
     }
 
-    /// Stores the changes that the client has made at this node, and tells the other nodes. `before` and `after` are the settings at this
-    /// node. Passes the settings that result to `apply`.
+    /// Stores a change of the settings that a client has made at this node, and tells the other nodes. `before` and `after` are the
+    /// settings at this node before and after the change. If another node has changed the settings too, both changes are combined. `apply`
+    /// gets the result.
     ///
     /// # Errors
     /// Fails if the store is unavailable, or if the session has ended.
@@ -498,7 +502,8 @@ impl SharedSessions {
                 let Some(Output::Version(version)) = outputs.last() else { break };
                 let new = StoredSettings { settings, version: *version };
                 copy.learn(new.clone(), apply);
-                // An update that follows in the log finds the subscription at the node that sends it to the client.
+                // Any later update of a resource comes after this message in the log, so the node that notifies the client knows the
+                // subscription by then.
                 self.send(&SessionMessage::Settings(&id.to_string(), new)).await?;
                 if before.has_other_level(after) {
                     // The next call may run at another node, which has to know which log messages the client wants.
@@ -546,8 +551,8 @@ impl SharedSessions {
         Some(Duration::from_millis(before.saturating_sub(now)))
     }
 
-    /// Passes a message that the client has posted to all nodes. A client that posts many messages waits, so that they do not push messages
-    /// of others out of the log.
+    /// Sends all nodes a message that the client has posted. A client that posts many messages has to wait, so that its messages do not
+    /// push the messages of other clients out of the log.
     ///
     /// # Errors
     /// Fails if the store is unavailable, or if too many messages wait.
@@ -599,7 +604,7 @@ pub(super) struct StoredSession {
     /// Version of the record with the client.
     pub(super) version: u64,
     pub(super) settings: StoredSettings,
-    /// Node that sends the client the messages that belong to no request, and the version of the record that says so.
+    /// Node that sends the client the messages that belong to no request, and the version of the record `hearing`.
     pub(super) hearing: Option<(NodeId, u64)>,
 }
 
@@ -635,8 +640,9 @@ fn json(settings: &SessionSettings) -> Result<Vec<u8>, StoreError> {
     serde_json::to_vec(settings).map_err(|why| StoreError::failed(why.to_string()))
 }
 
-/// Returns the time at which the message after a message passes, if this message passes at `at` or, if that is past, now. Returns `None` if
-/// too many messages wait already. All times are in milliseconds.
+/// Returns the time from which the next message of a session may pass. `at` is the time from which the current message may pass. A session
+/// may send [`AT_ONCE`] messages at once, and then a message each [`EVERY`] milliseconds. Returns `None` if too many messages wait already.
+/// All times are in milliseconds.
 fn next_pass(at: u64, now: u64) -> Option<u64> {
     let next = at.max(now.saturating_sub(AT_ONCE * EVERY)) + EVERY;
     (next <= now + MOST_WAITING * EVERY).then_some(next)

@@ -1,5 +1,5 @@
-//! Streams of sessions that several nodes share: what a node reads from an outbox is in the log before the client sees it. If the store
-//! fails, the client gets the message without an id.
+//! Streams of sessions that several nodes share. A node appends each message of an outbox to the log before the client sees the message. If
+//! the store fails, the client gets the message without an id.
 
 use std::{
     future::Future,
@@ -27,7 +27,7 @@ use crate::{
     storage::{LogEvent, StoreError},
 };
 
-/// Time between two looks whether the node that runs the calls of a stream is live.
+/// Time between two checks whether the node that runs the calls of a stream is live.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Pause after the store has failed.
@@ -36,10 +36,10 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Time after which a client reconnects if its stream ends early.
 pub(super) const RETRY: Duration = Duration::from_millis(500);
 
-/// Number of attempts to append a message that no client has read yet.
+/// Number of attempts to append a message while no client reads along.
 const PATIENCE: usize = 600;
 
-/// Number of events that a reader may be behind before it stops reading the log.
+/// Maximum number of events that are read from the log before the client takes them.
 const AHEAD: usize = 64;
 
 type Appending = Pin<Box<dyn Future<Output = Result<Vec<u64>, StoreError>> + Send>>;
@@ -135,7 +135,7 @@ impl LogWriter {
         }
     }
 
-    /// Appends the remaining messages without a client that reads along.
+    /// Appends the remaining messages after the client has stopped reading along.
     async fn pump(mut self) {
         self.tries = PATIENCE;
         let mut frames = Vec::new();
@@ -161,7 +161,7 @@ pub(super) fn pump(log: StreamLog, kept: KeptEvents, outbox: Arc<Outbox>) -> Joi
     tokio::spawn(writer.pump())
 }
 
-/// Reader of a stream at this node, as seen from elsewhere.
+/// Handle that ends a reader of a stream at this node.
 pub(super) enum AttachedReader {
     /// Tokio task that reads the log for a client.
     Log(AbortHandle),
@@ -177,7 +177,7 @@ impl AttachedReader {
         }
     }
 
-    /// Ends the reader. The calls of an answer go on, and their messages are in the log.
+    /// Ends the reader. The calls of an answer go on, and their messages go into the log.
     pub(super) fn end(self) {
         match self {
             Self::Log(reading) => reading.abort(),
@@ -198,7 +198,7 @@ impl AnswerWriter {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends the remaining messages to the log without the client, which may read so slowly that it would hold them up.
+    /// Appends the remaining messages to the log in a tokio task of its own, because a client that reads slowly would hold them up.
     fn release(&self) {
         if let Some(writer) = self.lock().take() {
             tokio::spawn(writer.pump());
@@ -252,7 +252,7 @@ impl SharedAnswer {
         let mut slot = self.writer.lock();
         let Some(writer) = slot.as_mut() else { return Poll::Ready(false) };
         if self.primes {
-            // The client learns how it can resume when the store knows the stream.
+            // The client gets an event id to resume with only after the store knows the stream.
             let Some((lines, appending)) = &mut writer.appending else { return Poll::Ready(false) };
             let ids = ready!(appending.as_mut().poll(cx));
             let lines = std::mem::take(lines);
@@ -290,7 +290,7 @@ pub(super) struct LogReader {
     /// Last event that the client has received.
     position: u64,
     opened: Option<u64>,
-    /// Ordinal of the last event, if it has one.
+    /// Ordinal of the last event. 0 if the events have no ordinals.
     ordinal: u64,
     events: mpsc::Receiver<LogEvent>,
     reading: AbortHandle,
@@ -298,7 +298,7 @@ pub(super) struct LogReader {
 }
 
 impl LogReader {
-    /// Reads the events after the event `after`. `opened` is the version of the record that says up to where the client has read stream 0.
+    /// Reads the events after the event `after`. `opened` is the version of the record `delivered`, and `None` unless this is stream 0.
     pub(super) fn new(
         log: StreamLog,
         (after, opened): (u64, Option<u64>),
@@ -350,7 +350,8 @@ impl Drop for LogReader {
     }
 }
 
-/// Sends the events of a log to a reader. Looks at intervals whether the node that runs the calls of the stream is still live.
+/// Sends the events of a log to a reader. If there are no events for a while, checks whether the node that runs the calls of the stream is
+/// still live.
 async fn read_along(
     log: StreamLog,
     after: u64,

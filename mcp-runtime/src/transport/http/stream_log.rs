@@ -1,5 +1,5 @@
-//! Logs of streams in a store that several nodes share. Any node reads the events of a stream, also after the node that ran its calls has
-//! died.
+//! Logs of streams in a store that several nodes share. Any node can read the events of a stream, even after the node that ran its calls
+//! has died.
 
 use std::{sync::Arc, time::Duration};
 
@@ -33,7 +33,7 @@ pub(super) struct StreamLog {
     node: Arc<ServerNode>,
     partition: String,
     number: u64,
-    /// Maximum number of events, unless a writer names a lower one.
+    /// Maximum number of events, unless a writer names a lower number.
     most: usize,
     /// Time after which the log expires, unless an event is appended.
     ttl: Duration,
@@ -58,7 +58,7 @@ pub(super) enum StreamEvent<'a> {
 }
 
 impl StreamLog {
-    /// Names the log of a stream of a session. `partition` is that of the session.
+    /// Returns the log of a stream of a session. `partition` is the partition of the session.
     pub(super) fn new(
         node: &Arc<ServerNode>,
         partition: String,
@@ -98,8 +98,9 @@ impl StreamLog {
         StoreOperation::put(self.name(), record, self.ttl, Condition::Any)
     }
 
-    /// Executes operations, and appends messages, each with its newline. The log keeps at most `most` events. `ordinal` is the number of events
-    /// that this writer has appended before, and `None` for a stream with several writers. Returns the ids of the events.
+    /// Executes the operations `first`, and appends messages, each with its newline, in the same transaction. The log keeps at most `most`
+    /// events. `ordinal` is the number of events that this writer has appended before, and `None` for a stream with several writers.
+    /// Returns the ids of the events.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -125,7 +126,7 @@ impl StreamLog {
         Ok(outputs.into_iter().filter_map(id).collect())
     }
 
-    /// Removes all events, because events before the next one are lost.
+    /// Returns the operation that removes all events. It is for a log with a gap, over which no client may resume.
     pub(super) fn clearing(&self) -> StoreOperation {
         StoreOperation::Clear { log: self.name() }
     }
@@ -140,7 +141,7 @@ impl StreamLog {
         self.execute(vec![end, touch]).await.map(drop)
     }
 
-    /// Checks whether the stream can be resumed after an event. Returns its id.
+    /// Checks whether the stream can be resumed after an event. Returns the id of the event.
     ///
     /// # Errors
     /// The outer error says that the store is unavailable.
@@ -176,9 +177,9 @@ impl StreamLog {
         })
     }
 
-    /// Stores the id of the last event that the client has received, for a client that reconnects without naming it. Does nothing if the
-    /// record does not have the version that [`open_delivered`](Self::open_delivered) has returned: then the session has ended, or the
-    /// client has opened a further stream.
+    /// Stores the id of the last event that the client has received, for the case that the client reconnects without naming an event.
+    /// `version` is the version of the record that [`open_delivered`](Self::open_delivered) has returned. If the record has another
+    /// version, this method does nothing, because the session has ended or the client has opened a further stream.
     pub(super) async fn set_delivered(self, event: u64, version: u64) {
         let (value, condition) = (event.to_string().into_bytes(), Condition::Version(version));
         let put = StoreOperation::put(DELIVERED, value, self.ttl, condition);
@@ -187,9 +188,11 @@ impl StreamLog {
         }
     }
 
-    /// Records that the client has opened a stream. Returns the event after which a client that names none continues, and the version of the
-    /// record for [`set_delivered`](Self::set_delivered). The event is the last event that the client has received. The first stream of a
-    /// client begins with the first event, and a stream whose predecessor has not ended yet begins after the last event.
+    /// Records that the client has opened stream 0. Returns the event after which a client continues that names no event, and the version
+    /// of the record for [`set_delivered`](Self::set_delivered).
+    ///
+    /// The event is the last event that the client has received. It is 0 if the client opens this stream for the first time. If the
+    /// previous reader of the stream has not ended yet, it is the last event of the log.
     ///
     /// # Errors
     /// Fails if the store is unavailable.

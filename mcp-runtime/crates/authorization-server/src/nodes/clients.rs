@@ -53,7 +53,7 @@ impl SharedClients {
             records: vec![(client.id.clone(), json(client)?)],
             ttl: Duration::from_secs(client.expires.saturating_sub(now)),
         };
-        // The first entry is the one that expires first. A client that was used expires later.
+        // The first entry expires first. If it expires later than an unused client can, all clients are in use, and none is evicted.
         let limit = Limit::RegisteredClients;
         let unused = now + UNUSED;
         let added = self.shards.add(&entry, 1, |entries| {

@@ -1,4 +1,4 @@
-//! Codes that every node can exchange. Each code is a record in a partition of its own, so that its first use decides on all nodes.
+//! Codes that every node can exchange. Each code is a record in a partition of its own, so that all nodes agree on its first use.
 
 use std::{sync::Arc, time::Duration};
 
@@ -72,7 +72,7 @@ impl SharedCodes {
         Self { store, users, provider, counts }
     }
 
-    /// Adds a code. `epoch` is that of the start of the login.
+    /// Adds a code. `epoch` is the epoch at the start of the login.
     ///
     /// # Errors
     /// Fails if all logins of the user were ended after the login began, if the user has too many codes, or if the store cannot be used.
@@ -103,7 +103,7 @@ impl SharedCodes {
         Err(refusal)
     }
 
-    /// Takes a code and marks it as used, once on all nodes.
+    /// Takes a code and marks it as used. If several nodes take it, only one of them gets the code.
     pub(crate) async fn take(&self, code: &str) -> Result<TakenCode, OAuthError> {
         let digest = Digest::of(code);
         self.store.repeat(|| self.take_once(digest)).await

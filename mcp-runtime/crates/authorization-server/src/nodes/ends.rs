@@ -56,7 +56,7 @@ impl Drop for EndsFollower {
     }
 }
 
-/// Tells all nodes about grants that have ended, or about a single token of a grant. The records must have been changed before.
+/// Tells all nodes about grants that have ended, or about a single token of a grant. The caller has changed their records before.
 ///
 /// # Errors
 /// Fails if the store cannot be used. Other nodes then notice the end at the next request.
@@ -97,7 +97,7 @@ async fn run<T: Recheck>(store: Arc<SharedStore>, grants: Weak<T>, mut last: u64
         let next = follower.next().await;
         let mut is_gap = match next {
             Ok(LogEvent { id, value }) => {
-                // Events before the first one of a log may have been dropped too.
+                // This check includes the first event that the node reads, because the log may have dropped events before it.
                 let is_gap = id != last + 1;
                 last = id;
                 let Some(grants) = grants.upgrade() else { return };
@@ -108,7 +108,7 @@ async fn run<T: Recheck>(store: Arc<SharedStore>, grants: Weak<T>, mut last: u64
                 is_gap
             }
             Err(_) => {
-                // A follower of a store that is away may fail at once.
+                // While the store is unavailable, the follower may fail at once, so the loop pauses.
                 tokio::time::sleep(PAUSE).await;
                 true
             }

@@ -32,10 +32,10 @@ const NAME: &str = "grant";
 /// Record with the digest of the refresh token that was exchanged last. It expires with the grace period, by the clock of the store.
 const USED: &str = "used";
 
-/// The single place of the node that refreshes the upstream tokens of a grant.
+/// Name of a place, which a node holds while it refreshes the upstream tokens of a grant. Each grant has a single place.
 const REFRESHING: &str = "refreshing";
 
-/// Time after which another node may refresh, if the first one has ended. It is longer than a refresh takes.
+/// Time after which another node may refresh if the node with the place has died. A refresh takes less time.
 const LEASE: Duration = Duration::from_secs(60);
 
 /// Time between two tries to get the place, and the number of tries.
@@ -82,7 +82,7 @@ fn put(
     Ok(Transaction::on(partition(key)).then(put))
 }
 
-/// Returns the time after which the record of a grant expires. Until then, each node compares the time of the end with its own clock.
+/// Returns the time after which the record of a grant expires. Until then, each node checks with its own clock whether the grant has ended.
 fn lifetime(grant: &Grant, now: u64) -> Duration {
     Duration::from_secs(grant.ends.saturating_sub(now) + 60)
 }
@@ -233,7 +233,7 @@ impl SharedGrants {
         }
         let (user, ttl) = (grant.user.principal(), lifetime(&grant, now));
         let entry = SharedUsers::grant_entry(user, &key, grant.ends, ttl);
-        // If the grant is not changed, its entry only ends later than the grant.
+        // If the change of the grant is rejected, the new entry does no harm: it only expires later than the grant.
         let results = self.store.execute(vec![change, entry]).await?;
         if !results.iter().all(Result::is_ok) {
             return Ok(Round::Again);
@@ -381,8 +381,8 @@ impl SharedGrants {
             let grant = found.and_then(|found| self.store.read(&found).ok());
             ended.extend(grant.map(|grant| (*key, grant)));
         }
-        // The grants have ended, even if the next steps fail. If the store is away, the other nodes look for themselves when it is back, and the
-        // entries of the users expire.
+        // The grants have ended, even if the next steps fail. If the store is unavailable now, the other nodes read the records when it is
+        // available again, and the entries of the users expire.
         let _ = ends::tell(&self.store, keys.iter().map(|key| (*key, None))).await;
         let of = |(key, grant): &(Digest, Grant)| SharedUsers::forget(grant.user.principal(), key);
         let _ = self.store.execute(ended.iter().map(of).collect()).await;
@@ -455,7 +455,7 @@ impl SharedGrants {
             if failed.is_some_and(|at| at >= asked) {
                 return Err(OAuthError::store_unavailable());
             }
-            // Another request may have read the grant while this one waited.
+            // While this request waited, another request may have read the grant.
             if let Known::Fresh(found) = self.known.look_up(&key, &digest, now) {
                 return Ok(found);
             }

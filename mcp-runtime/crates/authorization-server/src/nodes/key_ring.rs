@@ -26,10 +26,11 @@ const NAME: &str = "key";
 /// Time after which the key expires unless a node uses it, longer than the lifetime of every grant.
 const TTL: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
-/// Time for which a node trusts that its key is that of all nodes. It also bounds how often invented tokens make a node look for a new key.
+/// Time for which a node trusts that its key is still the common key of all nodes. It also bounds how often invented tokens make a node
+/// look for a new key.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Maximum number of keys that a node knows. There is more than one only if the store has lost its data.
+/// Maximum number of keys that a node knows. A node knows more than one key only if the store has lost its data.
 const MOST: usize = 3;
 
 /// Lengths of the parts of a token in characters, after the name of its grant and the mark of its kind.
@@ -62,7 +63,7 @@ pub(crate) struct IssuedToken {
     pub(crate) digest: Digest,
 }
 
-/// Keys of which the first node has made the random part.
+/// Keys that all nodes derive from a random part, which the first node has created.
 pub(crate) struct NodeKey {
     /// Random part, which the store keeps.
     random: [u8; 32],
@@ -104,7 +105,7 @@ impl NodeKey {
     }
 }
 
-/// Keys of the nodes, of which the first one issues tokens.
+/// Keys that the nodes share. The first key issues tokens, and all keys verify them.
 pub(crate) struct KeyRing {
     store: Arc<SharedStore>,
     /// Provider whose tokens are sealed with these keys, unless its author has set a key.
@@ -113,7 +114,7 @@ pub(crate) struct KeyRing {
     checked: Mutex<CheckedKey>,
 }
 
-/// Time of the last look for the key of all nodes, and whether it has failed.
+/// Time of the last attempt to read the common key of all nodes, and whether the attempt has failed.
 #[derive(Default)]
 struct CheckedKey {
     at: Option<Instant>,
@@ -141,7 +142,8 @@ impl KeyRing {
 
     /// Returns the parts of a token, if one of the nodes has issued it.
     ///
-    /// Only a token with an unknown tag makes the node look for a new key, at most once a second, so that invented tokens cost nothing.
+    /// A token with an unknown tag makes the node read the common key again, but at most once a second. So invented tokens cost no further
+    /// transactions.
     ///
     /// # Errors
     /// Fails if the key has to be read, and the store cannot be used.
@@ -154,7 +156,8 @@ impl KeyRing {
         Ok(is_known().then_some(found))
     }
 
-    /// Reads the key of all nodes, unless that was done within the last second. If there is none, the key of this node becomes that of all.
+    /// Reads the common key of all nodes, unless this node has tried within the last second. If the store has no key, the key of this node
+    /// becomes the common key.
     async fn check(&self) -> Result<(), OAuthError> {
         let mut checked = self.checked.lock().await;
         if checked.at.is_some_and(|at| at.elapsed() < FRESH) {

@@ -20,7 +20,7 @@ pub(super) const FRESH: Duration = Duration::from_secs(1);
 /// Number of parts, each with its own lock.
 const PARTS: usize = 16;
 
-/// Number of grants in a part from which on those that nothing uses are dropped.
+/// Number of grants in a part from which on unused grants are dropped.
 const MOST: usize = 1024;
 
 /// Maximum number of tokens of a grant that a node remembers as not valid.
@@ -30,7 +30,7 @@ const DENIED: usize = 8;
 #[derive(Default)]
 pub(crate) struct KnownGrants {
     parts: [Mutex<KnownPart>; PARTS],
-    /// Number of messages about ended tokens so far. What was read before such a message may be older than the message.
+    /// Number of messages about ended tokens so far. A record that was read before such a message may be outdated.
     news: AtomicU64,
 }
 
@@ -70,16 +70,17 @@ impl CachedToken {
         }
     }
 
-    /// Whether a call or a stream has the flag of this token.
+    /// Whether a call or a stream holds the flag of this token.
     fn is_in_use(&self) -> bool {
         self.flag().is_some_and(|flag| Arc::strong_count(flag) > 1)
     }
 }
 
-/// Lets one request at a time read a grant. It has the time of the last failure, so that requests that have waited for it fail too.
+/// Lock that lets one request at a time read a grant. It contains the time of the last failure, so that requests that have waited for the
+/// lock fail too.
 pub(super) type Gate = tokio::sync::Mutex<Option<Instant>>;
 
-/// Answer of a node that does not ask its store.
+/// Authorization of a token, as far as a node knows it without asking the store.
 pub(super) enum Known {
     /// The token is good, or is not.
     Fresh(Option<Authorization>),
@@ -95,7 +96,8 @@ pub(super) enum Known {
 pub(super) enum Seen {
     /// The record has the version that the node knows.
     Unchanged(u64),
-    /// The record has this version. There is no grant if the record is missing, with version zero, or is not for this server.
+    /// The record has this version, or version zero if it is missing. The grant is `None` if the record is missing or is not for this
+    /// server.
     Changed(u64, Option<Box<Grant>>),
 }
 
@@ -122,7 +124,8 @@ impl KnownGrants {
         if authorization.is_some() && known.read.elapsed() < FRESH {
             return Known::Fresh(authorization);
         }
-        // A grant that the node has just read may have got this token since, at another node.
+        // The grant did not have this token when the node read it. Another node may add the token later, so the denial holds for a short
+        // time only.
         if known.denied.iter().any(|(denied, at)| denied == token && at.elapsed() < FRESH) {
             return Known::Fresh(None);
         }
@@ -181,7 +184,7 @@ impl KnownGrants {
             }
             is_kept
         });
-        // The version is that of no record, so that the next read replaces everything.
+        // No record has this version, so the next read replaces everything.
         known.version = 0;
     }
 
@@ -227,7 +230,7 @@ impl KnownPart {
         if self.grants.len() >= 2 * MOST {
             self.grants.retain(|_, known| known.is_in_use());
         }
-        // The next sweep runs at twice the size, so that the cost of a new grant does not grow with their number.
+        // The next sweep runs at twice the size, so that the cost of a new grant does not grow with the number of grants.
         self.sweep_at = (2 * self.grants.len()).max(MOST);
     }
 }
@@ -313,7 +316,7 @@ mod tests {
         let seen = || Seen::Changed(1, Some(Box::new(grant(&token))));
         assert!(known.keep(key, &token, seen(), before, 0).is_none());
         assert!(known.keep(key, &token, seen(), read(&known), 0).is_some());
-        // A record that has not changed is of use only to a node that still knows the grant.
+        // `Unchanged` is an answer only for a node that still knows the grant.
         let unchanged = known.keep(key, &token, Seen::Unchanged(1), read(&known), 0);
         assert!(unchanged.unwrap().is_some());
         known.end(&key, None);

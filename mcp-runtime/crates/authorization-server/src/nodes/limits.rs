@@ -1,4 +1,4 @@
-//! Limits of callers without a token, which count once for all nodes.
+//! Limits on callers without a token, which all nodes count together.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
     secret::{Digest, random},
 };
 
-/// Number of failed login attempts from one address within [`WINDOW`].
+/// Maximum number of failed login attempts from one address within [`WINDOW`].
 const ATTEMPTS: u32 = 20;
 
 /// Time for which a failed login attempt counts.

@@ -80,7 +80,8 @@ impl SharedAuthorizations {
         now: u64,
     ) -> Result<PageBinding, OAuthError> {
         let secret = random::<16>()?;
-        // All authorizations of an address are in one partition, so that a flood from one address evicts its own.
+        // All authorizations of an address are in one partition. The address with the most authorizations in a partition makes room, so a
+        // flood from one address evicts its own authorizations.
         let shard = match from {
             CallerKey::Address(_) => Digest::of(&caller_name(from)).first(),
             _ => Digest::of(&secret).first(),
@@ -230,7 +231,7 @@ impl SharedAuthorizations {
             PendingChange::Renew(result) => (result, true),
         };
         let unchanged = Condition::Version(found.version);
-        // The record of the request, whose time only an approval begins again, ends the authorization.
+        // The authorization expires with the record of the request. Only an approval begins the lifetime of that record again.
         let put = StoreOperation::put(state_name(id), json(&state)?, TIME, unchanged);
         let mut write = Transaction::on(partition).then(put);
         if is_renewed {

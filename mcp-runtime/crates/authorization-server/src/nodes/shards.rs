@@ -1,4 +1,5 @@
-//! Records that callers without a token can create, so that their number has a limit. They are spread over a fixed number of partitions.
+//! Records that callers without a token can create. Their number is therefore limited, and they are spread over a fixed number of
+//! partitions.
 
 use std::{sync::Arc, time::Duration};
 
@@ -98,7 +99,8 @@ impl Shards {
         })
     }
 
-    /// Removes an entry by its name in the index. Returns whether it was there, which is true for one of several calls at once.
+    /// Removes an entry by its name in the index. Returns whether the entry was there. Of several concurrent calls, only one returns
+    /// `true`.
     pub(super) async fn remove(&self, shard: u8, name: &str) -> Result<bool, OAuthError> {
         let id = name.rsplit('/').next().unwrap_or(name);
         let remove = Transaction::on(self.partition(shard))
@@ -111,7 +113,7 @@ impl Shards {
         Ok(matches!(outputs.first(), Some(Output::Record(Some(_)))))
     }
 
-    /// Returns the operations that let an entry live on for this time.
+    /// Returns the operations that begin the lifetime of an entry again.
     pub(super) fn renewal(
         &self,
         id: &str,

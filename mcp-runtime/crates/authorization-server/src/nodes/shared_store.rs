@@ -31,7 +31,7 @@ pub(crate) struct SharedStore {
 /// Outcome of one round of a change.
 pub(crate) enum Round<T> {
     Done(T),
-    /// Another node has changed the record since it was read.
+    /// The record was changed by another node after it was read.
     Again,
 }
 

@@ -148,7 +148,7 @@ async fn one_of_two_nodes_exchanges_a_code() {
         let since = a.login_start().await.unwrap();
         let text = a.add_code(code(&user), since).await.unwrap();
         let (one, other) = tokio::join!(exchange(&a, &text), exchange(&b, &text));
-        // The second use ends what the first one has given, if the first one has got so far.
+        // The second use of the code ends the grant of the first use, if this grant exists already.
         assert!(one.is_none() || other.is_none(), "both nodes have tokens");
         for (node, issued) in [one, other].into_iter().enumerate() {
             let Some(issued) = issued else { continue };
@@ -264,7 +264,7 @@ async fn a_verified_token_costs_one_transaction_a_second_and_an_invented_one_non
     assert_eq!(count(&issued.access, true).await, 0);
     tokio::time::advance(Duration::from_secs(1)).await;
     assert_eq!(count(&issued.access, true).await, 1);
-    // A refresh token is none for calls, and no node has issued the others.
+    // A refresh token is not accepted for calls, and no node has issued the other texts.
     let mut invented = issued.access.clone();
     invented.replace_range(30..31, if &invented[30..31] == "A" { "B" } else { "A" });
     tokio::time::advance(Duration::from_secs(1)).await;
@@ -388,7 +388,7 @@ async fn only_its_client_can_revoke_a_token() {
     let (_, [a, b]) = nodes().await;
     let issued = begin(&a, "ada").await;
     let refresh_token = issued.refresh.unwrap();
-    // A token with the name of the grant that no node has issued ends nothing.
+    // A token that no node has issued ends nothing, even if it contains the name of the grant.
     let invented = format!("{}x", &refresh_token[..refresh_token.len() - 1]);
     for (token, client) in [
         (&*refresh_token, "d"),
@@ -474,7 +474,7 @@ async fn a_page_that_is_answered_at_two_nodes_is_answered_once() {
     for _ in 0..200 {
         let begun = a.add_authorization(request(), CallerKey::Anybody, false).await.unwrap();
         let id = &*begun.id;
-        // Both nodes together allow five attempts, and an attempt beyond them ends the authorization.
+        // The nodes allow five attempts together, and a further attempt ends the authorization.
         let other = b.add_authorization(request(), CallerKey::Anybody, false).await.unwrap();
         let tries = async |node: &Records| {
             let mut allowed = 0;
@@ -570,7 +570,7 @@ async fn endless_registrations_displace_no_client_that_is_used() {
         left += usize::from(b.client(&id(number)).await.unwrap().is_some());
     }
     assert!((9000..=10_000).contains(&left), "{left}");
-    // Other ids are unknown without a look into the store.
+    // The node rejects other ids without asking the store.
     let before = store.executed();
     for other in ["", "x", "0000000000000000000000\n", &"0".repeat(1000)] {
         assert!(b.client(other).await.unwrap().is_none());

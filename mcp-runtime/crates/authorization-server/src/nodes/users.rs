@@ -13,7 +13,7 @@ use crate::{
     secret::Digest,
 };
 
-/// Partition with the epoch, a record that each end of all logins of a user writes. Its version is the epoch.
+/// Partition of the record `epoch`. Each call that ends all logins of a user writes this record, and its version is the new epoch.
 const EPOCH_PARTITION: &str = "authorization:epoch";
 
 const EPOCH: &str = "epoch";
@@ -64,7 +64,7 @@ impl SharedUsers {
         Ok(found.map_or(0, |record| record.version))
     }
 
-    /// Adds a code to its user. `epoch` is that of the start of the login.
+    /// Adds a code to its user. `epoch` is the epoch at the start of the login.
     pub(crate) async fn add_code(
         &self,
         user: &str,
@@ -93,7 +93,7 @@ impl SharedUsers {
     }
 
     /// Adds a grant to its user, or changes the time at which it ends. Returns whether the logins of the user have ended since `epoch`, and
-    /// the grants of the user, the one first that ends first.
+    /// the grants of the user, ordered by the time at which they end.
     pub(crate) async fn add_grant(
         &self,
         user: &str,
@@ -160,7 +160,7 @@ impl SharedUsers {
             Some(Record { version, .. }) => Condition::Version(*version),
             None => Condition::Absent,
         };
-        // The last epoch of several ends at once counts.
+        // If several calls end all logins at the same time, the highest epoch counts.
         let last = epoch.max(self.epoch_of(before)?);
         let end = Transaction::on(partition)
             .then(StoreOperation::put(ENDED, json(&last)?, LONGEST, condition))
