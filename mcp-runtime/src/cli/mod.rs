@@ -8,7 +8,9 @@ mod http;
 mod manifest;
 mod person;
 mod questions;
+mod run;
 mod show;
 mod status;
+mod trial;
 
 pub use self::exit::Exit;
