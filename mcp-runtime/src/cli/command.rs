@@ -24,9 +24,18 @@ pub(super) struct Command {
     /// Name and arguments, as `help` shows them: `call TOOL [NAME=VALUE …]`. Optional arguments are in brackets.
     pub(super) usage: &'static str,
     pub(super) about: &'static str,
-    /// Whether a handler may ask a question while the command runs, so that the command takes `--answer`.
-    pub(super) can_ask: bool,
+    /// Options that may stand anywhere after the name, beside those that the command parses.
+    pub(super) options: &'static [CommandOption],
     pub(super) run: fn(Builder, CommandWords) -> Result<(), CommandError>,
+}
+
+/// Option that several commands share.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum CommandOption {
+    /// `--answer KEY=JSON`: a handler may ask a question while the command runs.
+    Answer,
+    /// `--json`: the command prints the result of the server as JSON (feature `workbench`).
+    Json,
 }
 
 /// Words after the name of a command.
@@ -34,6 +43,8 @@ pub(super) struct CommandWords {
     /// At least as many words as the usage requires, and none if the usage has none.
     pub(super) words: Vec<String>,
     pub(super) answers: QuestionAnswers,
+    /// Whether the output is JSON.
+    pub(super) json: bool,
 }
 
 impl Command {
@@ -41,12 +52,14 @@ impl Command {
         self.usage.split(' ').next().unwrap_or_default()
     }
 
-    /// Takes the answers out of the words, and compares the number of the others with the usage. Optional words are parsed by the command.
+    /// Takes the shared options out of the words, and compares the number of the others with the usage. Optional words are parsed by the command.
     ///
     /// # Errors
     /// Fails if an answer has a wrong form, if words are missing, or if the command takes fewer words.
     pub(super) fn read(&self, mut words: Vec<String>) -> Result<CommandWords, CommandError> {
-        let answers = match self.can_ask {
+        let takes = |option| self.options.contains(&option);
+        let json = takes(CommandOption::Json) && take_json(&mut words)?;
+        let answers = match takes(CommandOption::Answer) {
             true => QuestionAnswers::take(&mut words)?,
             false => QuestionAnswers::default(),
         };
@@ -61,10 +74,35 @@ impl Command {
             2.. if all.len() == 1 && required == 1 => {
                 format!("`{name}` takes one argument; see `help`")
             }
-            _ => return Ok(CommandWords { words, answers }),
+            _ => return Ok(CommandWords { words, answers, json }),
         };
         Err(CommandError::usage(problem))
     }
+}
+
+/// Removes `--json` from the words. Returns whether it was there.
+#[cfg(feature = "workbench")]
+fn take_json(words: &mut Vec<String>) -> Result<bool, CommandError> {
+    let count = words.len();
+    words.retain(|word| word != "--json");
+    Ok(words.len() < count)
+}
+
+/// Fails if `--json` is among the words, because this build prints text only.
+#[cfg(not(feature = "workbench"))]
+fn take_json(words: &mut [String]) -> Result<bool, CommandError> {
+    match words.iter().any(|word| word == "--json") {
+        true => Err(without_workbench("--json")),
+        false => Ok(false),
+    }
+}
+
+/// Returns the error for a command or an option of the feature `workbench`.
+#[cfg(not(feature = "workbench"))]
+pub(super) fn without_workbench(given: &str) -> CommandError {
+    CommandError::usage(format!(
+        "`{given}` needs the feature `workbench` of mcp-runtime: run `cargo run --features mcp-runtime/workbench -- …`"
+    ))
 }
 
 /// Future of a command that needs the server.
@@ -94,4 +132,25 @@ pub(super) fn apart<'a>(
 /// Prints a text to stdout. Errors are ignored, because the reader of stdout may have exited already (`… | head`).
 pub(super) fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+#[cfg(all(test, not(feature = "workbench")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_the_feature_workbench_the_error_names_the_command_to_run() {
+        let list = Command {
+            usage: "list",
+            about: "",
+            options: &[CommandOption::Json],
+            run: |_, _| Ok(()),
+        };
+        let error = list.read(vec!["--json".to_owned()]).map(|_| ()).expect_err("no JSON");
+        assert_eq!(
+            error.text,
+            "`--json` needs the feature `workbench` of mcp-runtime: run `cargo run --features mcp-runtime/workbench -- …`"
+        );
+        assert!(list.read(Vec::new()).is_ok());
+    }
 }

@@ -3,6 +3,8 @@
 mod arguments;
 mod check;
 mod command;
+#[cfg(feature = "workbench")]
+mod complete;
 mod exit;
 mod http;
 mod manifest;

@@ -4,10 +4,12 @@ use std::{ffi::OsString, io::Write as _};
 
 use mcp_runtime_contract::suggest::nearest;
 
+#[cfg(feature = "workbench")]
+use super::complete;
 use super::{
     arguments::option_name,
     check,
-    command::{Command, CommandWords, print},
+    command::{Command, CommandOption, CommandWords, print},
     exit::{CommandError, Exit, ExitStatus},
     http::{self, HttpOptions},
     manifest, questions, show, trial,
@@ -17,46 +19,60 @@ use crate::{
     model::ListKind,
 };
 
-static COMMANDS: [Command; 8] = [
+/// Shared options of the commands that use an item.
+const TRIAL: &[CommandOption] = &[CommandOption::Answer, CommandOption::Json];
+
+static COMMANDS: &[Command] = &[
     Command {
         usage: "list",
         about: "lists tools, resources and prompts",
-        can_ask: false,
+        options: &[CommandOption::Json],
         run: trial::list,
     },
     Command {
         usage: "call TOOL [NAME=VALUE …]",
         about: "calls a tool",
-        can_ask: true,
+        options: TRIAL,
         run: trial::call,
     },
-    Command { usage: "read URI", about: "reads a resource", can_ask: true, run: trial::read },
+    Command { usage: "read URI", about: "reads a resource", options: TRIAL, run: trial::read },
     Command {
         usage: "get PROMPT [NAME=VALUE …]",
         about: "shows a prompt",
-        can_ask: true,
+        options: TRIAL,
         run: trial::get,
     },
     Command {
         usage: "schema",
         about: "prints the manifest as JSON, to be committed as mcp.lock.json",
-        can_ask: false,
+        options: &[],
         run: manifest::run,
     },
     Command {
         usage: "check [--strict] [--against FILE]",
         about: "reports what known clients reject or handle badly",
-        can_ask: false,
+        options: &[],
         run: check::run,
     },
-    Command { usage: "help", about: "prints this help", can_ask: false, run: help },
+    #[cfg(feature = "workbench")]
+    Command {
+        usage: "complete ITEM ARGUMENT [PREFIX] [NAME=VALUE …]",
+        about: "suggests values of an argument of a prompt or a template",
+        options: &[CommandOption::Json],
+        run: complete::run,
+    },
+    Command { usage: "help", about: "prints this help", options: &[], run: help },
     Command {
         usage: "version",
         about: "prints the name and the version of the server",
-        can_ask: false,
+        options: &[],
         run: version,
     },
 ];
+
+/// Commands of the feature `workbench`.
+#[cfg(not(feature = "workbench"))]
+const WORKBENCH: [&str; 1] = ["complete"];
 
 /// Text of the error for a call of `run` inside a tokio runtime. `run` starts its own runtime, which would panic inside another one.
 #[cfg(feature = "http")]
@@ -236,6 +252,10 @@ impl Builder {
         let mut words = texts.into_iter();
         let name = words.next().ok_or_else(|| CommandError::usage("no command; see `help`"))?;
         let given: Vec<String> = words.collect();
+        #[cfg(not(feature = "workbench"))]
+        if WORKBENCH.contains(&&*name) {
+            return Err(super::command::without_workbench(&name));
+        }
         let Some(command) = COMMANDS.iter().find(|command| command.name() == name) else {
             return Err(unknown_command(&name, self));
         };
@@ -264,7 +284,11 @@ fn version(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
 
 /// Returns all options, in the form that `help` prints.
 fn options() -> Vec<(&'static str, &'static str)> {
-    [questions::OPTION].into_iter().chain(http::OPTIONS).collect()
+    #[cfg(feature = "workbench")]
+    let shared = [questions::OPTION, ("--json", "after a command: prints the result as JSON")];
+    #[cfg(not(feature = "workbench"))]
+    let shared = [questions::OPTION];
+    shared.into_iter().chain(http::OPTIONS).collect()
 }
 
 /// Returns the names of all commands.

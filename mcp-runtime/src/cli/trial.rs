@@ -17,8 +17,8 @@ use crate::{
     testing::{Called, Prompted, ReadContents, TestClient},
 };
 
-pub(super) fn list(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
-    apart(Box::new(|_| Box::pin(listed(builder))))
+pub(super) fn list(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
+    apart(Box::new(move |_| Box::pin(listed(builder, given.json))))
 }
 
 pub(super) fn call(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
@@ -43,7 +43,7 @@ enum Trial {
 
 /// Uses the item that the first word names, with the other words as arguments.
 fn try_out(builder: Builder, trial: Trial, given: CommandWords) -> Result<(), CommandError> {
-    let CommandWords { words, mut answers } = given;
+    let CommandWords { words, mut answers, json } = given;
     let is_somebody_there = QuestionAnswers::is_somebody_there();
     let tried = async move |input| {
         let can = json!({ "elicitation": { "form": {}, "url": {} } });
@@ -57,57 +57,77 @@ fn try_out(builder: Builder, trial: Trial, given: CommandWords) -> Result<(), Co
         }
         let result = result_of(&mut client, trial, &words, &mut answers).await;
         client.close().await;
-        result.map(CommandOutput::from)
+        trial.output(result?, json)
     };
     apart(Box::new(|input| Box::pin(tried(input))))
 }
 
 /// Lists the items of the server. Creating the state may have side effects, so `setup` runs only if it may add items. If it fails, the other
 /// items are listed, and stderr has the error: a list is useful before the server is configured.
-async fn listed(builder: Builder) -> Result<CommandOutput, CommandError> {
+async fn listed(builder: Builder, json: bool) -> Result<CommandOutput, CommandError> {
     let identity = builder.identity.clone();
     let (mut client, problem) =
         TestClient::looking(builder).await.map_err(CommandError::failure)?;
     client.wait_without_end();
     let everything = show::ServerLists::ask(&mut client).await.map_err(CommandError::failure)?;
-    let text = show::list(&identity, &everything, &client.snapshot());
+    let text = match json {
+        true => as_json(&everything.json()),
+        false => show::list(&identity, &everything, &client.snapshot()),
+    };
     client.close().await;
     let aside = problem
         .map(|problem| format!("not every item is listed, because `setup` failed: {problem}\n"));
     Ok(CommandOutput { aside: aside.unwrap_or_default(), ..text.into() })
 }
 
-/// Returns the text that the command prints.
+/// Returns the result of the server, as it was sent.
 async fn result_of(
     client: &mut TestClient,
     trial: Trial,
     words: &[String],
     answers: &mut QuestionAnswers,
-) -> Result<String, CommandError> {
-    let (target, given) = words.split_first().expect("the command has been checked");
+) -> Result<Value, CommandError> {
+    let (target, given) = words.split_first().expect("a command of this file has a target");
     let everything = show::ServerLists::ask(client).await.map_err(CommandError::failure)?;
     match trial {
         Trial::Call => {
             let tool = arguments::find(&everything.tools, "name", target, "tool")?;
             let given = arguments::for_tool(tool, &client.snapshot(), given)?;
-            let params = json!({ "name": target, "arguments": given });
-            let called: Called = typed(answers.call(client, "tools/call", params).await?)?;
-            if called.is_error {
-                return Err(CommandError::failure(called.text()));
-            }
-            Ok(show::content(&called.content))
+            answers.call(client, "tools/call", json!({ "name": target, "arguments": given })).await
         }
         Trial::Get => {
             let prompt = arguments::find(&everything.prompts, "name", target, "prompt")?;
             let given = arguments::for_prompt(prompt, given)?;
-            let params = json!({ "name": target, "arguments": given });
-            let prompted: Prompted = typed(answers.call(client, "prompts/get", params).await?)?;
-            Ok(show::messages(&prompted.messages))
+            answers.call(client, "prompts/get", json!({ "name": target, "arguments": given })).await
         }
-        Trial::Read => {
-            let params = json!({ "uri": target });
-            let read: ReadReply = typed(answers.call(client, "resources/read", params).await?)?;
-            Ok(show::contents(&read.contents))
+        Trial::Read => answers.call(client, "resources/read", json!({ "uri": target })).await,
+    }
+}
+
+impl Trial {
+    /// Returns the output for a result, in the form of the protocol or as text.
+    ///
+    /// # Errors
+    /// Fails with the text of the result if the tool has failed. As JSON, such a result is the output of a failed command.
+    fn output(self, result: Value, json: bool) -> Result<CommandOutput, CommandError> {
+        let failed = result["isError"] == true;
+        if json {
+            let end = match failed {
+                true => Err(CommandError::failure("the tool has failed")),
+                false => Ok(()),
+            };
+            return Ok(CommandOutput { end, ..as_json(&result).into() });
+        }
+        match self {
+            Self::Call => {
+                let called: Called = typed(result)?;
+                if failed {
+                    return Err(CommandError::failure(called.text()));
+                }
+                Ok(show::content(&called.content).into())
+            }
+            Self::Get => Ok(show::messages(&typed::<Prompted>(result)?.messages).into()),
+            Self::Read => Ok(show::contents(&typed::<ReadReply>(result)?.contents).into()),
         }
     }
 }
@@ -119,4 +139,9 @@ fn typed<T: DeserializeOwned>(result: Value) -> Result<T, CommandError> {
 #[derive(serde::Deserialize)]
 struct ReadReply {
     contents: Vec<ReadContents>,
+}
+
+/// Returns a value as JSON over several lines.
+pub(super) fn as_json(value: &Value) -> String {
+    format!("{value:#}\n")
 }
