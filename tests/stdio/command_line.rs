@@ -5,7 +5,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::server::{Server, fixture};
 
@@ -279,6 +279,58 @@ fn call_read_and_get_print_results() {
     check(&["call", "echo", "text=--help"], SUCCESS, "--help\n", "");
     check(&["read", "notes://today"], SUCCESS, "test the server\n", "");
     check(&["get", "greet", "name=Ada"], SUCCESS, "[user]\nSay hello to Ada.\n", "");
+}
+
+#[test]
+fn complete_prints_the_values_of_an_argument() {
+    let book = "books://{language}/{title}";
+    check(&["complete", "book", "language"], SUCCESS, "German\nGreek\nEnglish\n", "");
+    check(&["complete", book, "language", "G"], SUCCESS, "German\nGreek\n", "");
+    check(&["complete", book, "title", "language=German"], SUCCESS, "Faust\nWoyzeck\n", "");
+    check(&["complete", book, "title", "W", "language=German"], SUCCESS, "Woyzeck\n", "");
+    check(&["complete", "greet", "name"], SUCCESS, "", "no values\n");
+    let many = run(&["complete", "book", "title"]);
+    assert_eq!(text(&many.stdout).lines().count(), 100);
+    assert_eq!(text(&many.stderr), "100 of 120 values; a longer prefix gives fewer\n");
+    let json = run(&["complete", "book", "language", "Gr", "--json"]);
+    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!(json, json!({ "values": ["Greek"], "total": 1, "hasMore": false }));
+}
+
+#[test]
+fn complete_explains_a_wrong_item_or_argument() {
+    let usage = "`complete ITEM ARGUMENT [PREFIX] [NAME=VALUE …]`";
+    check_refused(&["complete", "greet"], USAGE, &[usage]);
+    check_refused(&["complete", "gret", "name"], USAGE, &["did you mean `greet`?"]);
+    check_refused(&["complete", "repeat", "word"], USAGE, &["`repeat` is a tool", "templates"]);
+    check_refused(&["complete", "greet", "nmae"], FAILURE, &["`greet` has no argument `nmae`"]);
+    check_refused(&["complete", "greet", "name", "A", "B"], USAGE, &["`B` is not NAME=VALUE"]);
+}
+
+#[test]
+fn commands_print_the_result_of_the_protocol_as_json() {
+    let json = |arguments: &[&str], status: i32| -> Value {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let called = json(&["call", "--json", "repeat", "word=a", "times=2"], SUCCESS);
+    assert_eq!(called["content"][0]["text"], "a a");
+    let failed = json(&["call", "fail", "--json"], FAILURE);
+    assert_eq!(failed["isError"], true);
+    let read = json(&["read", "notes://today", "--json"], SUCCESS);
+    assert_eq!(read["contents"][0]["text"], "test the server");
+    let prompt = json(&["get", "greet", "name=Ada", "--json"], SUCCESS);
+    assert_eq!(prompt["messages"][0]["content"]["text"], "Say hello to Ada.");
+    let listed = json(&["list", "--json"], SUCCESS);
+    let names = |list: &str, key: &str| -> Vec<String> {
+        let items = listed[list].as_array().expect("a list").iter();
+        items.map(|item| item[key].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    assert!(names("tools", "name").contains(&"repeat".to_owned()), "{listed}");
+    assert_eq!(names("resourceTemplates", "uriTemplate"), ["books://{language}/{title}"]);
+    assert_eq!(names("prompts", "name"), ["greet"]);
+    check_refused(&["schema", "--json"], USAGE, &["`schema` takes no argument"]);
 }
 
 #[test]

@@ -358,6 +358,24 @@ fn greet(name: &str) -> String {
     format!("Say hello to {name}.")
 }
 
+/// Introduces a book.
+#[resource("books://{language}/{title}")]
+fn book(
+    #[complete("German", "Greek", "English")] language: &str,
+    #[complete(titles)] title: &str,
+) -> String {
+    format!("{title}, in {language}")
+}
+
+#[completion]
+fn titles(language: Option<&str>) -> Vec<String> {
+    match language {
+        Some("German") => vec!["Faust".to_owned(), "Woyzeck".to_owned()],
+        Some(_) => Vec::new(),
+        None => (1..=120).map(|number| format!("Volume {number}")).collect(),
+    }
+}
+
 /// State that `setup` returns. Commands that only list items do not need this state.
 struct Prepared;
 

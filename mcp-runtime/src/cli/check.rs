@@ -20,6 +20,7 @@ use self::{
 };
 use super::{
     arguments::option_name,
+    command::{CommandWords, apart},
     exit::{CommandError, CommandOutput},
 };
 use crate::builder::Builder;
@@ -62,10 +63,12 @@ impl Options {
     }
 }
 
-pub(super) async fn run(
-    builder: Builder,
-    options: &Options,
-) -> Result<CommandOutput, CommandError> {
+pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
+    let options = Options::read(&given.words)?;
+    apart(Box::new(|_| Box::pin(async move { output(builder, &options).await })))
+}
+
+async fn output(builder: Builder, options: &Options) -> Result<CommandOutput, CommandError> {
     if let Some(file) = &options.against {
         return compare(builder, file, options.strict);
     }

@@ -1,6 +1,9 @@
 //! The command `schema` prints the manifest, and reports for each tool whether its schemas are static or lazy.
 
-use super::exit::{CommandError, CommandOutput};
+use super::{
+    command::{CommandWords, apart},
+    exit::{CommandError, CommandOutput},
+};
 use crate::{
     builder::Builder,
     catalog::{Entry, Snapshot, ToolEntry},
@@ -9,8 +12,12 @@ use crate::{
     schema::{SchemaProfile, constant::short},
 };
 
+pub(super) fn run(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
+    apart(Box::new(|_| Box::pin(async move { manifest(builder) })))
+}
+
 /// Returns the text of a lock file for stdout. Information that is not part of the contract goes to stderr.
-pub(super) fn print(builder: Builder) -> Result<CommandOutput, CommandError> {
+fn manifest(builder: Builder) -> Result<CommandOutput, CommandError> {
     let server = builder.build().map_err(CommandError::failure)?;
     let snapshot = server.catalog.snapshot();
     let text = contract::manifest(&server.identity, &snapshot).text();

@@ -3,12 +3,16 @@
 mod arguments;
 mod check;
 mod command;
+#[cfg(feature = "workbench")]
+mod complete;
 mod exit;
 mod http;
 mod manifest;
 mod person;
 mod questions;
+mod run;
 mod show;
 mod status;
+mod trial;
 
 pub use self::exit::Exit;

@@ -39,6 +39,18 @@ impl ServerLists {
     }
 }
 
+impl ServerLists {
+    /// Returns the lists as a single object, each under its name in the protocol.
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "tools": self.tools,
+            "resources": self.resources,
+            "resourceTemplates": self.templates,
+            "prompts": self.prompts,
+        })
+    }
+}
+
 /// Returns the string member `name` of a JSON object, or an empty string if there is none.
 pub(super) fn member<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()

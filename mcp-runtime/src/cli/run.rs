@@ -1,0 +1,341 @@
+//! `run`, which serves a client or executes a command of the command line, and the table of all commands.
+
+use std::{ffi::OsString, io::Write as _};
+
+use mcp_runtime_contract::suggest::nearest;
+
+#[cfg(feature = "workbench")]
+use super::complete;
+use super::{
+    arguments::option_name,
+    check,
+    command::{Command, CommandOption, CommandWords, print},
+    exit::{CommandError, Exit, ExitStatus},
+    http::{self, HttpOptions},
+    manifest, questions, show, trial,
+};
+use crate::{
+    builder::{Builder, CallSite},
+    model::ListKind,
+};
+
+/// Shared options of the commands that use an item.
+const TRIAL: &[CommandOption] = &[CommandOption::Answer, CommandOption::Json];
+
+static COMMANDS: &[Command] = &[
+    Command {
+        usage: "list",
+        about: "lists tools, resources and prompts",
+        options: &[CommandOption::Json],
+        run: trial::list,
+    },
+    Command {
+        usage: "call TOOL [NAME=VALUE …]",
+        about: "calls a tool",
+        options: TRIAL,
+        run: trial::call,
+    },
+    Command { usage: "read URI", about: "reads a resource", options: TRIAL, run: trial::read },
+    Command {
+        usage: "get PROMPT [NAME=VALUE …]",
+        about: "shows a prompt",
+        options: TRIAL,
+        run: trial::get,
+    },
+    Command {
+        usage: "schema",
+        about: "prints the manifest as JSON, to be committed as mcp.lock.json",
+        options: &[],
+        run: manifest::run,
+    },
+    Command {
+        usage: "check [--strict] [--against FILE]",
+        about: "reports what known clients reject or handle badly",
+        options: &[],
+        run: check::run,
+    },
+    #[cfg(feature = "workbench")]
+    Command {
+        usage: "complete ITEM ARGUMENT [PREFIX] [NAME=VALUE …]",
+        about: "suggests values of an argument of a prompt or a template",
+        options: &[CommandOption::Json],
+        run: complete::run,
+    },
+    Command { usage: "help", about: "prints this help", options: &[], run: help },
+    Command {
+        usage: "version",
+        about: "prints the name and the version of the server",
+        options: &[],
+        run: version,
+    },
+];
+
+/// Commands of the feature `workbench`.
+#[cfg(not(feature = "workbench"))]
+const WORKBENCH: [&str; 1] = ["complete"];
+
+/// Text of the error for a call of `run` inside a tokio runtime. `run` starts its own runtime, which would panic inside another one.
+#[cfg(feature = "http")]
+const ON_A_RUNTIME: &str = "it starts its own tokio runtime and cannot be called inside another one: call it from a plain `fn main` without \
+     `#[tokio::main]`, or use `.serve_stdio().await` or `.serve_http(…).await` instead";
+#[cfg(not(feature = "http"))]
+const ON_A_RUNTIME: &str = "it starts its own tokio runtime and cannot be called inside another one: call it from a plain `fn main` without \
+     `#[tokio::main]`, or use `.serve_stdio().await` instead";
+
+/// Serving with the command line of the program.
+impl Builder {
+    /// Runs the command line of the server, until the command or the server ends. Blocks the thread, and starts a tokio runtime.
+    ///
+    /// ```no_run
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool(read_only, idempotent)]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// fn main() -> Exit {
+    ///     server!().run()
+    /// }
+    /// ```
+    ///
+    /// Without arguments the server serves stdio until the client closes it. With `--http [ADDR]` it listens for HTTP (feature `http`). The
+    /// commands `list`, `call`, `read`, `get` and `schema` try the server out. `help` and `version` describe it.
+    ///
+    /// `check` reports what known clients reject or handle badly: names, descriptions, schemas and size. Each finding names the source
+    /// location of the item, a fix, and public issue threads that show the problem. With `--strict` any finding is a failure.
+    ///
+    /// `list` and `check` call no handler. They create the state only if a `setup` takes the [`Handle`](crate::Handle), because such a
+    /// `setup` may add items. If it fails, they show the other items and the error. `schema` never creates the state.
+    ///
+    /// The person at the terminal answers the elicitation requests of a call ([`Context::elicit`](crate::Context::elicit)). The option
+    /// `--answer KEY=JSON` answers a request without a person: `call deploy env=prod --answer consent='{"deploy":true}'`. The option
+    /// `--answer consent=decline` declines it.
+    ///
+    /// If stderr is a terminal, a call shows its newest [`Progress`](crate::Progress) report there, on a single line. stdout has only the
+    /// result.
+    ///
+    /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. Return the [`Exit`]
+    /// from `main`. If `main` drops an `Exit` with a failure instead, the process still ends with that exit code.
+    ///
+    /// Do not call `run` on a tokio runtime, as in a `main` with `#[tokio::main]`. There it prints an error, and the exit code is 1. Call
+    /// `run` from a plain `fn main`, or await [`serve_stdio`](Self::serve_stdio) or `serve_http` on your runtime.
+    ///
+    /// **While it serves**, stdout carries only the protocol. Output that this process or its children print goes to stderr, and reading
+    /// stdin returns end of file. The commands redirect output in the same way, so the output of `call` can be piped. If a call panics, the
+    /// client gets an error, and the other calls continue. A program built with `panic = "abort"` ends at its first panic, and the client
+    /// sees its connection close.
+    ///
+    /// **With `--http`** (feature `http`) the server starts one thread fewer than there are processors, but at least one. Each thread
+    /// serves its own connections. Mark a handler that computes for long with `blocking`. Otherwise the other connections of its thread
+    /// wait for the handler. To use another runtime, call `serve_http` on it.
+    ///
+    /// **The server ends** when the client closes stdin or stops reading stdout, or at SIGTERM, with exit code 0. Running calls then have
+    /// five seconds to finish, unless a SIGTERM ends the wait earlier. After that, calls that are still running are dropped. The server
+    /// does not wait for the threads of `blocking` functions.
+    ///
+    /// If a handler still computes at that point without reaching an `.await`, the process ends with exit code 1, and stderr names the
+    /// handler. Over stdio `on_shutdown` does not run in that case. If stdin is neither a pipe nor a socket, only SIGTERM ends a server
+    /// with such a handler. On Windows the server ends when the handler ends.
+    ///
+    /// A program with options of its own removes them from the arguments, and passes the others to [`run_from`](Self::run_from).
+    #[track_caller]
+    pub fn run(self) -> Exit {
+        self.run_with(std::env::args_os().skip(1).collect())
+    }
+
+    /// Runs the command line of the server with these arguments, instead of those of the process. Otherwise like [`run`](Self::run).
+    ///
+    /// Use it in a program that has options of its own. `arguments` are those that the program leaves to the server, without the name of
+    /// the program: a command such as `list`, `--http`, or nothing to serve stdio.
+    ///
+    /// ```no_run
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// struct Verbose(bool);
+    ///
+    /// /// Describes the weather.
+    /// #[tool(read_only)]
+    /// fn weather(verbose: &Verbose) -> &'static str {
+    ///     if verbose.0 { "sunny, 21 °C, no wind" } else { "sunny" }
+    /// }
+    ///
+    /// fn main() -> Exit {
+    ///     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    ///     let verbose = arguments.first().is_some_and(|first| first == "--verbose");
+    ///     if verbose {
+    ///         arguments.remove(0);
+    ///     }
+    ///     server!().state(Verbose(verbose)).run_from(arguments)
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn run_from<T: Into<OsString>>(self, arguments: impl IntoIterator<Item = T>) -> Exit {
+        self.run_with(arguments.into_iter().map(Into::into).collect())
+    }
+
+    #[track_caller]
+    fn run_with(self, arguments: Vec<OsString>) -> Exit {
+        #[cfg(feature = "client-log")]
+        crate::observe::install();
+        let place = CallSite::here();
+        let result = if tokio::runtime::Handle::try_current().is_ok() {
+            Err(CommandError::failure(format_args!("`.run()` at {place}: {ON_A_RUNTIME}")))
+        } else if arguments.is_empty() {
+            self.run_stdio()
+        } else {
+            self.command(arguments)
+        };
+        match result {
+            Ok(()) => ExitStatus::Success.into(),
+            Err(stop) => {
+                // If stderr cannot be written, the exit code still reports the failure.
+                let _ = writeln!(std::io::stderr(), "error: {}", stop.text);
+                stop.code.into()
+            }
+        }
+    }
+
+    fn run_stdio(self) -> Result<(), CommandError> {
+        let server = self.build().map_err(CommandError::failure)?;
+        crate::transport::stdio::run(server).map_err(CommandError::failure)
+    }
+
+    fn command(self, arguments: Vec<OsString>) -> Result<(), CommandError> {
+        let mut texts = Vec::new();
+        let mut http = HttpOptions::default();
+        let mut parser = lexopt::Parser::from_args(arguments);
+        while let Some(argument) =
+            parser.next().map_err(|error| CommandError::usage(error.to_string()))?
+        {
+            use lexopt::Arg::{Long, Short, Value};
+            match argument {
+                Long(option) if HttpOptions::knows(option) => {
+                    let option = option.to_owned();
+                    http.take(&option, &mut parser)?;
+                }
+                Long("help") | Short('h') => texts.insert(0, "help".to_owned()),
+                Long("version") | Short('V') => texts.insert(0, "version".to_owned()),
+                Value(text) => {
+                    let text = text
+                        .into_string()
+                        .map_err(|text| CommandError::usage(format!("{text:?} is not UTF-8")))?;
+                    if !names().any(|name| name == text) && http.take_address(&text) {
+                        continue;
+                    }
+                    texts.push(text);
+                    // All further words belong to the command, because arguments of tools may look like options.
+                    let rest = parser
+                        .raw_args()
+                        .map_err(|error| CommandError::usage(error.to_string()))?;
+                    for word in rest {
+                        texts.push(word.into_string().map_err(|text| {
+                            CommandError::usage(format!("{text:?} is not UTF-8"))
+                        })?);
+                    }
+                }
+                other => {
+                    return Err(unknown_option(&option_name(&other)));
+                }
+            }
+        }
+        match (http.chosen()?, texts.first().map(String::as_str)) {
+            (Some(chosen), None) => return chosen.run(self),
+            (None, _) | (Some(_), Some("help" | "version")) => {}
+            (Some(_), Some(command)) => {
+                return Err(CommandError::usage(format!(
+                    "`{command}` cannot be used with `--http`; see `help`"
+                )));
+            }
+        }
+        let mut words = texts.into_iter();
+        let name = words.next().ok_or_else(|| CommandError::usage("no command; see `help`"))?;
+        let given: Vec<String> = words.collect();
+        #[cfg(not(feature = "workbench"))]
+        if WORKBENCH.contains(&&*name) {
+            return Err(super::command::without_workbench(&name));
+        }
+        let Some(command) = COMMANDS.iter().find(|command| command.name() == name) else {
+            return Err(unknown_command(&name, self));
+        };
+        if given.first().is_some_and(|first| first == "--help" || first == "-h") {
+            print_help(&self);
+            return Ok(());
+        }
+        (command.run)(self, command.read(given)?)
+    }
+}
+
+fn help(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
+    print_help(&builder);
+    Ok(())
+}
+
+fn print_help(builder: &Builder) {
+    let commands: Vec<_> = COMMANDS.iter().map(|command| (command.usage, command.about)).collect();
+    print(&show::help(&builder.identity, &commands, &options()));
+}
+
+fn version(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
+    print(&format!("{} {}\n", builder.identity.name, builder.identity.version));
+    Ok(())
+}
+
+/// Returns all options, in the form that `help` prints.
+fn options() -> Vec<(&'static str, &'static str)> {
+    #[cfg(feature = "workbench")]
+    let shared = [questions::OPTION, ("--json", "after a command: prints the result as JSON")];
+    #[cfg(not(feature = "workbench"))]
+    let shared = [questions::OPTION];
+    shared.into_iter().chain(http::OPTIONS).collect()
+}
+
+/// Returns the names of all commands.
+fn names() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().map(Command::name)
+}
+
+fn unknown_option(given: &str) -> CommandError {
+    let hint = match given {
+        "--answer" => {
+            return CommandError::usage(
+                "`--answer` goes after `call`, `read` or `get`; see `help`",
+            );
+        }
+        "--port" | "--host" | "--bind" | "--listen" | "--address" => {
+            "the address follows `--http`, as in `--http 127.0.0.1:8000`".to_owned()
+        }
+        _ => {
+            let options = http::OPTIONS.iter().filter_map(|option| option.0.split(' ').next());
+            match nearest(given, options.chain(["--help", "--version"])) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "see `help`".to_owned(),
+            }
+        }
+    };
+    CommandError::usage(format!("unknown option `{given}`; {hint}"))
+}
+
+/// Returns the error for a word that is no command. The word may be the name of an item or an address, whose command was left out.
+fn unknown_command(given: &str, builder: Builder) -> CommandError {
+    let names: Vec<&str> = names().collect();
+    let meant = match nearest(given, names.iter().copied()) {
+        Some(near) => Some(near.to_owned()),
+        None if given.contains("://") => Some(format!("read {given}")),
+        None if given.parse::<u16>().is_ok() => Some(format!("--http {given}")),
+        None => builder.build().ok().and_then(|server| {
+            let snapshot = server.catalog.snapshot();
+            let commands = [(ListKind::Tools, "call"), (ListKind::Prompts, "get")];
+            let command = commands.iter().find(|(kind, _)| snapshot.find(*kind, given).is_some());
+            command.map(|(_, command)| format!("{command} {given}"))
+        }),
+    };
+    CommandError::usage(match meant {
+        Some(meant) => format!("unknown command `{given}`; did you mean `{meant}`?"),
+        None => format!(
+            "unknown command `{given}`; there are {}; without a command the program serves a client on stdin and stdout",
+            names.join(", ")
+        ),
+    })
+}
