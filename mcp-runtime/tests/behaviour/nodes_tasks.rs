@@ -311,6 +311,23 @@ both_eras_paused! {
         assert_eq!((diary.count("begun"), diary.count("done")), (1, 1));
     }
 
+    async fn a_node_that_starts_after_an_outage_leaves_the_tasks_of_live_nodes_alone(revision) {
+        let ([mut one], [store], diary) = nodes(revision).await;
+        let id = begin(&mut one, "work", json!({ "seconds": 60 })).await;
+        let again = begin(&mut one, "rework", json!({ "seconds": 60 })).await;
+        store.cut_off(true);
+        pass(Duration::from_secs(12)).await;
+        // The lease of the first node has ended, and is renewed only after the second node has started.
+        let mut two = node(&store.other(), &diary, revision).await;
+        pass(Duration::from_millis(500)).await;
+        store.cut_off(false);
+        pass(Duration::from_secs(60)).await;
+        for id in [&id, &again] {
+            assert_eq!(status(&mut two, id).await, "completed");
+        }
+        assert_eq!((diary.count("begun"), diary.count("done")), (2, 2));
+    }
+
     async fn one_of_the_others_takes_each_task_of_a_dead_node(revision) {
         let ([mut one, mut two, mut three, mut four], _, diary) = nodes(revision).await;
         let mut ids = Vec::new();
