@@ -171,18 +171,22 @@ impl StoredTasks {
         Ok(name)
     }
 
-    /// Takes a message out of the store.
+    /// Reads a message. The message stays in the store, because the answer of the store may be lost.
     ///
     /// # Errors
     /// Fails if the store cannot be used.
-    pub(super) async fn take_message(&self, owner: &str, name: &str) -> Result<Option<Vec<u8>>> {
-        let take = Transaction::on(partition(owner))
-            .then(StoreOperation::get(name))
-            .then(StoreOperation::remove(name, Condition::Any));
-        Ok(match self.run(take).await?.into_iter().next() {
+    pub(super) async fn message(&self, owner: &str, name: &str) -> Result<Option<Vec<u8>>> {
+        let read = Transaction::on(partition(owner)).then(StoreOperation::get(name));
+        Ok(match self.run(read).await?.into_iter().next() {
             Some(Output::Record(record)) => record.map(|record| record.value),
             _ => None,
         })
+    }
+
+    /// Removes a message that was handled. If the store cannot be used, the message expires.
+    pub(super) async fn remove_message(&self, owner: &str, name: &str) {
+        let remove = StoreOperation::remove(name, Condition::Any);
+        let _ = self.run(Transaction::on(partition(owner)).then(remove)).await;
     }
 
     /// Removes up to `most` ended tasks of an owner, the oldest first, but not the task `except`. Returns their number.
@@ -485,14 +489,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_message_is_taken_once_and_is_no_task() {
+    async fn a_message_is_read_until_it_is_removed_and_is_no_task() {
         let stored = tasks(1 << 20);
         let name = stored.put_message("x", "a", b"text".to_vec()).await.unwrap();
         assert_eq!(stored.get("x", &name).await.unwrap(), None);
         assert_eq!(ids(&stored, "x").await, [""; 0]);
-        assert_eq!(stored.take_message("y", &name).await.unwrap(), None);
-        assert_eq!(stored.take_message("x", &name).await.unwrap(), Some(b"text".to_vec()));
-        assert_eq!(stored.take_message("x", &name).await.unwrap(), None);
+        assert_eq!(stored.message("y", &name).await.unwrap(), None);
+        for _ in 0..2 {
+            assert_eq!(stored.message("x", &name).await.unwrap(), Some(b"text".to_vec()));
+        }
+        stored.remove_message("x", &name).await;
+        assert_eq!(stored.message("x", &name).await.unwrap(), None);
     }
 
     #[tokio::test]
