@@ -349,8 +349,13 @@ mod tests {
             let first = keep(&known, key, &one).unwrap();
             let mut both = grant(&one);
             both.add_token(other, &[], 0);
-            let second =
-                known.keep(key, &other, Seen::Changed(2, Some(Box::new(both))), read(&known, &key), 0);
+            let second = known.keep(
+                key,
+                &other,
+                Seen::Changed(2, Some(Box::new(both))),
+                read(&known, &key),
+                0,
+            );
             let second = second.unwrap().unwrap();
             match replace {
                 true => drop(keep(&known, key, &other)),

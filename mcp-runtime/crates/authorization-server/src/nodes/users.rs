@@ -177,11 +177,7 @@ impl SharedUsers {
     }
 
     /// Returns whether the logins of a user have ended after a login that began in `epoch`.
-    async fn has_ended_since(
-        &self,
-        ended: Option<Output>,
-        epoch: u64,
-    ) -> Result<bool, OAuthError> {
+    async fn has_ended_since(&self, ended: Option<Output>, epoch: u64) -> Result<bool, OAuthError> {
         let last = self.epoch_of(record(ended))?;
         if last <= epoch {
             return Ok(false);
