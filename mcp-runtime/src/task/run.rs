@@ -25,7 +25,7 @@ use crate::{
     dispatch::{Dispatched, Dispatcher, PendingHandler, Request},
     error::{Error, ErrorKind, Result},
     limits::{ItemGate, Reservation},
-    model::{Done, Level, ListKind, NeedInput, OperationResult, Question, TaskAnswer},
+    model::{Done, Level, ListKind, NeedInput, OperationResult, Question, TaskAnswer, Timestamp},
 };
 
 /// Follows a call that may become a task, until the call ends or becomes a task. With `always`, a call that ends without becoming a task is
@@ -115,15 +115,12 @@ fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
         tokio::spawn(keeping);
     }
     let work: BackgroundWork = Box::pin(async move {
-        match live.origin.ttl {
+        match live.origin.expires {
             None => live.finish(pending.await),
-            Some(ttl) => {
-                let left = live.origin.created.after(ttl).remaining();
-                match tokio::time::timeout(left, pending).await {
-                    Ok(answer) => live.finish(answer),
-                    Err(_) => drop(live.cancel("it ran longer than its `ttl`")),
-                }
-            }
+            Some(expires) => match tokio::time::timeout(expires.remaining(), pending).await {
+                Ok(answer) => live.finish(answer),
+                Err(_) => drop(live.cancel("it ran longer than its `ttl`")),
+            },
         }
         settle(tasks, live).await;
     });
@@ -185,8 +182,8 @@ impl Drop for Abandoned<'_> {
             && self.live.cancel("its call was cancelled")
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            let (tasks, live) = (self.tasks.clone(), self.live.clone());
-            let work: BackgroundWork = Box::pin(async move { drop(tasks.put(&live).await) });
+            let work: BackgroundWork =
+                Box::pin(settle(Arc::downgrade(self.tasks), self.live.clone()));
             runtime.spawn(work);
         }
     }
@@ -268,7 +265,7 @@ async fn take_over(
         None => Some(node.live_nodes().await?),
         Some(_) => None,
     };
-    for kept in unfinished.into_iter().filter(|kept| !kept.is_expired()) {
+    for kept in unfinished {
         let record = match kept.read() {
             Ok(record) => record,
             Err(why) => {
@@ -314,7 +311,7 @@ async fn recover_all(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) -> Result
                 continue;
             }
         };
-        let live = tasks.reopen(&kept.owner, record);
+        let live = tasks.reopen(&kept.owner, record, kept.expires.map(Timestamp));
         match run_again(tasks, dispatcher, &live) {
             Ok(None) => {}
             Ok(Some(answer)) => {

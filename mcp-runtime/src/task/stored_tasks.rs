@@ -271,14 +271,22 @@ impl StoredTasks {
             let owners = entries(self.run(owners).await?);
             let Some(last) = owners.last() else { return Ok(tasks) };
             after = Some((last.order, last.name.clone()));
-            for owner in owners.iter().filter_map(|entry| entry.name.strip_prefix(OWNER)) {
-                let mut after = None;
-                loop {
-                    let page = self.page(owner, UNFINISHED, after).await?;
-                    let Some(last) = page.last() else { break };
-                    after = Some((last.order, last.name.clone()));
+            // The tasks of all these owners are read together, page by page.
+            let names = owners.iter().filter_map(|entry| entry.name.strip_prefix(OWNER));
+            let mut places: Vec<_> = names.map(|owner| (owner, None)).collect();
+            while !places.is_empty() {
+                let read =
+                    |(owner, after): &(&str, _)| listed(owner, UNFINISHED, Clone::clone(after));
+                let results = self.0.execute(places.iter().map(read).collect()).await;
+                let results = results.map_err(StoreError::into_error)?;
+                let mut next = Vec::new();
+                for ((owner, _), result) in places.into_iter().zip(results) {
+                    let page = entries(outputs(vec![result])?);
+                    let Some(last) = page.last() else { continue };
+                    next.push((owner, Some((last.order, last.name.clone()))));
                     tasks.extend(page.into_iter().filter_map(|entry| task_of(owner, entry)));
                 }
+                places = next;
             }
         }
     }
@@ -289,8 +297,7 @@ impl StoredTasks {
         index: &str,
         after: Option<(u64, String)>,
     ) -> Result<Vec<IndexEntry>> {
-        let list = Transaction::on(partition(owner)).then(StoreOperation::list(index, after, PAGE));
-        Ok(entries(self.run(list).await?))
+        Ok(entries(self.run(listed(owner, index, after)).await?))
     }
 
     /// Executes a transaction that has no conditions.
@@ -298,6 +305,11 @@ impl StoredTasks {
         let results = self.0.execute(vec![transaction]).await.map_err(StoreError::into_error)?;
         outputs(results)
     }
+}
+
+/// Returns the transaction that reads a page of an index of an owner.
+fn listed(owner: &str, index: &str, after: Option<(u64, String)>) -> Transaction {
+    Transaction::on(partition(owner)).then(StoreOperation::list(index, after, PAGE))
 }
 
 /// Returns the transactions that store a task.
@@ -570,5 +582,19 @@ mod tests {
         // A task that is in the store can still end.
         put_all(&stored, [finished("running", "x", 1)]).await;
         assert_eq!(stored.unfinished().await.unwrap().len(), 3);
+    }
+
+    #[cfg(feature = "store-suite")]
+    #[tokio::test]
+    async fn the_unfinished_tasks_of_many_owners_are_read_together() {
+        let store = crate::testing::FaultyStore::new(MemoryStore::new());
+        let stored = StoredTasks::new(Arc::new(store.clone()));
+        for owner in 0..PAGE as u64 {
+            let own = |n: u64| task(&format!("{owner} {n}"), &owner.to_string(), n);
+            put_all(&stored, (0..owner % 3).map(own)).await;
+        }
+        let before = store.requests();
+        assert_eq!(stored.unfinished().await.unwrap().len(), PAGE - 1);
+        assert!(store.requests() - before < 5, "{}", store.requests() - before);
     }
 }
