@@ -1,6 +1,9 @@
 //! The catalog of a server with several nodes: events and switches of items apply to all of them.
 
-use std::sync::{Arc, Weak};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use super::{
     bus::Event,
@@ -11,6 +14,9 @@ use crate::{
     node::{Delivery, ServerNode, Subject},
     storage::StoreError,
 };
+
+/// Pause after an error of the store.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Connects the catalog with the other nodes. Call it before the node receives messages.
 pub(crate) fn share(catalog: &Arc<Catalog>, node: &Arc<ServerNode>) {
@@ -29,13 +35,15 @@ pub(crate) fn share(catalog: &Arc<Catalog>, node: &Arc<ServerNode>) {
     node.renewing(move || switches.renewals());
     let (switches, receiver) = (known.clone(), Arc::downgrade(node));
     node.on_reset(move || {
-        let Some(node) = receiver.upgrade() else { return };
-        let switches = switches.clone();
+        let (switches, receiver) = (switches.clone(), receiver.clone());
         tokio::spawn(async move {
-            if let Err(why) = switches.put_back(&node).await {
+            while let Some(node) = receiver.upgrade() {
+                let Err(why) = switches.put_back(&node).await else { return };
                 tracing::error!(
                     "nodes that start later do not know which items are disabled: {why}"
                 );
+                drop(node);
+                tokio::time::sleep(PAUSE).await;
             }
         });
     });

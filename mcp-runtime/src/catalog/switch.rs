@@ -111,7 +111,8 @@ impl Switches {
         renewals.collect()
     }
 
-    /// Stores the switches again after the store has lost them, unless another node has done so, or has stored a later switch.
+    /// Stores the switches again after the store has lost them, unless another node has done so, or has stored a later switch. Nodes that have
+    /// started in between get a message.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -121,7 +122,9 @@ impl Switches {
             known.by_name.iter().map(|(name, (switch, _))| (name.clone(), *switch)).collect()
         };
         for (name, switch) in known {
-            node.attempt(stored(&name, switch, Condition::Absent)).await?;
+            let message = body(&CatalogMessage::Switch((&*name).into(), switch));
+            let stored = stored(&name, switch, Condition::Absent);
+            node.attempt_with(stored, Subject::Catalog, &message).await?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use crate::{
     error::Result,
     random::random,
-    storage::{Output, StoreOperation, Transaction},
+    storage::{Condition, Output, StoreOperation, Transaction},
 };
 
 /// Partition of the records that concern all nodes together, such as leases and messages.
@@ -15,6 +15,12 @@ pub(super) const PARTITION: &str = "nodes";
 
 /// Index with the leases of the live nodes.
 const LIVE: &str = "live";
+
+/// Record that a node writes when there is none. Its absence, or another value, shows that the store has lost its data.
+const ORIGIN: &str = "origin";
+
+/// Time after which the record [`ORIGIN`] expires, unless a node renews its lease.
+const ORIGIN_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Time after which a node that does not renew its lease counts as dead.
 pub(super) const LEASE: Duration = Duration::from_secs(10);
@@ -76,43 +82,65 @@ pub(super) struct OtherNodes {
     live: BTreeSet<NodeId>,
     /// Nodes whose loss was reported. A node that leaves is noticed twice: by its message, and because its lease is missing.
     gone: BTreeSet<NodeId>,
+    /// Nodes that have said that they leave.
+    left: BTreeSet<NodeId>,
+    /// Value of the record [`ORIGIN`] at the last renewal.
+    origin: Option<Vec<u8>>,
     /// Time of the last renewal of this node's own lease.
     renewed: Option<Instant>,
     /// Time until which a missing lease does not mean that its node is dead. After the store was unavailable or has lost its data, live
-    /// nodes first have to renew their leases.
+    /// nodes first have to renew their leases. A node that starts does not know whether this has just happened.
     uncertain_until: Option<Instant>,
 }
 
 impl OtherNodes {
-    /// Maximum number of nodes in `gone`.
+    /// Maximum number of nodes in `gone`, and in `left`.
     const MOST_GONE: usize = 10_000;
 
-    /// Updates the list of live nodes. `own` is this node, and `live` are the leases that the store held just before this renewal.
+    /// Updates the list of live nodes. `own` is this node, and `found` is what the store held just before this renewal.
     ///
-    /// If this node renews its lease late, the store may have been unavailable, so that all leases have expired. If this node is not late
-    /// but its lease is missing, the store has lost its data. In both cases no node counts as lost for the time of a lease, so that the
-    /// other nodes can renew theirs.
-    pub(super) fn renew(&mut self, own: NodeId, mut live: BTreeSet<NodeId>) -> Renewed {
+    /// If this node renews its lease late or for the first time, the store may have been unavailable, so that all leases have expired. If this
+    /// node is not late but its lease is missing, or if the record [`ORIGIN`] is another one, the store has lost its data. In all these cases
+    /// no node counts as lost for the time of a lease, so that the other nodes can renew theirs.
+    pub(super) fn renew(&mut self, own: NodeId, found: Found) -> Renewed {
+        let Found { mut live, origin } = found;
         let now = Instant::now();
         let since = self.renewed.map(|at| now.duration_since(at));
-        let has_reset = live.insert(own) && since.is_some_and(|since| since < LEASE - RENEWAL);
-        if has_reset || since.is_some_and(|since| since > LEASE - RENEWAL) {
+        let is_late = since.is_some_and(|since| since > LEASE - RENEWAL);
+        let lacks_own = live.insert(own) && since.is_some_and(|since| since < LEASE - RENEWAL);
+        let has_reset = lacks_own || self.origin.is_some() && self.origin != origin;
+        self.origin = origin;
+        if has_reset || is_late || since.is_none() {
             self.uncertain_until = Some(now + LEASE);
         }
         self.renewed = Some(now);
         self.gone.retain(|node| !live.contains(node));
-        if self.is_uncertain() {
+        let lost = if self.uncertain_until().is_some() {
             self.live.extend(live);
-            return Renewed { lost: BTreeSet::new(), has_reset };
-        }
-        let lost = self.live.difference(&live).copied().collect();
-        self.live = live;
-        Renewed { lost, has_reset }
+            BTreeSet::new()
+        } else {
+            let before = std::mem::replace(&mut self.live, live);
+            before.difference(&self.live).copied().collect()
+        };
+        Renewed { lost, has_reset, is_late, lacks_origin: self.origin.is_none() }
     }
 
-    /// Returns whether it is not known yet which nodes are live.
-    pub(super) fn is_uncertain(&self) -> bool {
-        self.uncertain_until.is_some_and(|until| Instant::now() < until)
+    /// Returns the time until which it is not known which nodes are live. `None` if it is known.
+    pub(super) fn uncertain_until(&self) -> Option<Instant> {
+        self.uncertain_until.filter(|until| Instant::now() < *until)
+    }
+
+    /// Records that a node has said that it leaves.
+    pub(super) fn leave(&mut self, node: NodeId) {
+        if self.left.len() >= Self::MOST_GONE {
+            self.left.clear();
+        }
+        self.left.insert(node);
+    }
+
+    /// Returns whether the node has said that it leaves. Such a node is gone for certain, and never comes back.
+    pub(super) fn has_left(&self, node: NodeId) -> bool {
+        self.left.contains(&node)
     }
 
     /// Removes nodes, and returns those whose loss was not reported yet.
@@ -127,19 +155,51 @@ impl OtherNodes {
     }
 }
 
+/// What the store held before a renewal of a lease.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Nodes with a lease.
+    pub(super) live: BTreeSet<NodeId>,
+    /// Value of the record [`ORIGIN`].
+    pub(super) origin: Option<Vec<u8>>,
+}
+
+impl Found {
+    /// Reads the outputs of [`renewal`].
+    pub(super) fn of(outputs: Vec<Output>) -> Self {
+        let live = live_nodes(&outputs);
+        let origin = outputs.into_iter().find_map(|output| match output {
+            Output::Record(record) => record.map(|record| record.value),
+            _ => None,
+        });
+        Self { live, origin }
+    }
+}
+
 /// Result of a renewal of a lease.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Renewed {
     /// Nodes that have gone since the last renewal.
     pub(super) lost: BTreeSet<NodeId>,
     /// Whether the store has lost its data since the last renewal.
     pub(super) has_reset: bool,
+    /// Whether records that nodes keep alive with their leases may have expired since the last renewal.
+    pub(super) is_late: bool,
+    /// Whether the store has no record [`ORIGIN`].
+    pub(super) lacks_origin: bool,
 }
 
 /// Returns the transaction that reads the leases of all nodes, and then renews the lease of `node`.
 pub(super) fn renewal(node: NodeId) -> Transaction {
     let renewed = StoreOperation::enlist(LIVE, node.to_string(), 0, LEASE);
-    Transaction::on(PARTITION).then(list()).then(renewed)
+    let kept = StoreOperation::Touch { name: ORIGIN.to_owned(), ttl: ORIGIN_TTL };
+    let origin = StoreOperation::get(ORIGIN);
+    Transaction::on(PARTITION).then(list()).then(renewed).then(origin).then(kept)
+}
+
+/// Returns the operation that writes the record [`ORIGIN`], unless there is one.
+pub(super) fn begin(node: NodeId) -> StoreOperation {
+    StoreOperation::put(ORIGIN, node.to_string(), ORIGIN_TTL, Condition::Absent)
 }
 
 /// Returns the operation that reads the leases of all nodes.
@@ -169,7 +229,7 @@ mod tests {
     async fn renew(store: &MemoryStore, node: u64) -> Vec<u64> {
         let transaction = renewal(NodeId::of(node)).then(list());
         let results = store.execute(vec![transaction]).await.unwrap();
-        live_nodes(&results[0].as_ref().unwrap()[2..]).into_iter().map(|node| node.0).collect()
+        live_nodes(&results[0].as_ref().unwrap()[4..]).into_iter().map(|node| node.0).collect()
     }
 
     #[tokio::test(start_paused = true)]
@@ -189,45 +249,77 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn no_node_counts_as_dead_while_the_others_renew_their_leases_after_an_outage() {
         let mut others = OtherNodes::default();
-        assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2, 3])), lost(&[]));
+        assert_eq!(others.renew(NodeId::of(1), found(&[1, 2, 3])), lost(&[]));
         tokio::time::advance(LEASE).await;
-        assert_eq!(others.renew(NodeId::of(1), ids(&[])), lost(&[]));
-        assert!(others.is_uncertain());
+        let late = Renewed { is_late: true, ..lost(&[]) };
+        assert_eq!(others.renew(NodeId::of(1), found(&[])), late);
+        assert!(others.uncertain_until().is_some());
         tokio::time::advance(RENEWAL).await;
-        assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2])), lost(&[]));
+        assert_eq!(others.renew(NodeId::of(1), found(&[1, 2])), lost(&[]));
         for _ in 0..2 {
             tokio::time::advance(RENEWAL).await;
-            assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2])), lost(&[]));
+            assert_eq!(others.renew(NodeId::of(1), found(&[1, 2])), lost(&[]));
         }
         tokio::time::advance(RENEWAL).await;
-        assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2])), lost(&[3]));
-        assert!(!others.is_uncertain());
+        assert_eq!(others.renew(NodeId::of(1), found(&[1, 2])), lost(&[3]));
+        assert!(others.uncertain_until().is_none());
     }
 
     fn ids(numbers: &[u64]) -> BTreeSet<NodeId> {
         numbers.iter().map(|number| NodeId::of(*number)).collect()
     }
 
+    fn found(live: &[u64]) -> Found {
+        Found { live: ids(live), origin: Some(b"1".to_vec()) }
+    }
+
     fn lost(numbers: &[u64]) -> Renewed {
-        Renewed { lost: ids(numbers), has_reset: false }
+        Renewed { lost: ids(numbers), ..Renewed::default() }
     }
 
     #[tokio::test(start_paused = true)]
     async fn no_node_counts_as_dead_because_the_store_has_lost_its_data() {
         let mut others = OtherNodes::default();
-        assert_eq!(others.renew(NodeId::of(1), ids(&[2, 3])), lost(&[]));
-        tokio::time::advance(RENEWAL).await;
-        assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2, 3])), lost(&[]));
-        tokio::time::advance(RENEWAL).await;
-        let reset = Renewed { lost: ids(&[]), has_reset: true };
-        assert_eq!(others.renew(NodeId::of(1), ids(&[2])), reset);
-        for _ in 0..3 {
-            assert!(others.is_uncertain());
+        for known in [&[2, 3][..], &[1, 2, 3], &[1, 2, 3], &[1, 2, 3], &[1, 2, 3]] {
+            assert_eq!(others.renew(NodeId::of(1), found(known)), lost(&[]));
             tokio::time::advance(RENEWAL).await;
-            assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2])), lost(&[]));
+        }
+        let reset = Renewed { has_reset: true, ..lost(&[]) };
+        assert_eq!(others.renew(NodeId::of(1), found(&[2])), reset);
+        for _ in 0..3 {
+            assert!(others.uncertain_until().is_some());
+            tokio::time::advance(RENEWAL).await;
+            assert_eq!(others.renew(NodeId::of(1), found(&[1, 2])), lost(&[]));
         }
         tokio::time::advance(RENEWAL).await;
-        assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2])), lost(&[3]));
+        assert_eq!(others.renew(NodeId::of(1), found(&[1, 2])), lost(&[3]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_that_starts_counts_no_node_as_dead_before_live_nodes_have_renewed_their_leases()
+    {
+        let mut others = OtherNodes::default();
+        others.renew(NodeId::of(1), found(&[]));
+        assert!(others.uncertain_until().is_some());
+        tokio::time::advance(LEASE).await;
+        assert!(others.uncertain_until().is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_loss_of_data_is_noticed_however_long_the_store_was_away() {
+        let mut others = OtherNodes::default();
+        let empty = Renewed { lacks_origin: true, ..lost(&[]) };
+        assert_eq!(others.renew(NodeId::of(1), Found::default()), empty);
+        tokio::time::advance(RENEWAL).await;
+        assert_eq!(others.renew(NodeId::of(1), found(&[1])), lost(&[]));
+        let reset = Renewed { has_reset: true, is_late: true, ..lost(&[]) };
+        tokio::time::advance(6 * LEASE).await;
+        // Another node has written the record already.
+        let other = Found { live: ids(&[2]), origin: Some(b"2".to_vec()) };
+        assert_eq!(others.renew(NodeId::of(1), other), reset);
+        tokio::time::advance(6 * LEASE).await;
+        let renewed = others.renew(NodeId::of(1), Found::default());
+        assert_eq!(renewed, Renewed { lacks_origin: true, ..reset });
     }
 
     #[test]

@@ -17,7 +17,7 @@ use tokio::{
 
 use super::{
     barrier::{BarrierMessage, OpenBarriers},
-    lease::{self, NodeId, OtherNodes, PARTITION, RENEWAL},
+    lease::{self, Found, NodeId, OtherNodes, PARTITION, RENEWAL},
     message::{Delivery, MESSAGES, MessageHandlers, NodeMessage, Subject},
     outgoing::Outgoing,
 };
@@ -36,10 +36,13 @@ const LAST_LOOK: Duration = Duration::from_millis(20);
 /// Minimum time between two log lines about an unavailable store.
 const QUIET: Duration = Duration::from_secs(10);
 
+/// Message of a node that leaves.
+const LEFT: &str = "";
+
 /// Handler that learns of nodes that have left or died.
 type LossHandler = Box<dyn Fn(&BTreeSet<NodeId>) + Send + Sync>;
 
-/// Handler that learns that the store has lost its data.
+/// Handler that learns that the store may have lost records which nodes keep alive.
 type ResetHandler = Box<dyn Fn() + Send + Sync>;
 
 /// Operations that every renewal of the lease executes in addition, in the partition of the nodes.
@@ -116,7 +119,8 @@ impl ServerNode {
         let _ = self.state.on_loss.set(Box::new(handler));
     }
 
-    /// Sets the handler that learns that the store has lost its data while nodes live.
+    /// Sets the handler that learns that the store may have lost records while nodes live: it has lost its data, or this node could not renew
+    /// them in time.
     pub(crate) fn on_reset(&self, handler: impl Fn() + Send + Sync + 'static) {
         let _ = self.state.on_reset.set(Box::new(handler));
     }
@@ -136,12 +140,23 @@ impl ServerNode {
     /// Fails if the store is unavailable.
     pub(crate) async fn live_nodes(&self) -> Result<BTreeSet<NodeId>, StoreError> {
         let live = lease::live_nodes(&self.state.execute(vec![lease::list()]).await?);
-        if self.state.others().is_uncertain() {
+        if self.uncertain_until().is_some() {
             return Err(StoreError::unavailable(
-                "the store was away, and the nodes have not renewed their leases yet",
+                "the store may have been away, and the nodes have not renewed their leases yet",
             ));
         }
         Ok(live)
+    }
+
+    /// Returns the time until which [`live_nodes`](Self::live_nodes) fails, because live nodes may not have renewed their leases yet. `None` if
+    /// this is not so.
+    pub(crate) fn uncertain_until(&self) -> Option<Instant> {
+        self.state.others().uncertain_until()
+    }
+
+    /// Returns whether the node has said that it leaves. Such a node is gone, even while it is uncertain which others are live.
+    pub(crate) fn has_left(&self, node: NodeId) -> bool {
+        self.state.others().has_left(node)
     }
 
     /// Executes operations without conditions in the partition of the nodes.
@@ -155,11 +170,17 @@ impl ServerNode {
         self.state.execute(operations).await
     }
 
-    /// Executes operations in the partition of the nodes, unless one of their conditions does not hold.
+    /// Executes operations in the partition of the nodes, and sends a message to all nodes, unless a condition of an operation does not hold.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
-    pub(crate) async fn attempt(&self, operations: Vec<StoreOperation>) -> Result<(), StoreError> {
+    pub(crate) async fn attempt_with(
+        &self,
+        mut operations: Vec<StoreOperation>,
+        subject: Subject,
+        body: &str,
+    ) -> Result<(), StoreError> {
+        operations.push(self.state.append(subject, body));
         let transaction = Transaction { partition: PARTITION.to_owned(), operations };
         storage::execute(&*self.state.store, vec![transaction]).await.map(drop)
     }
@@ -170,6 +191,8 @@ impl ServerNode {
     /// # Errors
     /// Fails if the store is unavailable.
     pub(crate) async fn receive(&self) -> Result<(), StoreError> {
+        // The lease may have ended since the node has joined.
+        self.state.renew().await?;
         let read = StoreOperation::read(MESSAGES, 0, 1);
         let outputs = self.state.execute(vec![read]).await?;
         let last = match outputs.first() {
@@ -237,7 +260,7 @@ impl ServerNode {
         let mut running =
             std::mem::take(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner));
         running.shutdown().await;
-        let left = self.state.append(Subject::Nodes, "");
+        let left = self.state.append(Subject::Nodes, LEFT);
         let left = self.state.execute(vec![lease::end(self.state.id), left]).await;
         if let Err(why) = left {
             tracing::debug!("the other nodes are not told that this node stops: {why}");
@@ -271,16 +294,22 @@ impl NodeState {
         if let Some(renewals) = self.renewals.get() {
             renewal.operations.splice(0..0, renewals());
         }
-        let live =
-            lease::live_nodes(&outputs(storage::execute(&*self.store, vec![renewal]).await?)?);
-        let renewed = self.others().renew(self.id, live);
+        let found = Found::of(outputs(storage::execute(&*self.store, vec![renewal]).await?)?);
+        let renewed = self.others().renew(self.id, found);
         if renewed.has_reset {
             tracing::error!(
                 "the store has lost its data: sessions, logins and tasks are gone, and clients have to begin again"
             );
-            if let Some(on_reset) = self.on_reset.get() {
-                on_reset();
-            }
+        }
+        if renewed.lacks_origin {
+            let begin = Transaction::on(PARTITION).then(lease::begin(self.id));
+            // If this fails, the next renewal tries again.
+            let _ = storage::execute(&*self.store, vec![begin]).await;
+        }
+        if (renewed.has_reset || renewed.is_late)
+            && let Some(on_reset) = self.on_reset.get()
+        {
+            on_reset();
         }
         self.lose(renewed.lost);
         Ok(())
@@ -382,7 +411,11 @@ impl NodeState {
                 self.barriers.pass(number, from);
             }
             Some(BarrierMessage::Read(..)) => {}
-            None => self.lose(BTreeSet::from([from])),
+            None if body == LEFT => {
+                self.others().leave(from);
+                self.lose(BTreeSet::from([from]));
+            }
+            None => tracing::debug!("ignored a message about nodes, which has an unknown form"),
         }
     }
 
@@ -519,8 +552,9 @@ mod tests {
         let store = Arc::new(MemoryStore::new());
         let (one, heard) = node(&store).await;
         let (two, three) = (node(&store).await.0, node(&store).await.0);
+        assert!(one.live_nodes().await.is_err());
+        sleep(lease::LEASE).await;
         assert_eq!(one.live_nodes().await.unwrap().len(), 3);
-        sleep(2 * RENEWAL).await;
         two.leave().await;
         hears(&heard, &["1 lost"]).await;
         let begin = Instant::now();
@@ -529,5 +563,26 @@ mod tests {
         hears(&heard, &["1 lost", "1 lost"]).await;
         assert!(begin.elapsed() <= lease::LEASE + RENEWAL);
         assert!(!one.live_nodes().await.unwrap().contains(&dead));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_about_nodes_that_is_unknown_is_no_departure() {
+        let store = Arc::new(MemoryStore::new());
+        let ((one, heard), (two, _)) = (node(&store).await, node(&store).await);
+        two.send(Subject::Nodes, "a later kind of message").await.unwrap();
+        two.send(Subject::Catalog, "next").await.unwrap();
+        hears(&heard, &["next"]).await;
+        assert!(!one.has_left(two.id()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_that_starts_slowly_has_a_lease_when_it_serves() {
+        let store = Arc::new(MemoryStore::new());
+        let (one, _) = node(&store).await;
+        let two = ServerNode::join(store.clone()).await.unwrap();
+        sleep(2 * lease::LEASE).await;
+        assert!(!one.live_nodes().await.unwrap().contains(&two.id()));
+        two.receive().await.unwrap();
+        assert!(one.live_nodes().await.unwrap().contains(&two.id()));
     }
 }

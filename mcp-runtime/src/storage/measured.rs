@@ -11,7 +11,7 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    interface::{Follower, Store, StoreError, StoreFuture},
+    interface::{Follower, Store, StoreError, StoreFuture, execute},
     transaction::{Transaction, TransactionResult},
 };
 
@@ -57,7 +57,7 @@ impl StoreCounters {
     }
 }
 
-/// Store that counts the requests to another store.
+/// Store that counts the requests to another store, and waits for each of them no longer than [`execute`] does.
 pub(crate) struct MeasuredStore {
     store: Arc<dyn Store>,
     counters: Arc<StoreCounters>,
@@ -85,7 +85,7 @@ impl Store for MeasuredStore {
     fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
         Box::pin(async move {
             let (begin, count) = (Instant::now(), transactions.len());
-            let results = self.store.execute(transactions).await;
+            let results = execute(&*self.store, transactions).await;
             self.counters.count(count, begin.elapsed(), results.as_ref().err());
             results
         })
@@ -199,5 +199,16 @@ mod tests {
         assert_eq!((stats.requests(), stats.failed(), stats.is_available()), (3, 1, false));
         assert!(store.execute(read(1)).await.is_ok());
         assert!(store.counters().stats().is_available());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_to_a_silent_store_fails_in_time_and_counts_as_failed() {
+        let store = MeasuredStore::new(Arc::new(SlowStore(MemoryStore::new())));
+        let begin = Instant::now();
+        let hour = vec![Transaction::on("p").then(StoreOperation::get("a")); 3600];
+        assert!(store.execute(hour).await.unwrap_err().is_unavailable());
+        assert!(begin.elapsed() < Duration::from_secs(10));
+        let stats = store.counters().stats();
+        assert_eq!((stats.requests(), stats.failed(), stats.is_available()), (1, 1, false));
     }
 }

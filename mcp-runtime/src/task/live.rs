@@ -50,6 +50,8 @@ pub(super) struct TaskOrigin {
     pub(super) client: Arc<ClientInfo>,
     pub(super) created: Timestamp,
     pub(super) ttl: Option<Duration>,
+    /// Time at which the task expires, by the clock of this process. `None` if the task never expires.
+    pub(super) expires: Option<Timestamp>,
     pub(super) poll: Duration,
     /// Whether the handler decides when the task begins.
     pub(super) later: bool,
@@ -490,7 +492,7 @@ impl LiveTask {
 
     /// Returns whether the time to live of the task has elapsed.
     pub(super) fn is_expired(&self) -> bool {
-        self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Timestamp::now())
+        self.origin.expires.is_some_and(|expires| expires <= Timestamp::now())
     }
 }
 

@@ -88,7 +88,7 @@ pub(super) fn record_of(
         id: view.id.to_string(),
         owner: live.origin.owner.to_string(),
         created: view.created.0,
-        expires: view.ttl.map(|ttl| view.created.after(ttl).0),
+        expires: live.origin.expires.map(|expires| expires.0),
         finished,
         version: 0,
         json: String::from_utf8(json).unwrap_or_default(),

@@ -25,7 +25,7 @@ use crate::{
     dispatch::{Dispatched, Dispatcher, PendingHandler, Request},
     error::{Error, ErrorKind, Result},
     limits::{ItemGate, Reservation},
-    model::{Done, Level, ListKind, NeedInput, OperationResult, Question, TaskAnswer},
+    model::{Done, Level, ListKind, NeedInput, OperationResult, Question, TaskAnswer, Timestamp},
 };
 
 /// Follows a call that may become a task, until the call ends or becomes a task. With `always`, a call that ends without becoming a task is
@@ -115,15 +115,12 @@ fn run(tasks: &Arc<Tasks>, live: &Arc<LiveTask>, pending: PendingHandler) {
         tokio::spawn(keeping);
     }
     let work: BackgroundWork = Box::pin(async move {
-        match live.origin.ttl {
+        match live.origin.expires {
             None => live.finish(pending.await),
-            Some(ttl) => {
-                let left = live.origin.created.after(ttl).remaining();
-                match tokio::time::timeout(left, pending).await {
-                    Ok(answer) => live.finish(answer),
-                    Err(_) => drop(live.cancel("it ran longer than its `ttl`")),
-                }
-            }
+            Some(expires) => match tokio::time::timeout(expires.remaining(), pending).await {
+                Ok(answer) => live.finish(answer),
+                Err(_) => drop(live.cancel("it ran longer than its `ttl`")),
+            },
         }
         settle(tasks, live).await;
     });
@@ -163,6 +160,9 @@ async fn keep_stored(tasks: Weak<Tasks>, live: Arc<LiveTask>) {
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
+/// Pause after an error of the store while this node takes the tasks of others.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// Future that tokio runs in the background. All work has this type, because the compiler generates one instance of tokio's task for each
 /// type.
 type BackgroundWork = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -182,8 +182,8 @@ impl Drop for Abandoned<'_> {
             && self.live.cancel("its call was cancelled")
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            let (tasks, live) = (self.tasks.clone(), self.live.clone());
-            let work: BackgroundWork = Box::pin(async move { drop(tasks.put(&live).await) });
+            let work: BackgroundWork =
+                Box::pin(settle(Arc::downgrade(self.tasks), self.live.clone()));
             runtime.spawn(work);
         }
     }
@@ -210,29 +210,62 @@ fn until_due(
 pub(crate) async fn recover(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) -> Result<()> {
     match tasks.node.get() {
         None => recover_all(tasks, dispatcher).await,
-        Some(node) => take_over(tasks, dispatcher, node, &mut HashSet::new()).await,
+        Some(node) => {
+            // A node that starts does not know yet which nodes are live.
+            let certain = node.uncertain_until().unwrap_or_else(Instant::now);
+            take_later(Arc::downgrade(tasks), Arc::downgrade(dispatcher), certain);
+            Ok(())
+        }
     }
 }
 
-/// Takes the tasks of nodes that are gone. `unsure` has the ids of tasks that this node may have taken although the store reported an
+/// Takes the tasks of nodes that are gone at this time, and tries again until this is done.
+pub(super) fn take_later(tasks: Weak<Tasks>, dispatcher: Weak<Dispatcher>, at: Instant) {
+    let taking: BackgroundWork = Box::pin(async move {
+        tokio::time::sleep_until(at).await;
+        let mut unsure = HashSet::new();
+        while let (Some(tasks), Some(dispatcher)) = (tasks.upgrade(), dispatcher.upgrade()) {
+            let Some(node) = tasks.node.get() else { return };
+            let taken = take_over(&tasks, &dispatcher, node, &mut unsure).await;
+            let again = match taken {
+                Ok(None) => return,
+                Ok(Some(certain)) => certain,
+                Err(why) => {
+                    tracing::error!("the tasks of a server that is gone wait: {}", why.message());
+                    Instant::now() + PAUSE
+                }
+            };
+            drop((tasks, dispatcher));
+            tokio::time::sleep_until(again).await;
+        }
+    });
+    tokio::spawn(taking);
+}
+
+/// Takes the tasks of nodes that are gone. If it is uncertain which nodes are live, the method takes only the tasks of nodes that have said
+/// that they leave, and returns the time at which it has to be called again. `unsure` has the ids of tasks that this node may have taken although the store reported an
 /// error.
 ///
 /// # Errors
 /// Fails if the store cannot be read or written.
-pub(super) async fn take_over(
+async fn take_over(
     tasks: &Arc<Tasks>,
     dispatcher: &Arc<Dispatcher>,
     node: &TaskNode,
     unsure: &mut HashSet<String>,
-) -> Result<()> {
+) -> Result<Option<Instant>> {
     let _taking = node.taking.lock().await;
+    let uncertain_until = node.uncertain_until();
     let unfinished = tasks.stored.unfinished().await?;
     if unfinished.is_empty() {
-        return Ok(());
+        return Ok(uncertain_until);
     }
     // The leases are read after the records, so that the writer of a record without a lease is gone.
-    let live_nodes = node.live_nodes().await?;
-    for kept in unfinished.into_iter().filter(|kept| !kept.is_expired()) {
+    let live_nodes = match uncertain_until {
+        None => Some(node.live_nodes().await?),
+        Some(_) => None,
+    };
+    for kept in unfinished {
         let record = match kept.read() {
             Ok(record) => record,
             Err(why) => {
@@ -242,7 +275,8 @@ pub(super) async fn take_over(
         };
         let is_kept = match record.node {
             Some(id) if id == node.id() => !unsure.contains(&kept.id),
-            Some(id) => live_nodes.contains(&id),
+            Some(id) if node.has_left(id) => false,
+            Some(id) => live_nodes.as_ref().is_none_or(|live| live.contains(&id)),
             None => false,
         };
         if is_kept || node.is_stopped() {
@@ -261,7 +295,7 @@ pub(super) async fn take_over(
         let settling: BackgroundWork = Box::pin(settle(Arc::downgrade(tasks), live));
         tokio::spawn(settling);
     }
-    Ok(())
+    Ok(uncertain_until)
 }
 
 async fn recover_all(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) -> Result<()> {
@@ -277,7 +311,7 @@ async fn recover_all(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) -> Result
                 continue;
             }
         };
-        let live = tasks.reopen(&kept.owner, record);
+        let live = tasks.reopen(&kept.owner, record, kept.expires.map(Timestamp));
         match run_again(tasks, dispatcher, &live) {
             Ok(None) => {}
             Ok(Some(answer)) => {

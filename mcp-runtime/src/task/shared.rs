@@ -1,17 +1,17 @@
 //! Connects the tasks of this process with the other nodes that share the store.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::BTreeSet,
     sync::{Arc, Weak},
     time::Duration,
 };
 
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Instant};
 
 use super::{
     message::{TaskMessage, client_with},
     record::{QuestionWriter, SharedRecord},
-    run::take_over,
+    run::take_later,
     task_node::{TaskJob, TaskNode},
     tasks::Tasks,
     waiter::{receive_answers, serve},
@@ -19,7 +19,7 @@ use super::{
 use crate::{
     catalog::Event,
     dispatch::Dispatcher,
-    error::Result,
+    error::{ErrorKind, Result},
     node::{Delivery, NodeId, ServerNode, Subject},
 };
 
@@ -132,6 +132,11 @@ async fn work(tasks: Weak<Tasks>, mut queue: mpsc::UnboundedReceiver<TaskJob>) {
             drop(tasks);
             match done {
                 Ok(()) => break,
+                // Other errors, such as a record that cannot be read, would come again, and the next messages wait.
+                Err(why) if why.kind() != ErrorKind::Unavailable => {
+                    tracing::error!("a message of a node cannot be handled: {}", why.message());
+                    break;
+                }
                 Err(why) => tracing::debug!("a message of a node has to wait: {}", why.message()),
             }
             tokio::time::sleep(PAUSE).await;
@@ -157,18 +162,5 @@ fn lose(tasks: Weak<Tasks>, dispatcher: Weak<Dispatcher>, lost: &BTreeSet<NodeId
     if let Some(node) = tasks.upgrade().as_ref().and_then(|tasks| tasks.node.get()) {
         node.end_served(|(node, _)| lost.contains(node));
     }
-    tokio::spawn(async move {
-        let mut unsure = HashSet::new();
-        while let (Some(tasks), Some(dispatcher)) = (tasks.upgrade(), dispatcher.upgrade()) {
-            let Some(node) = tasks.node.get() else { return };
-            match take_over(&tasks, &dispatcher, node, &mut unsure).await {
-                Ok(()) => return,
-                Err(why) => {
-                    tracing::error!("the tasks of a server that is gone wait: {}", why.message());
-                }
-            }
-            drop((tasks, dispatcher));
-            tokio::time::sleep(PAUSE).await;
-        }
-    });
+    take_later(tasks, dispatcher, Instant::now());
 }

@@ -171,18 +171,22 @@ impl StoredTasks {
         Ok(name)
     }
 
-    /// Takes a message out of the store.
+    /// Reads a message. The message stays in the store, because the answer of the store may be lost.
     ///
     /// # Errors
     /// Fails if the store cannot be used.
-    pub(super) async fn take_message(&self, owner: &str, name: &str) -> Result<Option<Vec<u8>>> {
-        let take = Transaction::on(partition(owner))
-            .then(StoreOperation::get(name))
-            .then(StoreOperation::remove(name, Condition::Any));
-        Ok(match self.run(take).await?.into_iter().next() {
+    pub(super) async fn message(&self, owner: &str, name: &str) -> Result<Option<Vec<u8>>> {
+        let read = Transaction::on(partition(owner)).then(StoreOperation::get(name));
+        Ok(match self.run(read).await?.into_iter().next() {
             Some(Output::Record(record)) => record.map(|record| record.value),
             _ => None,
         })
+    }
+
+    /// Removes a message that was handled. If the store cannot be used, the message expires.
+    pub(super) async fn remove_message(&self, owner: &str, name: &str) {
+        let remove = StoreOperation::remove(name, Condition::Any);
+        let _ = self.run(Transaction::on(partition(owner)).then(remove)).await;
     }
 
     /// Removes up to `most` ended tasks of an owner, the oldest first, but not the task `except`. Returns their number.
@@ -267,14 +271,22 @@ impl StoredTasks {
             let owners = entries(self.run(owners).await?);
             let Some(last) = owners.last() else { return Ok(tasks) };
             after = Some((last.order, last.name.clone()));
-            for owner in owners.iter().filter_map(|entry| entry.name.strip_prefix(OWNER)) {
-                let mut after = None;
-                loop {
-                    let page = self.page(owner, UNFINISHED, after).await?;
-                    let Some(last) = page.last() else { break };
-                    after = Some((last.order, last.name.clone()));
+            // The tasks of all these owners are read together, page by page.
+            let names = owners.iter().filter_map(|entry| entry.name.strip_prefix(OWNER));
+            let mut places: Vec<_> = names.map(|owner| (owner, None)).collect();
+            while !places.is_empty() {
+                let read =
+                    |(owner, after): &(&str, _)| listed(owner, UNFINISHED, Clone::clone(after));
+                let results = self.0.execute(places.iter().map(read).collect()).await;
+                let results = results.map_err(StoreError::into_error)?;
+                let mut next = Vec::new();
+                for ((owner, _), result) in places.into_iter().zip(results) {
+                    let page = entries(outputs(vec![result])?);
+                    let Some(last) = page.last() else { continue };
+                    next.push((owner, Some((last.order, last.name.clone()))));
                     tasks.extend(page.into_iter().filter_map(|entry| task_of(owner, entry)));
                 }
+                places = next;
             }
         }
     }
@@ -285,8 +297,7 @@ impl StoredTasks {
         index: &str,
         after: Option<(u64, String)>,
     ) -> Result<Vec<IndexEntry>> {
-        let list = Transaction::on(partition(owner)).then(StoreOperation::list(index, after, PAGE));
-        Ok(entries(self.run(list).await?))
+        Ok(entries(self.run(listed(owner, index, after)).await?))
     }
 
     /// Executes a transaction that has no conditions.
@@ -294,6 +305,11 @@ impl StoredTasks {
         let results = self.0.execute(vec![transaction]).await.map_err(StoreError::into_error)?;
         outputs(results)
     }
+}
+
+/// Returns the transaction that reads a page of an index of an owner.
+fn listed(owner: &str, index: &str, after: Option<(u64, String)>) -> Transaction {
+    Transaction::on(partition(owner)).then(StoreOperation::list(index, after, PAGE))
 }
 
 /// Returns the transactions that store a task.
@@ -485,14 +501,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_message_is_taken_once_and_is_no_task() {
+    async fn a_message_is_read_until_it_is_removed_and_is_no_task() {
         let stored = tasks(1 << 20);
         let name = stored.put_message("x", "a", b"text".to_vec()).await.unwrap();
         assert_eq!(stored.get("x", &name).await.unwrap(), None);
         assert_eq!(ids(&stored, "x").await, [""; 0]);
-        assert_eq!(stored.take_message("y", &name).await.unwrap(), None);
-        assert_eq!(stored.take_message("x", &name).await.unwrap(), Some(b"text".to_vec()));
-        assert_eq!(stored.take_message("x", &name).await.unwrap(), None);
+        assert_eq!(stored.message("y", &name).await.unwrap(), None);
+        for _ in 0..2 {
+            assert_eq!(stored.message("x", &name).await.unwrap(), Some(b"text".to_vec()));
+        }
+        stored.remove_message("x", &name).await;
+        assert_eq!(stored.message("x", &name).await.unwrap(), None);
     }
 
     #[tokio::test]
@@ -563,5 +582,19 @@ mod tests {
         // A task that is in the store can still end.
         put_all(&stored, [finished("running", "x", 1)]).await;
         assert_eq!(stored.unfinished().await.unwrap().len(), 3);
+    }
+
+    #[cfg(feature = "store-suite")]
+    #[tokio::test]
+    async fn the_unfinished_tasks_of_many_owners_are_read_together() {
+        let store = crate::testing::FaultyStore::new(MemoryStore::new());
+        let stored = StoredTasks::new(Arc::new(store.clone()));
+        for owner in 0..PAGE as u64 {
+            let own = |n: u64| task(&format!("{owner} {n}"), &owner.to_string(), n);
+            put_all(&stored, (0..owner % 3).map(own)).await;
+        }
+        let before = store.requests();
+        assert_eq!(stored.unfinished().await.unwrap().len(), PAGE - 1);
+        assert!(store.requests() - before < 5, "{}", store.requests() - before);
     }
 }

@@ -86,6 +86,16 @@ impl TaskNode {
         self.node.live_nodes().await.map_err(StoreError::into_error)
     }
 
+    /// Returns the time until which it is uncertain which nodes are live.
+    pub(super) fn uncertain_until(&self) -> Option<Instant> {
+        self.node.uncertain_until()
+    }
+
+    /// Returns whether the node has said that it leaves.
+    pub(super) fn has_left(&self, node: NodeId) -> bool {
+        self.node.has_left(node)
+    }
+
     /// Stops all writes, because this node leaves its tasks to the others.
     pub(super) fn stop(&self) {
         self.is_stopped.store(true, Ordering::Release);

@@ -90,6 +90,9 @@ const PAGE: usize = 100;
 /// Shortest time to live that a client can request. With a shorter one, the task could expire before the client polls it.
 const SHORTEST: Duration = Duration::from_secs(1);
 
+/// Time for which a task that this node has taken stays, if it has expired by the clock of this node alone.
+const SPARE: Duration = Duration::from_secs(60);
+
 impl Tasks {
     pub(crate) fn new(store: Arc<dyn Store>, catalog: Arc<Catalog>, limits: Limits) -> Self {
         let (live, has_kept) = (Mutex::default(), AtomicBool::new(false));
@@ -111,6 +114,7 @@ impl Tasks {
         let longest = new.support.ttl.unwrap_or(self.limits.task_ttl);
         let ttl = new.ttl.map_or(longest, |ttl| ttl.clamp(SHORTEST.min(longest), longest));
         let may_run_again = new.entry.is_idempotent();
+        let created = Timestamp::now();
         let origin = TaskOrigin {
             id: new_id()?,
             owner: owner.into(),
@@ -119,8 +123,9 @@ impl Tasks {
             arguments: may_run_again.then(|| new.arguments.into()),
             caller: may_run_again.then(|| new.carrier.kept_caller()).flatten(),
             client: new.client,
-            created: Timestamp::now(),
+            created,
             ttl: Some(ttl),
+            expires: Some(created.after(ttl)),
             poll: new.support.poll.unwrap_or(self.limits.task_poll),
             later: new.support.later,
             is_shared: self.node.get().is_some(),
@@ -233,6 +238,12 @@ impl Tasks {
         self.kept(id, viewer).await.map(|(view, _)| view)
     }
 
+    /// Returns whether a stored task has expired. A store that several nodes share decides this by its own clock, because the clocks of the
+    /// nodes may differ, and does not return such a task.
+    fn has_expired(&self, record: &TaskRecord) -> bool {
+        self.node.get().is_none() && record.is_expired()
+    }
+
     /// Returns the stored state of a task, and the node that runs it.
     ///
     /// # Errors
@@ -243,8 +254,7 @@ impl Tasks {
         viewer: &Viewer,
     ) -> Result<(TaskView, Option<NodeId>)> {
         let kept = self.stored.get(viewer.owner(), id).await?;
-        let kept = kept.filter(|record| !record.is_expired());
-        let kept = kept.ok_or_else(unknown)?;
+        let kept = kept.filter(|record| !self.has_expired(record)).ok_or_else(unknown)?;
         let record = kept.read()?;
         let is_seen = viewer.sees(&kept.owner, &record.tool, record.was_guarded);
         if is_seen { Ok((record.view, record.node)) } else { Err(unknown()) }
@@ -382,7 +392,7 @@ impl Tasks {
         let next = found.get(PAGE).is_some().then(|| &found[PAGE - 1]);
         let next = next.map(|last| format!("{:x}-{}", last.created, last.id));
         let mut views = Vec::new();
-        for kept in found.iter().take(PAGE).filter(|record| !record.is_expired()) {
+        for kept in found.iter().take(PAGE).filter(|record| !self.has_expired(record)) {
             if let Some(live) = self.live(&kept.id, viewer) {
                 views.push(live.view());
                 continue;
@@ -501,7 +511,13 @@ impl Tasks {
         kept: &TaskRecord,
         record: RestoredTask,
     ) -> Result<Option<Arc<LiveTask>>> {
-        let live = self.reopen(&kept.owner, record);
+        let mut expires = kept.expires.map(Timestamp);
+        if kept.is_expired() {
+            // The store still has the task, so the clock of its node was behind. Clients need time to see the end.
+            let spare = record.view.ttl.map_or(SPARE, |ttl| ttl.min(SPARE));
+            expires = Some(Timestamp::now().after(spare));
+        }
+        let live = self.reopen(&kept.owner, record, expires);
         let mut version = live.stored.lock().await;
         *version = Some(kept.version);
         let is_taken = self.put_version(node, &live, &mut version).await?;
@@ -510,7 +526,12 @@ impl Tasks {
     }
 
     /// Opens a stored task that was left unfinished, so that it can be run or ended.
-    pub(super) fn reopen(&self, owner: &str, record: RestoredTask) -> Arc<LiveTask> {
+    pub(super) fn reopen(
+        &self,
+        owner: &str,
+        record: RestoredTask,
+        expires: Option<Timestamp>,
+    ) -> Arc<LiveTask> {
         let RestoredTask { view, tool, was_guarded, arguments, caller, client, .. } = record;
         let origin = TaskOrigin {
             id: view.id,
@@ -522,6 +543,7 @@ impl Tasks {
             client: Arc::new(client),
             created: view.created,
             ttl: view.ttl,
+            expires,
             poll: view.poll,
             later: false,
             is_shared: self.node.get().is_some(),

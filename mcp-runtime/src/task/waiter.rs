@@ -297,7 +297,7 @@ pub(super) async fn receive_answers(
     asked: bool,
 ) -> Result<()> {
     let Some(live) = tasks.running(id) else { return Ok(()) };
-    let Some(text) = tasks.stored.take_message(owner, name).await? else { return Ok(()) };
+    let Some(text) = tasks.stored.message(owner, name).await? else { return Ok(()) };
     let answers: TextAnswers = serde_json::from_slice(&text).map_err(|_| unknown())?;
     for (key, answer) in answers {
         let answer = answer.map(Into::into).map_err(Error::msg);
@@ -307,5 +307,6 @@ pub(super) async fn receive_answers(
             live.answer(&key, answer);
         }
     }
+    tasks.stored.remove_message(owner, name).await;
     Ok(())
 }

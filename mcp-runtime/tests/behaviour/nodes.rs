@@ -186,6 +186,22 @@ both_eras_paused! {
         assert_eq!(late.tools().await.unwrap().len(), 1);
     }
 
+    async fn a_switch_is_stored_again_after_the_store_was_away_for_so_long_that_it_has_expired(revision) {
+        let store = SharedStore::new();
+        let [mut one] = nodes(&store, revision).await;
+        one.call("switch", json!({ "how": "disable", "name": "update" })).await.unwrap();
+        while one.notification(Duration::from_secs(1)).await.is_some() {}
+        store.is_away.store(true, Ordering::SeqCst);
+        while one.notification(Duration::from_secs(90)).await.is_some() {}
+        store.is_away.store(false, Ordering::SeqCst);
+        // This node starts before the other one has noticed that the store is back.
+        let [mut early] = nodes(&store, revision).await;
+        while early.notification(Duration::from_secs(10)).await.is_some() {}
+        assert_eq!(early.tools().await.unwrap().len(), 1);
+        let [mut late] = nodes(&store, revision).await;
+        assert_eq!(late.tools().await.unwrap().len(), 1);
+    }
+
     async fn an_item_that_was_removed_and_added_again_is_there_at_nodes_that_start_later(revision) {
         let store = SharedStore::new();
         let [mut one] = nodes(&store, revision).await;

@@ -13,8 +13,8 @@ use mcp_runtime::{
     prelude::*,
     server,
     store::{
-        Follower, LogEvent, MemoryStore, Store, StoreError, StoreFuture, Transaction,
-        TransactionResult,
+        Condition, Follower, LogEvent, MemoryStore, Output, Store, StoreError, StoreFuture,
+        StoreOperation, Transaction, TransactionResult,
     },
     testing::{Revision, TestClient},
 };
@@ -265,6 +265,22 @@ async fn check_stopped(client: &mut TestClient, id: &str) {
     assert!(why.as_str().is_some_and(|why| why.contains(STOPPED)), "{task}");
 }
 
+/// Returns the record of a task whose caller is unknown.
+async fn stored(store: &NodeStore, name: &str) -> String {
+    let get = Transaction::on("tasks:").then(StoreOperation::get(name));
+    let mut results = store.memory.execute(vec![get]).await.unwrap();
+    let Output::Record(Some(record)) = results.remove(0).unwrap().remove(0) else {
+        panic!("a record")
+    };
+    String::from_utf8(record.value).unwrap()
+}
+
+async fn put(store: &NodeStore, name: &str, text: &str) {
+    let put = StoreOperation::put(name, text, Duration::from_secs(600), Condition::Any);
+    let put = Transaction::on("tasks:").then(put);
+    assert!(store.memory.execute(vec![put]).await.unwrap()[0].is_ok());
+}
+
 both_eras_paused! {
     async fn every_node_shows_the_state_of_a_task(revision) {
         let ([mut one, mut two], _, _) = nodes(revision).await;
@@ -311,6 +327,23 @@ both_eras_paused! {
         assert_eq!((diary.count("begun"), diary.count("done")), (1, 1));
     }
 
+    async fn a_node_that_starts_after_an_outage_leaves_the_tasks_of_live_nodes_alone(revision) {
+        let ([mut one], [store], diary) = nodes(revision).await;
+        let id = begin(&mut one, "work", json!({ "seconds": 60 })).await;
+        let again = begin(&mut one, "rework", json!({ "seconds": 60 })).await;
+        store.cut_off(true);
+        pass(Duration::from_secs(12)).await;
+        // The lease of the first node has ended, and is renewed only after the second node has started.
+        let mut two = node(&store.other(), &diary, revision).await;
+        pass(Duration::from_millis(500)).await;
+        store.cut_off(false);
+        pass(Duration::from_secs(60)).await;
+        for id in [&id, &again] {
+            assert_eq!(status(&mut two, id).await, "completed");
+        }
+        assert_eq!((diary.count("begun"), diary.count("done")), (2, 2));
+    }
+
     async fn one_of_the_others_takes_each_task_of_a_dead_node(revision) {
         let ([mut one, mut two, mut three, mut four], _, diary) = nodes(revision).await;
         let mut ids = Vec::new();
@@ -354,6 +387,34 @@ both_eras_paused! {
         pass(Duration::from_secs(60)).await;
         assert_eq!(status(&mut two, &again).await, "completed");
         assert_eq!(diary.count("done"), 1);
+    }
+
+    async fn a_node_that_starts_late_takes_the_tasks_of_a_node_that_stops_at_once(revision) {
+        let ([mut one], [store], diary) = nodes(revision).await;
+        let id = begin(&mut one, "work", json!({ "seconds": 60 })).await;
+        pass(Duration::from_secs(20)).await;
+        // This node does not know yet whether nodes without a lease are gone.
+        let mut two = node(&store.other(), &diary, revision).await;
+        drop(one.close().await);
+        pass(Duration::from_millis(500)).await;
+        check_stopped(&mut two, &id).await;
+    }
+
+    async fn a_task_is_there_until_it_expires_by_the_clock_of_the_store(revision) {
+        let ([mut one, mut two], stores, _) = nodes(revision).await;
+        let id = begin(&mut one, "work", json!({ "seconds": 600 })).await;
+        // For a node whose clock is ahead, the task has expired.
+        let text = stored(&stores[0], &id).await;
+        let parts: Vec<_> = text.splitn(4, ' ').collect();
+        put(&stores[0], &id, &format!("{} {} {} {}", parts[0], parts[0], parts[2], parts[3])).await;
+        assert_eq!(status(&mut two, &id).await, "working");
+        if revision == V4 {
+            let listed = two.request("tasks/list", json!({})).await.unwrap();
+            assert_eq!(listed["tasks"][0]["taskId"], json!(id));
+        }
+        drop(one);
+        pass(Duration::from_secs(20)).await;
+        check_stopped(&mut two, &id).await;
     }
 
     async fn a_node_that_comes_back_does_not_overwrite_what_its_successor_has_stored(revision) {
@@ -533,6 +594,54 @@ async fn questions_are_answered_at_any_node_in_the_newer_dialect() {
     }
     let seen = get(&mut two, &id).await;
     assert_eq!(seen["result"]["content"][0]["text"], "Al Bo Cy");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_at_another_node_is_not_lost_if_the_answer_of_the_store_is() {
+    let ([mut one, mut two], stores, _) = nodes(V5).await;
+    let id = begin(&mut one, "asks", json!({})).await;
+    pass(SOON).await;
+    stores[0].is_unsure.store(true, Ordering::SeqCst);
+    let update = json!({ "taskId": id, "inputResponses": { "a": accept("Al") } });
+    two.request("tasks/update", update).await.unwrap();
+    stores[0].is_unsure.store(false, Ordering::SeqCst);
+    pass(Duration::from_secs(5)).await;
+    let seen = get(&mut two, &id).await;
+    assert!(
+        seen["inputRequests"]["b"].is_object() && seen["inputRequests"]["a"].is_null(),
+        "{seen}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_that_cannot_be_read_hold_up_no_others() {
+    let ([mut one, mut two], stores, _) = nodes(V5).await;
+    let id = begin(&mut one, "asks", json!({})).await;
+    pass(SOON).await;
+    let name = format!("{id}/name");
+    put(&stores[0], &name, "not the answers of a client").await;
+    let message = json!({ "answers": { "owner": "", "id": id, "name": name, "asked": false } });
+    let message = format!("{:016x} tasks {message}", 7);
+    let message = StoreOperation::append("messages", message, Duration::from_secs(600), 16_384);
+    let sent = stores[0].memory.execute(vec![Transaction::on("nodes").then(message)]).await;
+    assert!(sent.unwrap()[0].is_ok());
+    let update = json!({ "taskId": id, "inputResponses": { "a": accept("Al") } });
+    two.request("tasks/update", update).await.unwrap();
+    assert_eq!(get(&mut two, &id).await["inputRequests"]["a"], Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_whose_client_was_not_told_of_it_is_cancelled_in_the_end() {
+    let ([mut one, mut two], stores, diary) = nodes(V4).await;
+    stores[0].is_unsure.store(true, Ordering::SeqCst);
+    let params = json!({ "name": "work", "arguments": { "seconds": 500 }, "task": {} });
+    assert!(one.request("tools/call", params).await.is_err());
+    pass(Duration::from_secs(1)).await;
+    stores[0].is_unsure.store(false, Ordering::SeqCst);
+    pass(Duration::from_secs(10)).await;
+    let listed = two.request("tasks/list", json!({})).await.unwrap();
+    assert_eq!(listed["tasks"][0]["status"], "cancelled", "{listed}");
+    assert_eq!(diary.count("done"), 0);
 }
 
 #[tokio::test(start_paused = true)]

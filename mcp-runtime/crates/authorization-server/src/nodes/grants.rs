@@ -42,7 +42,7 @@ const LEASE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(100);
 const TRIES: usize = 100;
 
-/// Number of times that a node reads a grant again because a message about it has come meanwhile.
+/// Number of times that a node reads a grant again because a message about it, or many messages, have come meanwhile.
 const ROUNDS: usize = 8;
 
 /// Number of grants that are read in one round trip.
@@ -459,7 +459,7 @@ impl SharedGrants {
             if let Known::Fresh(found) = self.known.look_up(&key, &digest, now) {
                 return Ok(found);
             }
-            let (at, news) = (Instant::now(), self.known.news());
+            let (at, news) = (Instant::now(), self.known.news(&key));
             let found = self.store.get(partition(&key), NAME).await;
             let found = found.inspect_err(|_| *failed = Some(Instant::now()))?;
             let seen = match found {

@@ -1,10 +1,10 @@
 //! Grants that a node has seen within the last second, so that it verifies most access tokens without its store.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -23,6 +23,9 @@ const PARTS: usize = 16;
 /// Number of grants in a part from which on unused grants are dropped.
 const MOST: usize = 1024;
 
+/// Number of the last messages whose grants a part remembers.
+const NEWS: usize = 64;
+
 /// Maximum number of tokens of a grant that a node remembers as not valid.
 const DENIED: usize = 8;
 
@@ -30,8 +33,6 @@ const DENIED: usize = 8;
 #[derive(Default)]
 pub(crate) struct KnownGrants {
     parts: [Mutex<KnownPart>; PARTS],
-    /// Number of messages about ended tokens so far. A record that was read before such a message may be outdated.
-    news: AtomicU64,
 }
 
 #[derive(Default)]
@@ -39,6 +40,10 @@ struct KnownPart {
     grants: HashMap<Digest, KnownGrant>,
     /// Size at which the part is swept again.
     sweep_at: usize,
+    /// Number of messages about ended tokens of this part so far. A record that was read before a message about its grant may be outdated.
+    news: u64,
+    /// Grants of the last messages.
+    last_news: VecDeque<Digest>,
 }
 
 /// Grant as the node has read it last.
@@ -101,7 +106,7 @@ pub(super) enum Seen {
     Changed(u64, Option<Box<Grant>>),
 }
 
-/// Time at which a node asked the store, and the number of messages that it had got by then.
+/// Time at which a node asked the store, and the number of messages about the part of the grant that it had got by then.
 #[derive(Clone, Copy)]
 pub(super) struct ReadAt {
     pub(super) at: Instant,
@@ -132,13 +137,13 @@ impl KnownGrants {
         Known::Stale { version: Some(known.version), gate: known.gate.clone() }
     }
 
-    /// Returns the number of messages so far.
-    pub(super) fn news(&self) -> u64 {
-        self.news.load(Ordering::Acquire)
+    /// Returns the number of messages about the part of this grant so far.
+    pub(super) fn news(&self, grant: &Digest) -> u64 {
+        self.part(grant).news
     }
 
     /// Keeps what was read about a grant, and revokes the tokens that the grant no longer has. Returns the authorization of `token`, or
-    /// `None` if the token is not valid. The outer `None` means that the grant must be read again, because a message has come meanwhile.
+    /// `None` if the token is not valid. The outer `None` means that the grant must be read again, because a message about it has come meanwhile.
     pub(super) fn keep(
         &self,
         key: Digest,
@@ -148,8 +153,7 @@ impl KnownGrants {
         now: u64,
     ) -> Option<Option<Authorization>> {
         let mut part = self.part(&key);
-        // The follower counts a message before it takes this lock. So either the count is different here, or the follower finds this grant.
-        if self.news() != read.news {
+        if part.has_news(&key, read.news) {
             return None;
         }
         let known = match seen {
@@ -190,8 +194,10 @@ impl KnownGrants {
 
     /// Notes that a grant, or one of its tokens, has ended on some node. The next request with the grant reads it.
     pub(super) fn end(&self, grant: &Digest, token: Option<&Digest>) {
-        self.news.fetch_add(1, Ordering::AcqRel);
         let mut part = self.part(grant);
+        part.news += 1;
+        part.last_news.truncate(NEWS - 1);
+        part.last_news.push_front(*grant);
         let Some(token) = token else {
             let known = part.grants.remove(grant);
             known.into_iter().flat_map(|known| known.tokens).for_each(|token| token.revoke());
@@ -221,6 +227,12 @@ impl KnownGrants {
 }
 
 impl KnownPart {
+    /// Returns whether a message about the grant may have come after the first `before` messages.
+    fn has_news(&self, grant: &Digest, before: u64) -> bool {
+        let since = usize::try_from(self.news - before).unwrap_or(usize::MAX);
+        since > self.last_news.len() || self.last_news.range(..since).any(|about| about == grant)
+    }
+
     /// Drops grants that the node does not need, if there are many.
     fn make_room(&mut self, key: &Digest) {
         if self.grants.len() < self.sweep_at.max(MOST) || self.grants.contains_key(key) {
@@ -284,13 +296,13 @@ mod tests {
         grant
     }
 
-    fn read(known: &KnownGrants) -> ReadAt {
-        ReadAt { at: Instant::now(), news: known.news() }
+    fn read(known: &KnownGrants, key: &Digest) -> ReadAt {
+        ReadAt { at: Instant::now(), news: known.news(key) }
     }
 
     fn keep(known: &KnownGrants, key: Digest, token: &Digest) -> Option<Authorization> {
         let seen = Seen::Changed(1, Some(Box::new(grant(token))));
-        known.keep(key, token, seen, read(known), 0).unwrap()
+        known.keep(key, token, seen, read(known, &key), 0).unwrap()
     }
 
     #[tokio::test(start_paused = true)]
@@ -311,16 +323,22 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_was_read_before_a_message_is_read_again() {
         let (known, key, token) = (KnownGrants::default(), Digest::of("key"), Digest::of("token"));
-        let before = read(&known);
-        known.end(&Digest::of("other"), None);
+        let before = read(&known, &key);
         let seen = || Seen::Changed(1, Some(Box::new(grant(&token))));
+        // Messages about other grants do not count, while the node remembers which grants they are about.
+        (0..NEWS).for_each(|number| known.end(&Digest::of(&number.to_string()), None));
+        assert!(known.keep(key, &token, seen(), before, 0).is_some());
+        (0..4 * PARTS * NEWS).for_each(|number| known.end(&Digest::of(&number.to_string()), None));
         assert!(known.keep(key, &token, seen(), before, 0).is_none());
-        assert!(known.keep(key, &token, seen(), read(&known), 0).is_some());
+        let before = read(&known, &key);
+        known.end(&key, Some(&Digest::of("other")));
+        assert!(known.keep(key, &token, seen(), before, 0).is_none());
+        assert!(known.keep(key, &token, seen(), read(&known, &key), 0).is_some());
         // `Unchanged` is an answer only for a node that still knows the grant.
-        let unchanged = known.keep(key, &token, Seen::Unchanged(1), read(&known), 0);
+        let unchanged = known.keep(key, &token, Seen::Unchanged(1), read(&known, &key), 0);
         assert!(unchanged.unwrap().is_some());
         known.end(&key, None);
-        assert!(known.keep(key, &token, Seen::Unchanged(1), read(&known), 0).is_none());
+        assert!(known.keep(key, &token, Seen::Unchanged(1), read(&known, &key), 0).is_none());
     }
 
     #[tokio::test(start_paused = true)]
@@ -331,8 +349,13 @@ mod tests {
             let first = keep(&known, key, &one).unwrap();
             let mut both = grant(&one);
             both.add_token(other, &[], 0);
-            let second =
-                known.keep(key, &other, Seen::Changed(2, Some(Box::new(both))), read(&known), 0);
+            let second = known.keep(
+                key,
+                &other,
+                Seen::Changed(2, Some(Box::new(both))),
+                read(&known, &key),
+                0,
+            );
             let second = second.unwrap().unwrap();
             match replace {
                 true => drop(keep(&known, key, &other)),

@@ -436,6 +436,21 @@ async fn ending_all_logins_of_a_user_reaches_every_node() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_lost_epoch_keeps_no_user_from_logging_in() {
+    let (store, [a, b]) = nodes().await;
+    b.end_of("ada", None).await.unwrap();
+    let lose = StoreOperation::remove("epoch", Condition::Any);
+    let lose = Transaction::on("authorization:epoch").then(lose);
+    assert!(store.memory.execute(vec![lose]).await.unwrap()[0].is_ok());
+    // It is not known whether this login began before the end of all logins.
+    let since = a.login_start().await.unwrap();
+    assert!(a.add_code(code("ada"), since).await.is_err());
+    let since = a.login_start().await.unwrap();
+    let text = a.add_code(code("ada"), since).await.unwrap();
+    assert!(exchange(&b, &text).await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_user_keeps_the_newest_logins() {
     let (_, [a, b]) = nodes().await;
     let bob = begin(&b, "bob").await;

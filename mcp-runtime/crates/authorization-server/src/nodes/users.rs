@@ -84,7 +84,7 @@ impl SharedUsers {
             .then(enter);
         match self.0.run(add).await? {
             Ok(outputs) => {
-                let has_ended = self.has_ended_since(outputs.into_iter().next(), epoch)?;
+                let has_ended = self.has_ended_since(outputs.into_iter().next(), epoch).await?;
                 Ok(if has_ended { Enlisted::Ended } else { Enlisted::Good })
             }
             Err(Rejection::NoPlace(_)) => Ok(Enlisted::Full),
@@ -107,7 +107,7 @@ impl SharedUsers {
             .then(StoreOperation::list(GRANTS, None, MOST));
         let mut outputs = self.0.apply(add).await?;
         let grants = digests(outputs.pop());
-        let enlisted = match self.has_ended_since(outputs.pop(), epoch)? {
+        let enlisted = match self.has_ended_since(outputs.pop(), epoch).await? {
             true => Enlisted::Ended,
             false => Enlisted::Good,
         };
@@ -135,14 +135,19 @@ impl SharedUsers {
         Ok(digests(self.0.apply(list).await?.pop()))
     }
 
+    /// Begins a new epoch, and returns it.
+    async fn raise(&self) -> Result<u64, OAuthError> {
+        let raise = StoreOperation::put(EPOCH, *b"", 2 * LONGEST, Condition::Any);
+        match self.0.apply(Transaction::on(EPOCH_PARTITION).then(raise)).await?.pop() {
+            Some(Output::Version(epoch)) => Ok(epoch),
+            _ => Err(OAuthError::store_unavailable()),
+        }
+    }
+
     /// Ends all logins of a user that have begun before this call: none of them gets a code or a grant. Returns the codes and grants that the
     /// caller has to remove.
     pub(crate) async fn end_all(&self, user: &str) -> Result<EndedUser, OAuthError> {
-        let raise = StoreOperation::put(EPOCH, *b"", 2 * LONGEST, Condition::Any);
-        let raised = self.0.apply(Transaction::on(EPOCH_PARTITION).then(raise)).await?.pop();
-        let Some(Output::Version(epoch)) = raised else {
-            return Err(OAuthError::store_unavailable());
-        };
+        let epoch = self.raise().await?;
         let partition = partition(user);
         let ended = self.0.repeat(|| self.end_at(&partition, epoch)).await?;
         let codes = ended.codes.iter().fold(Transaction::on(&*partition), |all, code| {
@@ -171,8 +176,17 @@ impl SharedUsers {
         Ok(Round::Done(EndedUser { codes: digests(outputs.pop()), grants }))
     }
 
-    fn has_ended_since(&self, ended: Option<Output>, epoch: u64) -> Result<bool, OAuthError> {
-        Ok(self.epoch_of(record(ended))? > epoch)
+    /// Returns whether the logins of a user have ended after a login that began in `epoch`.
+    async fn has_ended_since(&self, ended: Option<Output>, epoch: u64) -> Result<bool, OAuthError> {
+        let last = self.epoch_of(record(ended))?;
+        if last <= epoch {
+            return Ok(false);
+        }
+        // If the store has lost the last epoch but not the record of the user, logins of this user could begin only in earlier epochs.
+        if self.epoch().await? < last {
+            self.raise().await?;
+        }
+        Ok(true)
     }
 
     fn epoch_of(&self, ended: Option<Record>) -> Result<u64, OAuthError> {
