@@ -26,6 +26,10 @@ use crate::{
     storage::StoreError,
 };
 
+/// Number of attempts to read the settings of a session again, and the pause between them.
+const TRIES: usize = 60;
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// Returns the session that a request names, if this node has to look into the store before it handles the request.
 pub(super) fn to_refresh(endpoint: &Endpoint, head: &Head<'_>) -> Option<SessionId> {
     let shared = endpoint.shared.as_ref()?;
@@ -185,6 +189,19 @@ pub(super) async fn check_hearing(endpoint: Arc<Endpoint>) {
             Ok(None) => {}
             Err(why) => tracing::warn!("two nodes may send a client the same messages: {why}"),
         }
+    }
+}
+
+/// Reads the settings of a session whose client this node notifies. Called when this node has missed a change of them.
+pub(super) async fn reload(endpoint: Arc<Endpoint>, session: Arc<HttpSession>) {
+    let Some(shared) = &endpoint.shared else { return };
+    for _ in 0..TRIES {
+        let apply = |settings: &SessionSettings| apply(&session, settings);
+        match shared.reload(session.id(), apply).await {
+            Ok(()) => return,
+            Err(why) => tracing::debug!("the settings of a session have to wait: {why}"),
+        }
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

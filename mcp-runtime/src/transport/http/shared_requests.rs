@@ -12,10 +12,11 @@ use super::{
     head::{Accepts, Head},
     reply::{self, HttpAnswer},
     session::HttpSession,
+    session_message::SessionMessage,
     session_requests::{self, find},
     session_table::{HasSessionId as _, SessionId},
     shared_copies::{self, unavailable},
-    shared_sessions::{SessionMessage, SharedSessions},
+    shared_sessions::SharedSessions,
     shared_stream::{AttachedReader, LogReader, RETRY, SharedReader},
     sse,
 };
@@ -213,7 +214,7 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
         Err(why) => return tracing::debug!("ignored a message of a node: {why}"),
     };
     let (SessionMessage::Ended(id)
-    | SessionMessage::Settings(id, _)
+    | SessionMessage::Changed(id, _)
     | SessionMessage::Client(id)
     | SessionMessage::Resumed(id, _)
     | SessionMessage::Heard(id, _)
@@ -223,9 +224,12 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
     let Some(session) = endpoint.sessions.find(&id) else { return };
     match message {
         SessionMessage::Ended(_) => shared_copies::end(endpoint, &id),
-        SessionMessage::Settings(_, new) => {
+        SessionMessage::Changed(_, new) => {
             let apply = |settings: &SessionSettings| shared_copies::apply(&session, settings);
-            shared.learn(&id, new, apply);
+            // A node that does not notify the client reads the settings at the next request.
+            if !shared.follow(&id, &new, apply) && session.peer.hears() {
+                tokio::spawn(shared_copies::reload(endpoint.clone(), session));
+            }
         }
         SessionMessage::Client(_) => {
             if from != shared.node.id()

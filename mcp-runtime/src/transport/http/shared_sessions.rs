@@ -1,7 +1,6 @@
 //! Sessions in a store that several nodes share: their records, and this node's copies of these records.
 
 use std::{
-    borrow::Cow,
     collections::{HashMap, HashSet},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -15,6 +14,7 @@ use tokio::time::Instant;
 
 use super::{
     log_memory::{KeptEvents, LogMemory},
+    session_message::{LONG, MessageBudget, SessionMessage, StoredChange},
     session_places::SessionPlaces,
     session_table::SessionId,
     shared_stream::AttachedReader,
@@ -24,7 +24,7 @@ use super::{
 use crate::{
     limits::Limits,
     node::{NodeId, ServerNode, Subject},
-    protocol::{SavedClient, SessionSettings},
+    protocol::{SavedClient, SessionSettings, SettingsChange},
     storage::{
         self, Condition, Output, Record, Rejection, Store, StoreError, StoreOperation, Transaction,
     },
@@ -44,18 +44,6 @@ const FRESH: Duration = Duration::from_secs(1);
 
 /// Record with the id of the node that sends the client the messages that belong to no request.
 const HEARING: &str = "hearing";
-
-/// Maximum size of a posted message in the log of the nodes, in bytes. Longer messages would fill the log, so they are stored in records.
-const LONG: usize = 4 << 10;
-
-/// Number of posted messages of a session that go into the log of the nodes without a pause.
-const AT_ONCE: u64 = 64;
-
-/// Pause between further messages of the session, in milliseconds.
-const EVERY: u64 = 10;
-
-/// Maximum number of messages of a session that wait.
-const MOST_WAITING: u64 = 256;
 
 /// Time for which a long message is kept for the nodes.
 const POSTED: Duration = Duration::from_secs(60);
@@ -93,8 +81,7 @@ pub(super) struct SessionCopy {
     heard: AtomicU64,
     /// Time after which this node renews the lease on the place of the session, in milliseconds since the start.
     renewed_at: AtomicU64,
-    /// Time at which the next message may go into the log of the nodes, in milliseconds since the start.
-    passes_at: AtomicU64,
+    budget: MessageBudget,
     /// Locked while this node changes the settings in the store.
     changing: tokio::sync::Mutex<()>,
 }
@@ -113,30 +100,32 @@ impl SessionCopy {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Takes over a change of another node, and passes the settings to `apply` unless this node knows newer ones. Returns `false` if this
+    /// node has missed an earlier change.
+    fn follow(&self, new: &StoredChange, apply: impl FnOnce(&SessionSettings)) -> bool {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.version > new.before {
+            return true;
+        }
+        known.settings = std::mem::take(&mut known.settings).changed(&new.change);
+        apply(&known.settings);
+        if known.version < new.before {
+            return false;
+        }
+        known.version = new.after;
+        true
+    }
+
     /// Lets the next request of the session look into the store.
     pub(super) fn distrust(&self) {
         self.fresh_until.store(0, Ordering::Relaxed);
     }
-}
 
-/// Message of a node about a session.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum SessionMessage<'a> {
-    /// The session with this id has ended.
-    Ended(&'a str),
-    /// The session has these settings.
-    Settings(&'a str, StoredSettings),
-    /// The session has continued with a new client.
-    Client(&'a str),
-    /// The sender now reads this stream of the session.
-    Resumed(&'a str, u64),
-    /// The sender now sends the client the messages that belong to no request. The number is the version of the record `hearing`.
-    Heard(&'a str, u64),
-    /// The client of the session has posted this message, which may be for a call of any node.
-    Posted(&'a str, #[serde(borrow)] Cow<'a, str>),
-    /// Like `Posted`, for a message in the record with this name.
-    Stored(&'a str, #[serde(borrow)] Cow<'a, str>),
+    /// Lets the next request of the session take over the settings in the store, whatever their version is.
+    fn distrust_settings(&self) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).version = 0;
+        self.distrust();
+    }
 }
 
 fn partition(id: &SessionId) -> String {
@@ -267,7 +256,7 @@ impl SharedSessions {
             client: AtomicU64::new(client),
             heard: AtomicU64::new(0),
             renewed_at: AtomicU64::new(0),
-            passes_at: AtomicU64::new(0),
+            budget: MessageBudget::default(),
             changing: tokio::sync::Mutex::default(),
         };
         self.copies().insert(id, Arc::new(copy));
@@ -466,15 +455,44 @@ impl SharedSessions {
         Ok(true)
     }
 
-    /// Takes over the settings that another node has stored, and passes them to `apply` if they are new.
-    pub(super) fn learn(
+    /// Takes over a change of the settings that another node has stored, and passes the settings to `apply` if they are new. Returns
+    /// `false` if this node has missed an earlier change, and has to read the settings.
+    pub(super) fn follow(
         &self,
         id: &SessionId,
-        new: StoredSettings,
+        new: &StoredChange,
         apply: impl FnOnce(&SessionSettings),
-    ) {
-        if let Some(copy) = self.copy(id) {
-            copy.learn(new, apply);
+    ) -> bool {
+        let Some(copy) = self.copy(id) else { return true };
+        let has_followed = copy.follow(new, apply);
+        if !has_followed {
+            copy.distrust();
+        }
+        has_followed
+    }
+
+    /// Reads the settings of a session, and passes them to `apply` if they are new. Does not extend the lifetime of the record.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn reload(
+        &self,
+        id: &SessionId,
+        apply: impl FnOnce(&SessionSettings),
+    ) -> Result<(), StoreError> {
+        let Some(copy) = self.copy(id) else { return Ok(()) };
+        if let Some(settings) = self.stored_settings(id).await? {
+            copy.learn(settings, apply);
+        }
+        Ok(())
+    }
+
+    async fn stored_settings(&self, id: &SessionId) -> Result<Option<StoredSettings>, StoreError> {
+        let read = Transaction::on(partition(id)).then(StoreOperation::get(SETTINGS));
+        let outputs = self.execute(read).await?.unwrap_or_default();
+        match outputs.last() {
+            Some(Output::Record(Some(settings))) => StoredSettings::of(settings).map(Some),
+            _ => Ok(None),
         }
     }
 
@@ -491,32 +509,48 @@ impl SharedSessions {
         (before, after): (&SessionSettings, &SessionSettings),
         apply: impl FnOnce(&SessionSettings),
     ) -> Result<(), StoreError> {
+        let change = before.change_to(after);
+        let pause = copy.budget.change(self.since.elapsed(), &change);
+        tokio::time::sleep(pause.ok_or_else(too_many)?).await;
         let _changing = copy.changing.lock().await;
+        let changed = self.store_change(id, copy, change, apply).await;
+        if changed.is_err() {
+            // The store may hold the change or not.
+            copy.distrust_settings();
+        }
+        changed
+    }
+
+    async fn store_change(
+        &self,
+        id: &SessionId,
+        copy: &SessionCopy,
+        change: SettingsChange,
+        apply: impl FnOnce(&SessionSettings),
+    ) -> Result<(), StoreError> {
         let mut known = copy.known();
         for _ in 0..ATTEMPTS {
-            let settings = known.settings.changed(before, after);
+            let settings = known.settings.changed(&change);
             let condition = Condition::Version(known.version);
             let put = StoreOperation::put(SETTINGS, json(&settings)?, self.idle, condition);
-            let change = self.touching(id).then(put);
-            if let Ok(outputs) = self.execute(change).await? {
+            let put = self.touching(id).then(put);
+            if let Ok(outputs) = self.execute(put).await? {
                 let Some(Output::Version(version)) = outputs.last() else { break };
-                let new = StoredSettings { settings, version: *version };
-                copy.learn(new.clone(), apply);
+                copy.learn(StoredSettings { settings, version: *version }, apply);
+                let (session, has_other_level) = (id.to_string(), change.has_other_level());
                 // Any later update of a resource comes after this message in the log, so the node that notifies the client knows the
-                // subscription by then.
-                self.send(&SessionMessage::Settings(&id.to_string(), new)).await?;
-                if before.has_other_level(after) {
+                // subscription by then. The message has only the difference, because a client may change many settings often.
+                for part in StoredChange::parts(known.version, *version, change) {
+                    self.send(&SessionMessage::Changed(&session, part)).await?;
+                }
+                if has_other_level {
                     // The next call may run at another node, which has to know which log messages the client wants.
                     self.node.all_have_read(FRESH).await?;
                 }
                 return Ok(());
             }
-            let read = Transaction::on(partition(id)).then(StoreOperation::get(SETTINGS));
-            let outputs = self.execute(read).await?.unwrap_or_default();
-            let Some(Output::Record(Some(settings))) = outputs.last() else {
-                return Err(StoreError::failed("the session has ended"));
-            };
-            known = StoredSettings::of(settings)?;
+            let stored = self.stored_settings(id).await?;
+            known = stored.ok_or_else(|| StoreError::failed("the session has ended"))?;
         }
         Err(StoreError::unavailable("other nodes change the session all the time"))
     }
@@ -540,26 +574,18 @@ impl SharedSessions {
         removals.then(self.stream(id, 0).clearing())
     }
 
-    /// Returns how long the next message of a session has to wait before it goes into the log of the nodes. Returns `None` if too many
-    /// messages wait already.
-    fn pause(&self, id: &SessionId) -> Option<Duration> {
-        let Some(copy) = self.copy(id) else { return Some(Duration::ZERO) };
-        let now = self.millis();
-        let next = |at: u64| next_pass(at, now);
-        let before =
-            copy.passes_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
-        Some(Duration::from_millis(before.saturating_sub(now)))
-    }
-
     /// Sends all nodes a message that the client has posted. A client that posts many messages has to wait, so that its messages do not
-    /// push the messages of other clients out of the log.
+    /// push the messages of other clients out of the log, or fill the store.
     ///
     /// # Errors
     /// Fails if the store is unavailable, or if too many messages wait.
     pub(super) async fn pass_on(&self, id: &SessionId, body: String) -> Result<(), StoreError> {
         let session = id.to_string();
-        let too_many = || StoreError::unavailable("too many messages of this session wait for it");
-        tokio::time::sleep(self.pause(id).ok_or_else(too_many)?).await;
+        let pause = match self.copy(id) {
+            Some(copy) => copy.budget.post(self.since.elapsed(), body.len()),
+            None => Some(Duration::ZERO),
+        };
+        tokio::time::sleep(pause.ok_or_else(too_many)?).await;
         if body.len() <= LONG {
             return self.send(&SessionMessage::Posted(&session, body.into())).await;
         }
@@ -640,12 +666,9 @@ fn json(settings: &SessionSettings) -> Result<Vec<u8>, StoreError> {
     serde_json::to_vec(settings).map_err(|why| StoreError::failed(why.to_string()))
 }
 
-/// Returns the time from which the next message of a session may pass. `at` is the time from which the current message may pass. A session
-/// may send [`AT_ONCE`] messages at once, and then a message each [`EVERY`] milliseconds. Returns `None` if too many messages wait already.
-/// All times are in milliseconds.
-fn next_pass(at: u64, now: u64) -> Option<u64> {
-    let next = at.max(now.saturating_sub(AT_ONCE * EVERY)) + EVERY;
-    (next <= now + MOST_WAITING * EVERY).then_some(next)
+#[cold]
+fn too_many() -> StoreError {
+    StoreError::unavailable("too many messages of this session wait for it")
 }
 
 #[cfg(test)]
@@ -678,22 +701,111 @@ mod tests {
         assert!(shared.load(&used).await.unwrap().is_none());
     }
 
-    #[test]
-    fn messages_of_a_client_pass_at_once_then_wait_and_are_refused_at_last() {
-        let now = 1_000_000;
-        let pass = |at: &mut u64| {
-            let before = *at;
-            *at = next_pass(before, now)?;
-            Some(before.saturating_sub(now))
+    fn settings(uris: &[String]) -> SessionSettings {
+        let uris = serde_json::to_string(uris).unwrap();
+        let text = format!(r#"{{"is_initialized":true,"log_level":null,"subscriptions":{uris}}}"#);
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Returns two nodes of one store, with a session that both of them know.
+    async fn two_nodes() -> ([SharedSessions; 2], SessionId) {
+        let store = Arc::new(MemoryStore::new().shared());
+        let client = SavedClient {
+            revision: Revision::parse("2025-11-25").unwrap(),
+            client: Arc::new(ClientInfo::default()),
+            principal: String::new(),
         };
-        let mut at = 0;
-        for _ in 0..=AT_ONCE {
-            assert_eq!(pass(&mut at), Some(0));
+        let id = SessionId::unguessable().unwrap();
+        let node = async || {
+            let node = Arc::new(ServerNode::join(store.clone()).await.unwrap());
+            SharedSessions::new(node, &Limits::new())
+        };
+        let [one, two] = [node().await, node().await];
+        one.begin(id, &client).await.unwrap().unwrap();
+        let loaded = two.load(&id).await.unwrap().unwrap();
+        two.remember(id, loaded.version, loaded.settings);
+        ([one, two], id)
+    }
+
+    /// Returns the messages of the nodes about sessions.
+    async fn messages(shared: &SharedSessions) -> Vec<String> {
+        let read = Transaction::on("nodes").then(StoreOperation::read("messages", 0, usize::MAX));
+        let outputs = shared.execute(read).await.unwrap().unwrap();
+        let Output::Events { events, .. } = &outputs[0] else { panic!("{outputs:?}") };
+        let texts = events.iter().map(|event| String::from_utf8(event.value.clone()).unwrap());
+        texts.map(|text| text.splitn(3, ' ').nth(2).unwrap().to_owned()).collect()
+    }
+
+    async fn change(shared: &SharedSessions, id: &SessionId, before: &[String], after: &[String]) {
+        let (copy, ignored) = (shared.copy(id).unwrap(), |_: &SessionSettings| ());
+        let change = (&settings(before), &settings(after));
+        shared.change(id, &copy, change, ignored).await.unwrap();
+    }
+
+    /// Lets a node read a message. Returns whether the node has missed no earlier message.
+    fn follow(shared: &SharedSessions, id: &SessionId, message: &str) -> bool {
+        match serde_json::from_str(message).unwrap() {
+            SessionMessage::Changed(_, new) => shared.follow(id, &new, |_| ()),
+            other => panic!("{other:?}"),
         }
-        for number in 1..MOST_WAITING {
-            assert_eq!(pass(&mut at), Some(number * EVERY));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_sends_the_nodes_the_difference_and_not_all_subscriptions() {
+        let ([one, two], id) = two_nodes().await;
+        let uris: Vec<_> = (0..120).map(|number| format!("{number:08000}")).collect();
+        for count in 0..uris.len() {
+            change(&one, &id, &uris[..count], &uris[..=count]).await;
         }
-        assert_eq!(pass(&mut at), None);
-        assert!(next_pass(at, now + EVERY).is_some());
+        for _ in 0..20 {
+            change(&one, &id, &uris, &uris[1..]).await;
+            change(&one, &id, &uris[1..], &uris).await;
+        }
+        let messages = messages(&one).await;
+        assert_eq!(messages.len(), 160);
+        for message in &messages {
+            assert!(message.len() < 8300, "{} bytes", message.len());
+            assert!(follow(&one, &id, message) && follow(&two, &id, message));
+        }
+        let known = [&one, &two].map(|shared| shared.copy(&id).unwrap().known());
+        assert_eq!(known[0].version, known[1].version);
+        assert!(known.iter().all(|known| known.settings == settings(&uris)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_change_is_sent_in_parts() {
+        let ([one, two], id) = two_nodes().await;
+        let uris: Vec<_> = (0..1000).map(|number| format!("{number:01000}")).collect();
+        change(&one, &id, &[], &uris).await;
+        let messages = messages(&one).await;
+        assert_eq!(messages.len(), 250);
+        for message in &messages {
+            assert!(message.len() < LONG + 300, "{} bytes", message.len());
+            assert!(follow(&two, &id, message));
+        }
+        assert_eq!(two.copy(&id).unwrap().known().settings, settings(&uris));
+        // The session has used up its budget.
+        let begin = Instant::now();
+        change(&one, &id, &uris, &[]).await;
+        assert!(begin.elapsed() > Duration::from_secs(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_that_misses_a_change_reads_the_settings() {
+        let ([one, two], id) = two_nodes().await;
+        let uris: Vec<_> = ["a", "b", "c"].map(str::to_owned).into();
+        for count in 0..3 {
+            change(&one, &id, &uris[..count], &uris[..=count]).await;
+        }
+        let messages = messages(&one).await;
+        // The node takes over the change that it reads, and notices that another one is missing.
+        assert!(!follow(&two, &id, &messages[1]));
+        assert_eq!(two.copy(&id).unwrap().known().settings, settings(&uris[1..2]));
+        two.reload(&id, |_| ()).await.unwrap();
+        assert_eq!(two.copy(&id).unwrap().known().settings, settings(&uris));
+        for message in &messages {
+            assert!(follow(&two, &id, message));
+        }
+        assert_eq!(two.copy(&id).unwrap().known().settings, settings(&uris));
     }
 }
