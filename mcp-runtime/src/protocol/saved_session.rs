@@ -24,6 +24,8 @@ pub(crate) struct SavedClient {
     pub(crate) client: Arc<ClientInfo>,
     /// Principal of the client. Empty if the client is not identified.
     pub(crate) principal: String,
+    /// Name of the caller that began the session. It counts as one of the sessions of this caller.
+    pub(crate) caller: String,
 }
 
 impl SavedClient {
@@ -31,6 +33,7 @@ impl SavedClient {
         let mut out = Vec::new();
         let mut object = ObjectWriter::begin(&mut out);
         object.str("revision", self.revision.name()).str("principal", &self.principal);
+        object.str("caller", &self.caller);
         write_client(&mut object.object("client"), &self.client);
         object.end();
         out
@@ -39,11 +42,13 @@ impl SavedClient {
     /// Reads what [`write`](Self::write) has written. Returns `None` for any other text.
     pub(crate) fn read(text: &[u8]) -> Option<Self> {
         let raw = validate(text, DEPTH).ok()?;
-        let [revision, principal, client] = raw.pick(["revision", "principal", "client"]);
+        let [revision, principal, caller, client] =
+            raw.pick(["revision", "principal", "caller", "client"]);
         Some(Self {
             revision: Revision::parse(&revision?.string()?)?,
             client: Arc::new(read_client(client?)),
             principal: principal?.string()?.into_owned(),
+            caller: caller?.string()?.into_owned(),
         })
     }
 }
@@ -133,10 +138,14 @@ impl SettingsChange {
 }
 
 /// Returns the client of the session, or `None` before the session has begun.
-pub(super) fn saved_client(state: &PeerState, principal: &str) -> Option<SavedClient> {
+pub(super) fn saved_client(
+    state: &PeerState,
+    principal: &str,
+    caller: String,
+) -> Option<SavedClient> {
     let terms = state.session().terms()?;
     let (revision, client) = (terms.revision, terms.client);
-    Some(SavedClient { revision, client, principal: principal.to_owned() })
+    Some(SavedClient { revision, client, principal: principal.to_owned(), caller })
 }
 
 /// Returns the settings of the session.
@@ -212,7 +221,8 @@ mod tests {
         };
         for (principal, revision) in [("", Revision::NEWEST_LEGACY), ("a b", Revision::LEGACY[0])] {
             let client = Arc::new(client.clone());
-            let saved = SavedClient { revision, client, principal: principal.to_owned() };
+            let (principal, caller) = (principal.to_owned(), "address:192.0.2.1".to_owned());
+            let saved = SavedClient { revision, client, principal, caller };
             assert_eq!(SavedClient::read(&saved.write()), Some(saved));
         }
         for text in ["", "{}", r#"{"revision":"x","principal":"","client":{}}"#] {
