@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 use super::{
     log_memory::{KeptEvents, LogMemory},
-    session_message::{LONG, MessageBudget, SessionMessage, StoredChange},
+    session_copy::{SessionCopy, StoredSession, StoredSettings, hearing_node, json, saved},
+    session_message::{LONG, SessionMessage, StoredChange},
     session_places::SessionPlaces,
     session_table::SessionId,
     shared_stream::AttachedReader,
@@ -66,84 +67,6 @@ pub(super) struct SharedSessions {
     /// Number of streams that this node has begun.
     streams: AtomicU64,
     memory: Arc<LogMemory>,
-}
-
-/// State of the records of a session, as far as this node knows it.
-pub(super) struct SessionCopy {
-    /// Name of the caller that began the session.
-    caller: Box<str>,
-    /// Time until which this node need not look into the store, in milliseconds since the start.
-    fresh_until: AtomicU64,
-    /// Newest settings that this node has seen.
-    known: Mutex<StoredSettings>,
-    /// Version of the record `client` that this node has applied.
-    client: AtomicU64,
-    /// Newest version of the record `hearing` that this node knows.
-    heard: AtomicU64,
-    /// Time after which this node renews the lease on the place of the session, in milliseconds since the start.
-    renewed_at: AtomicU64,
-    budget: MessageBudget,
-    /// Locked while this node changes the settings in the store.
-    changing: tokio::sync::Mutex<()>,
-}
-
-impl SessionCopy {
-    fn new(caller: &str, fresh_until: u64, client: u64, known: StoredSettings) -> Self {
-        Self {
-            caller: caller.into(),
-            fresh_until: AtomicU64::new(fresh_until),
-            known: Mutex::new(known),
-            client: AtomicU64::new(client),
-            heard: AtomicU64::new(0),
-            renewed_at: AtomicU64::new(0),
-            budget: MessageBudget::default(),
-            changing: tokio::sync::Mutex::default(),
-        }
-    }
-
-    pub(super) fn caller(&self) -> &str {
-        &self.caller
-    }
-
-    /// Takes over settings, and passes them to `apply`, unless they are older than those that this node knows.
-    fn learn(&self, loaded: StoredSettings, apply: impl FnOnce(&SessionSettings)) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if loaded.version > known.version {
-            apply(&loaded.settings);
-            *known = loaded;
-        }
-    }
-
-    fn known(&self) -> StoredSettings {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Takes over a change of another node, and passes the settings to `apply` unless this node knows newer ones. Returns `false` if this
-    /// node has missed an earlier change.
-    fn follow(&self, new: &StoredChange, apply: impl FnOnce(&SessionSettings)) -> bool {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.version > new.before {
-            return true;
-        }
-        known.settings = std::mem::take(&mut known.settings).changed(&new.change);
-        apply(&known.settings);
-        if known.version < new.before {
-            return false;
-        }
-        known.version = new.after;
-        true
-    }
-
-    /// Lets the next request of the session look into the store.
-    pub(super) fn distrust(&self) {
-        self.fresh_until.store(0, Ordering::Relaxed);
-    }
-
-    /// Lets the next request of the session take over the settings in the store, whatever their version is.
-    fn distrust_settings(&self) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).version = 0;
-        self.distrust();
-    }
 }
 
 fn partition(id: &SessionId) -> String {
@@ -462,7 +385,7 @@ impl SharedSessions {
         let next = now + millis(self.idle / 8);
         let is_due = |at: u64| (at <= now).then_some(next);
         copy.renewed_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_due).ok()?;
-        Some(self.places.enter(id, &copy.caller, self.idle))
+        Some(self.places.enter(id, copy.caller(), self.idle))
     }
 
     /// Extends the lifetime of the records of these sessions.
@@ -474,7 +397,7 @@ impl SharedSessions {
             let mut transactions: Vec<_> = some.iter().map(|id| self.touching(id)).collect();
             for id in some {
                 if let Some(copy) = self.copy(id) {
-                    transactions.push(self.places.enter(id, &copy.caller, self.idle));
+                    transactions.push(self.places.enter(id, copy.caller(), self.idle));
                 }
             }
             storage::execute(&*self.store, transactions).await?;
@@ -627,7 +550,7 @@ impl SharedSessions {
         let copy = self.copy(id);
         // If the store fails, the session goes on, so this node keeps its copy.
         copy.iter().for_each(|copy| copy.distrust());
-        let caller = copy.as_ref().map_or("", |copy| &copy.caller);
+        let caller = copy.as_ref().map_or("", |copy| copy.caller());
         let end = vec![self.removing(id), self.places.leave(id, caller)];
         storage::execute(&*self.store, end).await?;
         self.send(&SessionMessage::Ended(&id.to_string())).await
@@ -693,48 +616,6 @@ impl SharedSessions {
         let body = body.map_err(|why| StoreError::failed(why.to_string()))?;
         self.node.send(Subject::Sessions, &body).await
     }
-}
-
-/// Session as the store has it.
-pub(super) struct StoredSession {
-    pub(super) client: SavedClient,
-    /// Version of the record with the client.
-    pub(super) version: u64,
-    pub(super) settings: StoredSettings,
-    /// Node that sends the client the messages that belong to no request, and the version of the record `hearing`.
-    pub(super) hearing: Option<(NodeId, u64)>,
-}
-
-fn hearing_node(record: &Record) -> Option<(NodeId, u64)> {
-    let node = str::from_utf8(&record.value).ok().and_then(NodeId::parse)?;
-    Some((node, record.version))
-}
-
-/// Reads the record with the client of a session.
-fn saved(record: &Record) -> Result<SavedClient, StoreError> {
-    let damaged = || StoreError::failed("the record of a session is damaged");
-    SavedClient::read(&record.value).ok_or_else(damaged)
-}
-
-/// Settings of a session as the store has them, and the version of their record.
-#[derive(Clone, Debug, Default)]
-pub(super) struct StoredSettings {
-    pub(super) settings: SessionSettings,
-    version: u64,
-}
-
-impl StoredSettings {
-    fn of(record: &Record) -> Result<Self, StoreError> {
-        let settings = serde_json::from_slice(&record.value);
-        let settings = settings.map_err(|why| {
-            StoreError::failed(format_args!("the settings of a session are damaged: {why}"))
-        })?;
-        Ok(Self { settings, version: record.version })
-    }
-}
-
-fn json(settings: &SessionSettings) -> Result<Vec<u8>, StoreError> {
-    serde_json::to_vec(settings).map_err(|why| StoreError::failed(why.to_string()))
 }
 
 #[cold]
