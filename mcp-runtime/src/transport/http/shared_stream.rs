@@ -333,7 +333,9 @@ impl SharedAnswer {
                 sse::priming(frames, &sse::event_id(writer.log.number(), 0));
             }
             writer.appended(&lines, ids, frames);
-            return Poll::Ready(true);
+            if !frames.is_empty() {
+                return Poll::Ready(true);
+            }
         }
         let polled = writer.poll(cx, frames);
         if polled == Poll::Ready(false) {
@@ -407,6 +409,10 @@ impl LogReader {
                 }
             }
             event = self.events.try_recv().ok();
+        }
+        if frames.is_empty() {
+            // Events without a frame, such as repeated ones, register no waker for the events after them.
+            cx.waker().wake_by_ref();
         }
         Poll::Ready(true)
     }
